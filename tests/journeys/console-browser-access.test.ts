@@ -150,7 +150,7 @@ describeInBrowser("everyone can use the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test.each([1280, 1024])("the details of a ticket cover neither its draft nor its composer at %i pixels", (width) =>
+  test.each([1280, 1024])("the details of a ticket do not cover the draft in its composer at %i pixels", (width) =>
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("Where is my parcel?");
       const visitor = await ground.enter(open, admin, { viewport: { width, height: 800 } });
@@ -159,10 +159,12 @@ describeInBrowser("everyone can use the console", () => {
       const details = page.getByRole("complementary", { name: "Details" });
       if (!(await details.isVisible())) await page.keyboard.press("d");
       const left = (await details.boundingBox())?.x ?? 0;
-      for (const part of [draftOn(page), page.getByRole("textbox", { name: "Reply", exact: true })]) {
+      for (const part of [draftOn(page), page.getByRole("textbox", { name: "Draft", exact: true })]) {
         const { x, width: wide } = (await part.boundingBox()) ?? { x: left, width: width };
         expect(x + wide).toBeLessThanOrEqual(left);
       }
+      const conversation = await page.getByRole("region", { name: "Conversation", exact: true }).boundingBox();
+      if (width === 1280) expect(conversation?.width).toBeGreaterThanOrEqual(560);
       expect(visitor.errors()).toEqual([]);
     }),
   );
@@ -185,6 +187,23 @@ describeInBrowser("everyone can use the console", () => {
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Approve and send").waitFor();
       await page.keyboard.press("Escape");
+      // A list box in a dialog: letters, Home, End and Enter choose, Escape closes the list alone.
+      await page.keyboard.press("t");
+      const priority = page.getByRole("dialog").getByRole("combobox", { name: "Priority" });
+      await priority.focus();
+      await page.keyboard.type("hi");
+      await page.getByRole("option", { name: "High", exact: true }).waitFor();
+      expect(await findBarriers(page, "a list box in a dialog", ["light", "dark"])).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("option").first().waitFor({ state: "detached" });
+      expect(await priority.innerText()).toBe("Normal");
+      for (const key of ["Home", "End", "Enter"]) await page.keyboard.press(key);
+      expect(await priority.innerText()).toBe("Urgent");
+      await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).press("Enter");
+      await page.getByText("Ticket updated.").waitFor();
+      const isUrgent = async () =>
+        (await createReviewClient(ground.product, "shop").read(ticketId)).priority === "urgent";
+      await waitFor(isUrgent, { what: "the ticket to be urgent" });
       await page.keyboard.press("a");
       await page.getByText("Draft sent.").waitFor();
       await waitFor(

@@ -3,6 +3,8 @@ import { newId } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import type { Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
+import { callApi } from "./support/call-api.ts";
+import type { ApiRequest } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import { findBarriers } from "./support/find-barriers.ts";
@@ -40,6 +42,8 @@ describeInBrowser("articles in the console", () => {
       await addProject(product.store, "garden", { kbIds: [kb.id], reviewPolicy: "auto_if" });
       await kbs.settled(kb.id, documentOf(await kbs.add(kb.id, { text: "# Opening hours\n\nWe open at nine." })).id);
       const api = createApiClient(product);
+      const admin = (path: string, request: ApiRequest = {}) =>
+        callApi(`${api.baseUrl()}/api/v1/admin${path}`, { key: product.adminKey, project: "garden", ...request });
       const send = () => api.send("garden", { text: "Do you sell zebra saddles?", chatId: newId() });
       await send();
 
@@ -48,7 +52,13 @@ describeInBrowser("articles in the console", () => {
       await button(page, "Write article: Do you sell zebra saddles?").click();
       const text = `Yes, we sell zebra saddles in three sizes.\n\n${HOSTILE}`;
       await page.getByRole("dialog").getByLabel("Answer").fill(text);
+      // The draft of a colleague is replaced only after a question.
+      const [gap] = ((await admin("/gaps")).body as unknown as { items: { id: string }[] }).items;
+      const theirs = { kbId: kb.id, gapId: gap?.id, title: "Saddles", text: "Yes." };
+      expect((await admin("/articles", { json: theirs })).status).toBe(201);
       await button(page, "Save as draft").press("Enter");
+      await page.getByText("has already saved a draft for this question").waitFor();
+      await button(page, "Replace draft").press("Enter");
 
       await page.getByText("Draft", { exact: true }).waitFor();
       await page.locator("input[type=file]").setInputFiles({ name: "saddle.png", mimeType: "image/png", buffer: PNG });
@@ -78,21 +88,24 @@ describeInBrowser("articles in the console", () => {
 
       await tab(page, "Edit").click();
       await page.getByLabel("Answer").fill(text.replace("three", "seven"));
+      // Unsaved text survives a reload.
+      await page.reload();
+      expect(await page.getByLabel("Answer").inputValue()).toContain("seven sizes");
       await button(page, "Save draft").click();
-      await page.getByText("Version 2 is published").waitFor();
+      await page.getByText("Version 3 is published").waitFor();
       expect(await findBarriers(page, "article editor")).toEqual([]);
       expect((await send()).texts.join()).toContain("three sizes");
 
       await tab(page, "Versions").click();
-      await button(page, "Compare version 2 with the newest").press("Enter");
-      const changes = page.getByRole("region", { name: "Changes from version 2 to the newest" });
+      await button(page, "Compare version 3 with the newest").press("Enter");
+      const changes = page.getByRole("region", { name: "Changes from version 3 to the newest" });
       await changes.locator("del", { hasText: "three" }).waitFor();
       await changes.locator("ins", { hasText: "seven" }).waitFor();
       expect(await findBarriers(page, "article versions")).toEqual([]);
       await page.setViewportSize({ width: 390, height: 844 });
       await keepPicture(page, "article versions, narrow");
-      await button(page, "Restore version 2").click();
-      await page.getByText("restores version 2").waitFor();
+      await button(page, "Restore version 3").click();
+      await page.getByText("restores version 3").waitFor();
       await tab(page, "Edit").click();
       expect(await page.getByLabel("Answer").inputValue()).toContain("three sizes");
       await keepPicture(page, "article editor, narrow");

@@ -6,12 +6,13 @@ import type { Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
+import { chooseOption } from "./support/choose-option.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
 import { findBarriers } from "./support/find-barriers.ts";
-import { describeInBrowser } from "./support/open-browser.ts";
+import { describeInBrowser, keepPicture } from "./support/open-browser.ts";
 import { startConsoleGround } from "./support/start-console-ground.ts";
 import type { ConsoleGround, ConsolePerson } from "./support/start-console-ground.ts";
 
@@ -57,7 +58,7 @@ describeInBrowser("how the console helps to trust answers", () => {
     return agent;
   }
 
-  test("a draft below the threshold is folded with its reason, and sending it is asked for; above it, it is as ever", () =>
+  test("a draft below the threshold is folded with its reason, and sending it is asked for; above it, it stands ready to be sent", () =>
     ground.browser.visit(async (open) => {
       const kbId = await addKb("weak", "Shipping", SHIPPING);
       await addProject(ground.product.store, "weak", { kbIds: [kbId], reviewPolicy: "auto_if", autoThreshold: 0.99 });
@@ -67,7 +68,8 @@ describeInBrowser("how the console helps to trust answers", () => {
       const page = await visitor.openPath(`/weak/inbox/review/${ticketId}`);
       const draft = draftOn(page);
       await draft.getByText(/^Confidence \d+\s?% \(threshold 99\s?%\):$/).waitFor();
-      expect(await draft.getByText(ICELAND).first().isVisible()).toBe(false);
+      expect(await draft.getByText(ICELAND).count()).toBe(0);
+      expect(await page.getByRole("textbox", { name: "Reply", exact: true }).inputValue()).toBe("");
       expect(await draft.getByRole("button", { name: "Approve and send" }).count()).toBe(0);
       expect(await findBarriers(page, "a folded draft", ["light", "dark"])).toEqual([]);
 
@@ -78,17 +80,31 @@ describeInBrowser("how the console helps to trust answers", () => {
       await question.waitFor({ state: "detached" });
       expect((await reviews.read(ticketId)).stage).toBe("review");
 
-      await draft.getByRole("button", { name: "Show draft" }).press("Enter");
-      await draft.getByText(ICELAND).first().waitFor();
-      await draft.getByRole("button", { name: "Approve and send" }).waitFor();
-      expect(await findBarriers(page, "an unfolded draft", ["light", "dark"])).toEqual([]);
+      await draft.getByRole("button", { name: "Use it" }).press("Enter");
+      const field = page.getByRole("textbox", { name: "Draft", exact: true });
+      expect(await field.inputValue()).toContain(ICELAND);
+      await draft.getByRole("list", { name: "Sources" }).getByText("Shipping").first().waitFor();
+      expect(await findBarriers(page, "a weak draft that is used", ["light", "dark"])).toEqual([]);
+      // Sending it is asked for by each way to send it.
+      await field.press("Control+Enter");
+      await question.waitFor();
+      await page.keyboard.press("Escape");
+      await draft.getByRole("button", { name: "Approve and send" }).click();
+      await question.waitFor();
+      await page.keyboard.press("Escape");
+      expect((await reviews.read(ticketId)).stage).toBe("review");
 
       const agent = await agentOf("weak");
       const change = { json: { autoThreshold: 0.05 }, method: "PATCH", headers: { "If-Match": `"${agent.version}"` } };
       expect((await admin("weak", `/agents/${agent.id}`, change)).status).toBe(200);
       await page.reload();
-      await draft.getByText(ICELAND).first().waitFor();
-      expect(await draft.getByRole("button", { name: "Show draft" }).count()).toBe(0);
+      await field.waitFor();
+      expect(await field.inputValue()).toContain(ICELAND);
+      expect(await draft.getByRole("button", { name: "Use it" }).count()).toBe(0);
+      expect(await findBarriers(page, "a draft that stands in the composer", ["light", "dark"])).toEqual([]);
+      await keepPicture(page, "a draft that stands in the composer");
+      await page.setViewportSize({ width: 390, height: 844 });
+      await keepPicture(page, "a draft that stands in the composer, narrow");
       await draft.getByRole("button", { name: "Approve and send" }).click();
       await page.getByText("Draft sent.").waitFor();
       expect(visitor.errors()).toEqual([]);
@@ -131,7 +147,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       await trial.getByText("What does a parcel with a battery to Iceland cost?").waitFor();
       await no.click();
       expect(await ready.count()).toBe(0);
-      await trial.getByLabel("Which agent should answer?").selectOption({ label: "Flights" });
+      await chooseOption(trial.getByLabel("Which agent should answer?"), "Flights");
       await trial.getByRole("button", { name: /26 minutes/ }).click();
       await waitFor(async () => (await answer.inputValue()).includes(BATTERY), { what: "the passage to be picked" });
       const { items: before } = (await admin("taught", "/tickets")).body as unknown as { items: { id: string }[] };

@@ -6,6 +6,7 @@ import { newId } from "@svc/store";
 import type { Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
+import { chooseOption } from "./support/choose-option.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
@@ -113,10 +114,16 @@ describeInBrowser("a day of operators", () => {
       const { chatId } = await ask("Where is my parcel?");
       await rowOf(page, "Where is my parcel?").click();
       await draftOn(page).getByText(DRAFT).waitFor();
-      await draftOn(page).getByRole("button", { name: "Edit" }).click();
-      const composer = composerOn(page, "Edit draft");
-      await composer.waitFor();
+      const composer = composerOn(page, "Draft");
       expect(await composer.inputValue()).toBe(DRAFT);
+      // The draft steps aside for a reply, and comes back; a text that is deleted does not come back by itself.
+      await page.keyboard.press("r");
+      expect(await composerOn(page, "Reply").inputValue()).toBe("");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("e");
+      await composer.fill("");
+      expect(await composer.inputValue()).toBe("");
+      expect(await button(page, "Send edited draft").isDisabled()).toBe(true);
       await composer.fill(`${DRAFT} It comes **tomorrow**.`);
       await button(page, "Send edited draft").click();
       await page.getByText("Reply sent.").waitFor();
@@ -141,8 +148,9 @@ describeInBrowser("a day of operators", () => {
       await draftOn(ofAnn).getByText(DRAFT).waitFor();
       await ofBob.getByLabel("Ann Able is viewing this ticket").waitFor();
       await draftOn(ofBob).getByText(DRAFT).waitFor();
+      // The caret is at the end of the draft.
       await ofBob.keyboard.press("e");
-      await composerOn(ofBob, "Edit draft").pressSequentially(" Yes.");
+      await composerOn(ofBob, "Draft").pressSequentially(" Yes.");
       await ofAnn.getByText("Bob Brook is typing…").waitFor();
       await draftOn(ofAnn).getByRole("button", { name: "Approve and send" }).click();
       await ofAnn.getByText("Draft sent.").waitFor();
@@ -301,7 +309,7 @@ describeInBrowser("a day of operators", () => {
       await page.keyboard.press("Enter");
       await draftOn(page).getByText("Send it back within 30 days.").waitFor();
       await page.keyboard.press("m");
-      await page.getByRole("dialog").getByLabel("Project").selectOption("workshop");
+      await chooseOption(page.getByRole("dialog").getByLabel("Project"), "workshop");
       await page.getByRole("dialog").getByText("workshop-agent").click();
       await waitFor(
         async () =>
@@ -362,6 +370,23 @@ describeInBrowser("a day of operators", () => {
       const visitor = await ground.enter(open, ann);
       await visitor.context.route("**/events*", () => undefined);
       const page = await visitor.openPath("/shop/inbox/review");
+      // Filters are found by their values, stand in the address, and are removed by their chips.
+      await rowOf(page, "Bulk one").waitFor();
+      await page.keyboard.press("f");
+      await page.getByPlaceholder("Search…").waitFor();
+      await page.keyboard.type("urgent");
+      await page.keyboard.press("Enter");
+      await rowOf(page, "Bulk one").waitFor({ state: "detached" });
+      expect(new URL(page.url()).searchParams.get("priority")).toBe("urgent");
+      await button(page, "Remove filter: Priority: Urgent").press("Enter");
+      await rowOf(page, "Bulk one").waitFor();
+      await button(page, "Filter").press("Enter");
+      await page.getByRole("dialog").getByText("Tag", { exact: true }).click();
+      await page.getByRole("dialog", { name: "Tag" }).getByPlaceholder("Search…").fill("no such tag");
+      await page.keyboard.press("Enter");
+      await rowOf(page, "Bulk one").waitFor({ state: "detached" });
+      await page.reload();
+      await button(page, "Remove filter: Tag: no such tag").click();
       for (const subject of ["Bulk one", "Bulk two"]) {
         await listOf(page)
           .getByRole("checkbox", { name: new RegExp(subject) })
@@ -401,8 +426,8 @@ describeInBrowser("a day of operators", () => {
       await dialog.getByRole("button", { name: "Insert operator.name: the sender of the reply" }).click();
       await dialog.getByRole("region", { name: "Preview" }).getByText("Fay Fell").waitFor();
       await dialog.getByLabel("Add tags").fill("iceland");
-      await dialog.getByLabel("Assignee").selectOption({ label: "Sender of the reply" });
-      await dialog.getByLabel("After sending").selectOption({ label: "Resolve" });
+      await chooseOption(dialog.getByLabel("Assignee"), "Sender of the reply");
+      await chooseOption(dialog.getByLabel("After sending"), "Resolve");
       await dialog.getByRole("button", { name: "Save" }).click();
       await page.getByText("Iceland saved").waitFor();
       await button(page, "Delete Iceland").click();
@@ -421,6 +446,14 @@ describeInBrowser("a day of operators", () => {
       });
       const actions = inbox.getByRole("group", { name: "Actions" });
       for (const text of ["#iceland", "Assign to Fay Fell", "Resolve"]) await actions.getByText(text).waitFor();
+      await button(inbox, "Emoji").press("Enter");
+      await inbox.getByPlaceholder("Search…").waitFor();
+      await inbox.keyboard.type("thumbs up");
+      await inbox.keyboard.press("Enter");
+      await waitFor(async () => (await composerOn(inbox, "Reply").inputValue()) === "We **ship** there. Fay Fell👍", {
+        what: "the emoji at the caret",
+      });
+      await composerOn(inbox, "Reply").focus();
       await inbox.keyboard.press("Control+Enter");
       await waitFor(async () => (await shop.read(ticketId)).status === "resolved", {
         what: "the ticket to be resolved",

@@ -438,6 +438,21 @@ describe("an article", () => {
     expectProblem(await call(`articles/${id}/images/${image.imageId}`), "not_found");
   });
 
+  test("is published by one call after the other, so that agents search the text that was published last", async () => {
+    const { id } = await create();
+    const [lease, anotherCall] = [`publication ${kb.id} article:${id}`, newId()];
+    await product.store.serviceLeases.take(lease, anotherCall, 30_000);
+    const publishing = publish(id);
+    await call(`articles/${id}`, { method: "PATCH", json: { text: "We rent green canoes." } });
+    for (let look = 0; look < 10; look += 1) {
+      expect(articleOf(await call(`articles/${id}`)).publishedRevision).toBeNull();
+    }
+    await product.store.serviceLeases.release(lease, anotherCall);
+    expect(await publishing).toMatchObject({ status: "published", publishedRevision: 2 });
+    expect(await found("canoes")).toContain("green canoes");
+    await call(`articles/${id}`, { method: "DELETE" });
+  });
+
   test("of a gap answers it once it is published, and a text written for the gap at once is its next version", async () => {
     await ask("Do you repair torn kites?");
     const gap = await findGap("torn kites");

@@ -25,6 +25,7 @@ import {
   getMentions,
   getServicePorts,
 } from "./session/operator-routes.ts";
+import { addPushRoutes } from "./session/push-routes.ts";
 import { addSessionRoutes } from "./session/session-routes.ts";
 import { inProject, signedIn } from "./session/signed-in.ts";
 import { securityHeaders, addWebRoutes } from "./web/serve-web.ts";
@@ -127,6 +128,7 @@ export function consoleService(resources: Resources): Service {
       routes.use(OWN_CALLS, checkPage(config.publicUrls));
       routes.post("/link", checkPage(config.publicUrls));
       addSessionRoutes(routes, context);
+      addPushRoutes(routes, context);
       if (context.oidc !== null) addOidcRoutes(routes, context, context.oidc, addresses);
       const check = signedIn(context);
       const choose = inProject(context);

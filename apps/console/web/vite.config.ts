@@ -66,6 +66,12 @@ export default defineConfig({
               tags: ["$initial"],
               priority: 1,
             },
+            // What menus and lists to choose from need besides: none of it is in a file that a page needs at first.
+            {
+              name: "menus",
+              test: /node_modules[\\/].*(?:cmdk|react-(?:dialog|menu|dropdown-menu|remove-scroll))[@\\/+]|[\\/]ui[\\/](?:menu-parts|pick-list)\.tsx$/,
+              priority: 0.5,
+            },
             // What several pages need is a few files rather than dozens; none has what its pages do not need.
             {
               name: "pages",

@@ -1,13 +1,16 @@
 import { createTalkRecognizer, keepTriageModels } from "@svc/agents";
 import type { RunningService, Service } from "@svc/contracts";
 import { createFileReader, createPageFetcher, reindexOutdated } from "@svc/knowledge";
-import { createFetchGuard } from "@svc/runtime";
+import { sendPush } from "@svc/outbound";
+import type { PushSender } from "@svc/outbound";
+import { createFetchGuard, readPushSender } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Work } from "@svc/work";
 import { createChatLeases } from "./chat-leases.ts";
 import type { ChatLeases } from "./chat-leases.ts";
 import { createIsolation } from "./create-isolation.ts";
 import { sendEmails } from "./email/send-emails.ts";
+import type { EmailContext } from "./email/email-context.ts";
 import { embedKnowledge } from "./embed-knowledge.ts";
 import { startTicketIndex } from "./index-tickets.ts";
 import { ingestDocuments } from "./ingest/ingest-documents.ts";
@@ -28,9 +31,24 @@ const SWEEP_TOO_LONG_MS = 90_000;
 
 const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
 
+/** Returns the function that sends push notifications with the keys of the installation, which are read once. */
+function openPush({ config, store }: Resources): EmailContext["push"] {
+  const guard = createFetchGuard(config);
+  let sender: Promise<PushSender> | null = null;
+  return async (notification) => {
+    sender ??= readPushSender(store, config);
+    // A failure is not kept: the store may be available again next time.
+    const known = await sender.catch((error: unknown) => {
+      sender = null;
+      throw error;
+    });
+    await sendPush(guard, known, notification);
+  };
+}
+
 /** The pipeline worker: consumes incoming messages and operators' decisions, runs the stages and sends the replies. */
 export function pipelineService(resources: Resources): Service {
-  const { config, store, queues, embeddings, mailer, log } = resources;
+  const { config, store, queues, embeddings, log } = resources;
 
   async function start(): Promise<RunningService> {
     const leases = createChatLeases(resources);
@@ -53,7 +71,7 @@ export function pipelineService(resources: Resources): Service {
       processReviews(context, { leases, isolation, messages }),
       ingestDocuments({ store, queues, log, reader, fetcher }),
       pullModels(resources),
-      ...(mailer === null ? [] : [sendEmails({ ...resources, mailer })]),
+      sendEmails({ ...resources, push: openPush(resources) }),
     ];
     for (const work of works) work.start();
     const endWatch = watchLoad(log, leases, (share) => messages.setShare(share));

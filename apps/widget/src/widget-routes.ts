@@ -17,6 +17,7 @@ import { addClientRoutes } from "./serve-client.ts";
 import { addDemoRoutes, isDemoShown } from "./serve-demo.ts";
 import { SOCKET_PATH } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
+import { getUnsubscribePage, postUnsubscribe } from "./unsubscribe-page.ts";
 import type { WidgetContext } from "./widget-context.ts";
 
 /** Cuts connections whose request is not there as a whole after `ms`. For how long it is answered does not matter. */
@@ -117,6 +118,11 @@ export function addWidgetRoutes(routes: Express, context: RoutesContext): void {
   routes.route(FILES_PATH).post(postFile(context)).all(methodNotAllowed("POST"));
   routes.route("/api/widget/files/:fileId").get(getFile(context)).all(methodNotAllowed("GET", "HEAD"));
   routes.route(SOCKET_PATH).get(sockets.handler).post(sockets.handler).all(methodNotAllowed("GET", "POST"));
+  routes
+    .route("/unsubscribe/:token")
+    .get(getUnsubscribePage(context))
+    .post(postUnsubscribe(context))
+    .all(methodNotAllowed("GET", "HEAD", "POST"));
   addDemoRoutes(routes, {
     isLocal: isDemoShown(config),
     readKey: async () => (await readSite()).settings.apiKey,

@@ -48,6 +48,10 @@ export const customerItemSchema = z.object({
   firstSeenAt: z.iso.datetime(),
   lastSeenAt: z.iso.datetime().describe("At most a minute behind the newest message."),
   isBlocked: z.boolean().describe("True if messages of the customer get no answer: their tickets become spam."),
+  unsubscribedAt: z.iso
+    .datetime()
+    .nullable()
+    .describe("Since when the customer gets no emails. Null if emails are sent where the project sends any."),
   version: z.int(),
 });
 export type CustomerItem = z.infer<typeof customerItemSchema>;
@@ -96,6 +100,10 @@ export const customerChangeSchema = z.strictObject({
     .optional(),
   externalId: lineUpTo(LIMITS.userIdMaxChars).nullable().optional(),
   attributes: attributesSchema.optional().describe("Replaced as a whole."),
+  unsubscribed: z
+    .boolean({ error: "must be true or false" })
+    .optional()
+    .describe("True: the customer gets no emails. Set it to false only if the customer has asked for emails again."),
 });
 export type CustomerChange = z.infer<typeof customerChangeSchema>;
 

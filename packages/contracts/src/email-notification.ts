@@ -14,6 +14,20 @@ const timeSchema = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: "mus
 const flagSchema = z.boolean({ error: "must be true or false" });
 
 /**
+ * Which push notifications an operator gets, in the browsers that the operator has subscribed. Parsing an empty object
+ * returns the defaults.
+ */
+const pushSettingsSchema = z.strictObject({
+  assigned: flagSchema.default(true),
+  mentioned: flagSchema.default(true),
+  slaBreached: flagSchema.default(true),
+  needsReview: flagSchema.default(false),
+  showsSubject: flagSchema
+    .default(false)
+    .describe("Shows subjects of tickets and names of colleagues, also on a locked screen. Defaults to false."),
+});
+
+/**
  * Which emails an operator gets, and when. Replaced as a whole; what is omitted has its default. Parsing an empty object
  * returns the defaults.
  */
@@ -46,6 +60,9 @@ export const notificationSettingsSchema = z.strictObject({
     .enum(NOTIFICATION_LANGUAGES, { error: `must be one of ${NOTIFICATION_LANGUAGES.join(", ")}` })
     .default("en")
     .describe("Language of the emails. Defaults to `en`."),
+  push: pushSettingsSchema
+    .prefault({})
+    .describe("Push notifications, by the same names. Quiet hours and the language count for them too."),
 });
 export type NotificationSettings = z.output<typeof notificationSettingsSchema>;
 

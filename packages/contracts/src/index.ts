@@ -1,5 +1,6 @@
 // Every exported name that ends in "Schema" is a named component of the OpenAPI document.
 export * from "./agent.ts";
+export * from "./allowed-origin.ts";
 export * from "./article.ts";
 export * from "./audit.ts";
 export * from "./business-hours.ts";
@@ -38,6 +39,7 @@ export * from "./proposal.ts";
 export * from "./queues.ts";
 export * from "./replay.ts";
 export * from "./quota.ts";
+export * from "./reply-email.ts";
 export * from "./reply-item.ts";
 export * from "./review.ts";
 export * from "./scopes.ts";

@@ -3,6 +3,7 @@ import { businessHoursSchema, replyTimeMinutesSchema } from "./business-hours.ts
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { quotasInputSchema, quotasSchema } from "./quota.ts";
+import { replyEmailsSchema } from "./reply-email.ts";
 import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { slaTargetsSchema } from "./sla.ts";
 import { textUpTo } from "./well-formed.ts";
@@ -94,6 +95,12 @@ const projectSettings = {
     .describe(
       "Targets for replies and resolutions, in minutes of business time. For a ticket, the first entry that matches its priority and channel counts. Replaces all of them. Defaults to none. Applies to tickets that change afterwards.",
     ),
+  replyEmails: replyEmailsSchema
+    .nullable()
+    .optional()
+    .describe(
+      "Sends replies of the widget by email to customers who have left. Requires a mail server. Replaces all of it. Null (default): no emails to customers.",
+    ),
 };
 
 /** Body of `POST /api/v1/projects`. Unknown fields are rejected. */
@@ -137,6 +144,7 @@ export const projectItemSchema = z.object({
   businessHours: businessHoursSchema.nullable(),
   replyTimeMinutes: z.int().nullable(),
   slaTargets: slaTargetsSchema,
+  replyEmails: replyEmailsSchema.nullable(),
   webhookSecret: maskedSchema,
   previousWebhookSecretUntil: z.iso
     .datetime()

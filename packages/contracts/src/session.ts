@@ -26,6 +26,8 @@ export const VIEW_FILTERS = [
   "tag",
   "language",
   "overdue",
+  "createdFrom",
+  "createdTo",
   "userId",
 ] as const;
 
@@ -100,6 +102,27 @@ export const publicProfileSchema = z.strictObject({
 export type PublicProfileInput = z.infer<typeof publicProfileSchema>;
 /** Body of `PUT /session/duty`: whether the signed-in operator is on duty. */
 export const dutySchema = z.strictObject({ onDuty: z.boolean({ error: "must be true or false" }) });
+
+const keySchema = z.string().regex(/^[\w-]{1,200}$/, { error: "must be base64url" });
+
+/** Body of `POST /session/push`: what the browser's Push API returns. */
+export const pushSubscriptionSchema = z.object({
+  endpoint: z
+    .string()
+    .max(2_000, { error: "must have at most 2000 characters" })
+    .pipe(z.url({ protocol: /^https$/, error: "must be a URL that starts with https://" })),
+  keys: z.object({ p256dh: keySchema, auth: keySchema }),
+});
+
+/** Body of `DELETE /session/push`. */
+export const pushEndpointSchema = pushSubscriptionSchema.pick({ endpoint: true });
+
+/** Response of `GET /session/push`. */
+export interface PushAnswer {
+  ok: true;
+  /** Key by which push services recognize this installation, base64url: `applicationServerKey` of the Push API. */
+  publicKey: string;
+}
 
 /** Response of `GET` and `PUT /session/notifications`. The body of `PUT` is the item. */
 export interface NotificationsAnswer {

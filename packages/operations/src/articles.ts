@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Principal } from "@svc/auth";
 import { sniffMime } from "@svc/channel-manager";
 import {
@@ -13,6 +14,7 @@ import {
 } from "@svc/contracts";
 import type { Article, ArticleImage, ArticleVersionSummary } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
+import { newId } from "@svc/store";
 import type { ArticleFacts, ArticleRecord, ArticleVersionFacts, Store } from "@svc/store";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
@@ -53,6 +55,34 @@ async function readVersion(store: Store, principal: Principal, id: string, numbe
 /** Key of the document of an article. A gap has one article per knowledge base. */
 export const keyOfArticle = (id: string, gapId: string | null): string =>
   gapId === null ? `article:${id}` : `gap:${gapId}`;
+
+/** Longer than a publication takes, which ends with the lease if its process dies. */
+const PUBLICATION_LEASE_MS = 30_000;
+const PUBLICATION_TRIALS = 100;
+const PUBLICATION_PAUSE_MS = 100;
+
+/**
+ * Publishes an article while nobody else does: of two at once, the later text would otherwise not always be the one that
+ * agents search. Waits for the other one for ten seconds, then throws unavailable.
+ */
+export async function publishAlone<Result>(
+  { serviceLeases }: Pick<Store, "serviceLeases">,
+  { kbId, key }: { kbId: string; key: string },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const [name, holder] = [`publication ${kbId} ${key}`, newId()];
+  for (let trial = 1; !(await serviceLeases.take(name, holder, PUBLICATION_LEASE_MS)); trial += 1) {
+    if (trial === PUBLICATION_TRIALS) {
+      throw new ServiceError("unavailable", "Somebody else is publishing this article. Try again in a minute.");
+    }
+    await sleep(PUBLICATION_PAUSE_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    await serviceLeases.release(name, holder);
+  }
+}
 
 /**
  * Returns a page of articles, newest first; `q` searches the title. Scope kb:read. Throws invalid_request with every
@@ -175,28 +205,26 @@ export const publishArticle = operation(
   async (deps: IngestDeps, principal, { id, versions = null }) => {
     const { store } = deps;
     const { project } = principal;
-    const article = await readArticle(store, principal, id);
-    const { kbId, title, text, revision, gapId, version } = article;
-    // The version changes only once it is published, so that a call that was rejected with rate_limited can be repeated.
-    if (versions !== null && !versions.includes(version)) throw staleVersion("The article", version);
-    const document = {
-      key: keyOfArticle(article.id, gapId),
-      title,
-      text: searchableText(text),
-      mime: "text/markdown" as const,
-    };
-    const added = await addDocuments(deps, principal, kbId, document);
-    if ("import" in added) throw new Error("an article was mistaken for a sitemap");
-    const documentId = added.item.id;
-    if (!(await store.articles.setPublished(project, { id: article.id, number: revision, documentId }))) {
-      // The article was deleted meanwhile; its document would be left without it.
-      await store.documents.remove(project, kbId, documentId);
-      throw notFound();
-    }
-    if (gapId !== null) {
-      await store.gaps.update(project, { id: gapId }, { status: "answered", article: { kbId, documentId } });
-    }
-    return asItem(await readArticle(store, principal, id));
+    const { id: articleId, kbId, gapId } = await readArticle(store, principal, id);
+    const key = keyOfArticle(articleId, gapId);
+    return publishAlone(store, { kbId, key }, async () => {
+      const { title, text, revision, version } = await readArticle(store, principal, id);
+      // The version changes only once it is published, so that a call that was rejected with rate_limited can be repeated.
+      if (versions !== null && !versions.includes(version)) throw staleVersion("The article", version);
+      const document = { key, title, text: searchableText(text), mime: "text/markdown" as const };
+      const added = await addDocuments(deps, principal, kbId, document);
+      if ("import" in added) throw new Error("an article was mistaken for a sitemap");
+      const documentId = added.item.id;
+      if (!(await store.articles.setPublished(project, { id: articleId, number: revision, documentId }))) {
+        // The article was deleted meanwhile; its document would be left without it.
+        await store.documents.remove(project, kbId, documentId);
+        throw notFound();
+      }
+      if (gapId !== null) {
+        await store.gaps.update(project, { id: gapId }, { status: "answered", article: { kbId, documentId } });
+      }
+      return asItem(await readArticle(store, principal, id));
+    });
   },
   { audit: "articles.publish" },
 );

@@ -20,8 +20,14 @@ import type { ReviewDeps } from "./reviews.ts";
 const notFound = () => new ServiceError("not_found", "No customer with this ID exists in this project.");
 
 /** A customer as a list shows it. */
-export function asCustomerItem({ edited: _edited, firstSeenAt, lastSeenAt, ...rest }: CustomerRecord): CustomerItem {
-  return { ...rest, firstSeenAt: firstSeenAt.toISOString(), lastSeenAt: lastSeenAt.toISOString() };
+export function asCustomerItem({ edited: _edited, ...customer }: CustomerRecord): CustomerItem {
+  const { firstSeenAt, lastSeenAt, unsubscribedAt } = customer;
+  return {
+    ...customer,
+    firstSeenAt: firstSeenAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
+    unsubscribedAt: unsubscribedAt?.toISOString() ?? null,
+  };
 }
 
 const asDetail = ({ notes, ...customer }: DetailedCustomer): CustomerDetail => ({ ...asCustomerItem(customer), notes });

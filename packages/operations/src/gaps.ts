@@ -14,7 +14,7 @@ import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
-import { keyOfArticle, searchableText } from "./articles.ts";
+import { keyOfArticle, publishAlone, searchableText } from "./articles.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
@@ -140,11 +140,14 @@ export const writeGapArticle = operation(
       key: keyOfArticle("", gap.id),
       mime: "text/markdown" as const,
     };
-    const added = await addDocuments(deps, principal, kbId, request);
-    if ("import" in added) throw new Error("an article was mistaken for a sitemap");
-    const article = { kbId, documentId: added.item.id };
     const { project, actor } = principal;
-    await store.articles.recordPublished(project, { ...article, gapId: gap.id, key: request.key, title, text, actor });
+    const article = await publishAlone(store, { kbId, key: request.key }, async () => {
+      const added = await addDocuments(deps, principal, kbId, request);
+      if ("import" in added) throw new Error("an article was mistaken for a sitemap");
+      const made = { kbId, documentId: added.item.id };
+      await store.articles.recordPublished(project, { ...made, gapId: gap.id, key: request.key, title, text, actor });
+      return made;
+    });
     const outcome = await store.gaps.update(project, { id: gap.id }, { status: "answered", article });
     if (outcome === null) throw notFound();
     const isNew = gap.article?.documentId !== article.documentId;

@@ -19,7 +19,7 @@ import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
   const { id, name, handoffText, handoffTexts, greeting, tablesAsXlsx, retentionDays, fileRetentionDays } = project;
-  const { modelLimits, quotas, businessHours, replyTimeMinutes, slaTargets, version } = project;
+  const { modelLimits, quotas, businessHours, replyTimeMinutes, slaTargets, replyEmails, version } = project;
   const { webhookSecret, previousWebhookSecret: previous } = project;
   const isOver = previous === null || Date.parse(previous.until) <= Date.now();
   const settings = {
@@ -34,6 +34,7 @@ function asItem({ createdAt, ...project }: Project): ProjectItem {
     businessHours,
     replyTimeMinutes,
     slaTargets: [...slaTargets],
+    replyEmails,
   };
   const secrets = {
     webhookSecret: webhookSecret === null ? null : MASKED_SECRET,

@@ -15,6 +15,8 @@ export {
 } from "./outbound-errors.ts";
 export { createReceiverLookup } from "./receiver-lookup.ts";
 export type { ReceiverLookupTools } from "./receiver-lookup.ts";
+export { PushError, makePushKeys, sendPush } from "./send-push.ts";
+export type { PushKeys, PushMessage, PushSender, PushTarget } from "./send-push.ts";
 export { isWebhookSecret, signWebhook, verifyWebhook, webhookKeyOf } from "./sign-webhook.ts";
 export type {
   WebhookScheme,

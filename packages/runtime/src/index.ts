@@ -19,3 +19,4 @@ export { runServices } from "./run-services.ts";
 export type { Running } from "./run-services.ts";
 export { SETTINGS } from "./settings-schema.ts";
 export type { SettingName } from "./settings-schema.ts";
+export { readPushKeys, readPushSender } from "./push-keys.ts";

@@ -61,6 +61,8 @@ export interface EarlyConfig {
   email: { server: SmtpServer; from: Sender } | undefined;
   /** Public URL of the console for links in emails, without a slash at its end. */
   consoleUrl: string;
+  /** Public URL of the widget's port for links in emails, without a slash at its end. */
+  widgetUrl: string;
   /** Web sites whose pages may call the HTTP API. */
   corsOrigins: string[];
   /** What may be open at once in this process. */
@@ -197,6 +199,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     publicUrls: parsed.SVC_PUBLIC_URLS ?? [],
     email: emailOf(parsed),
     consoleUrl: parsed.SVC_CONSOLE_URL ?? localUrl(parsed.SVC_BIND_HOST ?? "127.0.0.1", parsed.SVC_CONSOLE_PORT),
+    widgetUrl: parsed.SVC_WIDGET_URL ?? localUrl(parsed.SVC_BIND_HOST ?? "127.0.0.1", parsed.SVC_WIDGET_PORT),
     corsOrigins: parsed.SVC_CORS_ORIGINS ?? [],
     ceilings: {
       openCalls: parsed.SVC_MAX_OPEN_CALLS,

@@ -356,6 +356,13 @@ export const SETTINGS = {
     defaultText: "the console's local address",
     isSecret: false,
   },
+  SVC_WIDGET_URL: {
+    schema: publicUrl.optional(),
+    description:
+      "Public URL of the widget's port, with `https://`, for the link in emails to customers by which they unsubscribe.",
+    defaultText: "the widget's local address",
+    isSecret: false,
+  },
   SVC_CORS_ORIGINS: {
     schema: origins.optional(),
     description:

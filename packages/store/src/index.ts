@@ -127,10 +127,13 @@ export { EMAIL_LEASE_MS } from "./people/email-notifications.ts";
 export type {
   ClaimedEmail,
   DigestPart,
+  EmailConversation,
   EmailOperator,
   EmailReason,
+  UnseenReply,
   TicketReason,
 } from "./people/email-notifications.ts";
+export type { PushDevice, PushSubscriptionKeys, StoredPushKeys } from "./people/push-subscriptions.ts";
 export { addCounts } from "./people/erasures.ts";
 export type { DuePurge, HeldCounts, HeldRecords } from "./people/erasures.ts";
 export { emailKeyOf } from "./people/operators.ts";

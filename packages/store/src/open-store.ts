@@ -40,6 +40,7 @@ import * as partitions from "./platform/partitions.ts";
 import * as processes from "./platform/processes.ts";
 import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
+import * as pushSubscriptions from "./people/push-subscriptions.ts";
 import * as quotas from "./platform/quotas.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
@@ -182,6 +183,7 @@ export function openStore(options: {
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),
+    pushSubscriptions: bind(db, pushSubscriptions),
     quotas: {
       ...bind(context, { checkSockets: quotas.checkSockets }),
       ...bind(reports, { listDays: quotas.listDays }),

@@ -361,33 +361,40 @@ export interface Statements {
   "people/customers": {
     addIdentities: [{ project: string; customerId: string; kind: readonly (string | null)[]; value: readonly (string | null)[] }, object];
     addNote: [{ note: object | string; project: string; id: string }, object];
-    find: [{ project: string; id: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; version: number; identities: unknown; notes: unknown }];
+    find: [{ project: string; id: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown; notes: unknown }];
     findByIdentities: [{ kind: readonly (string | null)[]; value: readonly (string | null)[]; project: string }, { customerId: string }];
-    findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; version: number; identities: unknown }];
+    findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown }];
     insert: [{ id: string; project: string; alias: string; firstSeenAt: Date | string; lastSeenAt: Date | string }, object];
     linkTicket: [{ ticketId: string; customerId: string }, object];
     listOpenTickets: [{ id: string; project: string }, { id: string }];
-    listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; version: number; identities: unknown; value: number }];
+    listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown; value: number }];
     lock: [{ customersLock: number; project: string }, { pgAdvisoryXactLock: string }];
     moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
     moveNotes: [{ intoId: string; fromId: string; project: string }, object];
     moveTickets: [{ intoId: string; fromId: string }, object];
     remove: [{ project: string; id: string }, object];
     removeNote: [{ noteId: string; project: string; id: string }, object];
-    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; version: number; project: string; id: string }, { isEvent: boolean }];
+    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; unsubscribedAt: Date | string; version: number; project: string; id: string }, { isEvent: boolean }];
   };
   "people/email-notifications": {
     claim: [{ recipientId: string; leaseId: string; emailId: string }, { kind: string; source: string; emailId: string; attempts: number; createdAt: Date }];
+    findConversation: [{ ticketId: string }, { project: string; projectName: string; replyEmails: unknown; isClosed: boolean; customerId: string; email: string; isEmailEdited: boolean; provenEmail: string; language: string }];
     findOperator: [{ id: string }, { email: string; name: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
+    findQuestion: [{ ticketId: string; seq: number | string }, { text: string; pageUrl: string }];
     finish: [{ failure: string; sources: readonly (string | null)[]; outcome: string; recipientId: string; leaseId: string }, object];
     insertDigest: [{ operatorId: string; day: string }, object];
-    insertForEvents: [{ settledId: number | string }, object];
+    insertForEvents: [{ sendsEmails: boolean; settledId: number | string }, object];
+    insertReplies: [{ settledId: number | string }, object];
+    isUnsubscribed: [{ project: string; customerId: string; address: string }, object];
     listDigests: [object, { id: string; notifications: unknown }];
     listDue: [{ limit: number | string }, { recipientId: string; dueAt: Date }];
+    lockAddress: [{ addressLock: number; addressHash: string }, { pgAdvisoryXactLock: string }];
     purge: [object, object];
     readClaimed: [{ recipientId: string; leaseId: string }, { kind: string; source: string; createdAt: Date; project: string; ticketId: string; subject: string; actor: string; author: string; note: string; target: string; isMoot: boolean }];
     readDigest: [{ operatorId: string }, { project: string; needsReview: number; overdue: number; assigned: number }];
     readState: [object, { failing: number; since: Date; failure: string }];
+    readUnseen: [{ recipientId: string; leaseId: string }, { id: string; seq: number; type: string; text: string; markdown: boolean; filename: string }];
+    reserveAddress: [{ addressHash: string; recipientId: string; leaseId: string; emailId: string; maxPerDay: number | string }, object];
     retryLater: [{ delayMs: number; counts: boolean; failure: string; recipientId: string; leaseId: string }, object];
   };
   "people/erasures": {
@@ -478,6 +485,14 @@ export interface Statements {
     setProfile: [{ signature: string; publicName: string; picture: string; id: string }, object];
     update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
+  "people/push-subscriptions": {
+    findDevice: [{ id: string }, { endpoint: string; p256dh: string; auth: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
+    put: [{ id: string; operatorId: string; endpoint: string; p256dh: string; auth: string }, object];
+    readKeys: [object, { keys: unknown }];
+    remove: [{ id: string }, object];
+    removeOf: [{ operatorId: string; endpoint: string }, object];
+    setKeys: [{ keys: object | string }, object];
+  };
   "platform/due-work": {
     find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; emails: boolean; tagChanges: boolean; assignments: boolean }];
   };
@@ -552,13 +567,13 @@ export interface Statements {
     deleteRoles: [{ id: string }, object];
     deleteViews: [{ id: string }, object];
     deleteWebhooks: [{ id: string }, object];
-    find: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; createdAt: Date; version: number }];
-    findByName: [{ name: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; createdAt: Date; version: number }];
+    find: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; replyEmails: unknown; createdAt: Date; version: number }];
+    findByName: [{ name: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; replyEmails: unknown; createdAt: Date; version: number }];
     findWebhookSecrets: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown }];
-    insert: [{ id: string; name: string; handoffText: string; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number | string; handoffTexts: object | string; quotas: object | string; businessHours: object | string; replyTimeMinutes: number; slaTargets: object | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; createdAt: Date; version: number }];
+    insert: [{ id: string; name: string; handoffText: string; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number | string; handoffTexts: object | string; quotas: object | string; businessHours: object | string; replyTimeMinutes: number; slaTargets: object | string; replyEmails: object | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; replyEmails: unknown; createdAt: Date; version: number }];
     isOfWidget: [{ name: string }, object];
-    list: [object, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; createdAt: Date; version: number }];
-    listPage: [{ before: string; q: string; limit: number | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; createdAt: Date; version: number }];
+    list: [object, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; replyEmails: unknown; createdAt: Date; version: number }];
+    listPage: [{ before: string; q: string; limit: number | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; replyEmails: unknown; createdAt: Date; version: number }];
     markDeleted: [{ id: string }, object];
     remove: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
     renameInWidget: [{ after: string; name: string }, object];
@@ -759,7 +774,7 @@ export interface Statements {
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string; hasDeadlines: boolean }];
     follow: [{ ids: readonly (string | null)[] }, object];
-    hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasNotifications: boolean; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
+    hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasNotifications: boolean; hasReplyEmails: boolean; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
     indexNext: [object, { isEmpty: boolean; isComplete: boolean }];
     isBehind: [object, { isBehind: boolean }];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];

@@ -37,8 +37,9 @@ function open(url: string) {
   if (server === null) throw new Error("not the URL of a mail server");
   const opened = openMailer(server, { name: "Example support", address: "support@example.com" });
   // Only sweeps use the queues.
-  const context = { store: db.store, queues: {} as Queues, log: testLog(), mailer: opened };
-  const config = { consoleUrl: "https://console.example.com" };
+  const push = () => Promise.reject(new Error("no browser is subscribed"));
+  const context = { store: db.store, queues: {} as Queues, log: testLog(), mailer: opened, push };
+  const config = { consoleUrl: "https://console.example.com", widgetUrl: "https://chat.example.com" };
   return { mailer: opened, works: sendEmails({ ...context, config }, { delaysMs: [0] }) };
 }
 

@@ -4,7 +4,7 @@ import { asAdministrator, requireId } from "../as-administrator.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
-import { definedOnly, option, projectOption, yesOption } from "../options.ts";
+import { choice, definedOnly, option, projectOption, yesOption } from "../options.ts";
 import { confirm, readText } from "../read-input.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
@@ -31,6 +31,9 @@ function renderCustomer(item: CustomerDetail): string {
     ["identities", lines(identities.map(({ kind, value }) => safeLine(`${kind} ${value}`)))],
     ["first seen", toSecond(item.firstSeenAt)],
     ["last seen", toSecond(item.lastSeenAt)],
+    ...(item.unsubscribedAt === null
+      ? []
+      : [["emails", `unsubscribed since ${toSecond(item.unsubscribedAt)}`] as const]),
     ...(item.isBlocked ? [["blocked", "yes: messages are spam"] as const] : []),
     ["notes", lines(item.notes.map(({ at, author, text }) => safeLine(`${toSecond(at)} ${author}: ${text}`)))],
   ]);
@@ -81,14 +84,22 @@ const update = defineCommand({
     timeZone: option("--time-zone <zone>", "IANA name, as in Europe/Berlin"),
     externalId: option("--external-id <id>", "ID of the customer in your systems"),
     attribute: option("--attribute <name=value>", "attribute; replaces all attributes (repeatable)", collectAttribute),
+    emails: choice("--emails <on|off>", "off: the customer gets no emails; on: the customer wants emails again", [
+      "on",
+      "off",
+    ]),
     project: projectOption,
   },
   examples: [`customers update ${ID} --name "Jonas Weber" --attribute plan=pro --attribute seats=12`],
-  async run(cli, { customerId, project, attribute, name, email, phone, language, timeZone, externalId }) {
+  async run(cli, { customerId, project, attribute, name, email, phone, language, timeZone, externalId, emails }) {
     requireCustomerId(customerId);
     const given = { name, email, phone, language, timeZone, externalId };
     const facts = Object.fromEntries(Object.entries(given).map(([fact, value]) => [fact, orNone(value)]));
-    const change: CustomerChange = definedOnly({ ...facts, attributes: attribute });
+    const change: CustomerChange = definedOnly({
+      ...facts,
+      attributes: attribute,
+      unsubscribed: emails === undefined ? undefined : emails === "off",
+    });
     if (Object.keys(change).length === 0) throw usageError("Specify what to change. See: svc customers update --help");
     const item = await asAdministrator(cli, project, ({ updateCustomer }) =>
       updateCustomer({ id: customerId }, change),

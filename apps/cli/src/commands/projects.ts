@@ -53,6 +53,13 @@ function describeHours({ businessHours }: ProjectItem): string {
   return `${days.join(", ") || "never"} (${timeZone})${closed}`;
 }
 
+/** When customers who have left get replies by email. */
+function describeReplyEmails({ replyEmails }: ProjectItem): string {
+  if (replyEmails === null) return "off";
+  const { delayMinutes, recipients } = replyEmails;
+  return `after ${delayMinutes} minutes, to ${recipients === "all" ? "all" : "verified"} addresses`;
+}
+
 const describeHandoff = ({ handoffText }: ProjectItem) =>
   handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
 
@@ -81,6 +88,7 @@ function renderProject(project: ProjectItem): string {
     ["business hours", describeHours(project)],
     ["expected reply time", replyTimeMinutes === null ? "not set" : `${replyTimeMinutes} minutes`],
     ["SLA targets", describeSla(project)],
+    ["replies by email", describeReplyEmails(project)],
     ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],
   ]);
@@ -138,6 +146,9 @@ const parseSla = (given: string) => parseJson(given, "Must be JSON.") as Project
 const parseHours = (given: string) =>
   given === "always" ? null : (parseJson(given, "Must be JSON, or always.") as ProjectChange["businessHours"]);
 
+const parseReplyEmails = (given: string) =>
+  given === "off" ? null : (parseJson(given, "Must be JSON, or off.") as ProjectChange["replyEmails"]);
+
 /** The options for the settings of a project. */
 const SETTINGS = {
   handoffText: option(
@@ -193,6 +204,11 @@ const SETTINGS = {
     'SLA targets in minutes of business time, such as [{"priority":"urgent","firstReplyMinutes":30}]; [] for none',
     parseSla,
   ),
+  replyEmails: option(
+    "--reply-emails <JSON>",
+    'when customers who have left get replies by email, such as {"delayMinutes":5,"recipients":"verified"}; off for never',
+    parseReplyEmails,
+  ),
   maxSockets: option("--max-sockets <number>", "open widget sockets; any for no limit (default: any)", parseModelLimit),
 };
 
@@ -231,6 +247,7 @@ async function settingsOf(cli: Cli, input: OptionValues<typeof SETTINGS>): Promi
     quotas: Object.keys(quotas).length === 0 ? undefined : quotas,
     businessHours: input.businessHours,
     slaTargets: input.sla,
+    replyEmails: input.replyEmails,
     replyTimeMinutes: numberOrNull(input.replyTime),
   });
 }

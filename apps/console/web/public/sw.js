@@ -57,6 +57,17 @@ self.addEventListener("fetch", (event) => {
   else if (ASSET.test(url.pathname)) event.respondWith(fromServerFirst(request, request));
 });
 
+/** Shows a push notification, unless the operator is looking at the console. */
+async function showPush({ title, body, path, tag }) {
+  const windows = await self.clients.matchAll({ type: "window" });
+  if (windows.some(({ focused }) => focused)) return;
+  await self.registration.showNotification(title, { body, tag, icon: "/icon-192.png", data: { path } });
+}
+
+self.addEventListener("push", (event) => {
+  if (event.data !== null) event.waitUntil(showPush(event.data.json()));
+});
+
 /** Shows the page of a notification: in a window of the console that is there, else in a new one. */
 async function openPage(path) {
   const [page] = await self.clients.matchAll({ type: "window" });

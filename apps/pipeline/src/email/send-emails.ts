@@ -1,23 +1,20 @@
 import { notificationSettingsSchema } from "@svc/contracts";
 import type { EmailJob } from "@svc/contracts";
-import { EmailError } from "@svc/outbound";
-import type { Mailer } from "@svc/outbound";
+import { EmailError, PushError } from "@svc/outbound";
 import { announceWork } from "@svc/queue";
-import type { Resources } from "@svc/runtime";
 import { EMAIL_LEASE_MS } from "@svc/store";
 import type { ClaimedEmail, DigestPart, EmailOperator, TicketReason } from "@svc/store";
 import { errorMessage } from "@svc/primitives";
 import { count } from "@svc/telemetry";
 import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
-import { dayOfDueDigest, endOfQuietHours } from "./delivery-time.ts";
+import { dayOfDueDigest } from "./delivery-time.ts";
+import { sendEmail } from "./email-context.ts";
+import type { EmailContext, EmailOutcome } from "./email-context.ts";
+import { sendReplies } from "./send-replies.ts";
+import { sendToDevice } from "./send-to-device.ts";
+import { waitMsOf } from "./wait-ms-of.ts";
 import { writeOperatorEmail } from "./write-operator-email.ts";
-
-/** What sending emails needs. */
-export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
-  mailer: Mailer;
-  config: Pick<Resources["config"], "consoleUrl">;
-};
 
 /** Emails that one replica sends at a time. */
 const CONCURRENCY = 3;
@@ -27,54 +24,52 @@ const RETRY_DELAYS_MS = [30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 const MAX_ATTEMPTS = 75;
 /** An attempt takes as long as the timeouts of the mailer let it. */
 const SHUTDOWN = { abortAfterMs: 2_000, deadlineMs: 30_000 };
-/** An operator who has the console open sees there what has happened: emails wait so long, and no longer than that. */
-const ONLINE_WAIT_MS = 60_000;
-const ONLINE_WAIT_MAX_MS = 900_000;
 const SWEEP_LIMIT = 50;
 const DIGEST_MS = 60_000;
 const PURGE_MS = 3_600_000;
 
-/** What becomes of a claimed email. */
-type Outcome = { sent: ClaimedEmail["reasons"] } | { waitMs: number };
-
 interface EmailContent {
-  operator: EmailOperator;
   reasons: TicketReason[];
   digest: { day: string; parts: DigestPart[] } | null;
 }
 
 /** What an email to an operator has to say now; null if nothing. */
 async function readContent({ store }: EmailContext, claim: ClaimedEmail): Promise<EmailContent | null> {
-  const operator = await store.emailNotifications.findOperator(claim.recipientId);
-  if (operator === null || operator.isDisabled) return null;
   const reasons = (await store.emailNotifications.readClaimed(claim)).filter(({ isMoot }) => !isMoot);
   const day = claim.reasons.find(({ kind }) => kind === "digest")?.source;
   const parts = day === undefined ? [] : await store.emailNotifications.readDigest(claim.recipientId);
   const open = parts.filter(({ needsReview, overdue, assigned }) => needsReview + overdue + assigned > 0);
   const digest = day === undefined || open.length === 0 ? null : { day, parts: open };
-  return reasons.length === 0 && digest === null ? null : { operator, reasons, digest };
+  return reasons.length === 0 && digest === null ? null : { reasons, digest };
 }
 
-async function sendToOperator(context: EmailContext, claim: ClaimedEmail): Promise<Outcome> {
-  const content = await readContent(context, claim);
+/** Sends what was claimed to its recipient: a customer, an operator, or a browser of one. */
+async function sendTo(context: EmailContext, claim: ClaimedEmail): Promise<EmailOutcome> {
+  if (claim.reasons.some(({ kind }) => kind === "reply")) return sendReplies(context, claim);
+  const operator = await context.store.emailNotifications.findOperator(claim.recipientId);
+  return operator === null ? sendToDevice(context, claim) : sendToOperator(context, claim, operator);
+}
+
+async function sendToOperator(
+  context: EmailContext,
+  claim: ClaimedEmail,
+  operator: EmailOperator,
+): Promise<EmailOutcome> {
+  const content = operator.isDisabled ? null : await readContent(context, claim);
   if (content === null) return { sent: [] };
-  const { operator, reasons, digest } = content;
+  const { reasons, digest } = content;
   const settings = notificationSettingsSchema.parse(operator.notifications);
-  const now = new Date();
-  const quietMs = endOfQuietHours(settings, now).getTime() - now.getTime();
-  if (quietMs > 0) return { waitMs: quietMs };
-  if (operator.isOnline && now.getTime() - claim.createdAt.getTime() < ONLINE_WAIT_MAX_MS) {
-    return { waitMs: ONLINE_WAIT_MS };
-  }
+  const waitMs = waitMsOf(settings, { isOnline: operator.isOnline, since: claim.createdAt });
+  if (waitMs > 0) return { waitMs };
   const { consoleUrl } = context.config;
   const written = writeOperatorEmail(reasons, digest, { settings, consoleUrl });
-  await context.mailer.send({ id: claim.emailId, to: operator.email, ...written });
+  await sendEmail(context, { id: claim.emailId, to: operator.email, ...written });
   const digests = digest === null ? [] : claim.reasons.filter(({ kind }) => kind === "digest");
   return { sent: [...reasons.map(({ kind, source }) => ({ kind, source })), ...digests] };
 }
 
 function judge({ log }: EmailContext, error: unknown, claim: ClaimedEmail): Failure {
-  const isKnown = error instanceof EmailError;
+  const isKnown = error instanceof EmailError || error instanceof PushError;
   if (!isKnown) log.error({ error, emailId: claim.emailId }, "writing an email failed unexpectedly");
   return {
     counts: true,
@@ -98,7 +93,7 @@ export function sendEmails(
   const { emailNotifications: emails } = store;
 
   async function run(claim: ClaimedEmail, { signal }: HeldLease): Promise<boolean> {
-    const outcome = await sendToOperator(context, claim);
+    const outcome = await sendTo(context, claim);
     if ("waitMs" in outcome) {
       await emails.retryLater(claim, { delayMs: outcome.waitMs, counts: false, failure: null });
       return false;

@@ -2,6 +2,7 @@ import { safeLine } from "@svc/contracts";
 import type { NotificationSettings } from "@svc/contracts";
 import type { Email } from "@svc/outbound";
 import type { DigestPart, TicketReason } from "@svc/store";
+import { fillText, quoteText } from "./clean-text.ts";
 import texts from "./texts.json" with { type: "json" };
 
 type Texts = (typeof texts)["en"];
@@ -11,22 +12,6 @@ type Written = Pick<Email, "subject" | "text">;
 const MAX_CHARS = { subject: 120, name: 80, note: 2_000 };
 /** Tickets that one email names; the others are counted. */
 const MAX_TICKETS = 20;
-
-/** Puts values in the places of a text, all at once: no value is read as a place. */
-const fill = (text: string, values: Readonly<Record<string, string | number>>) =>
-  text.replaceAll(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
-
-const CONTROL = /[^\P{C}\n]/gu;
-
-/** A text of several lines, quoted, without control and bidirectional characters. */
-function quoted(text: string): string {
-  const clean = text
-    .replaceAll(/\r\n?|[\u2028\u2029]/g, "\n")
-    .replaceAll(CONTROL, "")
-    .trim();
-  const cut = Array.from(clean).slice(0, MAX_CHARS.note).join("");
-  return cut.split("\n").map((line) => `> ${line}`).join("\n"); // prettier-ignore
-}
 
 /** The key of a text; digests and replies have texts of their own. */
 type TicketKind = keyof Texts["subjects"];
@@ -67,21 +52,21 @@ export function writeOperatorEmail(
   const paragraphs = tickets.slice(0, MAX_TICKETS).map((reason) => {
     const values = valuesOf(reason, language);
     return [
-      fill("[{project}] {subject}", values),
-      fill(language.lines[isAssignedWithoutAuthor(reason) ? "assignedWithoutAuthor" : reason.kind], values),
-      ...(reason.note === null ? [] : [quoted(reason.note)]),
+      fillText("[{project}] {subject}", values),
+      fillText(language.lines[isAssignedWithoutAuthor(reason) ? "assignedWithoutAuthor" : reason.kind], values),
+      ...(reason.note === null ? [] : [quoteText(reason.note, MAX_CHARS.note)]),
       `${consoleUrl}/${encodeURIComponent(reason.project)}/inbox/all/${reason.ticketId}`,
     ].join("\n");
   });
-  if (tickets.length > MAX_TICKETS) paragraphs.push(fill(language.more, { count: tickets.length - MAX_TICKETS }));
-  const work = (digest?.parts ?? []).map((part) => fill(language.digestLine, { ...part }));
-  const day = digest === null ? "" : fill(language.digestSubject, { day: digest.day });
+  if (tickets.length > MAX_TICKETS) paragraphs.push(fillText(language.more, { count: tickets.length - MAX_TICKETS }));
+  const work = (digest?.parts ?? []).map((part) => fillText(language.digestLine, { ...part }));
+  const day = digest === null ? "" : fillText(language.digestSubject, { day: digest.day });
   if (work.length > 0) paragraphs.push([day, ...work, `${consoleUrl}/`].join("\n"));
   const [first] = tickets;
-  const subject = first === undefined ? day : fill(language.subjects[first.kind], valuesOf(first, language));
+  const subject = first === undefined ? day : fillText(language.subjects[first.kind], valuesOf(first, language));
   const count = tickets.length + (work.length > 0 ? 1 : 0);
   return {
-    subject: count > 1 ? fill(language.severalSubject, { count, subject }) : subject,
+    subject: count > 1 ? fillText(language.severalSubject, { count, subject }) : subject,
     text: [...paragraphs, `${language.footer}\n${consoleUrl}/`].join("\n\n"),
   };
 }

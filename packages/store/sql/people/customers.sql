@@ -1,6 +1,6 @@
 -- fragment: columns
 c.id, c.alias, c.name, c.email, c.phone, c.language, c.time_zone, c.external_id, c.attributes, c.edited, c.first_seen_at,
-c.last_seen_at, c.is_blocked, c.version,
+c.last_seen_at, c.is_blocked, c.unsubscribed_at, c.version,
 coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)) FROM (
   SELECT kind, value FROM customer_identities WHERE customer_id = c.id AND kind <> 'merged'
   ORDER BY kind IN ('visitor', 'chat'), created_at, kind, value LIMIT {{identitiesMaxCount}}) i), '[]'::jsonb) AS identities
@@ -67,7 +67,8 @@ ON CONFLICT (ticket_id) DO UPDATE SET customer_id = excluded.customer_id;
 -- Writes what is known of a customer. Locks the rows of customers that it writes.
 UPDATE customers c SET name = :name, email = :email, phone = :phone, language = :language, time_zone = :time_zone,
   external_id = :external_id, attributes = :attributes::jsonb, edited = :edited, first_seen_at = :first_seen_at,
-  last_seen_at = :last_seen_at, is_blocked = :is_blocked, version = :version
+  last_seen_at = :last_seen_at, is_blocked = :is_blocked, unsubscribed_at = :unsubscribed_at,
+  version = :version
 FROM (SELECT id, version FROM customers WHERE project_id = :project AND id = :id) was WHERE c.id = was.id
 RETURNING was.version <> :version AND EXISTS (SELECT FROM webhooks w WHERE w.project_id = :project
   AND w.active_since IS NOT NULL AND 'customer.updated' = ANY (w.events)) AS is_event;

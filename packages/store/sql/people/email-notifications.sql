@@ -10,10 +10,11 @@ EXISTS (SELECT FROM operator_roles r
 
 -- name: insertForEvents
 -- Notifications for what has happened since the position that all events up to it are settled at. An event that is read
--- again adds nothing: its rows are there, whatever has become of them. Nobody is notified of what they did themselves.
+-- again adds nothing: its rows are there, whatever has become of them. Nobody is notified of what they did themselves. An
+-- operator is a recipient of emails, and each of the operator's browsers one of push notifications.
 -- Locks the rows of email_notifications that it writes.
 INSERT INTO email_notifications (recipient_id, kind, source, operator_id, ticket_id, next_at)
-SELECT o.id, n.kind, e.id::text, o.id, t.id, now() + n.delay_seconds * interval '1 second'
+SELECT w.recipient_id, n.kind, e.id::text, o.id, t.id, now() + w.delay_seconds * interval '1 second'
 FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id CROSS JOIN LATERAL (
   SELECT 'assigned' AS kind, 'assigned' AS setting, true AS is_default, {{delaySeconds}} AS delay_seconds
   WHERE e.data ? 'assignee'
@@ -22,13 +23,28 @@ FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id CROSS JOIN LATERAL (
   UNION ALL SELECT 'needs_review', 'needsReview', false, {{reviewDelaySeconds}}
   WHERE e.moves @> '[{"to": "review"}]' OR e.moves @> '[{"to": "failed"}]'
 ) n JOIN operators o ON o.disabled_at IS NULL AND 'operator:' || o.id <> e.actor
-  AND coalesce((o.notifications ->> n.setting)::boolean, n.is_default)
   AND CASE n.kind WHEN 'assigned' THEN e.data ->> 'assignee' = 'operator:' || o.id
     WHEN 'mentioned' THEN e.data -> 'mentions' @> to_jsonb(o.id::text)
     ELSE {{ofOperator}} END
-WHERE e.id > :settled_id AND {{hasRole}}
-ORDER BY o.id, n.kind, e.id
+CROSS JOIN LATERAL (
+  SELECT o.id AS recipient_id, o.notifications AS settings, n.delay_seconds WHERE :sends_emails
+  UNION ALL SELECT s.id, o.notifications -> 'push', {{pushDelaySeconds}}
+  FROM push_subscriptions s WHERE s.operator_id = o.id
+) w
+WHERE e.id > :settled_id AND {{hasRole}} AND coalesce((w.settings ->> n.setting)::boolean, n.is_default)
+ORDER BY w.recipient_id, n.kind, e.id
 ON CONFLICT DO NOTHING;
+
+-- name: insertReplies
+-- Replies of the widget since the position that all events up to it are settled at, in projects that send them by email to
+-- customers who have left. What a browser has already is left out; what it gets later is withdrawn. A reply has the time of
+-- the event that its transaction leaves. Locks the rows of email_notifications that it writes.
+INSERT INTO email_notifications (recipient_id, kind, source, ticket_id, next_at)
+SELECT t.id, 'reply', r.id::text, t.id, r.created_at + (p.reply_emails ->> 'delayMinutes')::integer * interval '1 minute'
+FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id AND t.channel_id = 'widget'
+JOIN projects p ON p.id = t.home_project_id AND p.reply_emails IS NOT NULL
+JOIN replies r ON r.ticket_id = t.id AND r.created_at = e.at AND r.delivered_at IS NULL AND r.author <> 'system'
+WHERE e.id > :settled_id ORDER BY t.id, r.id ON CONFLICT DO NOTHING;
 
 -- name: listDue
 -- Recipients with something to send and since when it is due, those that have waited longest first.
@@ -36,11 +52,13 @@ SELECT recipient_id, min(next_at) AS due_at FROM email_notifications WHERE finis
 GROUP BY recipient_id ORDER BY due_at LIMIT :limit;
 
 -- name: claim
--- Claims all that goes into the next email of a recipient: what an attempt before contained, or all that is new. SKIP
--- LOCKED: what another worker claims in this moment is left to it. Locks the rows of email_notifications that it writes.
+-- Claims all that goes into the next email of a recipient: what an attempt before contained, or all that is new. Replies of
+-- a conversation go together, also those that are not due yet. SKIP LOCKED: what another worker claims in this moment is left to it. Locks the rows of email_notifications that it writes.
 WITH due AS MATERIALIZED (
   SELECT recipient_id, kind, source, email_id, created_at FROM email_notifications
-  WHERE recipient_id = :recipient_id AND finished_at IS NULL AND next_at <= now()
+  WHERE recipient_id = :recipient_id AND finished_at IS NULL AND (next_at <= now() OR kind = 'reply'
+    AND email_id IS NULL AND EXISTS (SELECT FROM email_notifications d
+      WHERE d.recipient_id = :recipient_id AND d.finished_at IS NULL AND d.next_at <= now()))
   FOR NO KEY UPDATE SKIP LOCKED
 ), batch AS (
   SELECT * FROM due WHERE email_id IS NOT DISTINCT FROM (SELECT d.email_id FROM due d ORDER BY d.email_id LIMIT 1)
@@ -75,6 +93,50 @@ JOIN projects p ON p.id = t.project_id JOIN ticket_events e ON e.id = n.source::
 LEFT JOIN operators author ON 'operator:' || author.id = e.actor
 WHERE n.recipient_id = :recipient_id AND n.lease_id = :lease_id AND n.finished_at IS NULL AND n.kind <> 'digest'
 ORDER BY n.created_at, n.source;
+
+-- name: findConversation
+-- The conversation whose replies an email contains, and its customer, as they are now.
+SELECT p.id AS project, p.name AS project_name, p.reply_emails,
+  p.deleted_at IS NOT NULL OR c.is_blocked OR t.status = 'spam' AS is_closed, c.id AS customer_id, c.email,
+  'email' = ANY (c.edited) AS is_email_edited, (SELECT i.value FROM customer_identities i
+    WHERE i.customer_id = c.id AND i.kind = 'email' ORDER BY i.created_at, i.value LIMIT 1) AS proven_email,
+  coalesce(t.language, left(t.channel_meta ->> 'locale', 2), c.language) AS language
+FROM tickets t JOIN projects p ON p.id = t.home_project_id JOIN ticket_customers k ON k.ticket_id = t.id
+JOIN customers c ON c.id = k.customer_id WHERE t.id = :ticket_id;
+
+-- name: readUnseen
+-- The claimed replies that no browser has fetched or shown, oldest first. One that was erased is missing.
+SELECT r.id, r.seq, r.type, r.text, coalesce(r.markdown, false) AS markdown, r.filename
+FROM email_notifications n JOIN replies r ON r.ticket_id = n.ticket_id AND r.id = n.source::uuid
+LEFT JOIN visitors v ON v.ticket_id = r.ticket_id
+WHERE n.recipient_id = :recipient_id AND n.lease_id = :lease_id AND n.finished_at IS NULL AND n.kind = 'reply'
+  AND r.delivered_at IS NULL AND r.seq > coalesce(v.read_seq, 0)
+ORDER BY r.seq;
+
+-- name: findQuestion
+-- What the customer wrote last before a reply, and the page it was written on.
+SELECT text, channel_meta #>> '{page,url}' AS page_url FROM messages
+WHERE ticket_id = :ticket_id AND seq < :seq ORDER BY seq DESC LIMIT 1;
+
+-- name: isUnsubscribed
+-- Whether this customer gets no emails, or another one of the project with this address.
+SELECT FROM customers u WHERE u.project_id = :project AND u.unsubscribed_at IS NOT NULL
+  AND (u.id = :customer_id OR lower(u.email) = :address OR EXISTS (SELECT FROM customer_identities i
+    WHERE i.customer_id = u.id AND i.kind = 'email' AND i.value = :address)) LIMIT 1;
+
+-- name: lockAddress
+-- One writer at a time counts the emails to an address.
+SELECT pg_advisory_xact_lock(:address_lock, hashtext(:address_hash));
+
+-- name: reserveAddress
+-- Counts the claimed email to its address, unless that gets the most that are allowed in 24 hours already. Fenced by the
+-- lease. Locks the rows of email_notifications that it writes.
+UPDATE email_notifications SET address_hash = :address_hash
+WHERE recipient_id = :recipient_id AND lease_id = :lease_id AND (
+  SELECT count(DISTINCT s.email_id) FROM email_notifications s
+  WHERE s.address_hash = :address_hash AND s.email_id <> :email_id AND s.outcome IS DISTINCT FROM 'withdrawn'
+    AND coalesce(s.finished_at, now()) > now() - interval '24 hours') < :max_per_day
+RETURNING 1;
 
 -- name: readDigest
 -- Open work of an operator in each project in which they are not a viewer only.

@@ -6,11 +6,12 @@ coalesce(widget #>> '{config,project}', '{{defaultProject}}')
 -- Makes a project. Locks the rows of projects that it writes.
 INSERT INTO projects (
   id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days,
-  model_concurrency, model_tokens_per_day, handoff_texts, quotas, business_hours, reply_time_minutes, sla_targets
+  model_concurrency, model_tokens_per_day, handoff_texts, quotas, business_hours, reply_time_minutes, sla_targets,
+  reply_emails
 ) VALUES (:id, :name, :handoff_text, :greeting, :tables_as_xlsx, :retention_days, :file_retention_days,
   :model_concurrency, :model_tokens_per_day, :handoff_texts,
   jsonb_strip_nulls(:quotas::jsonb), :business_hours, :reply_time_minutes,
-  :sla_targets)
+  :sla_targets, :reply_emails)
 ON CONFLICT (name) DO NOTHING RETURNING {{columns}};
 
 -- name: findWebhookSecrets (prepared)

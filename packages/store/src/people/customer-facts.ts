@@ -29,6 +29,8 @@ export interface CustomerRecord {
   lastSeenAt: Date;
   /** True if messages of the customer get no answer: their tickets become spam. */
   isBlocked: boolean;
+  /** Since when the customer gets no emails; null: they are sent where the project sends any. */
+  unsubscribedAt: Date | null;
   version: number;
   identities: CustomerIdentity[];
 }
@@ -136,7 +138,7 @@ export function withFactsOf(customer: CustomerRecord, person: TicketPerson): Cus
   return hasNews || isSeen ? changed : null;
 }
 
-/** Returns one customer of two: the facts of `into`, and of `from` what is missing; blocked if one of them was. */
+/** Returns one customer of two: the facts of `into`, and of `from` what is missing; blocked and unsubscribed if one of them was. */
 export function mergedCustomer(into: CustomerRecord, from: CustomerRecord, maxAttributes: number): CustomerRecord {
   const merged = { ...into, version: into.version + 1 };
   for (const fact of FACTS) merged[fact] ??= from[fact];
@@ -144,6 +146,7 @@ export function mergedCustomer(into: CustomerRecord, from: CustomerRecord, maxAt
   return {
     ...merged,
     isBlocked: into.isBlocked || from.isBlocked,
+    unsubscribedAt: into.unsubscribedAt ?? from.unsubscribedAt,
     attributes: Object.fromEntries(attributes.slice(0, maxAttributes)),
     edited: [
       ...new Set([...into.edited, ...from.edited.filter((fact) => into[fact as keyof CustomerRecord] === null)]),

@@ -93,6 +93,12 @@ async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Prom
 /** What a person can change of a customer. */
 type CustomerUpdate = CustomerChange & Partial<Pick<CustomerRecord, "isBlocked">>;
 
+/** Since when a customer is unsubscribed after a change; the first time stays. */
+function unsubscribedAtOf({ unsubscribedAt }: CustomerRecord, unsubscribed: boolean | undefined): Date | null {
+  if (unsubscribed === undefined) return unsubscribedAt;
+  return unsubscribed ? (unsubscribedAt ?? new Date()) : null;
+}
+
 /**
  * Changes what is given, if `versions` has the current version or is null; what is given is no longer replaced by what
  * channels say. `record` is the customer as it is now; null if the project has none of this ID.
@@ -101,7 +107,7 @@ export function update(
   db: Db,
   project: ProjectId,
   { id, versions = null }: VersionedId,
-  { attributes, isBlocked, ...facts }: CustomerUpdate,
+  { attributes, isBlocked, unsubscribed, ...facts }: CustomerUpdate,
 ): Promise<{ result: UpdateResult; record: DetailedCustomer | null }> {
   return db.transaction(async (tx) => {
     await lockCustomers(tx, project);
@@ -113,6 +119,7 @@ export function update(
       version: customer.version + 1,
       attributes: attributes ?? customer.attributes,
       isBlocked: isBlocked ?? customer.isBlocked,
+      unsubscribedAt: unsubscribedAtOf(customer, unsubscribed),
     };
     const edited = new Set(customer.edited);
     for (const fact of FACTS) {

@@ -1,14 +1,16 @@
+import type { ReplyEmails } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** Why somebody gets an email. */
-export type EmailReason = "assigned" | "mentioned" | "sla_breached" | "needs_review" | "digest";
+/** Why somebody gets an email or a push notification. */
+export type EmailReason = "assigned" | "mentioned" | "sla_breached" | "needs_review" | "digest" | "reply";
 
 /** What one email contains, for a worker that holds its lease. */
 export interface ClaimedEmail {
   leaseId: string;
-  /** The operator. */
+  /** The operator, a browser of one, or the ticket whose customer gets replies. */
   recipientId: string;
   /** The same in each attempt. */
   emailId: string;
@@ -49,6 +51,34 @@ export interface TicketReason {
   isMoot: boolean;
 }
 
+/** The conversation whose replies an email contains, and its customer. */
+export interface EmailConversation {
+  /** The project that received the conversation. */
+  project: ProjectId;
+  projectName: string;
+  /** Null: the project sends no replies by email any more. */
+  replyEmails: ReplyEmails | null;
+  /** True for spam, a blocked customer and a deleted project. */
+  isClosed: boolean;
+  customerId: string;
+  email: string | null;
+  /** True if a person has set `email`. */
+  isEmailEdited: boolean;
+  /** An address that is the customer's `userId`, which its channel vouches for. */
+  provenEmail: string | null;
+  language: string | null;
+}
+
+/** A reply that no browser of the customer has. */
+export interface UnseenReply {
+  id: string;
+  seq: number;
+  type: "message" | "attachment";
+  text: string | null;
+  markdown: boolean;
+  filename: string | null;
+}
+
 /** Open work in a project. */
 export interface DigestPart {
   project: string;
@@ -60,11 +90,16 @@ export interface DigestPart {
 /** Longer than an attempt may take, so that a lease expires only if its process ended or cannot reach the store. */
 export const EMAIL_LEASE_MS = 120_000;
 
+/** Number of the advisory locks of writers that count emails to an address. */
+const ADDRESS_LOCK = 7_305_422;
+
 const sql = statements("people/email-notifications", {
   /** Time for the operator to notice in the console, and for an assignment by mistake to be undone. */
   delaySeconds: 60,
   /** Drafts are often handled within minutes. */
   reviewDelaySeconds: 180,
+  /** Push notifications are for what does not wait; the console withdraws what the operator sees in it. */
+  pushDelaySeconds: 10,
   leaseMs: EMAIL_LEASE_MS,
   batchMax: 200,
   goneSeconds: 45,
@@ -75,7 +110,11 @@ const sql = statements("people/email-notifications", {
  * Adds the notifications that follow from the events after a position. Called by what follows the events of tickets, which
  * reads an event more than once.
  */
-export const insertForEvents = (tx: Db, settledId: number) => sql.insertForEvents.exec(tx, { settledId });
+export const insertForEvents = (tx: Db, settledId: number, { sendsEmails }: { sendsEmails: boolean }) =>
+  sql.insertForEvents.exec(tx, { settledId, sendsEmails });
+
+/** Adds the replies to customers that follow from the events after a position, as `insertForEvents`. */
+export const insertReplies = (tx: Db, settledId: number) => sql.insertReplies.exec(tx, { settledId });
 
 /**
  * Returns recipients with an email that is due and that no worker has, and since when it is, those that have waited longest
@@ -111,6 +150,36 @@ export const findOperator = (db: Db, id: string) => sql.findOperator.one<EmailOp
 /** Returns the reasons of a claimed email but digests. One whose ticket was erased is missing. */
 export const readClaimed = (db: Db, { recipientId, leaseId }: ClaimedEmail) =>
   sql.readClaimed.all<TicketReason>(db, { recipientId, leaseId });
+
+/** Returns the conversation of a claimed email; null if it was erased or has no customer yet. */
+export const findConversation = (db: Db, { recipientId }: ClaimedEmail) =>
+  sql.findConversation.one<EmailConversation>(db, { ticketId: recipientId });
+
+/** Returns the replies of a claimed email that no browser has fetched or shown, oldest first. */
+export const readUnseen = (db: Db, { recipientId, leaseId }: ClaimedEmail) =>
+  sql.readUnseen.all<UnseenReply>(db, { recipientId, leaseId });
+
+/** Returns what the customer wrote last before a reply, and the URL of the page it was written on. */
+export const findQuestion = (db: Db, { recipientId }: ClaimedEmail, seq: number) =>
+  sql.findQuestion.one<{ text: string; pageUrl: string | null }>(db, { ticketId: recipientId, seq });
+
+/** True if the customer, or another one of the project with the address, has unsubscribed. */
+export const isUnsubscribed = (db: Db, project: ProjectId, customer: { customerId: string; address: string }) =>
+  sql.isUnsubscribed.any(db, { project, ...customer, address: customer.address.toLowerCase() });
+
+/**
+ * Counts a claimed email to its address. False if the address gets `maxPerDay` emails in 24 hours already, or the lease was
+ * lost.
+ */
+export const reserveAddress = (
+  db: Db,
+  { recipientId, leaseId, emailId }: ClaimedEmail,
+  { addressHash, maxPerDay }: { addressHash: string; maxPerDay: number },
+): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    await sql.lockAddress.exec(tx, { addressLock: ADDRESS_LOCK, addressHash });
+    return sql.reserveAddress.any(tx, { recipientId, leaseId, emailId, addressHash, maxPerDay });
+  });
 
 /** Returns the open work of an operator by project; projects without any may be missing. */
 export const readDigest = (db: Db, operatorId: string) => sql.readDigest.all<DigestPart>(db, { operatorId });

@@ -58,7 +58,7 @@ export const CUSTOMERS = heldRows({
   place: "x.id",
   shown: `x.id, x.alias, x.name, x.email, x.phone, x.language, x.time_zone AS "timeZone",
     x.external_id AS "externalId", x.attributes, x.first_seen_at AS "firstSeenAt", x.last_seen_at AS "lastSeenAt",
-    x.is_blocked AS "isBlocked", x.notes,
+    x.is_blocked AS "isBlocked", x.unsubscribed_at AS "unsubscribedAt", x.notes,
     coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)
       ORDER BY i.kind, i.value) FROM customer_identities i WHERE i.customer_id = x.id), '[]') AS identities`,
   pageRows: 50,

@@ -1,5 +1,5 @@
 import { webhookSecretsSchema } from "@svc/contracts";
-import type { BusinessHours, Quotas, SlaTarget, WebhookSecrets } from "@svc/contracts";
+import type { BusinessHours, Quotas, ReplyEmails, SlaTarget, WebhookSecrets } from "@svc/contracts";
 import { isUniqueViolation, retryOnDeadlock } from "../db.ts";
 import type { Db, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -37,6 +37,8 @@ export interface Project extends WebhookSecrets {
   replyTimeMinutes: number | null;
   /** The first that matches a ticket counts. */
   slaTargets: readonly SlaTarget[];
+  /** When replies of the widget are sent by email to customers who have left; null: never. */
+  replyEmails: ReplyEmails | null;
   createdAt: Date;
   version: number;
 }
@@ -55,6 +57,7 @@ export interface NewProject {
   businessHours?: BusinessHours | null | undefined;
   replyTimeMinutes?: number | null | undefined;
   slaTargets?: readonly SlaTarget[] | undefined;
+  replyEmails?: ReplyEmails | null | undefined;
 }
 
 /** What can be changed of a project; what is left out stays as it is. */
@@ -101,7 +104,7 @@ const secretColumn = (column: string, setting: string) =>
 
 const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretColumn("previous_webhook_secret", "previousWebhookSecret")}`;
 
-const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, quotas, business_hours, reply_time_minutes, sla_targets, created_at, version`;
+const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, quotas, business_hours, reply_time_minutes, sla_targets, reply_emails, created_at, version`;
 
 /** What precedes the id in the name of a deleted project until it is removed: no valid name has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -140,6 +143,7 @@ export async function insert(db: Db, project: NewProject): Promise<Project | nul
     businessHours: jsonOrNull(project.businessHours),
     replyTimeMinutes: project.replyTimeMinutes,
     slaTargets: JSON.stringify(project.slaTargets ?? []),
+    replyEmails: jsonOrNull(project.replyEmails),
   });
   return row === null ? null : asProject(row);
 }
@@ -209,6 +213,7 @@ export async function update(
     business_hours: jsonOrNull(change.businessHours),
     reply_time_minutes: change.replyTimeMinutes,
     sla_targets: jsonOrNull(change.slaTargets),
+    reply_emails: jsonOrNull(change.replyEmails),
     webhook_secret: change.webhookSecret,
     previous_webhook_secret: change.previousWebhookSecret,
   };

@@ -7,7 +7,7 @@ import { recordTicketEvents } from "../platform/webhooks.ts";
 import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
 import { customerOf } from "@svc/contracts";
 import { followTickets } from "../people/customers.ts";
-import { insertForEvents } from "../people/email-notifications.ts";
+import { insertForEvents, insertReplies } from "../people/email-notifications.ts";
 import type { TicketPerson } from "../people/customer-facts.ts";
 
 /** Words that a ticket must have, all of them. */
@@ -188,7 +188,7 @@ const sql = statements("tickets/ticket-index", {
 
 /**
  * Takes over what has changed in tickets since the last step, with the deadlines that `deadlinesOf` computes for those of
- * projects with SLA targets, the events for webhooks, and emails to operators if the installation `sendsEmails`, and queues
+ * projects with SLA targets, the events for webhooks, and emails if the installation `sendsEmails`, and queues
  * them for their words; false when there is no more to take over, or another replica does it. Nothing is lost at any crash:
  * an event counts as followed only once every transaction that was on its way when it was seen has ended.
  */
@@ -208,9 +208,11 @@ export async function follow(
       isReachedSettled: boolean;
       hasWebhooks: boolean;
       hasNotifications: boolean;
+      hasReplyEmails: boolean;
     }>(tx, { sendsEmails });
     if (state === null) return false;
-    if (state.hasNotifications) await insertForEvents(tx, state.settledId);
+    if (state.hasNotifications) await insertForEvents(tx, state.settledId, { sendsEmails });
+    if (state.hasReplyEmails) await insertReplies(tx, state.settledId);
     const changed = await sql.findChanged.all<{ ticketId: string; hasDeadlines: boolean }>(tx, {
       settledId: state.settledId,
     });

@@ -11,6 +11,7 @@ import { Button } from "../ui/button.tsx";
 import { CheckBox } from "../ui/choice-fields.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
+import { PushSection } from "./push-section.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 
 const PATH = "/session/notifications";
@@ -84,6 +85,7 @@ function NotificationsForm({ answer }: { answer: NotificationsAnswer }) {
           )}
         </div>
       </Section>
+      <PushSection push={settings.push} onChange={(push) => change({ push })} />
       <Section title={t("notifications.quiet")} text={t("notifications.quietHint")}>
         <div className="flex flex-col gap-3">
           <CheckBox
@@ -135,7 +137,7 @@ function NotificationsForm({ answer }: { answer: NotificationsAnswer }) {
   );
 }
 
-/** Which emails the operator who is signed in gets, and when. */
+/** Which emails and push notifications the operator who is signed in gets, and when. */
 export function NotificationsPage() {
   const { t } = useTexts();
   const { connection } = useServices();

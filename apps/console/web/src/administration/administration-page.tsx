@@ -1,6 +1,6 @@
 import type { RequiredScope } from "@svc/contracts";
 import { Link, useParams } from "@tanstack/react-router";
-import { Suspense, lazy, useEffect, useRef } from "react";
+import { Fragment, Suspense, lazy, useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
@@ -25,19 +25,21 @@ interface AdministrationSection {
   title: TextKey;
   /** What somebody must be allowed to see it. */
   scope: RequiredScope;
+  /** Heading above it in the list. */
+  group?: TextKey;
 }
 
 /** The parts of the administration, in the order of the list. */
 const SECTIONS: readonly AdministrationSection[] = [
-  { id: "keys", title: "administration.keys", scope: "admin:*" },
   { id: "operators", title: "administration.operators", scope: "admin:*" },
   { id: "projects", title: "administration.projects", scope: "admin:*" },
   { id: "models", title: "administration.models", scope: "models:read" },
   { id: "tags", title: "administration.tags", scope: "tickets:read" },
   { id: "canned-replies", title: "administration.canned", scope: "tickets:read" },
+  { id: "audit", title: "administration.audit", scope: "audit:read" },
+  { id: "keys", title: "administration.keys", scope: "admin:*", group: "administration.developers" },
   { id: "webhooks", title: "administration.webhooks", scope: "webhooks:read" },
   { id: "deliveries", title: "administration.deliveries", scope: "webhooks:read" },
-  { id: "audit", title: "administration.audit", scope: "audit:read" },
 ];
 
 const TAB =
@@ -85,14 +87,16 @@ export function AdministrationPage() {
           className="mb-4 flex gap-1 overflow-x-auto border-b border-line lg:sticky lg:top-4 lg:flex-col lg:gap-0.5 lg:self-start lg:border-b-0"
         >
           {SECTIONS.map((other) => (
-            <Link
-              key={other.id}
-              to="/$project/administration/$section"
-              params={{ project, section: other.id }}
-              className={TAB}
-            >
-              {t(other.title)}
-            </Link>
+            <Fragment key={other.id}>
+              {other.group !== undefined && (
+                <span className="px-2.5 pt-3 pb-1 text-2xs font-semibold text-faint max-lg:hidden">
+                  {t(other.group)}
+                </span>
+              )}
+              <Link to="/$project/administration/$section" params={{ project, section: other.id }} className={TAB}>
+                {t(other.title)}
+              </Link>
+            </Fragment>
           ))}
         </nav>
         <div className="min-w-0">

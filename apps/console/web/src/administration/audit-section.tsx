@@ -1,4 +1,4 @@
-import { ShieldCheck, ScrollText } from "lucide-react";
+import { Copy, ShieldCheck, ScrollText } from "lucide-react";
 import { Fragment, useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
 import { mapChannels } from "@svc/contracts";
@@ -13,7 +13,7 @@ import type { TextKey, Texts } from "../i18n/texts.ts";
 import { ResourcePage } from "../lists/resource-page.tsx";
 import { usePeople, useProject, useRights, useServices, useSession } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { ErrorNotice, Notice } from "../ui/notice.tsx";
 
@@ -138,6 +138,29 @@ const NOTHING: AuditFilter = { actor: "", action: "", object: "", result: "", pr
 /** A part of the filter, and the name of an actor or object that was chosen in a row. */
 type Picked = Partial<AuditFilter> & { name?: string };
 
+/** The details that are copied to look for them elsewhere. */
+const COPIED: readonly string[] = ["actorId", "objectId", "requestId"];
+
+/** A button that copies an ID. */
+function CopyId({ label, text }: { label: string; text: string }) {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const copy = () =>
+    void navigator.clipboard.writeText(text).then(
+      () => toasts.show({ kind: "done", text: t("copy.done") }),
+      () => toasts.show({ kind: "error", text: t("copy.blocked") }),
+    );
+  return (
+    <IconButton
+      icon={Copy}
+      size="small"
+      label={t("copy.what", { what: label })}
+      className="-my-1 ml-1 align-middle"
+      onClick={copy}
+    />
+  );
+}
+
 /** The codes and IDs of a row, and its ticket. */
 function AuditDetails({ item }: { item: AuditItem }) {
   const { t } = useTexts();
@@ -165,7 +188,10 @@ function AuditDetails({ item }: { item: AuditItem }) {
               details[name] !== null && (
                 <Fragment key={name}>
                   <dt>{t(`audit.${name}`)}</dt>
-                  <dd className="font-mono wrap-anywhere">{details[name]}</dd>
+                  <dd className="font-mono wrap-anywhere">
+                    {details[name]}
+                    {COPIED.includes(name) && <CopyId label={t(`audit.${name}`)} text={details[name]} />}
+                  </dd>
                 </Fragment>
               ),
           )}

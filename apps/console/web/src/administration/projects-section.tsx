@@ -16,6 +16,7 @@ import { IconButton } from "../ui/button.tsx";
 import { Switch } from "../ui/choice-fields.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { HoursFieldset, SlaFieldset, hoursFieldsOf, hoursOf, slaFieldsOf, slaTargetsOf } from "./hours-fields.tsx";
+import { ReplyEmailFields, replyEmailsOf } from "./reply-email-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 
 /** Requests that name no project are for this one, so its name cannot change. */
@@ -51,6 +52,7 @@ const fieldsOf = (item: ProjectItem | null) => ({
   documents: textOf(item?.quotas.documents),
   storageMb: textOf(item?.quotas.storageMb),
   sockets: textOf(item?.quotas.sockets),
+  replyEmailMinutes: textOf(item?.replyEmails?.delayMinutes ?? 5),
   ...hoursFieldsOf(item),
   ...slaFieldsOf(item?.slaTargets ?? []),
 });
@@ -91,6 +93,7 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
   const { values, field } = useFields(fieldsOf(item));
   const [handoffTexts, setHandoffTexts] = useState(item?.handoffTexts ?? {});
   const [tablesAsXlsx, setTablesAsXlsx] = useState(item?.tablesAsXlsx ?? true);
+  const [replyEmails, setReplyEmails] = useState(item?.replyEmails?.recipients ?? null);
 
   async function submit() {
     const settings = {
@@ -107,6 +110,7 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
       businessHours: hoursOf(values),
       replyTimeMinutes: numberOf(values.replyTimeMinutes),
       slaTargets: slaTargetsOf(values, item?.slaTargets ?? []),
+      replyEmails: replyEmailsOf(replyEmails, values.replyEmailMinutes),
     };
     const handoffText = values.handoffText.trim();
     const saved =
@@ -125,7 +129,8 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
     void queryClient.invalidateQueries({ queryKey: ["project"] });
     onSaved(saved.item);
   }
-  return { values, field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit };
+  const texts = { handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx };
+  return { values, field, ...texts, replyEmails, setReplyEmails, submit };
 }
 
 /** What a project has used today (UTC). */
@@ -241,6 +246,7 @@ function ProjectDialog({
         isOn={tablesAsXlsx}
         onChange={setTablesAsXlsx}
       />
+      <ReplyEmailFields chosen={form.replyEmails} onChange={form.setReplyEmails} delay={field("replyEmailMinutes")} />
       <HoursFieldset field={field} isOpen={values.timeZone.trim() !== ""} />
       <SlaFieldset field={field} />
       <LimitFields field={field} item={item} />

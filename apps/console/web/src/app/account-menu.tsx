@@ -106,6 +106,9 @@ export function AccountMenu({
     preferences.set((now) => ({ ...now, ...change }));
   async function leave(path: "/session" | "/sessions") {
     try {
+      // Who uses this browser next must not get this operator's notifications; the push service reports the end.
+      const worker = await navigator.serviceWorker?.getRegistration();
+      await (await worker?.pushManager?.getSubscription())?.unsubscribe();
       await connection.send("DELETE", path);
     } catch (error) {
       toasts.show({ kind: "error", text: describeError(error, t) });

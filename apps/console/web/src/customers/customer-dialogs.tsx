@@ -7,7 +7,7 @@ import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { itemsOf } from "../lists/resource-page.tsx";
 import { useProject, useServices } from "../session/services.ts";
-import { ChoiceGroup } from "../ui/choice-fields.tsx";
+import { CheckBox, ChoiceGroup } from "../ui/choice-fields.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { displayName } from "./customer-facts.tsx";
 import { attributesOf, attributesText } from "./attributes-text.ts";
@@ -31,6 +31,8 @@ export function CustomerDialog({ customer, onClose }: { customer: CustomerItem; 
     externalId: customer.externalId ?? "",
     attributes: before,
   });
+  const isUnsubscribed = customer.unsubscribedAt !== null;
+  const [unsubscribed, setUnsubscribed] = useState(isUnsubscribed);
 
   async function submit() {
     const attributes = attributesOf(values.attributes, customer.attributes);
@@ -39,6 +41,7 @@ export function CustomerDialog({ customer, onClose }: { customer: CustomerItem; 
       const value = values[fact].trim() === "" ? null : values[fact].trim();
       if (value !== customer[fact]) body[fact] = value;
     }
+    if (unsubscribed !== isUnsubscribed) body.unsubscribed = unsubscribed;
     const params = { id: customer.id };
     await connection.call("updateCustomer", project, { params, body, ifMatch: customer.version });
     refresh();
@@ -60,6 +63,12 @@ export function CustomerDialog({ customer, onClose }: { customer: CustomerItem; 
         hint={t("customer.attributesHint")}
         rows={4}
         {...field("attributes")}
+      />
+      <CheckBox
+        label={t("customer.noEmails")}
+        hint={t("customer.noEmailsHint")}
+        isOn={unsubscribed}
+        onChange={setUnsubscribed}
       />
     </FormDialog>
   );

@@ -37,7 +37,7 @@ function LocalTime({ timeZone }: { timeZone: string }) {
 /** What is known of a customer besides the name and the address. */
 export function CustomerFactRows({ customer }: { customer: CustomerItem }) {
   const { languageName, t } = useTexts();
-  const { phone, language, timeZone, externalId, attributes, firstSeenAt, lastSeenAt } = customer;
+  const { phone, language, timeZone, externalId, attributes, firstSeenAt, lastSeenAt, unsubscribedAt } = customer;
   return (
     <>
       {phone !== null && <Fact label={t("customer.phone")}>{phone}</Fact>}
@@ -53,6 +53,11 @@ export function CustomerFactRows({ customer }: { customer: CustomerItem }) {
           {String(value)}
         </Fact>
       ))}
+      {unsubscribedAt !== null && (
+        <Fact label={t("customer.emails")}>
+          {t("customer.unsubscribed")} <Ago time={unsubscribedAt} as="past" />
+        </Fact>
+      )}
       <Fact label={t("customer.firstSeen")}>
         <Ago time={firstSeenAt} as="past" />
       </Fact>

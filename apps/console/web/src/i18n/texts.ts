@@ -47,6 +47,8 @@ export interface Texts {
   dateTime: (time: string) => string;
   timeOfDay: (time: string) => string;
   day: (time: string) => string;
+  /** A day with its year, as in "22 Nov 2026". */
+  date: (time: string) => string;
   /** How long ago, as briefly as it can be said: "now", "5 min", "3 h", "2 d", then the day. */
   ago: (time: string, nowMs: number) => string;
   /** The same within a sentence: "just now", "5 minutes ago", "yesterday", then "on 22 Nov 2026". */
@@ -118,6 +120,7 @@ export function createTexts(language: string, table: TextTable): Texts {
     dateTime: (time) => dateTimes.format(new Date(time)),
     timeOfDay: (time) => times.format(new Date(time)),
     day: (time) => days.format(new Date(time)),
+    date: (time) => fullDates.format(new Date(time)),
     ago(time, nowMs) {
       const passedMs = Math.max(0, nowMs - Date.parse(time));
       if (passedMs < MINUTE_MS) return t("time.now");

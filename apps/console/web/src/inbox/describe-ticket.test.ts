@@ -2,7 +2,16 @@ import { describe, expect, test } from "@jest/globals";
 import type { TicketItem } from "@svc/contracts";
 import en from "../i18n/en.json" with { type: "json" };
 import { createTexts } from "../i18n/texts.ts";
-import { customerName, isOverdue, otherMeta, snippetOf, taskDue, taskPerson, taskText } from "./describe-ticket.ts";
+import {
+  customerName,
+  isOverdue,
+  otherMeta,
+  snippetOf,
+  taskDue,
+  taskPerson,
+  taskText,
+  waitingSince,
+} from "./describe-ticket.ts";
 
 const { t } = createTexts("en", en.first);
 const ME = "operator:1";
@@ -15,6 +24,27 @@ const ticket = {
   userId: null,
   channel_meta: {},
 } as const satisfies Partial<TicketItem>;
+
+describe("waitingSince", () => {
+  const lastMessage = { author: "customer", text: "Hello?", actor: null, at: "2026-11-29T10:00:00Z" } as const;
+  const waiting = { deadline: null, lastMessage, origin: null, snooze: null, stage: "review" } as const;
+
+  test("is when the customer wrote what waits for a person", () => {
+    expect(waitingSince(waiting)).toBe(lastMessage.at);
+    expect(waitingSince({ ...waiting, stage: "failed" })).toBe(lastMessage.at);
+  });
+
+  test.each([
+    { stage: "done" },
+    { lastMessage: { ...lastMessage, author: "agent" } },
+    { lastMessage: null },
+    { snooze: { until: null } },
+    { deadline: { kind: "firstReply", dueAt: lastMessage.at } },
+    { origin: "tool-server" },
+  ] as const)("is null for %j", (part) => {
+    expect(waitingSince({ ...waiting, ...part } as unknown as typeof waiting)).toBeNull();
+  });
+});
 
 describe("a customer is called", () => {
   test("by name, else by address, else by user id, else by a friendly name", () => {

@@ -1,4 +1,5 @@
 import type { Customer, TicketItem } from "@svc/contracts";
+import { isWaiting } from "../api/tickets.ts";
 import type { Texts } from "../i18n/texts.ts";
 
 type T = Texts["t"];
@@ -99,4 +100,16 @@ export function otherMeta({
       !isShown(name, value) &&
       !(["contact", "customer", "user"].includes(name) && isPerson(value)),
   );
+}
+
+/**
+ * When the customer wrote the message that waits for a person; null if none does, or if SLA targets give the ticket a
+ * deadline.
+ */
+export function waitingSince(
+  ticket: Pick<TicketItem, "deadline" | "lastMessage" | "origin" | "snooze" | "stage">,
+): string | null {
+  const { deadline, lastMessage, snooze } = ticket;
+  if (!isWaiting(ticket) || deadline !== null || snooze !== null) return null;
+  return lastMessage?.author === "customer" ? lastMessage.at : null;
 }

@@ -1,12 +1,11 @@
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { MailOpen } from "lucide-react";
-import { useDeferredValue, useMemo, useState } from "react";
+import { Suspense, lazy, useDeferredValue, useMemo, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useProject, useSession, useCommands } from "../session/services.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
-import { BulkBar } from "./bulk-bar.tsx";
 import type { BulkErrors } from "./bulk-dialogs.tsx";
 import { isNarrowed, queryOf, spanOnly } from "./inbox-search.ts";
 import { ListHead } from "./list-head.tsx";
@@ -16,6 +15,7 @@ import type { InboxLocation } from "./use-ticket-list.ts";
 import { ViewSidebar } from "./view-sidebar.tsx";
 import { SHARED_VIEW, VIEWS, findView } from "./views.ts";
 
+const BulkBar = lazy(async () => ({ default: (await import("./bulk-bar.tsx")).BulkBar }));
 const BulkDialogs = lazyDialog(async () => (await import("./bulk-dialogs.tsx")).BulkDialogs);
 
 const NONE: ReadonlySet<string> = new Set();
@@ -118,7 +118,7 @@ export function InboxPage() {
   return (
     <InboxContext value={inbox}>
       <h1 className="sr-only">{t("nav.inbox")}</h1>
-      <div className="flex h-full">
+      <div className="group/inbox flex h-full">
         <ViewSidebar current={viewId} search={search} />
         <section
           aria-label={t("inbox.list")}
@@ -135,9 +135,11 @@ export function InboxPage() {
             isFiltered={isNarrowed(search)}
             showsProjects={ofAll}
           />
-          {selected.size > 0 && (
-            <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onErrors={setErrors} />
-          )}
+          <Suspense>
+            {selected.size > 0 && (
+              <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onErrors={setErrors} />
+            )}
+          </Suspense>
           {errors !== null && (
             <BulkDialogs
               dialog={{ kind: "errors", errors }}

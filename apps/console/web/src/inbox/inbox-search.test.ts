@@ -1,5 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { chosenFilters, queryOf, readInboxSearch } from "./inbox-search.ts";
+import en from "../i18n/en.json" with { type: "json" };
+import { createTexts } from "../i18n/texts.ts";
+import { chosenFilters, describeFilter, queryOf, readInboxSearch } from "./inbox-search.ts";
 
 describe("the inbox's filters", () => {
   test("are read out of an address, and nothing else is", () => {
@@ -15,6 +17,13 @@ describe("the inbox's filters", () => {
 
   test("are counted without words and order", () => {
     expect(chosenFilters({ q: "a", sort: "priority", tag: "b" })).toEqual(["tag"]);
+  });
+
+  test("are described in words, a day as a date, and what is no day as it was typed", () => {
+    const options = { texts: createTexts("en", en.first), nameOf: (actor: string) => actor, agents: [] };
+    expect(describeFilter("priority", "high", options)).toBe("Priority: High");
+    expect(describeFilter("createdFrom", "2026-11-21", options)).toBe("Created since: Nov 21, 2026");
+    expect(describeFilter("createdTo", "soon", options)).toBe("Created before: soon");
   });
 
   test("of all projects together go without words, which belong to one", () => {

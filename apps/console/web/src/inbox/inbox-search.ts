@@ -20,6 +20,8 @@ export const FILTER_NAMES = [
   "language",
   "userId",
   "overdue",
+  "createdFrom",
+  "createdTo",
 ] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 export type InboxSearch = { [Name in FilterName]?: string } & {
@@ -94,19 +96,22 @@ export function describeFilter(
   name: FilterName,
   value: string,
   options: {
-    texts: Pick<Texts, "t" | "languageName">;
+    texts: Pick<Texts, "t" | "languageName" | "date">;
     nameOf: (actor: string) => string;
     agents: readonly Agent[] | undefined;
   },
 ): string {
   const { agents, nameOf, texts } = options;
-  const { t, languageName } = texts;
+  const { t, languageName, date } = texts;
+  const dayOf = () => (Number.isNaN(Date.parse(value)) ? value : date(value));
   const named: Partial<Record<FilterName, () => string>> = {
     agentId: () =>
       agents === undefined ? "…" : (agents.find(({ id }) => id === value)?.name ?? t("filter.deletedAgent")),
     assignee: () => (value === "none" ? t("filter.nobody") : nameOf(value)),
     language: () => nameLanguage(value, languageName),
     overdue: () => t(value === "1" ? "filter.yes" : "filter.any"),
+    createdFrom: dayOf,
+    createdTo: dayOf,
   };
   const prefix = VALUE_TEXTS[name];
   const text = prefix === undefined ? (named[name]?.() ?? value) : textOf(t, prefix, value);

@@ -1,96 +1,40 @@
 import { useQuery } from "@tanstack/react-query";
-import { ListFilter, BookmarkPlus, X } from "lucide-react";
-import { Popover } from "radix-ui";
+import { ArrowDownUp, BookmarkPlus, Plus, X } from "lucide-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
+import type { Ref } from "react";
 import { agentsQuery } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, usePeople, useProject } from "../session/services.ts";
-import { Button, IconButton } from "../ui/button.tsx";
+import { IconButton } from "../ui/button.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
-import { Field, SearchField, SelectField } from "../ui/field.tsx";
+import { Menu, MenuChoice } from "../ui/menu.tsx";
+import { SearchField, SelectField } from "../ui/field.tsx";
 import { filterOptions, spanOnly, describeFilter, chosenFilters } from "./inbox-search.ts";
-import type { FilterName, InboxSearch } from "./inbox-search.ts";
+import type { InboxSearch } from "./inbox-search.ts";
 import { ProjectSpan } from "./view-sidebar.tsx";
 import { VIEWS } from "./views.ts";
 
-const CHOICES = ["sort", "priority", "channelId", "stage", "status", "agentId", "assignee"] as const;
-const TYPED = ["tag", "userId", "language"] as const;
+const SORT_DEFAULT = "-updatedAt";
 
-/** The filters that have choices, and a function that returns the options of one. */
-function useFilterChoices(search: InboxSearch) {
+/** The order of the list. */
+function SortMenu({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
   const texts = useTexts();
   const { t } = texts;
-  const { connection } = useServices();
-  const { people } = usePeople();
-  const { data: agents = [] } = useQuery(agentsQuery(connection, useProject()));
-  const options = {
-    agentId: agents.map(({ id, name }) => ({ value: id, label: name })),
-    assignee: [
-      { value: "none", label: t("filter.nobody") },
-      ...people.map(({ actor, name }) => ({ value: actor, label: name })),
-    ],
-  };
-  // An agent belongs to its project.
-  const choices = CHOICES.filter((name) => name !== "agentId" || search.projects !== "all");
-  const optionsOf = (name: (typeof CHOICES)[number]) =>
-    name === "agentId" || name === "assignee" ? options[name] : filterOptions(name, texts);
-  return { choices, optionsOf };
-}
-
-/** The filters and the order of the list. */
-function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
-  const { t } = useTexts();
-  const set = (name: FilterName, value: string) => {
-    const { [name]: _, ...rest } = search;
-    onChange(value.trim() === "" ? rest : { ...rest, [name]: value.trim() });
-  };
-  const { choices, optionsOf } = useFilterChoices(search);
-
+  const { sort = SORT_DEFAULT, ...rest } = search;
   return (
-    <Popover.Root>
-      <Popover.Trigger asChild>
-        <IconButton icon={ListFilter} label={t("filter.open")} />
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          align="end"
-          sideOffset={4}
-          collisionPadding={8}
-          aria-label={t("filter.open")}
-          className="animate-appear z-40 max-h-(--radix-popover-content-available-height) w-72 overflow-y-auto rounded-lg border border-line bg-raised p-3 shadow-pop"
-        >
-          <div className="flex flex-col gap-2.5">
-            {choices.map((name) => (
-              <SelectField
-                key={name}
-                label={t(`filter.${name}`)}
-                value={search[name] ?? (name === "sort" ? "-updatedAt" : "")}
-                options={[...(name === "sort" ? [] : [{ value: "", label: t("filter.any") }]), ...optionsOf(name)]}
-                onChange={(value) => set(name, value === "-updatedAt" ? "" : value)}
-              />
-            ))}
-            {TYPED.map((name) => (
-              <Field
-                key={`${name} ${search[name] ?? ""}`}
-                label={t(`filter.${name}`)}
-                defaultValue={search[name] ?? ""}
-                onBlur={({ currentTarget }) => set(name, currentTarget.value)}
-                onKeyDown={(event) => event.key === "Enter" && set(name, event.currentTarget.value)}
-              />
-            ))}
-            <Button
-              onClick={() => onChange({ ...spanOnly(search), ...(search.q === undefined ? {} : { q: search.q }) })}
-            >
-              {t("filter.clear")}
-            </Button>
-          </div>
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <Menu trigger={<IconButton icon={ArrowDownUp} label={t("filter.sort")} />}>
+      <MenuChoice
+        label={t("filter.sort")}
+        value={sort}
+        options={filterOptions("sort", texts)}
+        onChange={(value) => onChange(value === SORT_DEFAULT ? rest : { ...rest, sort: value })}
+      />
+    </Menu>
   );
 }
 
+const FilterDialog = lazyDialog(async () => (await import("./filter-dialog.tsx")).FilterDialog);
 const SaveViewDialog = lazyDialog(async () => (await import("./save-view-dialog.tsx")).SaveViewDialog);
 
 /** Delay after the last letter before the list is requested. */
@@ -119,56 +63,133 @@ function useSearchWords(search: InboxSearch, change: (next: InboxSearch) => void
   return { words, setWords };
 }
 
-/** The active filters, each with a button that removes it. */
-function FilterChips({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
+const CHIP = "flex h-6 max-w-60 items-center gap-1 rounded-full text-xs font-medium";
+
+/** An active filter: a button that removes it. */
+function FilterChip({ text, onRemove }: { text: string; onRemove: () => void }) {
+  const { t } = useTexts();
+  return (
+    <li className="min-w-0">
+      <button
+        type="button"
+        aria-label={t("filter.remove", { filter: text })}
+        onClick={onRemove}
+        className={`${CHIP} bg-accent-soft pr-1.5 pl-2.5 text-accent`}
+      >
+        <span className="truncate">{text}</span>
+        <X aria-hidden className="size-3.5 shrink-0" />
+      </button>
+    </li>
+  );
+}
+
+/** The active filters, each with a button that removes it, and the button that adds one. */
+function FilterChips({
+  search,
+  onChange,
+  onAdd,
+}: {
+  search: InboxSearch;
+  onChange: (next: InboxSearch) => void;
+  onAdd: () => void;
+}) {
   const texts = useTexts();
   const { t } = texts;
   const { connection } = useServices();
   const { nameOf } = usePeople();
   const { data: agents } = useQuery(agentsQuery(connection, useProject()));
   const names = chosenFilters(search);
-  if (names.length === 0) return null;
+  const add = useRef<HTMLButtonElement>(null);
+  // The button of a filter that is removed had the focus.
+  const remove = (next: InboxSearch) => {
+    onChange(next);
+    add.current?.focus();
+  };
+  const words = search.q === undefined ? {} : { q: search.q };
   return (
-    <ul aria-label={t("filter.chosen")} className="mt-2 flex flex-wrap gap-1">
-      {names.map((name) => {
-        const text = describeFilter(name, search[name] ?? "", { texts, nameOf, agents });
-        const { [name]: _, ...rest } = search;
-        return (
-          <li key={name}>
-            <button
-              type="button"
-              aria-label={t("filter.remove", { filter: text })}
-              onClick={() => onChange(rest)}
-              className="flex h-6 max-w-60 items-center gap-1 rounded-full bg-accent-soft pr-1.5 pl-2.5 text-xs font-medium text-accent"
-            >
-              <span className="truncate">{text}</span>
-              <X aria-hidden className="size-3.5 shrink-0" />
-            </button>
-          </li>
-        );
-      })}
-    </ul>
+    <div className="mt-2 flex flex-wrap items-center gap-1">
+      <ul aria-label={t("filter.chosen")} className="contents empty:hidden">
+        {names.map((name) => {
+          const { [name]: value = "", ...rest } = search;
+          const text = describeFilter(name, value, { texts, nameOf, agents });
+          return <FilterChip key={name} text={text} onRemove={() => remove(rest)} />;
+        })}
+      </ul>
+      <button
+        ref={add}
+        type="button"
+        aria-haspopup="dialog"
+        onClick={onAdd}
+        className={`${CHIP} border border-dashed border-edge pr-2.5 pl-1.5 text-muted hover:bg-hover hover:text-ink`}
+      >
+        <Plus aria-hidden className="size-3.5 shrink-0" />
+        {t("filter.add")}
+      </button>
+      {names.length > 1 && (
+        <button
+          type="button"
+          onClick={() => remove({ ...spanOnly(search), ...words })}
+          className={`${CHIP} px-1.5 text-muted hover:text-ink`}
+        >
+          {t("filter.clear")}
+        </button>
+      )}
+    </div>
   );
 }
+
+/** The search field. Words are looked for in one project. */
+function TicketSearch({
+  ref,
+  search,
+  onChange,
+}: {
+  ref: Ref<HTMLInputElement>;
+  search: InboxSearch;
+  onChange: (next: InboxSearch) => void;
+}) {
+  const { t } = useTexts();
+  const ofAll = search.projects === "all";
+  const { words, setWords } = useSearchWords(search, onChange);
+  return (
+    <SearchField
+      ref={ref}
+      label={t("inbox.search")}
+      variant="sunken"
+      value={ofAll ? "" : words}
+      disabled={ofAll}
+      placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}
+      onChange={setWords}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        if (words === "") event.currentTarget.blur();
+        setWords("");
+      }}
+    />
+  );
+}
+
+/** Shown where there is no sidebar of the views: in narrow windows, and where the details of a ticket need its room. */
+const WITHOUT_SIDEBAR = "xl:hidden max-wide:group-has-[aside[data-open]]/inbox:block";
 
 /** Above the list: the view, the search, and the filters. */
 export function ListHead({ viewId, search, isLoading }: { viewId: string; search: InboxSearch; isLoading: boolean }) {
   const { t } = useTexts();
   const project = useProject();
   const navigate = useNavigate();
-  const ofAll = search.projects === "all";
   const inputRef = useRef<HTMLInputElement>(null);
   const [isSaving, setSaving] = useState(false);
+  const [isFiltering, setFiltering] = useState(false);
   const change = (next: InboxSearch) => void navigate({ to: ".", search: () => next, replace: true });
-  const { words, setWords } = useSearchWords(search, change);
   useCommands("list", [
     { id: "search", title: t("command.search"), keys: "/", run: () => inputRef.current?.focus() },
+    { id: "filter", title: t("filter.add"), keys: "f", run: () => setFiltering(true) },
     { id: "save-view", title: t("inbox.saveView"), run: () => setSaving(true) },
   ]);
 
   return (
     <header className="relative shrink-0 border-b border-line px-3 pt-2.5 pb-2">
-      <ProjectSpan search={search} className="mb-2 xl:hidden" />
+      <ProjectSpan search={search} className={`mb-2 ${WITHOUT_SIDEBAR}`} />
       <SelectField
         label={t("inbox.view")}
         hidesLabel
@@ -181,24 +202,11 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
             search: spanOnly(search),
           })
         }
-        className="mb-2 xl:hidden"
+        className={`mb-2 ${WITHOUT_SIDEBAR}`}
       />
       <div className="flex items-center gap-1.5">
-        <SearchField
-          ref={inputRef}
-          label={t("inbox.search")}
-          variant="sunken"
-          value={ofAll ? "" : words}
-          disabled={ofAll}
-          placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}
-          onChange={setWords}
-          onKeyDown={(event) => {
-            if (event.key !== "Escape") return;
-            if (words === "") event.currentTarget.blur();
-            setWords("");
-          }}
-        />
-        <FilterPopover search={search} onChange={change} />
+        <TicketSearch ref={inputRef} search={search} onChange={change} />
+        <SortMenu search={search} onChange={change} />
         <IconButton
           icon={BookmarkPlus}
           label={t("inbox.saveView")}
@@ -206,8 +214,9 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
           className="max-xl:hidden"
         />
       </div>
-      <FilterChips search={search} onChange={change} />
+      <FilterChips search={search} onChange={change} onAdd={() => setFiltering(true)} />
       {isLoading && <span aria-hidden className="animate-shimmer absolute inset-x-0 -bottom-px h-0.5 bg-accent" />}
+      {isFiltering && <FilterDialog search={search} onChange={change} onClose={() => setFiltering(false)} />}
       {isSaving && <SaveViewDialog view={viewId} search={search} onClose={() => setSaving(false)} />}
     </header>
   );

@@ -12,9 +12,17 @@ import { Ago } from "../ui/ago.tsx";
 import { Avatar } from "../ui/badge.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { TagChip } from "../ui/tag-chip.tsx";
-import { customerName, isTask, snippetOf, taskPerson } from "./describe-ticket.ts";
+import { customerName, isTask, snippetOf, taskPerson, waitingSince } from "./describe-ticket.ts";
 import type { InboxSearch } from "./inbox-search.ts";
-import { ChannelMark, ConfidenceMark, DeadlineMark, DueMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
+import {
+  ChannelMark,
+  ConfidenceMark,
+  DeadlineMark,
+  DueMark,
+  PriorityMark,
+  StateMark,
+  WaitingMark,
+} from "./ticket-marks.tsx";
 import { useTagColor } from "./use-tags.ts";
 import { useInbox, rowsMoved, useFetchAhead } from "./use-ticket-list.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
@@ -74,6 +82,7 @@ function TicketRow({
   const name = customerName(ticket, t);
   const person = isTask(ticket) ? taskPerson(ticket) : null;
   const snippet = snippetOf(ticket, { me, nameOf, t });
+  const since = waitingSince(ticket);
   const isWaitingForPerson = ticket.stage === "review" || ticket.stage === "failed";
   return (
     <div
@@ -114,7 +123,11 @@ function TicketRow({
             )}
             <PriorityMark priority={priority} />
             <DeadlineMark deadline={ticket.deadline} />
-            <Ago time={updatedAt} className="shrink-0 text-faint tabular-nums" />
+            {since === null ? (
+              <Ago time={updatedAt} className="shrink-0 text-faint tabular-nums" />
+            ) : (
+              <WaitingMark since={since} />
+            )}
           </span>
           <span className="flex gap-2">
             <span className="min-w-0 flex-1">
@@ -132,7 +145,8 @@ function TicketRow({
             </span>
             <span className="flex h-10 shrink-0 flex-col items-end">
               <span className="flex h-5 items-center">
-                <StateMark ticket={ticket} />
+                {/* In a view of reviews each row would say the same. */}
+                {!(view === "review" && ticket.stage === "review") && <StateMark ticket={ticket} />}
               </span>
               <span className="flex h-5 items-center gap-1.5">
                 {isTask(ticket) ? <DueMark ticket={ticket} /> : <ConfidenceMark confidence={confidence} />}

@@ -1,4 +1,4 @@
-import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList } from "lucide-react";
+import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList, Clock } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import { CHANNELS } from "@svc/contracts";
 import type { TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
@@ -135,6 +135,28 @@ export function DeadlineMark({ deadline }: Pick<TicketItem, "deadline">) {
       className={`shrink-0 tabular-nums ${isLate ? "font-medium text-bad" : "text-muted"}`}
     >
       {text}
+    </time>
+  );
+}
+
+/** After so long, waiting is shown as late where there are no SLA targets. */
+const LONG_WAIT_MS = 86_400_000;
+
+/** Since when the customer has been waiting for an answer; without a deadline by the SLA targets, which says more. */
+export function WaitingMark({ since }: { since: string }) {
+  const { ago, past, t } = useTexts();
+  const nowMs = useNow();
+  const isLong = nowMs - Date.parse(since) >= LONG_WAIT_MS;
+  const label = t("ticket.waiting", { since: past(since, nowMs) });
+  return (
+    <time
+      dateTime={since}
+      title={label}
+      className={`inline-flex shrink-0 items-center gap-1 tabular-nums ${isLong ? "font-medium text-warn" : "text-muted"}`}
+    >
+      <Clock aria-hidden className="size-3" />
+      <span className="sr-only">{label}</span>
+      <span aria-hidden>{ago(since, nowMs)}</span>
     </time>
   );
 }

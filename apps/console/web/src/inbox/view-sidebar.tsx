@@ -166,7 +166,7 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
   return (
     <nav
       aria-label={t("inbox.views")}
-      className="w-48 shrink-0 overflow-y-auto border-r border-line bg-page px-2 py-3 max-xl:hidden"
+      className="w-48 shrink-0 overflow-y-auto border-r border-line bg-page px-2 py-3 max-xl:hidden max-wide:group-has-[aside[data-open]]/inbox:hidden"
     >
       <p aria-hidden className="px-2.5 pb-2 text-lg font-semibold tracking-tight">
         {t("nav.inbox")}

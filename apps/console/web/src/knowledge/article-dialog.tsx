@@ -8,41 +8,34 @@ import { kbsQuery, ownKb } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices, useProject } from "../session/services.ts";
+import { usePeople, useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
+import { readStoredArticle } from "./stored-article.ts";
 
 const TITLE_MAX_CHARS = 300;
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+/** A draft that was saved, by its article's ID, or who has saved another one that it would replace. */
+type SavedDraft = { id: string } | { isOf: string };
 
-/** Returns the unsaved article in a stored text. */
-function readDraft(text: string | null): { title?: string; text?: string } {
-  if (text === null) return {};
-  try {
-    const kept: unknown = JSON.parse(text);
-    if (!isRecord(kept)) return {};
-    const { text: body, title } = kept;
-    return {
-      ...(typeof title === "string" ? { title } : {}),
-      ...(typeof body === "string" ? { text: body } : {}),
-    };
-  } catch {
-    // Something else is kept under this name.
-    return {};
-  }
-}
-
-/** Saves a text as a draft of a gap's article, and returns the article's ID. */
-async function saveGapDraft(connection: Connection, project: string, gapId: string, { kbId, ...body }: ArticleInput) {
+/**
+ * Saves a text as a draft of a gap's article. The draft of another operator is replaced only if `replaces` names them.
+ */
+async function saveGapDraft(
+  { connection, project, me }: { connection: Connection; project: string; me: string },
+  gapId: string,
+  { kbId, ...body }: ArticleInput,
+  replaces: string | null,
+): Promise<SavedDraft> {
   const { items } = await connection.call("listArticles", project, { query: { gapId } });
   const known = items.find((item) => item.kbId === kbId);
+  if (known !== undefined && known.updatedBy !== me && known.updatedBy !== replaces) return { isOf: known.updatedBy };
   const { item } =
     known === undefined
       ? await connection.call("createArticle", project, { body: { ...body, kbId, gapId } })
       : await connection.call("updateArticle", project, { params: { id: known.id }, body, ifMatch: known.version });
-  return item.id;
+  return { id: item.id };
 }
 
 /** The article of a gap, whose unsaved text is stored in this browser. */
@@ -50,8 +43,9 @@ function useArticle(gap: Gap, onWritten: () => void) {
   const { t } = useTexts();
   const { connection, storage, toasts } = useServices();
   const project = useProject();
+  const { me } = usePeople();
   const name = `console.article.${gap.id}`;
-  const [stored] = useState(() => readDraft(storage.getItem(name)));
+  const [stored] = useState(() => readStoredArticle(storage.getItem(name)));
   const [article, setArticle] = useState({
     title: stored.title ?? gap.question.slice(0, TITLE_MAX_CHARS),
     text: stored.text ?? "",
@@ -84,33 +78,59 @@ function useArticle(gap: Gap, onWritten: () => void) {
     onWritten();
   }
 
-  async function saveDraft(kbId: string): Promise<string> {
+  async function saveDraft(kbId: string, replaces: string | null): Promise<SavedDraft> {
     const body = { kbId, title: article.title.trim(), text: article.text };
-    const id = await saveGapDraft(connection, project, gap.id, body);
-    storage.removeItem(name);
-    return id;
+    const saved = await saveGapDraft({ connection, project, me }, gap.id, body, replaces);
+    if ("id" in saved) storage.removeItem(name);
+    return saved;
   }
   return { article, change, error, submit, saveDraft };
 }
 
-/** Saves the text as a draft, and opens the page of its article. */
-function DraftButton({ isDisabled, save }: { isDisabled: boolean; save: () => Promise<string> }) {
+/** Saves the text as a draft, and opens the page of its article. Asks before it replaces the draft of a colleague. */
+function DraftButton({
+  isDisabled,
+  save,
+}: {
+  isDisabled: boolean;
+  save: (replaces: string | null) => Promise<SavedDraft>;
+}) {
   const { t } = useTexts();
+  const { nameOf } = usePeople();
   const project = useProject();
   const { queryClient } = useServices();
   const navigate = useNavigate();
   const { isBusy, runAside } = useAction();
-  const saveAndOpen = async () => {
-    const articleId = await save();
+  /** The operator whose draft would be replaced. */
+  const [owner, setOwner] = useState<string | null>(null);
+  const saveAndOpen = async (replaces: string | null) => {
+    const saved = await save(replaces);
+    if (!("id" in saved)) return setOwner(saved.isOf);
     for (const name of ["article", "articles", "article-versions"]) {
       void queryClient.invalidateQueries({ queryKey: [name, project] });
     }
-    await navigate({ to: "/$project/knowledge/articles/$articleId", params: { project, articleId } });
+    await navigate({ to: "/$project/knowledge/articles/$articleId", params: { project, articleId: saved.id } });
   };
+  const run = (replaces: string | null) => void runAside(() => saveAndOpen(replaces));
   return (
-    <Button className="self-start" isBusy={isBusy} disabled={isDisabled} onClick={() => void runAside(saveAndOpen)}>
-      {t("article.saveDraft")}
-    </Button>
+    <div role="status">
+      {owner === null ? (
+        <Button isBusy={isBusy} disabled={isDisabled} onClick={() => run(null)}>
+          {t("article.saveDraft")}
+        </Button>
+      ) : (
+        <Notice
+          variant="warn"
+          action={
+            <Button size="small" isBusy={isBusy} disabled={isDisabled} onClick={() => run(owner)}>
+              {t("article.replaceDraft")}
+            </Button>
+          }
+        >
+          {t("article.draftOf", { name: nameOf(owner) })}
+        </Notice>
+      )}
+    </div>
   );
 }
 
@@ -168,8 +188,9 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
         onChange={(text) => change({ text })}
       />
       <DraftButton
+        key={target}
         isDisabled={target === "" || article.title.trim() === "" || article.text.trim() === ""}
-        save={() => saveDraft(target)}
+        save={(replaces) => saveDraft(target, replaces)}
       />
     </FormDialog>
   );

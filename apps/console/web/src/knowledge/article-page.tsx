@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { linkOptions, useNavigate, useParams } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { Tabs } from "radix-ui";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Article } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useProject, useRights, useServices } from "../session/services.ts";
@@ -16,6 +16,7 @@ import { ArticleEditor } from "./article-editor.tsx";
 import { ArticlePreview } from "./article-preview.tsx";
 import { ArticleVersions } from "./article-versions.tsx";
 import { ArticleBadge } from "./articles-page.tsx";
+import { readStoredArticle } from "./stored-article.ts";
 import { useArticleChange } from "./use-article-change.ts";
 
 /** Buttons that move an article through its review. */
@@ -77,13 +78,31 @@ function Actions({ article, isDirty }: { article: Article; isDirty: boolean }) {
   );
 }
 
+/** The text of an article in the editor. What is not saved is stored in this browser, and survives a reload. */
+function useArticleDraft(article: Article) {
+  const { storage } = useServices();
+  const name = `console.article-text.${article.id}`;
+  const [draft, setDraft] = useState<Article>(() => ({ ...article, ...readStoredArticle(storage.getItem(name)) }));
+  const stored = useRef(draft);
+  useEffect(() => {
+    const before = stored.current;
+    if (before === draft) return;
+    stored.current = draft;
+    const { revision, text, title, version } = draft;
+    // Another version comes from the server: it was saved or loaded.
+    if (version === before.version) storage.setItem(name, JSON.stringify({ revision, text, title, version }));
+    else storage.removeItem(name);
+  }, [draft, name, storage]);
+  return [draft, setDraft] as const;
+}
+
 function ArticleView({ article }: { article: Article }) {
   const { t } = useTexts();
   const { nameOf } = usePeople();
   const project = useProject();
   const mayWrite = useRights()("kb:write");
   const [tab, setTab] = useState(mayWrite ? "edit" : "preview");
-  const [draft, setDraft] = useState(article);
+  const [draft, setDraft] = useArticleDraft(article);
   const isDirty = draft.title !== article.title || draft.text !== article.text;
   // Operators who may not edit see the newest version, also after it has changed.
   const shown = mayWrite ? draft : article;

@@ -1,5 +1,6 @@
-import { CheckCheck, ChevronUp, ListEnd, MessageSquareReply, Paperclip, StickyNote, Wand } from "lucide-react";
+import { CheckCheck, ChevronUp, ListEnd, MessageSquareReply, Paperclip, Smile, StickyNote, Wand } from "lucide-react";
 import { useRef, useState } from "react";
+import type { Source } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Person } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
@@ -7,11 +8,15 @@ import { Menu, MenuItem } from "../ui/menu.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
+import { DraftBar, SourceChips } from "./draft-bar.tsx";
+import type { DraftDoing } from "./draft-bar.tsx";
 import { ChangesNotice, MacroList, MentionList, ReplyFileList } from "./composer-parts.tsx";
 import { signedText, useComposer, useComposerKeys } from "./use-composer.ts";
 import type { ComposerProps, ComposerState } from "./use-composer.ts";
 
 const CannedPicker = lazyDialog(async () => (await import("./canned-picker.tsx")).CannedPicker);
+
+const EmojiPicker = lazyDialog(async () => (await import("./emoji-picker.tsx")).EmojiPicker);
 
 const MODES = {
   reply: { title: "compose.reply", icon: MessageSquareReply, placeholder: "compose.replyHint", submit: "compose.send" },
@@ -24,15 +29,17 @@ function ComposerBar({
   state,
   onAttach,
   onCanned,
+  onEmoji,
 }: {
   state: ComposerState;
   onAttach: () => void;
   onCanned: () => void;
+  onEmoji: () => void;
 }) {
   const { t } = useTexts();
-  const { choose, isBegun, isOpen, isPreview, mode, modes, togglePreview } = state;
+  const { choose, isOpen, isPreview, mode, modes, text, togglePreview } = state;
   return (
-    <div role="group" aria-label={t("compose.kind")} className="flex items-center gap-1">
+    <div role="group" aria-label={t("compose.kind")} className="flex flex-wrap items-center gap-1">
       {modes.map((name) => {
         const { icon: Icon, title } = MODES[name];
         return (
@@ -49,13 +56,20 @@ function ComposerBar({
         );
       })}
       <span className="flex-1" />
+      {isOpen && !isPreview && <IconButton icon={Smile} size="small" label={t("compose.emoji")} onClick={onEmoji} />}
       {isOpen && mode !== "note" && (
         <>
           <IconButton icon={Paperclip} size="small" label={t("compose.attach")} onClick={onAttach} />
           <Button size="small" variant="quiet" onClick={onCanned}>
             {t("compose.canned")}
           </Button>
-          <Button size="small" variant="quiet" aria-pressed={isPreview} disabled={!isBegun} onClick={togglePreview}>
+          <Button
+            size="small"
+            variant="quiet"
+            aria-pressed={isPreview}
+            disabled={text.trim() === ""}
+            onClick={togglePreview}
+          >
             {t(isPreview ? "compose.write" : "compose.preview")}
           </Button>
         </>
@@ -105,7 +119,7 @@ function ComposerField({ state, onCanned }: { state: ComposerState; onCanned: ()
           onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
           onBlur={() => state.signalTyping(false, false)}
           onKeyDown={press}
-          className="field-sizing-content block max-h-[40vh] min-h-9 w-full resize-none rounded-lg border border-edge bg-surface px-3 py-1.5 text-base"
+          className="field-sizing-content block max-h-[40vh] min-h-9 max-sm:max-h-[26vh] w-full resize-none rounded-lg border border-edge bg-surface px-3 py-1.5 text-base"
         />
       )}
       {found.length > 0 && <MentionList people={found} picked={picked % found.length} onPick={mentionPerson} />}
@@ -128,59 +142,80 @@ function SendMenu({ state: { send }, isDisabled }: { state: ComposerState; isDis
   );
 }
 
-/** The field for operators: a reply, the draft in their own words, or a note. */
-export function Composer(props: ComposerProps) {
-  const { ticket, isBusy } = props;
+/** Sends what is in the field; a hint says where it goes. */
+function ComposerFoot({ state, isWeak, isBusy }: { state: ComposerState; isWeak: boolean; isBusy: boolean }) {
+  const { t } = useTexts();
+  const { files, isReady, isStanding, mode, send, signature, takesFiles } = state;
+  return (
+    <div className="mt-2 flex items-center gap-2">
+      <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">
+        {t(mode === "note" ? "compose.noteFoot" : signature === "" ? "compose.foot" : "compose.footSigned")}
+      </p>
+      <Button
+        variant={isStanding && isWeak ? "plain" : "primary"}
+        keys={isStanding ? "a" : "mod+Enter"}
+        disabled={!isReady || (takesFiles && files.isSending)}
+        isBusy={isBusy}
+        className="max-sm:ml-auto"
+        onClick={() => void send()}
+      >
+        {t(isStanding ? "action.approve" : MODES[mode].submit)}
+      </Button>
+      {mode !== "note" && <SendMenu state={state} isDisabled={!isReady || isBusy} />}
+    </div>
+  );
+}
+
+/** The field for operators: the draft, a reply, or a note. It is the one place to write. */
+export function Composer(
+  props: ComposerProps & { busy: string | null; doing: DraftDoing; onSource: (source: Source) => void },
+) {
+  const { ticket, busy, doing, draft, isBusy, onSource } = props;
   const { t } = useTexts();
   const state = useComposer(props);
   const chooser = useRef<HTMLInputElement>(null);
-  const [isChoosing, setChoosing] = useState(false);
-  const { addFiles, files, isBegun, macro, isOpen, mode, takesFiles } = state;
+  const [picker, setPicker] = useState<"canned" | "emoji" | null>(null);
+  const { addFiles, choose, files, isOpen, macro, mode, takesFiles } = state;
   const drop = useFileDrop(takesFiles, addFiles);
-  const openPicker = () => setChoosing(true);
+  const openPicker = () => setPicker("canned");
+  const closePicker = () => {
+    setPicker(null);
+    state.focus();
+  };
+  const hasText = draft !== null && draft.item.text.trim() !== "";
   return (
-    <div
+    <section
       {...drop.handlers}
+      aria-label={t(draft === null ? "compose.title" : "draft.title")}
       className={`shrink-0 border-t border-line ${
         drop.isOver ? "bg-accent-soft" : mode === "note" ? "bg-warn-soft" : "bg-surface"
       }`}
     >
       <div className="mx-auto max-w-3xl px-5 py-2.5 max-sm:px-3">
         <ChangesNotice ref={state.notice} changes={state.changes} onSeen={state.acceptChanges} />
-        <ComposerBar state={state} onAttach={() => chooser.current?.click()} onCanned={openPicker} />
+        {draft !== null && (
+          <DraftBar
+            draft={draft}
+            busy={busy}
+            doing={doing}
+            onUse={hasText && mode !== "edit" ? () => choose("edit") : null}
+          />
+        )}
+        <ComposerBar
+          state={state}
+          onAttach={() => chooser.current?.click()}
+          onCanned={openPicker}
+          onEmoji={() => setPicker("emoji")}
+        />
         <ComposerField state={state} onCanned={openPicker} />
+        {mode === "edit" && draft !== null && <SourceChips sources={draft.item.sources} onSource={onSource} />}
         {takesFiles && <ReplyFileList files={files} onRemove={state.removeFile} />}
         {takesFiles && macro !== null && <MacroList macro={macro} onRemove={state.removeMacro} />}
         <FileChooser ref={chooser} onFiles={addFiles} />
-        {isOpen && (
-          <div className="mt-2 flex items-center gap-2">
-            <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">
-              {t(mode === "note" ? "compose.noteFoot" : state.signature === "" ? "compose.foot" : "compose.footSigned")}
-            </p>
-            <Button
-              variant="primary"
-              keys="mod+Enter"
-              disabled={!isBegun || (takesFiles && files.isSending)}
-              isBusy={isBusy}
-              className="max-sm:ml-auto"
-              onClick={() => void state.send()}
-            >
-              {t(MODES[mode].submit)}
-            </Button>
-            {mode !== "note" && <SendMenu state={state} isDisabled={!isBegun || isBusy} />}
-          </div>
-        )}
+        {isOpen && <ComposerFoot state={state} isWeak={draft?.threshold != null} isBusy={isBusy} />}
       </div>
-      {isChoosing && (
-        <CannedPicker
-          ticket={ticket}
-          onClose={() => {
-            setChoosing(false);
-            state.focus();
-          }}
-          onPick={state.pickCanned}
-        />
-      )}
-    </div>
+      {picker === "canned" && <CannedPicker ticket={ticket} onClose={closePicker} onPick={state.pickCanned} />}
+      {picker === "emoji" && <EmojiPicker onClose={closePicker} onPick={(sign) => state.insert(sign)} />}
+    </section>
   );
 }

@@ -1,4 +1,4 @@
-import { FileText, Download, ClipboardList, Link2, Bot, Check, CheckCheck, User, Zap, StickyNote } from "lucide-react";
+import { Download, ClipboardList, Link2, Bot, Check, CheckCheck, User, Zap, StickyNote } from "lucide-react";
 import type { Source, TicketDetail, TicketMessage, TicketReply, TicketEvent } from "@svc/contracts";
 import { Suspense, lazy, memo, useMemo, useState } from "react";
 import type { ComponentProps } from "react";
@@ -11,32 +11,11 @@ import { describeError } from "../ui/describe-error.ts";
 import { Markdown, OutLink, PlainText } from "../ui/markdown.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { sizeText } from "../ui/size-text.ts";
+import { SourceChips } from "./draft-bar.tsx";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
 import { buildTimeline } from "./history.ts";
 import type { History } from "./history.ts";
-
-/** The documents that an answer quotes, one chip each; it opens the passage. */
-function SourceChips({ sources, onSource }: { sources: readonly Source[]; onSource: (source: Source) => void }) {
-  const { t } = useTexts();
-  if (sources.length === 0) return null;
-  return (
-    <ul aria-label={t("draft.sources")} className="mt-2 flex flex-wrap gap-1">
-      {sources.map((source, index) => (
-        <li key={`${source.chunkId}-${index}`} className="max-w-full">
-          <button
-            type="button"
-            onClick={() => onSource(source)}
-            className="flex max-w-56 items-center gap-1 rounded bg-surface/70 px-1.5 py-0.5 text-2xs font-medium text-muted hover:bg-surface hover:text-ink"
-          >
-            <FileText aria-hidden className="size-3 shrink-0" />
-            <span className="truncate">{source.title}</span>
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
 
 /** How files and links of a conversation look. */
 const FILE_CHIP =

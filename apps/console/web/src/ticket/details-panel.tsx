@@ -173,6 +173,7 @@ export function DetailsPanel({
   return (
     <aside
       aria-label={t("details.title")}
+      data-open={isOpen ? "" : undefined}
       className={`w-80 shrink-0 flex-col border-l border-line bg-surface @max-5xl:w-72 @max-xl:w-60 @max-lg:absolute @max-lg:inset-0 @max-lg:z-10 @max-lg:w-full @max-lg:border-l-0 ${isOpen ? "flex" : "hidden @5xl:flex"}`}
     >
       <Tabs.Root defaultValue="facts" className="flex min-h-0 flex-1 flex-col">

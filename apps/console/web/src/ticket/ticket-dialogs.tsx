@@ -362,13 +362,16 @@ export function TicketDialogs({
   ticket,
   threshold,
   onClose,
-  decisions: { assign, reject, resolve, approve, snooze },
+  onApprove,
+  decisions: { assign, reject, resolve, snooze },
   actions,
 }: {
   dialog: TicketDialog;
   ticket: TicketDetail;
   threshold: number;
   onClose: () => void;
+  /** Sends the draft after the operator has confirmed it. */
+  onApprove: () => void;
   decisions: Decisions;
   actions: TicketActions;
 }) {
@@ -379,7 +382,7 @@ export function TicketDialogs({
       {dialog === "reject" && <RejectDialog onClose={onClose} onReject={reject} />}
       {dialog === "resolve" && <ResolveDialog onClose={onClose} onResolve={() => resolve("resolved")} />}
       {dialog === "snooze" && <SnoozeDialog onClose={onClose} onSnooze={snooze} />}
-      {dialog === "approve" && <ApproveDialog {...props} threshold={threshold} onApprove={approve} />}
+      {dialog === "approve" && <ApproveDialog {...props} threshold={threshold} onApprove={onApprove} />}
       {dialog === "reroute" && <RerouteDialog {...props} actions={actions} />}
       {dialog === "change" && <ChangeDialog {...props} actions={actions} />}
     </>

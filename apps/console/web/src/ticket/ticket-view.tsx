@@ -13,7 +13,8 @@ import { Composer } from "./composer.tsx";
 import type { ComposeTarget } from "./use-composer.ts";
 import { ConversationArea } from "./conversation-area.tsx";
 import { DetailsPanel } from "./details-panel.tsx";
-import { DraftCard } from "./draft-card.tsx";
+import { DraftView } from "./draft-bar.tsx";
+import type { ShownDraft } from "./draft-bar.tsx";
 import { openOwnDrafts } from "./own-drafts.ts";
 import type { ComposeMode } from "./own-drafts.ts";
 import { SourceDialog } from "./source-dialog.tsx";
@@ -54,7 +55,9 @@ function stateOf(ticket: TicketDetail, agents: readonly Agent[]) {
 
 /** What the commands and buttons of a ticket do. */
 interface Doing extends Decisions {
-  askToApprove: () => void;
+  askToApprove: (resolves: boolean) => void;
+  /** Approves the draft, unless the operator has changed it in the composer: then its field is focused. */
+  approveShown: () => void;
   askToResolve: () => void;
   compose: (mode: ComposeMode) => void;
   openDialog: (dialog: TicketDialog) => void;
@@ -73,7 +76,7 @@ function useTicketCommands({ snooze, stage }: TicketDetail, state: ReturnType<ty
   const decides = { isDecision: true };
   const { regenerate } = doing;
   const writing: (GroupCommand | false)[] = [
-    canApprove && { id: "approve", title: t("action.approve"), keys: "a", ...decides, run: doing.askToApprove },
+    canApprove && { id: "approve", title: t("action.approve"), keys: "a", ...decides, run: doing.approveShown },
     hasDraftText && { id: "edit", title: t("action.edit"), keys: "e", run: () => compose("edit") },
     takesReplies && { id: "reply", title: t("action.reply"), keys: "r", run: () => compose("reply") },
     { id: "note", title: t("action.note"), keys: "n", run: () => compose("note") },
@@ -109,9 +112,16 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
   const view = useRef<HTMLDivElement>(null);
   const [dialog, openDialog] = useState<TicketDialog | null>(null);
   const [hasDetails, setDetails] = useState(false);
+  const [resolvesWith, setResolvesWith] = useState(false);
+  function askToApprove(resolves: boolean) {
+    if (!state.isWeak) return decisions.approve(resolves);
+    setResolvesWith(resolves);
+    openDialog("approve");
+  }
   const doing: Doing = {
     ...decisions,
-    askToApprove: () => (state.isWeak ? openDialog("approve") : decisions.approve()),
+    askToApprove,
+    approveShown: () => (composer.current?.hasEdited() === true ? composer.current.open("edit") : askToApprove(false)),
     askToResolve: () => (isWaiting(ticket) ? openDialog("resolve") : decisions.resolve("resolved")),
     compose(mode) {
       // Details that cover the whole ticket are closed, so that the field is visible.
@@ -122,7 +132,18 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
     toggleDetails: () => setDetails((shown) => !shown),
   };
   useTicketCommands(ticket, state, doing);
-  return { actions, state, composer, view, dialog, closeDialog: () => openDialog(null), hasDetails, setDetails, doing };
+  return {
+    actions,
+    state,
+    composer,
+    view,
+    dialog,
+    closeDialog: () => openDialog(null),
+    approve: () => decisions.approve(resolvesWith),
+    hasDetails,
+    setDetails,
+    doing,
+  };
 }
 
 /**
@@ -141,41 +162,40 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   const page = useTicketView(ticket, isNext);
   const { actions, closeDialog, doing, state } = page;
   const isBusy = actions.busy !== null;
-  const below = (
-    <>
-      <ToolCalls ticket={ticket} actions={actions} mayWrite={mayWrite} />
-      {state.draft !== null && (
-        <DraftCard
-          key={state.draft.createdAt}
-          agent={state.agent?.name}
-          threshold={state.isWeak ? state.threshold : null}
-          draft={state.draft}
-          canApprove={state.canApprove}
-          busy={actions.busy}
-          doing={mayWrite ? doing : null}
-          onSource={setSource}
-        />
-      )}
-    </>
-  );
+  const draft: ShownDraft | null =
+    state.draft === null
+      ? null
+      : { item: state.draft, agent: state.agent?.name, threshold: state.isWeak ? state.threshold : null };
   const composerOf = (onSent: () => void) =>
-    mayWrite && (
+    mayWrite ? (
       <Composer
         ref={page.composer}
         ticket={ticket}
+        draft={draft}
         drafts={drafts}
+        doing={doing}
         act={actions.act}
+        busy={actions.busy}
         isBusy={isBusy}
+        onApprove={doing.askToApprove}
+        onSource={setSource}
         onTyping={setTyping}
         onSent={onSent}
         onNext={doing.openNext}
       />
+    ) : (
+      draft !== null && <DraftView draft={draft} onSource={setSource} />
     );
   return (
     <div ref={page.view} className="@container flex h-full flex-col">
       <TicketHeader ticket={ticket} viewers={viewers} doing={doing} hasDetails={page.hasDetails} isBusy={isBusy} />
       <div className="relative flex min-h-0 flex-1">
-        <ConversationArea ticket={ticket} onSource={setSource} below={below} composer={composerOf} />
+        <ConversationArea
+          ticket={ticket}
+          onSource={setSource}
+          below={<ToolCalls ticket={ticket} actions={actions} mayWrite={mayWrite} />}
+          composer={composerOf}
+        />
         <DetailsPanel
           ticket={ticket}
           onSource={setSource}
@@ -191,6 +211,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
           ticket={ticket}
           threshold={state.threshold}
           onClose={closeDialog}
+          onApprove={page.approve}
           decisions={doing}
           actions={actions}
         />

@@ -6,22 +6,30 @@ import { useTexts } from "../i18n/texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
 import { usePeople, useServices, useSession } from "../session/services.ts";
 import type { Person } from "../session/services.ts";
+import { isSure } from "./draft-bar.tsx";
+import type { ShownDraft } from "./draft-bar.tsx";
 import { findMention, mentionsIn } from "./find-mention.ts";
 import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
-import type { ComposeMode, KeptFile, OwnDraft, OwnDrafts, SeenTicket } from "./own-drafts.ts";
-import { useReplyFiles } from "./use-reply-files.ts";
+import type { ComposeMode, KeptFile, OwnDrafts } from "./own-drafts.ts";
+import { useOwnDraft } from "./use-own-draft.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
 /** Lets commands open the composer. */
 export interface ComposeTarget {
   open: (mode: ComposeMode) => void;
+  /** True if the operator has changed the draft, and not sent it. */
+  hasEdited: () => boolean;
 }
 
 /** What a composer works with. */
 export interface ComposerProps {
   ref: Ref<ComposeTarget>;
   ticket: TicketDetail;
+  /** The draft of the agent; null if there is none. */
+  draft: ShownDraft | null;
   drafts: OwnDrafts;
+  /** Sends the draft as it is, and resolves the ticket if that is asked for. Asks first if the draft is weak. */
+  onApprove: (resolves: boolean) => void;
   act: TicketActions["act"];
   isBusy: boolean;
   onTyping: (isTyping: boolean) => void;
@@ -36,60 +44,10 @@ export type AfterSend = "stay" | "next" | "resolve";
 /** What changes on the ticket with a reply, as the canned reply has it that was inserted last. */
 export type Macro = Pick<RenderedReply, "actions" | "resolves">;
 
-/** Delay after the last letter before the text is stored: a reload loses at most that. */
-const STORE_MS = 250;
 /** An operator who has not typed for this long is no longer shown as typing. */
 const TYPING_MS = 4_000;
 const NO_FILES: readonly KeptFile[] = [];
 const SUGGESTIONS_MAX_COUNT = 6;
-
-/** The unsent text of a ticket with its files, stored in this browser, and followed when another tab changes it. */
-function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
-  const [stored] = useState(() => drafts.find(ticket.id));
-  const { id, project } = ticket;
-  const files = useReplyFiles({ ticketId: id, project, kept: stored?.files ?? NO_FILES });
-  const [mode, setMode] = useState<ComposeMode>(stored?.mode ?? "reply");
-  const [text, setText] = useState(stored?.text ?? "");
-  // The state of the ticket that the operator saw when the text was begun.
-  const [seen, setSeen] = useState<SeenTicket>(() => stored?.seen ?? seenOf(ticket));
-
-  // Only text that was written in this tab is stored by it: of two tabs with the same text, the one that sends it decides.
-  const isOwn = useRef(false);
-  const latest = useRef<OwnDraft>({ mode, text, seen, files: files.kept });
-  useEffect(() => {
-    latest.current = { mode, text, seen, files: files.kept };
-  });
-  const storedFiles = JSON.stringify(files.kept);
-  useEffect(() => {
-    const store = () => {
-      if (isOwn.current) drafts.keep(id, latest.current);
-    };
-    const timer = setTimeout(store, STORE_MS);
-    globalThis.addEventListener("pagehide", store);
-    return () => {
-      clearTimeout(timer);
-      globalThis.removeEventListener("pagehide", store);
-    };
-  }, [drafts, storedFiles, seen, mode, text, id]);
-  useEffect(
-    () => () => {
-      if (isOwn.current) drafts.keep(id, latest.current);
-    },
-    [drafts, id],
-  );
-  const takeOver = useRef<(draft: OwnDraft | null) => void>(() => undefined);
-  useEffect(() => {
-    takeOver.current = (draft) => {
-      if (isOwn.current) return;
-      setText(draft?.text ?? "");
-      setSeen(draft?.seen ?? seenOf(ticket));
-      files.replace(draft?.files ?? NO_FILES);
-      if (draft !== null) setMode(draft.mode);
-    };
-  });
-  useEffect(() => drafts.onOther(id, (draft) => takeOver.current(draft)), [drafts, id]);
-  return { hasStored: stored !== null, files, mode, setMode, text, setText, seen, setSeen, isOwn };
-}
 
 /** Returns a function that reports that the operator is typing, until they pause or it is called with false. */
 function useTypingSignal(onTyping: (isTyping: boolean) => void) {
@@ -105,7 +63,9 @@ function useTypingSignal(onTyping: (isTyping: boolean) => void) {
 /** The people whom the word at the caret may mention, and the one that is selected. */
 function useMentions(text: string, isNote: boolean) {
   const { people } = usePeople();
-  const [caret, setCaret] = useState(0);
+  // At the end of the text until the operator has been in it.
+  const [seenCaret, setCaret] = useState<number | null>(null);
+  const caret = seenCaret ?? text.length;
   const [picked, setPicked] = useState(0);
   /** Actors that were picked from the list, in case several have the same name. */
   const chosen = useRef<string[]>([]);
@@ -118,35 +78,67 @@ function useMentions(text: string, isNote: boolean) {
   return { people, caret, setCaret, picked, setPicked, chosen, mention, found };
 }
 
+/** Which kind of text the field has, and whether the draft of the agent stands in it as it is. */
+function useStanding(
+  { ticket, draft: shown }: ComposerProps,
+  own: ReturnType<typeof useOwnDraft>,
+  hasFocus: () => boolean,
+) {
+  // A text that was deleted does not come back by itself.
+  const [isCleared, setCleared] = useState(false);
+  const isBegun = own.text.trim() !== "";
+  // A task has no customer who receives replies.
+  const takesReplies = !isTask(ticket);
+  const agentText = shown?.item.text ?? "";
+  // A draft without text means that the agent found no answer: there is nothing to edit.
+  const hasDraft = agentText.trim() !== "" && takesReplies;
+  const wanted = own.mode ?? (shown !== null && isSure(shown) ? "edit" : "reply");
+  const mode: ComposeMode = !takesReplies ? "note" : wanted === "edit" && !hasDraft ? "reply" : wanted;
+  const isStanding = mode === "edit" && !isBegun && !isCleared;
+  // The next draft stands in the field again, unless the operator is there.
+  const name = shown === null ? null : shown.item.createdAt;
+  const before = useRef(name);
+  useEffect(() => {
+    if (before.current === name) return;
+    before.current = name;
+    if (own.text.trim() !== "" || own.files.files.length > 0 || hasFocus()) return;
+    own.setMode(null);
+    setCleared(false);
+  });
+  const modes = [...(takesReplies ? ["reply" as const] : []), ...(hasDraft ? ["edit" as const] : []), "note" as const];
+  return { isBegun, isStanding, setCleared, mode, modes, text: isStanding ? agentText : own.text };
+}
+
 /** What the composer of a ticket shows, and what its controls do. */
 // oxlint-disable-next-line max-lines-per-function -- one state that all parts of the composer share
-export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent, onNext }: ComposerProps) {
+export function useComposer(props: ComposerProps) {
+  const { ref, ticket, draft: shown, drafts, act, isBusy, onApprove, onTyping, onSent, onNext } = props;
   const { me } = usePeople();
   const { signature } = useSession().operator;
   const area = useRef<HTMLTextAreaElement>(null);
   const notice = useRef<HTMLDivElement>(null);
   const draft = useOwnDraft(ticket, drafts);
-  const { files, text, setText, seen, setSeen, isOwn } = draft;
-  const [isOpen, setOpen] = useState(draft.hasStored);
+  const { files, setText, seen, setSeen, isOwn } = draft;
+  const standing = useStanding(props, draft, () => document.activeElement === area.current);
+  const { isBegun, isStanding, mode, modes, setCleared, text } = standing;
+  const [wasOpened, setOpen] = useState(draft.hasStored);
+  const isOpen = wasOpened || isStanding;
   const [isSending, setSending] = useState(false);
   const [isPreview, setPreview] = useState(false);
   const [macro, setMacro] = useState<Macro | null>(null);
-  const isBegun = text.trim() !== "";
-  // A task has no customer who receives replies.
-  const takesReplies = !isTask(ticket);
-  const agentText = ticket.draft?.text ?? "";
-  // A draft without text means that the agent found no answer: there is nothing to edit.
-  const hasDraft = agentText.trim() !== "" && takesReplies;
-  const mode: ComposeMode = !takesReplies ? "note" : draft.mode === "edit" && !hasDraft ? "reply" : draft.mode;
   const takesFiles = mode !== "note";
   const changes = isBegun ? describeChanges(seen, ticket, me) : [];
   const mentions = useMentions(text, mode === "note");
   const signalTyping = useTypingSignal(onTyping);
+  // A draft that does not answer the latest message is edited before it is sent.
+  const isReady = isBegun || (isStanding && shown?.item.isStale === false);
 
   function write(next: string) {
     if (isSending) return;
     isOwn.current = true;
     if (!isBegun) setSeen(seenOf(ticket));
+    draft.setMode(mode);
+    setCleared(next.trim() === "");
     setText(next);
     // A text that replaces a canned reply has none of its actions.
     if (next.trim() === "") setMacro(null);
@@ -171,15 +163,17 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
   const send = useSend({
     act,
     draft,
+    text,
     macro,
     drafts,
     mode,
+    approve: isStanding && macro === null && files.files.length === 0 ? onApprove : null,
     signature,
     changes,
     mentions,
     notice,
     ticketId: ticket.id,
-    isReady: isBegun && !isBusy && !isSending,
+    isReady: isReady && !isBusy && !isSending,
     setSending,
     onSent() {
       signalTyping(false, false);
@@ -199,15 +193,15 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
         draft.setMode(next);
         setOpen(true);
         setPreview(false);
-        if (next !== "edit" || isBegun || !hasDraft) return;
-        isOwn.current = true;
-        setSeen(seenOf(ticket));
-        setText(agentText);
+        setCleared(false);
       });
+      const end = area.current?.value.length ?? 0;
+      area.current?.setSelectionRange(end, end);
+      mentions.setCaret(end);
       focus();
     },
+    hasEdited: () => isBegun && mode === "edit",
   }));
-  const modes = [...(takesReplies ? ["reply" as const] : []), ...(hasDraft ? ["edit" as const] : []), "note" as const];
   return {
     area,
     notice,
@@ -221,11 +215,19 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
     changes,
     mentions,
     isOpen,
-    setOpen,
+    /** Opens or folds the field. The kind of text is from then on the operator's choice. */
+    setOpen: (isShown: boolean) => {
+      if (isShown) draft.setMode((chosen) => chosen ?? mode);
+      setOpen(isShown);
+    },
     isSending,
     isBegun,
+    /** True while the draft of the agent is in the field as it is. */
+    isStanding,
+    /** True if there is something that can be sent. */
+    isReady,
     isPreview,
-    togglePreview: () => setPreview((shown) => !shown),
+    togglePreview: () => setPreview((isShown) => !isShown),
     write,
     focus,
     send,
@@ -234,7 +236,7 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
       if (isBegun) isOwn.current = true;
       draft.setMode(next);
       setOpen(true);
-      if (next === "edit" && !isBegun) write(agentText);
+      setCleared(false);
       focus();
     },
     acceptChanges: () => {
@@ -245,6 +247,7 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
     addFiles: (added: readonly File[]) => {
       if (isSending) return;
       isOwn.current = true;
+      draft.setMode(mode);
       setOpen(true);
       files.add(added);
     },
@@ -267,6 +270,10 @@ export type ComposerState = ReturnType<typeof useComposer>;
 interface SendOptions {
   act: TicketActions["act"];
   draft: ReturnType<typeof useOwnDraft>;
+  /** What is in the field. */
+  text: string;
+  /** Sends the draft of the agent as it is; null if something else is in the field. */
+  approve: ((resolves: boolean) => void) | null;
   drafts: OwnDrafts;
   macro: Macro | null;
   mode: ComposeMode;
@@ -292,9 +299,9 @@ export const signedText = (text: string, signature: string): string =>
 function useSend(options: SendOptions) {
   const { t } = useTexts();
   const { toasts } = useServices();
-  const { act, draft, drafts, macro, mode, signature, changes, mentions, notice, ticketId, isReady } = options;
-  const { setSending, onSent, onNext } = options;
-  const { files, text } = draft;
+  const { act, approve, draft, drafts, macro, mode, signature, changes, mentions, notice, ticketId, isReady } = options;
+  const { setSending, onSent, onNext, text } = options;
+  const { files } = draft;
   const takesFiles = mode !== "note";
 
   function post(after: AfterSend): Promise<boolean> {
@@ -321,6 +328,7 @@ function useSend(options: SendOptions) {
   }
   return async function send(after: AfterSend = "stay"): Promise<void> {
     if (!isReady || (takesFiles && files.isSending)) return;
+    if (approve !== null) return approve(after === "resolve");
     if (takesFiles && files.hasFailed) return reject(t("compose.failedFile"));
     if (takesFiles && isInTheWay(changes)) {
       notice.current?.focus();

@@ -40,7 +40,9 @@ export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, a
     advance(ticket.id);
   };
   return {
-    approve: () => decide(() => void goOn(act("approve", {}, { done: t("done.approve") }))),
+    /** Sends the draft as it is, and resolves the ticket if that is asked for. */
+    approve: (resolves: boolean) =>
+      decide(() => void goOn(act("approve", resolves ? { resolves } : {}, { done: t("done.approve") }))),
     reject: (reason?: string) =>
       decide(() => void goOn(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") }))),
     regenerate: () => decide(() => void act("regenerate", {}, { done: t("done.regenerate") })),

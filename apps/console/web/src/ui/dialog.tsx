@@ -7,16 +7,13 @@ import { Button } from "./button.tsx";
 /** The element that is focused first: one that asks for it, else the first field, else the first button of the footer. */
 const FIRST = [
   "[data-autofocus]",
-  ":is(input, textarea, select):not([type=hidden], [readonly], :disabled)",
+  ":is(input, textarea, [role=combobox]):not([type=hidden], [readonly], :disabled)",
   "footer button:not(:disabled)",
 ] as const;
 
 /** True for a field of a form: a search field is none. */
 const isOfForm = (target: EventTarget) =>
-  (target instanceof HTMLInputElement ||
-    target instanceof HTMLTextAreaElement ||
-    target instanceof HTMLSelectElement) &&
-  target.form !== null;
+  (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) && target.form !== null;
 
 const WIDTHS = { small: "max-w-md", normal: "max-w-xl", wide: "max-w-4xl" } as const;
 

@@ -1,6 +1,7 @@
 import { useId } from "react";
 import type { ComponentProps, ReactNode } from "react";
 import { Search } from "lucide-react";
+import { ListBox } from "./list-box.tsx";
 
 /** Returns the text of a form's field; empty if there is no such field, or it is a file. */
 export function formText(form: FormData, name: string): string {
@@ -20,7 +21,7 @@ interface FieldProps<Value extends string = string> {
   error?: string | null | undefined;
   onChange?: (value: Value) => void;
 }
-type Rest<Tag extends "input" | "select" | "textarea"> = Omit<ComponentProps<Tag>, "onChange">;
+type Rest<Tag extends "input" | "textarea"> = Omit<ComponentProps<Tag>, "onChange">;
 
 /** The label above a control, and the hint or the error below it; `children` gets the attributes of the control. */
 function Labelled({
@@ -70,34 +71,17 @@ export function Field({ label, hint, error, className, onChange, ...rest }: Fiel
   );
 }
 
-/** A labelled choice between a few options. */
+/** A labelled choice between options. */
 export function SelectField<Value extends string>({
   label,
   hidesLabel = false,
   hint,
-  options,
   className,
-  onChange,
   ...rest
-}: Omit<FieldProps<Value>, "error"> &
-  Rest<"select"> & { options: readonly { value: Value; label: string }[]; hidesLabel?: boolean }) {
+}: Omit<FieldProps<Value>, "error"> & Omit<ComponentProps<typeof ListBox<Value>>, "id"> & { hidesLabel?: boolean }) {
   return (
     <Labelled label={label} hidesLabel={hidesLabel} hint={hint} className={className}>
-      {(attributes) => (
-        <select
-          {...rest}
-          {...attributes}
-          // The values are those of the options.
-          onChange={({ currentTarget }) => onChange?.(currentTarget.value as Value)}
-          className={CONTROL}
-        >
-          {options.map(({ value, label: text }) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
+      {(attributes) => <ListBox<Value> {...rest} {...attributes} label={label} className={CONTROL} />}
     </Labelled>
   );
 }

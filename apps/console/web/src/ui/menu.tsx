@@ -1,88 +1,67 @@
-import type { LucideIcon } from "lucide-react";
-import { DropdownMenu } from "radix-ui";
-import type { ReactElement, ReactNode } from "react";
-import { Kbd } from "./button.tsx";
+import { cloneElement, startTransition, use, useState } from "react";
+import type { ComponentProps, KeyboardEvent, MouseEvent, ReactElement } from "react";
+import type * as MenuParts from "./menu-parts.tsx";
 
-/** A menu that opens at a button. It leaves the page as it is, so nothing moves. */
-export function Menu({
-  trigger,
-  align = "end",
-  children,
-}: {
-  trigger: ReactElement;
-  align?: "start" | "end";
-  children: ReactNode;
-}) {
-  return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
-          align={align}
-          sideOffset={4}
-          collisionPadding={8}
-          className="animate-appear z-40 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-pop"
-        >
-          {children}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
-  );
+let loading: Promise<typeof MenuParts> | undefined;
+
+/** Loads the script of menus, once. A failed attempt is repeated at the next use. */
+function loadParts(): Promise<typeof MenuParts> {
+  loading ??= import("./menu-parts.tsx").catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+/** Starts loading before it is needed. Opening the menu reports what fails. */
+const preload = () => void loadParts().catch(() => undefined);
+
+/** How a menu was first opened. */
+type FirstUse = "pointer" | "keyboard";
+
+function LoadedMenu({ firstUse, ...props }: MenuProps & { firstUse: FirstUse }) {
+  const { Menu: Loaded } = use(loadParts());
+  return <Loaded {...props} opensAs={firstUse} />;
 }
 
-const ITEM =
-  "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm outline-none select-none data-disabled:opacity-45 data-highlighted:bg-hover";
+type MenuProps = Omit<ComponentProps<typeof MenuParts.Menu>, "opensAs">;
+
+/**
+ * A menu that opens at a button. It leaves the page as it is, so nothing moves. The script of menus is loaded when one is
+ * first pointed at or focused; until it is there, the button stays as it is.
+ */
+export function Menu(props: MenuProps) {
+  const [firstUse, setFirstUse] = useState<FirstUse | null>(null);
+  if (firstUse !== null) return <LoadedMenu {...props} firstUse={firstUse} />;
+  const open = (by: FirstUse) => startTransition(() => setFirstUse(by));
+  return cloneElement(props.trigger as ReactElement<ComponentProps<"button">>, {
+    "aria-haspopup": "menu",
+    "aria-expanded": false,
+    onPointerEnter: preload,
+    onFocus: preload,
+    // A click without a pointer comes from Enter or Space.
+    onClick: ({ detail }: MouseEvent) => open(detail === 0 ? "keyboard" : "pointer"),
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== "ArrowDown") return;
+      event.preventDefault();
+      open("keyboard");
+    },
+  });
+}
 
 /** Something that a menu does. */
-export function MenuItem({
-  icon: Icon,
-  keys,
-  isDanger = false,
-  isDisabled = false,
-  onSelect,
-  children,
-}: {
-  icon?: LucideIcon;
-  keys?: string;
-  isDanger?: boolean;
-  isDisabled?: boolean;
-  onSelect: () => void;
-  children: ReactNode;
-}) {
-  return (
-    <DropdownMenu.Item disabled={isDisabled} onSelect={onSelect} className={`${ITEM} ${isDanger ? "text-bad" : ""}`}>
-      {Icon !== undefined && <Icon aria-hidden className="size-4 shrink-0 text-muted" />}
-      <span className="min-w-0 flex-1 truncate">{children}</span>
-      {keys !== undefined && <Kbd keys={keys} />}
-    </DropdownMenu.Item>
-  );
+export function MenuItem(props: ComponentProps<typeof MenuParts.MenuItem>) {
+  const { MenuItem: Loaded } = use(loadParts());
+  return <Loaded {...props} />;
 }
 
 /** One of a few that are chosen between. */
-export function MenuChoice({
-  value,
-  onChange,
-  options,
-  label,
-}: {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  options: readonly { value: string; label: string }[];
-}) {
-  return (
-    <DropdownMenu.RadioGroup value={value} onValueChange={onChange} aria-label={label}>
-      <DropdownMenu.Label className="px-2 pt-1.5 pb-1 text-2xs font-semibold text-faint">{label}</DropdownMenu.Label>
-      {options.map((option) => (
-        <DropdownMenu.RadioItem key={option.value} value={option.value} className={ITEM}>
-          <span aria-hidden className="flex size-4 items-center justify-center">
-            <DropdownMenu.ItemIndicator className="size-1.5 rounded-full bg-accent" />
-          </span>
-          <span className="min-w-0 flex-1 truncate">{option.label}</span>
-        </DropdownMenu.RadioItem>
-      ))}
-    </DropdownMenu.RadioGroup>
-  );
+export function MenuChoice(props: ComponentProps<typeof MenuParts.MenuChoice>) {
+  const { MenuChoice: Loaded } = use(loadParts());
+  return <Loaded {...props} />;
 }
 
-export const MenuLine = () => <DropdownMenu.Separator className="my-1 h-px bg-line" />;
+/** A line between groups of items. */
+export function MenuLine() {
+  const { MenuLine: Loaded } = use(loadParts());
+  return <Loaded />;
+}

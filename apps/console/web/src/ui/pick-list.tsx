@@ -1,5 +1,6 @@
 import { Command } from "cmdk";
 import { Search } from "lucide-react";
+import { useState } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 
@@ -19,12 +20,15 @@ export function PickList({
   onPick,
 }: {
   label: string;
-  items: readonly PickItem[];
+  /** What is offered, or a function that returns it for the words that were typed. */
+  items: readonly PickItem[] | ((words: string) => readonly PickItem[]);
   /** What is said where nothing fits. */
   empty: string;
   onPick: (id: string) => void;
 }) {
   const { t } = useTexts();
+  const [words, setWords] = useState("");
+  const offered = typeof items === "function" ? items(words.trim()) : items;
   return (
     <Command label={label} loop>
       <div className="flex items-center gap-2.5 border-b border-line px-4">
@@ -32,16 +36,18 @@ export function PickList({
         <Command.Input
           autoFocus
           data-autofocus
+          value={words}
+          onValueChange={setWords}
           placeholder={t("ui.find")}
           className="h-11 w-full bg-transparent text-base outline-none"
         />
       </div>
       <Command.List className="h-[min(20rem,50vh)] overflow-y-auto p-1.5">
         <Command.Empty className="px-3 py-8 text-center text-sm text-muted">{empty}</Command.Empty>
-        {items.map(({ id, view, words }) => (
+        {offered.map(({ id, view, words: names }) => (
           <Command.Item
             key={id}
-            value={`${words} ${id}`}
+            value={`${names} ${id}`}
             onSelect={() => onPick(id)}
             className="flex min-h-9 cursor-pointer items-center gap-2 rounded-md px-2.5 py-1.5 text-sm data-[selected=true]:bg-hover"
           >

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { isOriginAllowed } from "./check-caller.ts";
+import { isOriginAllowed } from "./allowed-origin.ts";
 
 const ALLOWED = ["https://shop.example", "https://*.partner.example", "http://localhost:8080"];
 

@@ -1,0 +1,154 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { agentsQuery } from "../api/agents.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { usePeople, useProject, useServices } from "../session/services.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field, formText } from "../ui/field.tsx";
+import { PickList } from "../ui/pick-list.tsx";
+import type { PickItem } from "../ui/pick-list.tsx";
+import { filterOptions } from "./inbox-search.ts";
+import type { FilterName, InboxSearch } from "./inbox-search.ts";
+import { useTags } from "./use-tags.ts";
+
+/** The filters that are offered, in their order. */
+const OFFERED = [
+  "status",
+  "priority",
+  "channelId",
+  "assignee",
+  "agentId",
+  "tag",
+  "language",
+  "createdFrom",
+  "createdTo",
+  "overdue",
+  "stage",
+  "userId",
+] as const satisfies readonly FilterName[];
+type Offered = (typeof OFFERED)[number];
+
+/** Filters that take what is typed. */
+const TYPED: readonly Offered[] = ["tag", "language", "userId"];
+const DATES: readonly Offered[] = ["createdFrom", "createdTo"];
+/** Languages that are offered before anything is typed; each other one is found by its code. */
+const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "uk", "ru", "ar", "zh", "ja"];
+
+const rowOf = (id: string, text: string, words: string, hint?: string): PickItem => ({
+  id,
+  words,
+  view: (
+    <>
+      <span dir="auto" className="min-w-0 flex-1 truncate">
+        {text}
+      </span>
+      {hint !== undefined && <span className="shrink-0 text-xs text-muted">{hint}</span>}
+    </>
+  ),
+});
+
+/** Returns a function that lists the values of a filter that are known. */
+function useFilterValues(): (name: Offered) => readonly { value: string; label: string }[] {
+  const texts = useTexts();
+  const { t } = texts;
+  const { connection } = useServices();
+  const { people } = usePeople();
+  const tags = useTags();
+  const { data: agents = [] } = useQuery(agentsQuery(connection, useProject()));
+  const own: Partial<Record<Offered, () => readonly { value: string; label: string }[]>> = {
+    agentId: () => agents.map(({ id, name }) => ({ value: id, label: name })),
+    assignee: () => [
+      { value: "none", label: t("filter.nobody") },
+      ...people.map(({ actor, name }) => ({ value: actor, label: name })),
+    ],
+    tag: () => tags.map(({ name }) => ({ value: name, label: name })),
+    language: () => LANGUAGES.map((value) => ({ value, label: texts.languageName(value) })),
+    overdue: () => [{ value: "1", label: t("filter.yes") }],
+  };
+  return (name) => own[name]?.() ?? filterOptions(name, texts);
+}
+
+/** Asks for a day. */
+function DateFilter({
+  name,
+  onClose,
+  onChoose,
+}: {
+  name: Offered;
+  onClose: () => void;
+  onChoose: (day: string) => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <FormDialog
+      title={t(`filter.${name}`)}
+      width="small"
+      action={t("filter.apply")}
+      onSubmit={(form) => onChoose(formText(form, "day"))}
+      onClose={onClose}
+    >
+      <Field label={t(`filter.${name}`)} name="day" type="date" required autoFocus />
+    </FormDialog>
+  );
+}
+
+/**
+ * Adds a filter: first its name is chosen, then its value. Words find values at once, as in "high" for a priority. A
+ * filter that is set already gets the new value.
+ */
+export function FilterDialog({
+  search,
+  onClose,
+  onChange,
+}: {
+  search: InboxSearch;
+  onClose: () => void;
+  onChange: (next: InboxSearch) => void;
+}) {
+  const { t } = useTexts();
+  const valuesOf = useFilterValues();
+  const [name, setName] = useState<Offered | null>(null);
+  // An agent belongs to its project.
+  const offered = OFFERED.filter((one) => one !== "agentId" || search.projects !== "all");
+  const choose = (of: Offered, value: string) => {
+    onClose();
+    if (value !== "") onChange({ ...search, [of]: value });
+  };
+  if (name !== null && DATES.includes(name)) {
+    return <DateFilter name={name} onClose={onClose} onChoose={(day) => choose(name, day)} />;
+  }
+  const valueRows = (of: Offered, isAlone: boolean) =>
+    valuesOf(of).map(({ label, value }) =>
+      rowOf(`${of}=${value}`, label, `${label} ${t(`filter.${of}`)}`, isAlone ? undefined : t(`filter.${of}`)),
+    );
+  const itemsFor = (words: string) => {
+    if (name === null) {
+      const names = offered.map((one) => rowOf(one, t(`filter.${one}`), t(`filter.${one}`)));
+      return words === "" ? names : [...names, ...offered.flatMap((one) => valueRows(one, false))];
+    }
+    const isTyped = TYPED.includes(name) && words !== "" && !valuesOf(name).some(({ value }) => value === words);
+    return [
+      ...valueRows(name, true),
+      ...(isTyped ? [rowOf(`${name}=${words}`, t("filter.typed", { value: words }), words)] : []),
+    ];
+  };
+  const title = name === null ? t("filter.add") : t(`filter.${name}`);
+  return (
+    <Dialog key={name} title={title} width="small" onClose={onClose}>
+      <PickList
+        key={name}
+        label={title}
+        empty={t(name !== null && TYPED.includes(name) ? "filter.type" : "people.none")}
+        items={itemsFor}
+        onPick={(id) => {
+          const [of, ...value] = id.split("=");
+          const found = offered.find((one) => one === of);
+          if (found === undefined) return;
+          if (value.length === 0) setName(found);
+          else choose(found, value.join("="));
+        }}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,28 @@
+/** Unsaved text of an article, as this browser stores it. */
+export interface StoredArticle {
+  title?: string;
+  text?: string;
+  /** The version that it is based on; absent for an article that is not saved yet. */
+  revision?: number;
+  version?: number;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** Returns the unsaved article in a stored text; empty if there is none. */
+export function readStoredArticle(stored: string | null): StoredArticle {
+  if (stored === null) return {};
+  try {
+    const given: unknown = JSON.parse(stored);
+    if (!isRecord(given)) return {};
+    const { revision, text, title, version } = given;
+    return {
+      ...(typeof title === "string" ? { title } : {}),
+      ...(typeof text === "string" ? { text } : {}),
+      ...(typeof revision === "number" && typeof version === "number" ? { revision, version } : {}),
+    };
+  } catch {
+    // Something else is stored under this name.
+    return {};
+  }
+}

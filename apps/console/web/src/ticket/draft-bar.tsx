@@ -1,0 +1,189 @@
+import { Bot, FileText, RefreshCw, ThumbsDown } from "lucide-react";
+import type { Source, TicketDraft } from "@svc/contracts";
+import type { ReactNode } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import { usePeople } from "../session/services.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { Markdown, PlainText } from "../ui/markdown.tsx";
+import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";
+
+/** A draft as the ticket shows it. */
+export interface ShownDraft {
+  item: TicketDraft;
+  /** Name of the agent, if it is known. */
+  agent: string | undefined;
+  /** The agent's threshold if the draft is below it, else null. */
+  threshold: number | null;
+}
+
+/** Whether a draft stands in the composer by itself: it has a text, answers the latest message, and is not weak. */
+export const isSure = ({ item, threshold }: ShownDraft): boolean =>
+  item.text.trim() !== "" && !item.isStale && threshold === null;
+
+/** Confidence from which the bar is green, and yellow. */
+const HIGH = 0.8;
+const MEDIUM = 0.5;
+
+function ConfidenceBar({ confidence }: { confidence: number }) {
+  const { percent, t } = useTexts();
+  const tone = confidence >= HIGH ? "bg-ok" : confidence >= MEDIUM ? "bg-warn" : "bg-bad";
+  return (
+    <span className="flex items-center gap-2 text-xs font-medium text-muted tabular-nums">
+      <span
+        role="meter"
+        aria-label={t("draft.confidence")}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(confidence * 100)}
+        className="block h-1.5 w-12 overflow-hidden rounded-full bg-line"
+      >
+        <span style={{ width: `${confidence * 100}%` }} className={`block h-full rounded-full ${tone}`} />
+      </span>
+      {percent(confidence)}
+    </span>
+  );
+}
+
+/** The passages that an answer quotes, one numbered chip each; it opens the passage. */
+export function SourceChips({ sources, onSource }: { sources: readonly Source[]; onSource: (source: Source) => void }) {
+  const { t } = useTexts();
+  if (sources.length === 0) return null;
+  return (
+    <ul aria-label={t("draft.sources")} className="mt-2 flex flex-wrap gap-1">
+      {sources.map((source, index) => (
+        <li key={`${source.chunkId}-${index}`} className="max-w-full">
+          <button
+            type="button"
+            onClick={() => onSource(source)}
+            title={t("draft.openSource", { title: source.title })}
+            className="flex max-w-56 items-center gap-1 rounded border border-line bg-surface/70 px-1.5 py-0.5 text-2xs font-medium text-muted hover:bg-surface hover:text-ink"
+          >
+            <span aria-hidden className="tabular-nums">
+              {index + 1}
+            </span>
+            <FileText aria-hidden className="size-3 shrink-0" />
+            <span dir="auto" className="truncate">
+              {source.title}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Why a draft was held, or why the agent would not send it, in a sentence. */
+function DraftReason({ draft: { item, threshold } }: { draft: ShownDraft }) {
+  const { percent, t } = useTexts();
+  const { nameOf } = usePeople();
+  const { confidence, isStale, sources, text, why } = item;
+  const words = { t, percent, nameOf };
+  if (text.trim() === "") return t("draft.empty");
+  if (isStale) return t("draft.stale");
+  if (threshold === null) return `${t("draft.why")} ${describeReason(why, words)}`;
+  const shares = { share: percent(shownBelow(confidence ?? 0, threshold)), threshold: percent(threshold) };
+  return (
+    <>
+      <span className="font-medium">{t("draft.weak", shares)}</span>{" "}
+      {describeWeakDraft({ why, title: sources[0]?.title }, words)}
+    </>
+  );
+}
+
+/** The agent of a draft, its confidence, and why it was held. */
+export function DraftHead({
+  draft,
+  children,
+}: {
+  draft: ShownDraft;
+  /** Buttons beside. */
+  children?: ReactNode;
+}) {
+  const { t } = useTexts();
+  const { agent, item, threshold } = draft;
+  const isWeak = threshold !== null;
+  return (
+    <div
+      className={`mb-2 rounded-lg px-3 py-1.5 ${item.isStale ? "bg-warn-soft" : isWeak ? "bg-sunken" : "bg-accent-soft/60"}`}
+    >
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
+        <h3 className="flex min-w-0 items-center gap-1.5 text-xs font-semibold">
+          <Bot aria-hidden className={`size-4 shrink-0 ${isWeak ? "text-muted" : "text-accent"}`} />
+          <span className="truncate">{agent === undefined ? t("draft.title") : t("draft.of", { agent })}</span>
+        </h3>
+        {!isWeak && item.text.trim() !== "" && item.confidence !== null && (
+          <ConfidenceBar confidence={item.confidence} />
+        )}
+        <span className="flex-1" />
+        {children}
+      </div>
+      <p className="line-clamp-3 text-xs text-muted">
+        <DraftReason draft={draft} />
+      </p>
+    </div>
+  );
+}
+
+/** What the buttons of a draft do. */
+export interface DraftDoing {
+  regenerate: () => void;
+  openDialog: (dialog: "reject") => void;
+}
+
+/** Above the composer's field: the draft's agent, confidence and reason, and what can be done with it besides sending it. */
+export function DraftBar({
+  draft,
+  busy,
+  doing,
+  onUse,
+}: {
+  draft: ShownDraft;
+  busy: string | null;
+  doing: DraftDoing;
+  /** Puts the draft into the field. Null if it stands there, or has no text. */
+  onUse: (() => void) | null;
+}) {
+  const { t } = useTexts();
+  return (
+    <DraftHead draft={draft}>
+      {onUse !== null && (
+        <Button size="small" onClick={onUse}>
+          {t("draft.use")}
+        </Button>
+      )}
+      <IconButton
+        icon={RefreshCw}
+        size="small"
+        label={t("action.regenerate")}
+        keys="shift+g"
+        aria-busy={busy === "regenerate"}
+        className="aria-busy:animate-pulse"
+        onClick={doing.regenerate}
+      />
+      <IconButton
+        icon={ThumbsDown}
+        size="small"
+        label={t("action.reject")}
+        keys="shift+x"
+        onClick={() => doing.openDialog("reject")}
+      />
+    </DraftHead>
+  );
+}
+
+/** A draft for those who may only read. */
+export function DraftView({ draft, onSource }: { draft: ShownDraft; onSource: (source: Source) => void }) {
+  const { t } = useTexts();
+  const { markdown, sources, text } = draft.item;
+  return (
+    <section aria-label={t("draft.title")} className="shrink-0 border-t border-line bg-surface">
+      <div className="mx-auto max-w-3xl px-5 py-2.5 max-sm:px-3">
+        <DraftHead draft={draft} />
+        <div tabIndex={0} className="max-h-[40vh] overflow-y-auto">
+          {markdown ? <Markdown text={text} /> : <PlainText text={text} />}
+        </div>
+        <SourceChips sources={sources} onSource={onSource} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "@jest/globals";
+import { findOption } from "./find-option.ts";
+
+const OPTIONS = ["Low", "Normal", "High", "Urgent", "Higher", "Ünusual"].map((label) => ({ value: label, label }));
+
+describe("findOption", () => {
+  test.each([
+    ["n", 0, 1],
+    ["hi", 1, 2],
+    ["higher", 2, 4],
+    ["ü", 0, 5],
+  ])("%s from %i is %i", (typed, from, found) => {
+    expect(findOption(OPTIONS, typed, from)).toBe(found);
+  });
+
+  test("the same letter again goes to the next option with it, and round", () => {
+    expect(findOption(OPTIONS, "h", 0)).toBe(2);
+    expect(findOption(OPTIONS, "hh", 2)).toBe(4);
+    expect(findOption(OPTIONS, "hhh", 4)).toBe(2);
+  });
+
+  test("what no label begins with stays where it is", () => {
+    expect(findOption(OPTIONS, "x", 3)).toBe(3);
+    expect(findOption([], "x", 0)).toBe(0);
+  });
+});

@@ -1,0 +1,22 @@
+import { EmailError } from "@svc/outbound";
+import type { Email, Mailer, PushMessage, PushTarget } from "@svc/outbound";
+import type { Resources } from "@svc/runtime";
+import type { ClaimedEmail } from "@svc/store";
+
+/** What sending emails needs. */
+export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
+  /** Null where no mail server is configured: then what is to be emailed waits for one. */
+  mailer: Mailer | null;
+  /** Hands a push notification to the push service of a browser. Throws PushError. */
+  push: (notification: { target: PushTarget; message: PushMessage }) => Promise<void>;
+  config: Pick<Resources["config"], "consoleUrl" | "widgetUrl">;
+};
+
+/** What becomes of a claimed email. */
+export type EmailOutcome = { sent: ClaimedEmail["reasons"] } | { waitMs: number };
+
+/** Sends an email. Throws EmailError. */
+export async function sendEmail({ mailer }: Pick<EmailContext, "mailer">, email: Email): Promise<void> {
+  if (mailer === null) throw new EmailError("no mail server is configured", { isFinal: false });
+  await mailer.send(email);
+}
