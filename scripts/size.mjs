@@ -58,15 +58,15 @@ function print(head, rows) {
 
 const { sizes } = await buildClient();
 const sums = sumSizes(sizes);
-const { launcher, panel, polling, forms, ...locales } = sizes;
-const languages = Object.entries(locales).map(([name, bytes]) => [`language ${name}`, bytes, "one of these"]);
+const { launcher, panel, polling } = sizes;
+const languages = Object.entries(sums.locales).map(([name, bytes]) => [`language ${name}`, bytes, "one of these"]);
 print(
   ["File", "gzipped", "Loaded"],
   [
     ["launcher", launcher, "with the page"],
     ...languages,
     ["conversation", panel, "at the first opening"],
-    ["forms", forms, "when a form is first shown; in no sum"],
+    ...Object.entries(sums.parts).map(([name, bytes]) => [name, bytes, "when it is first shown; in no sum"]),
     ["over HTTP", polling, "where no WebSocket gets through; in no sum"],
   ],
 );

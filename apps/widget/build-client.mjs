@@ -1,5 +1,5 @@
 // Builds what browsers load into dist/client: widget.js (the launcher, a classic script), chunks/<name>-<hash>.js (the
-// conversation with its panel, its forms, the same over HTTP, and one file a language) and manifest.json (name → file). Fails where
+// conversation with its panel, parts that few need, the same over HTTP, and one file a language) and manifest.json (name → file). Fails where
 // the files are above their budget.
 //   node build-client.mjs [--folder dist/client] [--budget 30000]
 import { createHash } from "node:crypto";
@@ -23,6 +23,14 @@ const fromClient = createRequire(import.meta.resolve("socket.io-client/package.j
 const SOCKET = join(dirname(fromClient.resolve("socket.io-client/package.json")), "build", "esm", "socket.js");
 /** The file that visitors load whose network refuses WebSockets. */
 const OVER_HTTP = join(CLIENT, "connection", "open-http-socket.ts");
+
+/** What few visitors or sites need, loaded when it is: files of the build by name. */
+const PARTS = {
+  forms: "panel/forms.tsx",
+  files: "panel/files.tsx",
+  chats: "panel/chats.tsx",
+  custom: "launch/custom-launcher.ts",
+};
 
 /** The conversation needs the library's `Socket` alone; what goes over HTTP has the whole of the library. */
 const slimSocketIo = {
@@ -95,10 +103,11 @@ async function buildScripts(options) {
  * `gzip -9`, and what esbuild says about what is in them.
  */
 export async function buildClient() {
-  const entryPoints = { panel: join(CLIENT, "chat.ts"), polling: OVER_HTTP, forms: join(CLIENT, "panel", "forms.tsx") };
+  const entryPoints = { panel: join(CLIENT, "chat.ts"), polling: OVER_HTTP };
+  for (const [name, path] of Object.entries(PARTS)) entryPoints[name] = join(CLIENT, path);
   for (const language of languages) entryPoints[language] = join(CLIENT, "locales", `${language}.json`);
   const chunks = await buildScripts({ entryPoints, format: "esm" });
-  // One hash for all of them: the launcher need not know seventeen.
+  // One hash for all of them: the launcher need not know each.
   const hash = createHash("sha256");
   for (const { contents } of chunks.scripts) hash.update(contents);
   const mark = hash.digest("hex").slice(0, 8);
@@ -120,7 +129,10 @@ export async function buildClient() {
 }
 
 /** Bytes of a first visit's launcher with English, and of all that a conversation loads; the same with each language. */
-export function sumSizes({ launcher, panel, polling, forms, ...locales }) {
+export function sumSizes({ launcher, panel, polling, ...others }) {
+  const isPart = ([name]) => Object.hasOwn(PARTS, name);
+  const parts = Object.fromEntries(Object.entries(others).filter(isPart));
+  const locales = Object.fromEntries(Object.entries(others).filter((entry) => !isPart(entry)));
   const largest = Object.keys(locales).reduce((name, other) => (locales[other] > locales[name] ? other : name));
   return {
     launcher: launcher + locales.en,
@@ -131,7 +143,8 @@ export function sumSizes({ launcher, panel, polling, forms, ...locales }) {
       everything: launcher + locales[largest] + panel,
     },
     overHttp: polling,
-    forms,
+    parts,
+    locales,
   };
 }
 

@@ -208,7 +208,7 @@ describeInBrowser("a day of operators", () => {
       const { chatId, ticketId } = await ask("Where is the plan?");
       const path = `/shop/inbox/review/${ticketId}`;
       const pia = await ground.addPerson("Pia Plan", [{ project: "shop", role: "operator" }]);
-      await ground.product.store.operators.setSignature(pia.id, "Pia, **shop** team");
+      await ground.product.store.operators.setProfile(pia.id, { signature: "Pia, **shop** team" });
       const signed = (text: string) => `${text}\n\nPia, **shop** team`;
       const visitor = await ground.enter(open, pia);
       const page = await visitor.openPath(path);

@@ -13,7 +13,8 @@ import { expectProblem } from "./support/expect-problem.ts";
 import { hashCheaply } from "./support/hash-cheaply.ts";
 import { closeEvents, openEvents } from "./support/open-events.ts";
 import type { EventReader } from "./support/open-events.ts";
-import { createVisitorLines, say } from "./support/create-visitor-lines.ts";
+import { createVisitorLines, lastOf, say } from "./support/create-visitor-lines.ts";
+import type { VisitorSocket } from "./support/open-visitor-socket.ts";
 import { startWidget } from "./support/start-widget.ts";
 import type { WidgetProduct } from "./support/start-widget.ts";
 
@@ -53,6 +54,10 @@ async function enter(
   await product.store.operators.insert({ email, name, roles, passwordHash });
   return signInToConsole(urls[replica] ?? "", { email, password: PASSWORD });
 }
+
+/** What a visitor was told last of whether somebody writes. */
+const isTyping = ({ frames }: VisitorSocket) =>
+  frames.flatMap((frame) => (frame.type === "typing" ? [frame.data.on] : [])).at(-1);
 
 /** The events of an operator, once they have begun. */
 async function follow(client: ConsoleClient, tab = "main"): Promise<EventReader> {
@@ -213,6 +218,37 @@ describe("presence", () => {
       what: "the ticket to be taken",
     });
     expect(ofBen.of("customerTyping")).toEqual([]);
+    lines.closeAll();
+  });
+
+  test("tells the visitor who is writing, and who has written, by the public name alone", async () => {
+    const lines = createVisitorLines(() => product.urls);
+    const [ann, vic] = [await enter(0, null, "operator", "Ann"), await enter(1, null, "viewer", "Vic")];
+    const ofAnn = await follow(ann);
+    const face = { publicName: "Anna <b>", picture: "/team/anna.jpg" };
+    expect((await ann.call("/session/profile", { method: "PUT", json: face })).status).toBe(200);
+    const visitorId = randomUUID();
+    const visitor = lines.hello(visitorId, 0, { replica: 1 });
+    await say(visitor);
+    const home = await product.store.projects.findByName("default");
+    const ticketId = home === null ? "" : ticketIdOf(home.id, "widget", visitorChatId(visitorId));
+    await waitFor(() => ticketsIn(ofAnn, ticketId).length > 0, { what: "the ticket to be opened" });
+    await waitFor(() => isTyping(visitor) === false, { what: "the agent's answer" });
+    const write = (client: ConsoleClient, isTyping: boolean) =>
+      client.call("/presence", { json: { ticketId, isTyping, tab: "main" }, project: "default" });
+    expect((await write(vic, true)).status).toBe(204);
+    expect((await write(ann, true)).status).toBe(204);
+    await waitFor(() => isTyping(visitor) === true, { what: "the operator to be seen writing" });
+    expect(lastOf(visitor, "typing")).toEqual({ on: true, name: "Anna <b>" });
+    expect((await write(ann, false)).status).toBe(204);
+    // The viewer's tab is still there, and says that it writes.
+    await waitFor(() => isTyping(visitor) === false, { what: "nobody to be seen writing" });
+    const json = { text: "Here I am." };
+    const reply = await ann.call(`/api/v1/admin/tickets/${ticketId}/reply`, { json, project: "default" });
+    expect(reply.status).toBe(200);
+    const { data } = await visitor.next("reply", (frame) => frame.data.author === "operator");
+    expect(data).toMatchObject({ authorName: "Anna <b>", authorPicture: "/team/anna.jpg" });
+    expect(JSON.stringify(visitor.frames)).not.toContain("@example.com");
     lines.closeAll();
   });
 

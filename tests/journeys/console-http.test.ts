@@ -276,16 +276,28 @@ describe("a session", () => {
   });
 });
 
-test("a signature is its operator's own, without spaces around it, and bounded", async () => {
+test("a public profile is its operator's own, without spaces around it, bounded, and never an email address", async () => {
   const [ann, bob] = [await signedIn([]), await signedIn([])];
-  const put = (signature: unknown) => ann.call("/session/signature", { method: "PUT", json: { signature } });
-  expect(await put(" Ann\n**Shop** team ")).toMatchObject({
+  const put = (profile: object) => ann.call("/session/profile", { method: "PUT", json: profile });
+  const kept = { signature: "Ann\n**Shop** team", publicName: "Anna", picture: "/team/anna.jpg" };
+  expect(await put({ ...kept, signature: " Ann\n**Shop** team " })).toMatchObject({
     status: 200,
-    body: { operator: { signature: "Ann\n**Shop** team" } },
+    body: { operator: kept },
   });
-  expect((await ann.call("/session")).body).toMatchObject({ operator: { signature: "Ann\n**Shop** team" } });
-  expect((await bob.call("/session")).body).toMatchObject({ operator: { signature: "" } });
-  for (const wrong of ["x".repeat(1_001), "\0", 7]) expectProblem(await put(wrong), "invalid_request");
+  expect(await put({ publicName: "Anna" })).toMatchObject({ status: 200 });
+  expect((await ann.call("/session")).body).toMatchObject({ operator: kept });
+  expect((await bob.call("/session")).body).toMatchObject({
+    operator: { signature: "", publicName: "", picture: "" },
+  });
+  const wrong = [
+    ...["x".repeat(1_001), "\0", 7].map((signature) => ({ signature })),
+    ...["ann@example.com", "x".repeat(61), "An\nna", " "].map((publicName) => ({ publicName })),
+    ...["https://example.com/a.png", "//example.com/a.png", "/\\example.com", "javascript:alert(1)", "a.png"].map(
+      (picture) => ({ picture }),
+    ),
+  ];
+  for (const profile of wrong) expectProblem(await put(profile), "invalid_request");
+  expect(await put({ publicName: "" })).toMatchObject({ status: 200, body: { operator: { publicName: "" } } });
 });
 
 test("notification settings are their operator's own, have defaults, and reject bad times and zones", async () => {
@@ -313,7 +325,7 @@ describe("a forged call", () => {
         ["/session", { method: "DELETE" }],
         ["/sessions", { method: "DELETE" }],
         ["/session/password", { json: {} }],
-        ["/session/signature", { method: "PUT", json: { signature: "forged" } }],
+        ["/session/profile", { method: "PUT", json: { signature: "forged" } }],
         ["/presence", { json: { ticketId: null } }],
         // What a plain link, or an image, could call.
         ["/api/v1/admin/models/ollama:forged/pull", {}],

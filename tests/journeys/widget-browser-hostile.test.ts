@@ -19,7 +19,7 @@ const { payloads: FIXTURES } = JSON.parse(
 
 /** Everything that a panel may be made of, whatever it shows. */
 const ELEMENTS =
-  /^(a|bdi|blockquote|br|button|code|del|div|em|fieldset|form|h[1-6]|header|hr|input|label|legend|li|ol|p|path|pre|progress|q|section|small|span|strong|svg|table|tbody|td|textarea|th|thead|tr|ul)$/;
+  /^(a|bdi|blockquote|br|button|canvas|code|del|div|em|fieldset|form|h[1-6]|header|hr|input|label|legend|li|ol|p|path|pre|progress|q|section|small|span|strong|svg|table|tbody|td|textarea|th|thead|tr|ul)$/;
 const ATTRIBUTES =
   /^(aria-[a-z]+|autocomplete|class|d|data-[a-z]+|dir|enterkeyhint|hidden|href|id|lang|maxlength|multiple|name|pattern|placeholder|rel|required|role|rows|scope|start|style|tabindex|target|title|type|value|viewBox)$/;
 /** Addresses of other sites that the payloads name, which may be linked to. */
@@ -214,6 +214,10 @@ describeInBrowser("hostile content", () => {
       await ground.configure({
         title: "<img src=x onerror=trap()>",
         greeting: "**Hello** <svg onload=trap()> [press](javascript:trap())",
+        questions: ["<img src=x onerror=trap()> [press](javascript:trap())", "\u202Eturned <svg onload=trap()>"],
+        logo: '/none.png"onerror="trap()',
+        launcher: { label: "<b onclick=trap()>ask</b>", image: "/none.svg?'onload=trap()", hiddenPaths: ["/<script>"] },
+        languages: { de: { strings: { title: "<script>trap()</script>" } } },
         strings: {
           messagePlaceholder: '"><script>trap()</script>',
           send: "<b onclick=trap()>send</b>",

@@ -272,6 +272,50 @@ describeInBrowser("a visitor", () => {
       });
       expect(answer.status).toBe(200);
       await widget.part("entry").and(widget.page.locator('[data-author="operator"]')).getByText("person").waitFor();
+      // Neither a rating nor another person is offered in the place of an answer to this one.
+      expect(await widget.panel.locator(".offers button, [data-part=rating]").count()).toBe(0);
+      expect(visitor.errors()).toEqual([]);
+    }));
+
+  test("asks a suggested question, begins another conversation, and finds the first one again, with its image", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith("Two days.");
+      await ground.configure({ questions: ["How long does it take?"], logo: "/none.png" });
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.panel.getByRole("button", { name: "How long does it take?" }).click();
+      const answered = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      expect(textsOf(answered, "visitor")).toEqual(["How long does it take?"]);
+      // The agent is named, and a person is asked for rather than a rating or a question again.
+      await widget.part("entry").getByText("assistant", { exact: true }).waitFor();
+      expect(await widget.panel.getByRole("button", { name: "How long does it take?" }).count()).toBe(0);
+      const image = { name: "lamp.png", mimeType: "image/png", buffer: await widget.page.screenshot() };
+      await widget.attach([image]);
+      await widget.write("like this one");
+      const size = () => widget.panel.locator("canvas").evaluate((canvas) => canvas.getBoundingClientRect().width);
+      await waitFor(async () => (await widget.panel.locator("canvas:visible").count()) === 1 && (await size()) > 50, {
+        what: "the thumbnail",
+      });
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "another answer");
+
+      await widget.part("chats").and(widget.page.locator("button")).click();
+      await widget.part("newChat").click();
+      await widget.panel.getByRole("button", { name: "How long does it take?" }).waitFor();
+      expect(await widget.entries()).toEqual([]);
+      await widget.write("a second matter");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await widget.reload();
+      const second = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "the second one");
+      expect(textsOf(second, "visitor")).toEqual(["a second matter"]);
+
+      await widget.part("chats").and(widget.page.locator("button")).click();
+      await waitFor(async () => (await widget.part("chat").count()) === 2, { what: "both conversations" });
+      await widget.part("chat").nth(1).click();
+      const first = await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "the first one");
+      expect(textsOf(first, "visitor")).toEqual(["How long does it take?", "like this one"]);
+      await widget.panel.locator("canvas:visible").waitFor();
+      await ground.configure({ questions: [], logo: "" });
       expect(visitor.errors()).toEqual([]);
     }));
 

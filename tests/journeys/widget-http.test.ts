@@ -93,6 +93,64 @@ describe("GET /api/widget/config/:apiKey", () => {
   });
 });
 
+describe("GET /api/widget/conversations", () => {
+  const path = "/api/widget/conversations";
+  const list = async (visitorId: string) =>
+    ((await (await widget.call(path, { visitorId })).json()) as { items: Record<string, unknown>[] }).items;
+  const inChat = (conversation: number | string) => ({ headers: { "X-Conversation": String(conversation) } });
+
+  test("200: has the visitor's own conversations, the newest first, and nothing of anybody else", async () => {
+    const [visitorId, stranger] = [randomUUID(), randomUUID()];
+    expect(await list(visitorId)).toEqual([]);
+    expect((await post(visitorId, newMessage({ text: "the first" }))).status).toBe(202);
+    const second = await post(visitorId, newMessage({ text: "the second" }), inChat(2));
+    expect(await second.json()).toMatchObject({ chatId: visitorChatId(visitorId, 2) });
+    expect((await post(stranger, newMessage({ text: "a stranger's" }))).status).toBe(202);
+    const items = await waitFor(
+      async () => {
+        const found = await list(visitorId);
+        return found.every(({ author }) => author !== "visitor") ? found : null;
+      },
+      { what: "both to be answered" },
+    );
+    expect(items.map(({ conversation }) => conversation).toSorted()).toEqual([1, 2]);
+    expect(items[0]).toMatchObject({ at: expect.any(String), unread: true, text: expect.any(String) });
+    expect(await list(stranger)).toMatchObject([{ conversation: 1 }]);
+  });
+
+  test("both conversations are of one customer", async () => {
+    const visitorId = randomUUID();
+    const answers = [
+      await post(visitorId, newMessage(), inChat(1)),
+      await post(visitorId, newMessage(), inChat(7)),
+    ].map(async (response) => (await response.json()) as { ticketId: string });
+    const [first, other] = await Promise.all(answers);
+    const customers = await waitFor(
+      async () => {
+        const rows = await queryDatabase<{ id: string }>(
+          widget.databaseUrl,
+          `SELECT customer_id AS id FROM ticket_customers WHERE ticket_id IN ('${first?.ticketId}', '${other?.ticketId}')`,
+        );
+        return rows.length === 2 ? rows : null;
+      },
+      { what: "both to have a customer" },
+    );
+    expect(customers[0]?.id).toBe(customers[1]?.id);
+  });
+
+  test("400, 401: needs the id of a visitor and the widget's key, and a number from 1 to 50", async () => {
+    await expectProblem(await widget.call(path), 400, "invalid_request");
+    await expectProblem(
+      await widget.call(path, { visitorId: randomUUID(), key: "wk_other-0123456789" }),
+      401,
+      "invalid_key",
+    );
+    for (const conversation of [0, 51, 1.5, "x", ""]) {
+      await expectProblem(await post(randomUUID(), newMessage(), inChat(conversation)), 400, "invalid_request");
+    }
+  });
+});
+
 describe("POST /api/widget/message", () => {
   test("202: takes a message, which is answered as any other", async () => {
     const visitorId = randomUUID();

@@ -69,7 +69,7 @@ const OWN_PATHS = [
   "/session/colleagues",
   "/session/mentions",
   "/session/password",
-  "/session/signature",
+  "/session/profile",
   "/session/notifications",
   "/session/places",
   "/session/views",

@@ -40,6 +40,9 @@ export interface Standalone extends Running {
 /** The product's own guide, which the first knowledge base is filled with. */
 export const GUIDE_DIR = fileURLToPath(new URL("../../../docs/guide", import.meta.url));
 
+/** What the agent of the demo page's shop answers from. */
+const DEMO_SHOP_DIR = fileURLToPath(new URL("../../widget/demo/shop", import.meta.url));
+
 async function prepareKeys({ store }: Resources, config: Config): Promise<string> {
   if (config.adminKey !== undefined) {
     await revokeLocalKeys(store);
@@ -86,7 +89,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
         // Not before everything has started: a key that nobody has seen would be lost.
         showsKey: false,
         // Where nobody has chosen a database, the product is being tried on this machine.
-        enablesWidget: early.databaseUrl === undefined,
+        demoDir: early.databaseUrl === undefined ? DEMO_SHOP_DIR : undefined,
       });
       keyForShell = await prepareKeys(resources, config);
     } catch (error) {

@@ -34,7 +34,7 @@ export interface ChatOptions {
   appearance: Appearance;
   /** Loads what makes a socket over HTTP; null where it cannot be loaded. */
   loadHttp: () => Promise<{ openSocket: OpenSocket } | null>;
-  loadForms: PanelOptions["loadForms"];
+  loadPart: PanelOptions["loadPart"];
   emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
 }
 
@@ -57,7 +57,7 @@ export function startChat({ root, launcher, appearance: firstAppearance, ...opti
     page: () => ({ url: location.href, title: document.title }),
     locks: "locks" in navigator ? navigator.locks : null,
   });
-  const panel = mountPanel(store, { root, launcher, loadForms: options.loadForms, ...appearance });
+  const panel = mountPanel(store, { root, launcher, loadPart: options.loadPart, ...appearance });
 
   // A page that is left may come back as it was (bfcache), which an open line would prevent.
   const onShow = ({ persisted }: PageTransitionEvent) => {

@@ -1,4 +1,5 @@
 import type { Source, WidgetConfigAnswer } from "@svc/contracts";
+import type { FileAccess } from "./connection/files.ts";
 
 /** A file as the visitor sees it. */
 export interface FileView {
@@ -38,6 +39,9 @@ export interface ReplyEntry {
   seq: number;
   at: number;
   author: "agent" | "operator" | "system";
+  /** What visitors see of who wrote it: a name, and the path of a picture on the site. */
+  name?: string | undefined;
+  picture?: string | undefined;
   item: { type: "message"; text: string; markdown: boolean; sources: Source[] } | { type: "file"; file: FileView };
 }
 export type Entry = VisitorEntry | ReplyEntry;
@@ -57,8 +61,12 @@ export interface WidgetState {
   unread: number;
   /** The place up to which the visitor has seen the replies. */
   readSeq: number;
-  /** True while a reply is pending. */
+  /** True while a reply is pending, or somebody writes one. */
   isTyping: boolean;
+  /** Public name of the person who writes; empty if there is none. */
+  typist: string;
+  /** Number of the visitor's conversation that is shown. */
+  chat: number;
   /** What the pending reply says so far; null while nothing can be shown. */
   partial: string | null;
   conversation: "open" | "waiting" | "done";
@@ -86,10 +94,10 @@ export interface WidgetActions {
   retry: (key: string) => void;
   /** Takes a failed message out of the list. */
   discard: (key: string) => void;
-  /** Sends a file, to be named in a message later; rejects with the name of the string that says why not. */
-  upload: (file: File, onProgress: (part: number) => void, signal: AbortSignal) => Promise<FileView>;
-  /** Fetches a file and hands it to the browser as a download; rejects with the name of a string. */
-  download: (file: FileView, onProgress: (part: number) => void) => Promise<void>;
+  /** Where files and conversations of the visitor are, and what proves who asks. */
+  fileAccess: () => FileAccess;
+  /** Shows another conversation of the visitor, or begins it. False while there are unsent messages. */
+  openChat: (conversation: number) => boolean;
   rate: (score: number, comment?: string) => void;
   /** The visitor has seen everything that is shown. */
   markRead: () => void;

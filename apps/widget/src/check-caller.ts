@@ -40,7 +40,7 @@ export function checkOrigin({ allowedOrigins }: WidgetSettings, origin: string |
 }
 
 const METHODS = "GET, HEAD, POST";
-const REQUEST_HEADERS = "Content-Type, X-Api-Key, X-Visitor-Id, X-User-Id, X-User-Hash";
+const REQUEST_HEADERS = "Content-Type, X-Api-Key, X-Visitor-Id, X-Conversation, X-User-Id, X-User-Hash";
 const SHOWN_HEADERS = "Content-Disposition, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
 /** How long a browser remembers what it may do. */
 const REMEMBERED_SECONDS = 600;

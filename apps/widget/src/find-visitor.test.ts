@@ -49,7 +49,10 @@ describe("who a visitor says to be", () => {
 
   test("has to be proven anew when the secret has changed, when it is demanded, and in another project", () => {
     const before = siteWith(SECRET, false);
-    const [nobody, somebody] = [findVisitor(before, VISITOR, {}), findVisitor(before, VISITOR, signed("u-1"))];
+    const [nobody, somebody] = [
+      findVisitor(before, { visitorId: VISITOR }, {}),
+      findVisitor(before, { visitorId: VISITOR }, signed("u-1")),
+    ];
     for (const visitor of [nobody, somebody]) expect(isStillKnown(visitor, before)).toBe(true);
     const demanded = siteWith(SECRET, true);
     expect([nobody, somebody].map((visitor) => isStillKnown(visitor, demanded))).toEqual([false, true]);

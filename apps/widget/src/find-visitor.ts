@@ -1,5 +1,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { ServiceError, visitorChatId, visitorIdSchema } from "@svc/contracts";
+import {
+  ServiceError,
+  WIDGET_LIMITS,
+  conversationNumberSchema,
+  visitorChatId,
+  visitorChatIds,
+  visitorIdSchema,
+} from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import type { ProjectId } from "@svc/store";
 import type { Queues } from "@svc/queue";
@@ -53,6 +60,8 @@ export function checkIdentity(
 /** Whose conversation it is. The visitorId, which is a secret, is not kept. */
 export interface Visitor {
   project: ProjectId;
+  /** Chat ID of the first conversation, by which operators see that others are of the same visitor. */
+  firstChatId: string;
   chatId: string;
   ticketId: string;
   /** Proven by its hash; null where there is none. */
@@ -61,12 +70,17 @@ export interface Visitor {
   provenBy: string | null;
 }
 
-/** The conversation of a visitorId that has passed its schema. Throws invalid_identity. */
-export function findVisitor(site: WidgetSite, visitorId: string, identity: ClaimedIdentity): Visitor {
+/** A conversation of a visitorId; both have passed their schema. Throws invalid_identity. */
+export function findVisitor(
+  site: WidgetSite,
+  { visitorId, conversation = 1 }: { visitorId: string; conversation?: number | undefined },
+  identity: ClaimedIdentity,
+): Visitor {
   const userId = checkIdentity(site, identity);
-  const chatId = visitorChatId(visitorId);
+  const chatId = visitorChatId(visitorId, conversation);
   return {
     project: site.project,
+    firstChatId: visitorChatId(visitorId),
     chatId,
     ticketId: ticketIdOf(site.project, "widget", chatId),
     userId,
@@ -132,12 +146,35 @@ export async function readKey(queues: Queues, request: Request, site: WidgetSite
   }
 }
 
-/** Who calls, by its headers. Throws invalid_request for an id that could be guessed, and invalid_identity. */
-export function readVisitor(request: Request, site: WidgetSite): Visitor {
+/** The visitor's ID of a call, by its header. Throws invalid_request for one that could be guessed. */
+function readVisitorId(request: Request): string {
   const visitorId = single(request, "X-Visitor-Id");
   if (visitorId === undefined) throw invalidHeader("X-Visitor-Id", "is required");
   // Anything weaker could be guessed, and who knows it reads the conversation.
   if (!visitorIdSchema.safeParse(visitorId).success)
     throw invalidHeader("X-Visitor-Id", "must be a random UUID (version 4)");
-  return findVisitor(site, visitorId, { userId: userIdOf(request), userHash: single(request, "X-User-Hash") });
+  return visitorId;
+}
+
+const identityOf = (request: Request): ClaimedIdentity => ({
+  userId: userIdOf(request),
+  userHash: single(request, "X-User-Hash"),
+});
+
+/** Who calls, and in which conversation, by its headers. Throws invalid_request, and invalid_identity. */
+export function readVisitor(request: Request, site: WidgetSite): Visitor {
+  const visitorId = readVisitorId(request);
+  const number = conversationNumberSchema.optional().safeParse(toNumber(single(request, "X-Conversation")));
+  if (!number.success)
+    throw invalidHeader("X-Conversation", `must be a number from 1 to ${WIDGET_LIMITS.conversationsMaxCount}`);
+  return findVisitor(site, { visitorId, conversation: number.data }, identityOf(request));
+}
+
+const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+
+/** The tickets of all conversations that a calling visitor can have, by number. Throws as `readVisitor`. */
+export function readTickets(request: Request, site: WidgetSite): string[] {
+  const visitorId = readVisitorId(request);
+  checkIdentity(site, identityOf(request));
+  return visitorChatIds(visitorId).map((chatId) => ticketIdOf(site.project, "widget", chatId));
 }

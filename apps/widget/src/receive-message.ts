@@ -36,8 +36,12 @@ async function takeFiles(
 }
 
 /** What operators see of a message beside its text. Who writes is as the visitor says, unless a user id is proven. */
-function metaOf({ page, locale, contact, wantsPerson }: VisitorMessage, site: WidgetSite): Record<string, unknown> {
+function metaOf(
+  { page, locale, contact, wantsPerson }: VisitorMessage,
+  { site, visitor: { chatId, firstChatId } }: MessageSource,
+): Record<string, unknown> {
   return {
+    ...(chatId === firstChatId ? {} : { firstChatId }),
     ...(page === undefined ? {} : { page }),
     ...(locale === undefined ? {} : { locale }),
     ...(contact === undefined ? {} : { contact }),
@@ -55,7 +59,7 @@ export async function receiveMessage(
   source: MessageSource,
   message: VisitorMessage,
 ): Promise<AcceptedMessage> {
-  const { site, visitor, trace } = source;
+  const { visitor, trace } = source;
   const { project, chatId, ticketId, userId } = visitor;
   const { messageId, seq } = await context.store.visitors.reserve(project, ticketId, message.clientMessageId);
   if (seq !== null) return { messageId, ticketId, seq };
@@ -77,7 +81,7 @@ export async function receiveMessage(
               name: filename,
             })),
           }),
-      channelMeta: metaOf(message, site),
+      channelMeta: metaOf(message, source),
     },
     { project, messageId, trace },
   );

@@ -3,7 +3,7 @@ import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
 import { createApp, listen } from "@svc/http";
 import type { Listening } from "@svc/http";
-import { followTexts } from "@svc/queue";
+import { followPresence, followTexts } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
 import { startSweeps } from "@svc/work";
 import { demoOrigins } from "./serve-demo.ts";
@@ -104,6 +104,7 @@ async function startWidget(resources: Resources): Promise<RunningService> {
   manager.register(channel);
   const silence = queues.wakeUps.listen(CHATS_TOPIC, (ids) => sockets?.wake(ids));
   const silenceTexts = followTexts(queues, (ids) => sockets?.wake(ids));
+  const silencePresence = followPresence(queues, (ids) => sockets?.wake(ids));
   const sweeper = startSweeps(log, "unreferenced files", [
     { everyMs: SWEEP_EVERY_MS, run: (isStopped) => sweepFiles(resources, isStopped) },
   ]);
@@ -123,6 +124,7 @@ async function startWidget(resources: Resources): Promise<RunningService> {
       await sweeper.stop();
       silence();
       silenceTexts();
+      silencePresence();
     },
   };
 }

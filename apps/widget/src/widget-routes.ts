@@ -1,7 +1,8 @@
 import type { RequestHandler, Express } from "express";
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { describeExpectedReply } from "@svc/channel-manager";
-import { ServiceError } from "@svc/contracts";
+import { ServiceError, widgetLauncherSchema } from "@svc/contracts";
 import type { WidgetConfigAnswer, WidgetSettings } from "@svc/contracts";
 import { clientAddress, hasEtag, answerHealth, methodNotAllowed } from "@svc/http";
 import type { HealthSource } from "@svc/http";
@@ -10,6 +11,7 @@ import { isWidgetKey, crossOrigin } from "./check-caller.ts";
 import { countFailure } from "./count-use.ts";
 import { getFile, postFile } from "./file-routes.ts";
 import { countCall } from "./find-visitor.ts";
+import { getConversations } from "./list-conversations.ts";
 import { postMessage } from "./receive-message.ts";
 import { addClientRoutes } from "./serve-client.ts";
 import { addDemoRoutes, isDemoShown } from "./serve-demo.ts";
@@ -33,10 +35,13 @@ export function limitBodyTime(ms: number): RequestHandler {
 /** Languages that are written from right to left, of those that a site may name. */
 const RIGHT_TO_LEFT = new Set(["ar", "fa", "he", "ps", "ur", "yi"]);
 const KEPT_SECONDS = 60;
+/** The launcher of most sites, which needs no file of its own. */
+const DEFAULT_LAUNCHER = widgetLauncherSchema.parse({});
 
 /** Returns what a page may know of the settings, with the expected reply of a person in its language. */
 export function configAnswer(settings: WidgetSettings, expectedReply: string): WidgetConfigAnswer {
   const { theme, color, position, locale, title, greeting, strings, features, requireIdentity } = settings;
+  const { questions, languages, logo, launcher } = settings;
   const [language = ""] = locale.toLowerCase().split("-", 1);
   return {
     theme,
@@ -48,6 +53,10 @@ export function configAnswer(settings: WidgetSettings, expectedReply: string): W
     greeting,
     expectedReply,
     strings,
+    questions,
+    languages,
+    logo,
+    ...(isDeepStrictEqual(launcher, DEFAULT_LAUNCHER) ? {} : { launcher }),
     features: { ...features, identity: requireIdentity },
   };
 }
@@ -104,6 +113,7 @@ export function addWidgetRoutes(routes: Express, context: RoutesContext): void {
   addClientRoutes(routes, methodNotAllowed("GET", "HEAD"));
   routes.use("/api/widget", crossOrigin(readSite));
   routes.route("/api/widget/config/:apiKey").get(getConfig(context)).all(methodNotAllowed("GET", "HEAD"));
+  routes.route("/api/widget/conversations").get(getConversations(context)).all(methodNotAllowed("GET", "HEAD"));
   routes.route("/api/widget/message").post(postMessage(context)).all(methodNotAllowed("POST"));
   routes.route(FILES_PATH).post(postFile(context)).all(methodNotAllowed("POST"));
   routes.route("/api/widget/files/:fileId").get(getFile(context)).all(methodNotAllowed("GET", "HEAD"));

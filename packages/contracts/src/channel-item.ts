@@ -9,8 +9,12 @@ import { MASKED_SECRET, SECRET_LIMITS, maskedSchema, overlapSecondsSchema, secre
 import { textUpTo } from "./well-formed.ts";
 import {
   prechatFieldSchema,
+  sitePathSchema,
   widgetColorSchema,
+  widgetLanguagesSchema,
+  widgetLauncherSchema,
   widgetPositionSchema,
+  widgetQuestionsSchema,
   widgetStringsSchema,
   widgetThemeSchema,
 } from "./widget.ts";
@@ -27,6 +31,7 @@ export const CHANNEL_LIMITS = {
   widgetTitleMaxChars: 100,
   widgetGreetingMaxChars: 1_000,
   widgetStringsMaxCount: 200,
+  widgetLanguagesMaxCount: 20,
   /** Maximum of each rate limit of the widget, per minute. */
   widgetRateMax: 100_000,
 } as const;
@@ -113,6 +118,25 @@ const widgetConfigChangeSchema = z.strictObject({
     })
     .optional()
     .describe("Widget texts overridden by the site, by name. Replaces all overrides."),
+  questions: widgetQuestionsSchema
+    .optional()
+    .describe("Questions shown as buttons before the first message. Replaces all questions."),
+  languages: widgetLanguagesSchema
+    .refine((languages) => Object.keys(languages).length <= CHANNEL_LIMITS.widgetLanguagesMaxCount, {
+      error: `must have at most ${CHANNEL_LIMITS.widgetLanguagesMaxCount} languages`,
+      params: { code: "too_many" },
+    })
+    .refine(
+      (languages) =>
+        Object.values(languages).every(
+          ({ strings = {} }) => Object.keys(strings).length <= CHANNEL_LIMITS.widgetStringsMaxCount,
+        ),
+      { error: `must have at most ${CHANNEL_LIMITS.widgetStringsMaxCount} texts each`, params: { code: "too_many" } },
+    )
+    .optional()
+    .describe("Texts (also `title` and `greeting`) and questions of one language, by its code. Replaces all of them."),
+  logo: sitePathSchema.optional().describe("Path of an image on your site, shown beside the title."),
+  launcher: widgetLauncherSchema.optional().describe("The launcher. Omitted fields get their defaults."),
   features: z
     .strictObject({
       upload: z.boolean().optional().describe("Visitors can send files."),
@@ -208,6 +232,10 @@ const SHOWN_CONFIGS = {
     title: z.string(),
     greeting: z.string(),
     strings: widgetStringsSchema,
+    questions: z.array(z.string()),
+    languages: widgetLanguagesSchema,
+    logo: z.string(),
+    launcher: widgetLauncherSchema,
     features: z.object({
       upload: z.boolean(),
       rating: z.boolean(),

@@ -13,6 +13,7 @@ export const OPERATOR_LIMITS = {
   passwordMaxChars: 200,
   rolesMaxCount: 1_000,
   signatureMaxChars: 1_000,
+  publicNameMaxChars: 60,
 } as const;
 
 /** Roles in a project: administrators manage it, operators answer customers, viewers read. */

@@ -4,6 +4,7 @@ import { itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { channelIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
+import { WIDGET_LIMITS } from "./widget.ts";
 import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";
 
 /** An ID chosen by a sender, as in messages. */
@@ -100,14 +101,18 @@ export const privacyExportSchema = z.object({
 export type PrivacyExport = z.infer<typeof privacyExportSchema>;
 
 /**
- * Returns the chat ID of a widget visitor: `v_` and the base64url SHA-256 of ("svc-visitor", visitorId). It is safe to
- * show, because it does not reveal the secret visitorId.
+ * Returns the chat ID of a conversation of a widget visitor: `v_` and the base64url SHA-256 of ("svc-visitor", visitorId),
+ * and of the conversation's number after the first one. It is safe to show, because it does not reveal the secret visitorId.
  */
-export function visitorChatId(visitorId: string): string {
-  // As JSON, so that no other pair makes the same bytes; UUIDs are the same in any case of their letters.
-  const pair = JSON.stringify(["svc-visitor", visitorId.toLowerCase()]);
-  return `v_${createHash("sha256").update(pair).digest("base64url")}`;
+export function visitorChatId(visitorId: string, conversation = 1): string {
+  // As JSON, so that nothing else makes the same bytes; UUIDs are the same in any case of their letters.
+  const parts = ["svc-visitor", visitorId.toLowerCase(), ...(conversation === 1 ? [] : [conversation])];
+  return `v_${createHash("sha256").update(JSON.stringify(parts)).digest("base64url")}`;
 }
+
+/** Returns the chat IDs of all conversations that a visitor can have, by number. */
+export const visitorChatIds = (visitorId: string): string[] =>
+  Array.from({ length: WIDGET_LIMITS.conversationsMaxCount }, (_, index) => visitorChatId(visitorId, index + 1));
 
 const route = routesAt("Privacy", "/api/v1/admin/privacy");
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { NotificationSettings } from "./email-notification.ts";
 import { operatorPasswordField, operatorRoleSchema, OPERATOR_LIMITS } from "./operator.ts";
+import { sitePathSchema } from "./widget.ts";
 import { lineUpTo, textUpTo } from "./well-formed.ts";
 import { projectNameSchema } from "./project.ts";
 
@@ -89,9 +90,16 @@ export const passwordChangeSchema = z.strictObject({
 });
 export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
-/** Body of `PUT /session/signature`. */
-export const signatureSchema = z.strictObject({ signature: textUpTo(OPERATOR_LIMITS.signatureMaxChars) });
-export type SignatureInput = z.infer<typeof signatureSchema>;
+/** Body of `PUT /session/profile`: what customers see of the signed-in operator. Omitted fields stay unchanged. */
+export const publicProfileSchema = z.strictObject({
+  signature: textUpTo(OPERATOR_LIMITS.signatureMaxChars).optional(),
+  publicName: z
+    .union([z.literal(""), lineUpTo(OPERATOR_LIMITS.publicNameMaxChars)])
+    .refine((name) => !name.includes("@"), { error: "must not be an email address", params: { code: "not_allowed" } })
+    .optional(),
+  picture: sitePathSchema.optional(),
+});
+export type PublicProfileInput = z.infer<typeof publicProfileSchema>;
 /** Body of `PUT /session/duty`: whether the signed-in operator is on duty. */
 export const dutySchema = z.strictObject({ onDuty: z.boolean({ error: "must be true or false" }) });
 
@@ -157,6 +165,8 @@ export const sessionSchema = z.object({
     hasPassword: z.boolean(),
     onDuty: z.boolean(),
     signature: z.string().describe("What the console adds to the operator's replies, as Markdown. Empty for none."),
+    publicName: z.string().describe("Name that visitors of the widget see. Empty for none."),
+    picture: z.string().describe("Path of a picture on the site of the widget. Empty for none."),
     roles: z.array(z.object({ project: z.string(), role: operatorRoleSchema })),
   }),
   projects: z

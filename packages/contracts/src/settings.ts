@@ -5,8 +5,12 @@ import { integrationIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
 import {
   prechatFieldSchema,
+  sitePathSchema,
   widgetColorSchema,
+  widgetLanguagesSchema,
+  widgetLauncherSchema,
   widgetPositionSchema,
+  widgetQuestionsSchema,
   widgetStringsSchema,
   widgetThemeSchema,
 } from "./widget.ts";
@@ -55,6 +59,13 @@ export const widgetSettingsSchema = z.object({
   greeting: z.string().default(""),
   /** Widget texts overridden by the site, by name. */
   strings: widgetStringsSchema.default({}),
+  /** Questions shown as buttons before the first message. */
+  questions: widgetQuestionsSchema.default([]),
+  /** Texts and questions of one language, by its two-letter code. */
+  languages: widgetLanguagesSchema.default({}),
+  /** Path of an image on the site, shown beside the title. */
+  logo: sitePathSchema.default(""),
+  launcher: widgetLauncherSchema.prefault({}),
   features: z
     .object({
       upload: z.boolean().default(true),

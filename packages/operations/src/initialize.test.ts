@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { createAuthenticator, isAdministrator } from "@svc/auth";
 import { openStore } from "@svc/store";
@@ -39,13 +40,16 @@ afterEach(async () => {
   await database.drop();
 });
 
-const run = (options: { configuredAdminKey?: string; guideDir?: string; on?: Store; showsKey?: boolean } = {}) =>
+const run = (
+  options: { configuredAdminKey?: string; guideDir?: string; demoDir?: string; on?: Store; showsKey?: boolean } = {},
+) =>
   initialize(
     { store: options.on ?? store, log: testLog() },
     {
       configuredAdminKey: options.configuredAdminKey,
       guideDir: options.guideDir ?? guideDir,
       showsKey: options.showsKey ?? true,
+      demoDir: options.demoDir,
     },
   );
 
@@ -102,6 +106,27 @@ describe("the first run", () => {
     expect((await store.channelsConfig.read()).enabled).toEqual(["api", "tool-server"]);
     expect(await isAdminKey(adminKey)).toBe(true);
     expect(await liveKeys()).toEqual([{ name: "first administrator" }]);
+  });
+
+  test("for the demo page also makes the agent of its shop, and enables the widget with a key", async () => {
+    const { project } = await run({
+      demoDir: fileURLToPath(new URL("../../../apps/widget/demo/shop", import.meta.url)),
+    });
+    const agents = await store.agents.list(project.id);
+    expect(agents.map(({ name, kbIds }) => [name, kbIds.length]).toSorted()).toEqual([
+      ["assistant", 1],
+      ["shop assistant", 1],
+    ]);
+    const documents = await sql<{ name: string; count: string }>(
+      "SELECT k.name, count(*) FROM documents d JOIN kbs k ON k.id = d.kb_id GROUP BY k.name ORDER BY k.name",
+    );
+    expect(documents).toEqual([
+      { name: "demo shop", count: "8" },
+      { name: "guide", count: "2" },
+    ]);
+    const { enabled, widget } = await store.channelsConfig.read();
+    expect(enabled).toContain("widget");
+    expect(widget.config.apiKey).toMatch(/^wk_/);
   });
 
   test("that was broken off is finished by the next one, with everything once", async () => {

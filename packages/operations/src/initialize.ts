@@ -24,6 +24,16 @@ export const FIRST_AGENT = {
   name: "assistant",
   description: "Answers questions about this service from its guide.",
   kb: "guide",
+  // Lower than the default: its answers from the short guide are right more often (ADR 0067).
+  autoThreshold: 0.5,
+} as const;
+
+/** Who answers about the lamps of the demo page's fictional shop. */
+const DEMO_AGENT = {
+  name: "shop assistant",
+  description: "Answers questions about the lamps of the demo shop: shipping, returns, warranty, payment.",
+  kb: "demo shop",
+  autoThreshold: 0.5,
 } as const;
 
 const MADE_BY_INITIALISATION = "initialisation";
@@ -31,24 +41,23 @@ const MADE_BY_INITIALISATION = "initialisation";
 /** Audit log fields of the changes that an initialization makes. */
 const BY_INITIALISATION = { actor: MADE_BY_INITIALISATION, project: null, result: "ok", requestId: null } as const;
 
-/** Fills a knowledge base with the product's own guide and makes the agent that answers from it. */
-async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir: string): Promise<void> {
-  const { kb } = await ensureKb({ store }, project.id, FIRST_AGENT.kb);
-  const files = (await readdir(guideDir)).filter((file) => file.endsWith(".md")).sort();
+/** Fills a knowledge base with the Markdown files of a folder and makes the agent that answers from it. */
+async function makeAgent(
+  { store, log }: { store: Store; log: Log },
+  project: Project,
+  agent: typeof FIRST_AGENT | typeof DEMO_AGENT,
+  folder: string,
+): Promise<void> {
+  const { kb } = await ensureKb({ store }, project.id, agent.kb);
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".md")).sort();
   for (const file of files) {
-    const text = await readFile(join(guideDir, file), "utf8");
+    const text = await readFile(join(folder, file), "utf8");
     await addDocument({ store, log }, project.id, kb.id, { key: file, text, mime: "text/markdown" });
   }
   const agents = await store.agents.list(project.id);
-  if (agents.some((agent) => agent.name === FIRST_AGENT.name)) return;
-  await store.agents.insert(project.id, {
-    name: FIRST_AGENT.name,
-    description: FIRST_AGENT.description,
-    kbIds: [kb.id],
-    reviewPolicy: "auto_if",
-    // Lower than the default: its answers from the short guide are right more often (ADR 0067).
-    autoThreshold: 0.5,
-  });
+  if (agents.some(({ name }) => name === agent.name)) return;
+  const { name, description, autoThreshold } = agent;
+  await store.agents.insert(project.id, { name, description, kbIds: [kb.id], reviewPolicy: "auto_if", autoThreshold });
 }
 
 /** Makes the administrator's key where there is none, and returns it; null when one exists. */
@@ -83,8 +92,11 @@ export interface InitializeOptions {
   guideDir: string;
   /** True when the caller shows the key right away; else it calls `store.installation.markAdminKeyShown` later. */
   showsKey: boolean;
-  /** True: the first initialisation also gives the widget a key and switches it on. */
-  enablesWidget?: boolean;
+  /**
+   * Folder of the documents of the demo page's shop: with it, the first initialisation also makes the agent that answers
+   * from them, gives the widget a key, and switches it on.
+   */
+  demoDir?: string | undefined;
 }
 
 /**
@@ -107,9 +119,10 @@ async function initializeAlone(
   const { project } = await store.projects.ensure(DEFAULT_PROJECT);
   const isFirst = !(await store.installation.isInitialized());
   if (isFirst) {
-    await makeFirstAgent(store, log, project, options.guideDir);
+    await makeAgent({ store, log }, project, FIRST_AGENT, options.guideDir);
     await store.channelsConfig.setEnabled("api", true);
-    if (options.enablesWidget === true) {
+    if (options.demoDir !== undefined) {
+      await makeAgent({ store, log }, project, DEMO_AGENT, options.demoDir);
       const { widget } = await store.channelsConfig.read();
       await store.channelsConfig.update(
         "widget",

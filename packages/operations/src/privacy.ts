@@ -1,5 +1,5 @@
 import type { Principal } from "@svc/auth";
-import { CHANNEL_IDS, UPDATES_CHANNEL, checkInput, privacySubjectSchema, visitorChatId } from "@svc/contracts";
+import { CHANNEL_IDS, UPDATES_CHANNEL, checkInput, privacySubjectSchema, visitorChatIds } from "@svc/contracts";
 import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
 import { addCounts, newId, ticketIdOf } from "@svc/store";
 import type { BodyOwner, HeldCounts, HeldRecords, ProjectId, Store } from "@svc/store";
@@ -46,11 +46,11 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
       subject: named("customer", customerId.toLowerCase()),
     };
   if (visitorId !== undefined) {
-    const ticketId = ticketIdOf(project, "widget", visitorChatId(visitorId));
+    const own = visitorChatIds(visitorId).map((chat) => ticketIdOf(project, "widget", chat));
     return {
       ...nobody,
       subject: named("visitor", visitorId.toLowerCase()),
-      ticketIds: await store.erasures.findTickets(project, [ticketId]),
+      ticketIds: await store.erasures.findTickets(project, own),
     };
   }
   const channels = channelId === undefined ? CHANNEL_IDS : [channelId];

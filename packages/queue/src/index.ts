@@ -11,7 +11,9 @@ export { announceReply, jobsOf } from "./replies.ts";
 export {
   announceDeletion,
   announceText,
+  announcePresence,
   announceVisitorTyping,
+  followPresence,
   followDeletions,
   followTexts,
   followVisitorTyping,

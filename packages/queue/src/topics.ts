@@ -4,6 +4,8 @@ import type { Queues } from "./queues.ts";
 const DELETIONS = "deletions";
 /** The unfinished reply of a conversation has grown. */
 const TEXTS = "unfinished-replies";
+/** Operators have come to a ticket, begun or stopped writing there, or gone. */
+const PRESENCE = "console-presence";
 /** The visitor of a conversation is writing. */
 const VISITOR_TYPING = "visitor-typing";
 
@@ -25,6 +27,16 @@ export function announceText(queues: Queues, ticketId: string): void {
 /** Calls `onText` with the conversations whose unfinished reply has grown, until the returned function is called. */
 export function followTexts(queues: Pick<Queues, "wakeUps">, onText: (ticketIds: string[]) => void): () => void {
   return queues.wakeUps.listen(TEXTS, onText);
+}
+
+/** Makes every replica that shows these tickets refetch which operators are there. It may be lost. */
+export function announcePresence(queues: Pick<Queues, "wakeUps">, ticketIds: string[]): void {
+  queues.wakeUps.send(PRESENCE, ticketIds);
+}
+
+/** Calls `notify` with the tickets whose operators have come, gone or begun to write, until the returned function is called. */
+export function followPresence(queues: Pick<Queues, "wakeUps">, notify: (ticketIds: string[]) => void): () => void {
+  return queues.wakeUps.listen(PRESENCE, notify);
 }
 
 /** Notifies the consoles on every replica that the visitor of a conversation is writing. It may be lost. */

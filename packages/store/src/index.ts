@@ -103,7 +103,7 @@ export type {
   ReplyRange,
   StoredReply,
 } from "./messages/replies.ts";
-export type { ChatEntry, ChatView, ReservedMessage, SeqRange } from "./messages/visitors.ts";
+export type { ChatEntry, ChatSummary, ChatView, ReservedMessage, SeqRange } from "./messages/visitors.ts";
 export type {
   AuditCheck,
   AuditEvent,

@@ -312,9 +312,10 @@ export interface Statements {
   };
   "messages/visitors": {
     confirm: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; after: readonly (number | string | null)[]; upTo: readonly (number | string | null)[] }, { ticketId: string; inReplyTo: string }];
-    look: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[] }, { place: number; lastSeq: number; messageId: string; text: string; score: number; state: string }];
+    listChats: [{ ticketIds: readonly (string | null)[]; project: string }, { place: number; createdAt: Date; author: string; text: string; markdown: boolean; isUnread: boolean }];
+    look: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[] }, { place: number; lastSeq: number; messageId: string; text: string; score: number; writer: string; state: string }];
     rate: [{ ticketId: string; project: string; score: number; comment: string }, { id: string }];
-    read: [{ ticketId: string; project: string; seq: number | string; limit: number | string }, { kind: string; id: string; seq: number; createdAt: Date; clientMessageId: string; text: string; files: unknown; author: string; inReplyTo: string; type: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number }];
+    read: [{ ticketId: string; project: string; seq: number | string; limit: number | string }, { kind: string; id: string; seq: number; createdAt: Date; clientMessageId: string; text: string; files: unknown; author: string; authorName: string; authorPicture: string; inReplyTo: string; type: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number }];
     readUpTo: [{ seq: number | string; ticketId: string; project: string }, object];
     reserve: [{ project: string; ticketId: string; clientMessageId: string; messageId: string }, { messageId: string; seq: number }];
     sweep: [object, { seen: number }];
@@ -473,7 +474,7 @@ export interface Statements {
     find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
     findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
     findPassword: [{ emailKey: string }, { id: string; passwordHash: string }];
-    findSignature: [{ id: string }, { signature: string }];
+    findProfile: [{ id: string }, { signature: string; publicName: string; picture: string }];
     insert: [{ id: string; email: string; emailKey: string; name: string; passwordHash: string }, { id: string }];
     insertRoles: [{ id: string; projectId: readonly (string | null)[]; role: readonly (string | null)[] }, object];
     listOfProject: [{ project: string; limit: number | string }, { id: string; name: string; roles: string[] }];
@@ -481,7 +482,7 @@ export interface Statements {
     lockAdministrators: [object, { id: string }];
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
     setDuty: [{ onDuty: boolean; id: string }, object];
-    setSignature: [{ signature: string; id: string }, object];
+    setProfile: [{ signature: string; publicName: string; picture: string; id: string }, object];
     update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "people/push-subscriptions": {
@@ -719,7 +720,7 @@ export interface Statements {
     finishDraft: [{ ticketId: string; project: string; text: string; markdown: boolean; sources: object | string; confidence: number; why: string; covers: readonly (string | null)[] }, object];
     finishSend: [{ project: string; answered: readonly (string | null)[] }, object];
     giveUp: [{ project: string; covers: readonly (string | null)[] }, object];
-    insertReply: [{ id: string; project: string; ticketId: string; seq: number | string; answers: string; author: string; type: string; text: string; markdown: boolean; sources: object | string; filename: string; mime: string; content: Uint8Array }, object];
+    insertReply: [{ id: string; project: string; ticketId: string; seq: number | string; answers: string; author: string; reviewId: string; type: string; text: string; markdown: boolean; sources: object | string; filename: string; mime: string; content: Uint8Array }, object];
     listEarlier: [{ project: string; ticketId: string; covers: readonly (string | null)[]; answers: string }, { id: string; seq: number; userId: string; messageText: string; channelMeta: unknown; mode: string }];
     lockChat: [{ project: string; ticketId: string }, object];
     moveTicket: [{ stage: string; status: string; isReplied: boolean; project: string; ticketId: string }, object];

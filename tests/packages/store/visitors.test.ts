@@ -85,7 +85,7 @@ describe("how a chat stands", () => {
   test("is told of many at once, in the order of the question, and to its project alone", async () => {
     const [answered, empty] = [await answeredChat(), newId()];
     const { ticketId: waiting, messageId } = await db.store.messages.accept(owner, ofWidget());
-    const nothing = { lastSeq: 0, pending: null, state: "open", rating: null };
+    const nothing = { lastSeq: 0, writer: null, pending: null, state: "open", rating: null };
     expect(
       await db.store.visitors.readChatViews([
         { project: owner, ticketId: waiting },
@@ -94,10 +94,10 @@ describe("how a chat stands", () => {
         { project: owner, ticketId: answered },
       ]),
     ).toEqual([
-      { lastSeq: 1, pending: { messageId, text: null }, state: "open", rating: null },
+      { lastSeq: 1, writer: null, pending: { messageId, text: null }, state: "open", rating: null },
       nothing,
       nothing,
-      { lastSeq: 3, pending: null, state: "open", rating: null },
+      { lastSeq: 3, writer: null, pending: null, state: "open", rating: null },
     ]);
     expect(await db.store.visitors.readChatViews([])).toEqual([]);
   });
@@ -114,6 +114,25 @@ describe("how a chat stands", () => {
     expect(await check()).toMatchObject({ lastSeq: 2, pending: null, state: "waiting" });
     await db.sql("UPDATE tickets SET stage = 'done', status = 'resolved' WHERE id = $1", [ticketId]);
     expect(await check()).toMatchObject({ state: "done" });
+  });
+});
+
+describe("the conversations of a visitor", () => {
+  test("are listed with what was said last and whether it was read, the newest first, and to their project alone", async () => {
+    const [older, newer, empty] = [await answeredChat(), await answeredChat(), newId()];
+    await db.store.visitors.noteRead(owner, newer, 3);
+    const list = (project: ProjectId) => db.store.visitors.listChats(project, [older, empty, newer]);
+    expect(await list(owner)).toMatchObject([
+      { place: 3, author: "agent", text: "two", isUnread: false },
+      { place: 1, author: "agent", text: "two", isUnread: true },
+    ]);
+    expect(await list(stranger)).toEqual([]);
+    await db.store.erasures.erase(owner, older);
+    expect(await list(owner)).toMatchObject([{ place: 3 }]);
+    const { ticketId } = await db.store.messages.accept(owner, ofWidget({ text: "x".repeat(500) }));
+    expect(await db.store.visitors.listChats(owner, [ticketId])).toMatchObject([
+      { author: "visitor", text: "x".repeat(200), markdown: false },
+    ]);
   });
 });
 

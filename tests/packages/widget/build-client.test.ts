@@ -46,7 +46,7 @@ describe("the widget's bundle", () => {
     const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")) as Record<string, string>;
     const launcher = await readFile(join(folder, "widget.js"), "utf8");
     const names = Object.entries(manifest);
-    expect(names.length).toBe(18);
+    expect(names.length).toBe(21);
     for (const [name, path] of names) {
       const [, hash = "none"] = /^chunks\/[a-z]+-([0-9a-f]{8})\.js$/.exec(path) ?? [];
       expect(path).toBe(`chunks/${name}-${hash}.js`);

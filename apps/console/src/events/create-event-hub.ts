@@ -1,5 +1,5 @@
 import type { Log } from "@svc/log";
-import { followVisitorTyping } from "@svc/queue";
+import { announcePresence, followPresence, followVisitorTyping } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { createBriefCache, isBusy, isUnavailable } from "@svc/store";
 import type { Store, TicketChangeRecord } from "@svc/store";
@@ -32,8 +32,6 @@ export interface EventHub {
   close(): void;
 }
 
-/** Topic of the wake-ups that say at which tickets operators have come or gone. */
-const PRESENCE_TOPIC = "console-presence";
 const POLL_MS = 400;
 /** An event of a transaction that took longer is sent with the next one of its ticket. */
 const LATE_MS = 5_000;
@@ -147,7 +145,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
   };
 
   function notePresence(ticketIds: readonly string[]): void {
-    if (ticketIds.length > 0) queues.wakeUps.send(PRESENCE_TOPIC, [...ticketIds]);
+    if (ticketIds.length > 0) announcePresence(queues, [...ticketIds]);
   }
 
   async function check(): Promise<void> {
@@ -171,7 +169,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     }
   }
 
-  const silence = queues.wakeUps.listen(PRESENCE_TOPIC, (ids) => {
+  const silence = followPresence(queues, (ids) => {
     if (listeners.size === 0) return;
     tellPresence(ids).catch((error: unknown) => note(error, "failed to read who is viewing a ticket"));
   });

@@ -20,7 +20,9 @@ export function postPresence({ store, hub }: Pick<ConsoleContext, "store" | "hub
     requireScope(principal, "tickets:read");
     const { id: sessionId, operatorId } = sessionOf(response);
     const input = checkInput(presenceSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The presence");
-    const { ticketId, isTyping, tab } = input;
+    const { ticketId, tab } = input;
+    // Customers see it, and nobody who only reads has anything to write to them.
+    const isTyping = input.isTyping && grantsScope(principal.scopes, "tickets:write");
     const source = { sessionId, tab };
     if (ticketId === null) {
       const before = await store.operatorPresence.remove(source);

@@ -8,8 +8,8 @@ import {
   linkUseSchema,
   notificationSettingsSchema,
   passwordChangeSchema,
+  publicProfileSchema,
   signInSchema,
-  signatureSchema,
 } from "@svc/contracts";
 import type { LinkAnswer, NotificationsAnswer, SessionAnswer } from "@svc/contracts";
 import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
@@ -31,7 +31,7 @@ async function describe({ sessions, store }: ConsoleContext, token: string): Pro
   const { id, name, email, hasPassword, onDuty, roles } = operator;
   return {
     ok: true,
-    operator: { id, name, email, hasPassword, onDuty, signature: await store.operators.findSignature(id), roles },
+    operator: { id, name, email, hasPassword, onDuty, ...(await store.operators.findProfile(id)), roles },
     projects: await sessions.listProjects(operator),
     isAdministrator: sessions.administersAll(roles),
     csrf: csrfTokenOf(token),
@@ -113,9 +113,10 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
       end();
     }
   };
-  const putSignature = (): RequestHandler => async (request, response) => {
-    const input = checkInput(signatureSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The signature");
-    await store.operators.setSignature(sessionOf(response).operatorId, input.signature.trim());
+  const putProfile = (): RequestHandler => async (request, response) => {
+    const input = checkInput(publicProfileSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The profile");
+    const profile = Object.entries(input).map(([name, value]) => [name, value?.trim()]);
+    await store.operators.setProfile(sessionOf(response).operatorId, Object.fromEntries(profile));
     response.set("Cache-Control", "no-store").json(await describe(context, sessionOf(response).token));
   };
   const answerNotifications = (response: Response, stored: unknown, canSend: boolean) => {
@@ -164,7 +165,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     .all(methodNotAllowed("GET", "HEAD", "POST", "DELETE"));
   routes.route("/sessions").delete(check, deleteSessions()).all(methodNotAllowed("DELETE"));
   routes.route("/session/password").post(check, postPassword()).all(methodNotAllowed("POST"));
-  routes.route("/session/signature").put(check, putSignature()).all(methodNotAllowed("PUT"));
+  routes.route("/session/profile").put(check, putProfile()).all(methodNotAllowed("PUT"));
   routes
     .route("/session/notifications")
     .get(check, getNotifications())

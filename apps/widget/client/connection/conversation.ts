@@ -29,6 +29,8 @@ export function addReply(entries: Entry[], { id, seq, data }: ReplyWithSeq): Ent
     seq,
     at: Date.parse(data.createdAt),
     author: data.author,
+    name: data.authorName,
+    picture: data.authorPicture,
     item: viewOfItem(item),
   }));
   return inOrder([...entries, ...added]);

@@ -25,6 +25,9 @@ const CONFIG: WidgetConfigAnswer = {
   greeting: "",
   expectedReply: "",
   strings: {},
+  questions: [],
+  languages: {},
+  logo: "",
   features: { upload: true, rating: true, person: true, sound: false, prechat: [], identity: false },
 };
 

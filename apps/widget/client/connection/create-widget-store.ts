@@ -3,7 +3,6 @@ import { LIMITS } from "../limits.ts";
 import type { WidgetActions, WidgetStore } from "../state.ts";
 import { inOrder, lastReplySeq, readHistory } from "./conversation.ts";
 import { composeMessage, createSender, firstChars, isTooLong } from "./create-sender.ts";
-import { downloadFile, uploadFile } from "./files.ts";
 import { openConnection } from "./open-connection.ts";
 import { HEARTBEAT_MS } from "./outbox.ts";
 import type { OutboxItem } from "./outbox.ts";
@@ -218,8 +217,18 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       outbox.remove(key);
       set({ entries: without(key) });
     },
-    upload: (file, onProgress, signal) => uploadFile({ base, headers: visitor.headers() }, file, onProgress, signal),
-    download: (file, onProgress) => downloadFile({ base, headers: visitor.headers() }, file, onProgress),
+    fileAccess: () => ({ base, headers: visitor.headers() }),
+    openChat(conversation) {
+      if (conversation === get().chat) return true;
+      // They belong to this conversation, in every tab.
+      if (storage.names("out:").length > 0) return false;
+      leave();
+      visitor.chooseChat(conversation);
+      core.forget();
+      startTurn();
+      connect();
+      return true;
+    },
     rate(score, comment) {
       const words = firstChars(comment?.trim() ?? "", LIMITS.commentMaxChars);
       cursor.pendingRating = { score, ...(words !== "" && { comment: words }) };
@@ -252,17 +261,21 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
 
   // Other tabs of this browser.
 
+  /** Another tab has ended the conversation, or shows another one. */
+  function follow(): void {
+    if (!visitor.hasChanged()) return;
+    leave();
+    outbox.drop();
+    visitor.follow();
+    startTurn();
+    core.load();
+    if (get().isOpen || visitor.isKnown()) connect();
+  }
+
   const changedElsewhere: Record<string, () => void> = {
-    visitor() {
-      // Another tab has ended the conversation, and may have started another one.
-      if (!visitor.hasChanged()) return;
-      leave();
-      outbox.drop();
-      visitor.follow();
-      startTurn();
-      core.load();
-      if (get().isOpen || visitor.isKnown()) connect();
-    },
+    visitor: follow,
+    // A tab with unsent messages stays with their conversation.
+    chat: () => outbox.list().length === 0 && follow(),
     history() {
       const { readSeq, chatId } = readHistory(storage);
       if (chatId !== cursor.chatId || readSeq <= cursor.readSeq) return;

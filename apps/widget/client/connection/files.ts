@@ -54,15 +54,14 @@ export function uploadFile(
 }
 
 /**
- * Fetches a file and hands it to the browser as a download. `onProgress` gets the share that has arrived, 0 to 1. The
- * secret of the visitor goes in a header, never in an address that a history or a log would keep. Rejects with the name
- * of a string.
+ * Fetches a file. `onProgress` gets the share that has arrived, 0 to 1. The secret of the visitor goes in a header, never
+ * in an address that a history or a log would keep. Rejects with the name of a string.
  */
-export async function downloadFile(
+export async function fetchFile(
   { base, headers }: FileAccess,
   file: FileView,
-  onProgress: (part: number) => void,
-): Promise<void> {
+  onProgress: (part: number) => void = () => undefined,
+): Promise<Blob> {
   const address = `${base}${PATH}/${encodeURIComponent(file.fileId ?? "")}`;
   const response = await fetch(address, { headers, credentials: "omit" }).catch(() => null);
   if (response?.ok !== true) {
@@ -79,9 +78,19 @@ export async function downloadFile(
       },
     }),
   );
-  const blob = await new Response(counted).blob().catch(() => {
+  const type = response.headers.get("Content-Type") ?? "";
+  return new Response(counted, { headers: { "Content-Type": type } }).blob().catch(() => {
     throw new Error("faultDownload");
   });
+}
+
+/** Fetches a file and hands it to the browser as a download, as `fetchFile` does. */
+export async function downloadFile(
+  access: FileAccess,
+  file: FileView,
+  onProgress: (part: number) => void,
+): Promise<void> {
+  const blob = await fetchFile(access, file, onProgress);
   const url = URL.createObjectURL(blob);
   const link = document.createElement("a");
   link.href = url;

@@ -71,6 +71,8 @@ const initialState = ({ config, storage }: StoreOptions): WidgetState => ({
   unread: 0,
   readSeq: 0,
   isTyping: false,
+  typist: "",
+  chat: 1,
   partial: null,
   conversation: "open",
   rating: null,
@@ -106,7 +108,7 @@ export function createStoreCore(options: StoreOptions) {
     const { readSeq } = cursor;
     const unread = countUnread(entries, readSeq);
     const needsContact = config.features.prechat.length > 0 && entries.length === 0 && contact() === null;
-    state = { ...before, ...change, unread, readSeq, needsContact };
+    state = { ...before, ...change, unread, readSeq, needsContact, chat: visitor.chat() };
     for (const listener of listeners) listener();
     if (unread !== before.unread) emit("unread", unread);
   }

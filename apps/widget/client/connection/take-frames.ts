@@ -81,7 +81,7 @@ export function createFrameHandler(
       if (isOurs && core.contact() !== null) storage.write("contact", {});
       sender.flush();
     },
-    typing: ({ data }) => set(data.on ? { isTyping: true } : { isTyping: false, partial: null }),
+    typing: ({ data: { on, name = "" } }) => set({ isTyping: on, typist: name, ...(!on && { partial: null }) }),
     delta: ({ data }) => set({ partial: growPartial(get().partial, data) }),
     status({ data }) {
       if (data.rating === cursor.pendingRating?.score) cursor.pendingRating = null;

@@ -6,6 +6,10 @@ import { newId } from "./new-id.ts";
 export interface Visitor {
   /** The id, made when it is first needed. */
   id: () => string;
+  /** Number of the conversation that this tab shows. */
+  chat: () => number;
+  /** Shows another conversation, in other tabs too. */
+  chooseChat: (conversation: number) => void;
   /** True when this browser has spoken with the service before. */
   isKnown: () => boolean;
   /** True when another tab has replaced or forgotten the visitor that this one speaks for. */
@@ -15,7 +19,7 @@ export interface Visitor {
   /** What proves who asks, as HTTP headers. */
   headers: () => Record<string, string>;
   /** What proves who asks, for the socket. */
-  auth: () => { visitorId: string } & Partial<Identity>;
+  auth: () => { visitorId: string; conversation: number } & Partial<Identity>;
   /** Keeps the id again where the page itself has removed it: what is written now belongs to it. */
   keep: () => void;
   /** Acts for the visitor that this browser knows now; what the page has said of another user no longer counts. */
@@ -28,12 +32,20 @@ export interface Visitor {
 
 const VISITOR = "visitor";
 const USER = "user";
+const CHAT = "chat";
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** The visitor that `storage` knows, or a new one. */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function openVisitor(storage: Storage, apiKey: string): Visitor {
   let identity: Identity | null = null;
   let current: string | null = null;
+
+  const keptChat = () => {
+    const number = storage.read(CHAT);
+    return typeof number === "number" ? number : 1;
+  };
+  let chat = keptChat();
 
   function kept(): string | null {
     const id = storage.read(VISITOR);
@@ -55,21 +67,28 @@ export function openVisitor(storage: Storage, apiKey: string): Visitor {
 
   return {
     id,
+    chat: () => chat,
+    chooseChat(conversation) {
+      chat = conversation;
+      storage.write(CHAT, conversation);
+    },
     isKnown: () => kept() !== null,
-    hasChanged: () => current !== null && current !== kept(),
+    hasChanged: () => current !== null && (current !== kept() || chat !== keptChat()),
     keep,
     follow() {
       current = null;
+      chat = keptChat();
       if (storage.read(USER) !== identity?.userId) identity = null;
     },
     hasProof: () => identity?.userHash !== undefined,
     headers: () => ({
       "X-Api-Key": apiKey,
       "X-Visitor-Id": id(),
+      "X-Conversation": String(chat),
       ...(identity !== null && { "X-User-Id": encodeURIComponent(identity.userId) }),
       ...(identity?.userHash !== undefined && { "X-User-Hash": identity.userHash }),
     }),
-    auth: () => ({ visitorId: id(), ...identity }),
+    auth: () => ({ visitorId: id(), conversation: chat, ...identity }),
     identify(given) {
       const before = storage.read(USER);
       identity = given;
@@ -79,6 +98,8 @@ export function openVisitor(storage: Storage, apiKey: string): Visitor {
     forget() {
       identity = null;
       current = null;
+      chat = 1;
+      storage.write(CHAT, null);
       // Other tabs follow when they hear of the visitor, and must not find the user then.
       storage.write(USER, null);
       storage.write(VISITOR, null);

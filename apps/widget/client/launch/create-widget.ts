@@ -5,6 +5,7 @@ import { pickLocale } from "../locales/pick-locale.ts";
 import type { Locale } from "../locales/strings.ts";
 import { accentColors } from "../panel/accent.ts";
 import { openStorage } from "../storage.ts";
+import type { customize as customizeLauncher } from "./custom-launcher.ts";
 import styles from "./launcher.css";
 import type { Listeners } from "./listeners.ts";
 import { loadConfig, pause } from "./load-config.ts";
@@ -54,6 +55,8 @@ export interface ButtonState {
   /** What a screen reader says, with the number of unread messages. */
   label: string;
   position: "bottom-right" | "bottom-left";
+  /** Outline of the icon while the panel is closed. */
+  icon: string;
 }
 
 /** The launcher's button. */
@@ -81,11 +84,11 @@ function createLauncherButton(onClick: () => void): LauncherButton {
   badge.setAttribute("aria-hidden", "true");
   element.append(icon, badge);
 
-  function update({ isOpen, unread, label, position }: ButtonState): void {
+  function update({ isOpen, unread, label, position, icon: closed }: ButtonState): void {
     element.setAttribute("aria-label", label);
     element.setAttribute("aria-expanded", String(isOpen));
     element.dataset["position"] = position;
-    path.setAttribute("d", isOpen ? CROSS : BUBBLE);
+    path.setAttribute("d", isOpen ? CROSS : closed);
     badge.hidden = isOpen || unread === 0;
     badge.textContent = unread > MOST_SHOWN ? `${MOST_SHOWN}+` : String(unread);
   }
@@ -171,8 +174,21 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     const file = await load<{ default: Locale }>(language);
     if (file === null) return null;
     const { dir, strings } = file.default;
+    const { title, greeting } = config;
+    const own = config.languages?.[language];
     return {
-      texts: createTexts({ tag, strings, overrides: config.strings }),
+      texts: createTexts({
+        tag,
+        strings,
+        overrides: {
+          launcher: config.launcher?.label ?? "",
+          ...config.strings,
+          ...(title !== "" && { title }),
+          ...(greeting !== "" && { greeting }),
+          ...own?.strings,
+        },
+        questions: own?.questions ?? config.questions ?? [],
+      }),
       locale: tag,
       dir,
       theme: theme ?? config.theme,
@@ -188,14 +204,21 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     if (document.body === null) await new Promise((go) => addEventListener("DOMContentLoaded", go, { once: true }));
     const appearance = await chooseAppearance(loaded.config);
     if (appearance === null || signal.aborted) return;
-    parts = mount(loaded.config, appearance);
+    const { launcher } = loaded.config;
+    const file = launcher && (await load<{ customize: typeof customizeLauncher }>("custom"));
+    if (signal.aborted) return;
+    parts = mount(loaded.config, appearance, launcher && file?.customize);
     listeners.emit("ready");
     if (waiting.length > 0) loadChat();
     // Somebody who has written before may have replies waiting.
     else if (storage.read("visitor") !== null || storage.names("out:").length > 0) whenIdle(loadChat);
   }
 
-  function mount(config: ChatOptions["config"], appearance: Appearance): Parts {
+  function mount(
+    config: ChatOptions["config"],
+    appearance: Appearance,
+    customize: typeof customizeLauncher | null | undefined,
+  ): Parts {
     const host = document.createElement("svc-widget");
     const { accent, onAccent, inLight, inDark } = accentColors(appearance.accent);
     const colors = { accent, "on-accent": onAccent, "accent-in-light": inLight, "accent-in-dark": inDark };
@@ -206,6 +229,8 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     root.adoptedStyleSheets = [sheet];
     const button = createLauncherButton(toggle);
     root.append(button.element);
+    const { launcher } = config;
+    const custom = launcher && customize?.({ host, root, button: button.element }, launcher, signal);
 
     const own: Parts = {
       options: {
@@ -216,16 +241,27 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
         root,
         launcher: button.element,
         loadHttp: () => tryLoad("polling"),
-        loadForms: () => load("forms"),
+        loadPart: load,
         emit: listeners.emit,
       },
       appearance,
       show() {
         const { isOpen = false, unread = 0 } = chat?.store.get() ?? {};
         const { texts, position } = own.appearance;
-        const name = texts.text(isOpen ? "closeChat" : "openChat");
-        const label = !isOpen && unread > 0 ? `${name}, ${texts.text("unread", { count: unread })}` : name;
-        button.update({ isOpen, unread, label, position });
+        const caption = custom === undefined ? "" : texts.text("launcher");
+        custom?.setLabel(caption);
+        const words = [
+          !isOpen && caption,
+          texts.text(isOpen ? "closeChat" : "openChat"),
+          !isOpen && unread > 0 && texts.text("unread", { count: unread }),
+        ];
+        button.update({
+          isOpen,
+          unread,
+          label: words.filter(Boolean).join(", "),
+          position,
+          icon: custom?.icon ?? BUBBLE,
+        });
       },
       takeAway: keepMounted(host),
     };

@@ -14,6 +14,8 @@ export interface Texts {
   size: (bytes: number) => string;
   /** A part of 1 as a percentage. */
   percent: (part: number) => string;
+  /** Questions that the site suggests. */
+  questions: readonly string[];
 }
 
 const DAY_MS = 86_400_000;
@@ -27,17 +29,19 @@ const startOfDay = (at: number) => new Date(at).setHours(0, 0, 0, 0);
 
 /**
  * Texts of a language for a site: `overrides` (from its settings) replace the language's own by name; one
- * in place of a text with plural forms replaces all of them. `now` is the clock (epoch milliseconds).
+ * in place of a text with plural forms replaces all of them. `questions` are those of the site. `now` is the clock (epoch milliseconds).
  */
 export function createTexts({
   tag,
   strings,
   overrides = {},
+  questions = [],
   now = Date.now,
 }: {
   tag: string;
   strings: Strings;
   overrides?: Readonly<Record<string, string>>;
+  questions?: readonly string[];
   now?: () => number;
 }): Texts {
   // Without a prototype, so that only names of texts are found in it.
@@ -50,6 +54,7 @@ export function createTexts({
   }
 
   return {
+    questions,
     text(name, values = {}) {
       const around = pattern(name, values);
       return around.replace(/\{(\w+)\}/g, (placeholder, key: string) => {

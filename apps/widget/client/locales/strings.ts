@@ -25,8 +25,16 @@ export interface Strings {
   agent: string;
   operator: string;
   system: string;
-  /** A reply is pending. */
+  /** A reply is pending, or a person writes one. `{name}` */
   typing: string;
+  typingName: string;
+
+  /** The list of the visitor's conversations, what begins one, and the way back. */
+  chats: string;
+  newChat: string;
+  back: string;
+  /** Another conversation is not shown while messages wait to be sent. */
+  chatsUnsent: string;
   /** Button that scrolls to the newest messages. */
   newMessages: string;
 

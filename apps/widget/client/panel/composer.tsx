@@ -1,6 +1,7 @@
 import { LIMITS } from "../limits.ts";
-import { errorText, viewFileName, IconButton } from "./entry-view.tsx";
-import type { DraftFile, PanelContext } from "./panel-context.ts";
+import { errorText } from "../error-text.ts";
+import { IconButton } from "./entry-view.tsx";
+import type { PanelContext } from "./panel-context.ts";
 
 /** Number of characters before the limit from which the visitor sees what is left. */
 const COUNTED_FROM = 500;
@@ -14,21 +15,6 @@ export const canSend = ({ state, ui }: Pick<PanelContext, "state" | "ui">) =>
   charactersLeft(ui.text) >= 0 &&
   ui.files.every(({ view }) => view.progress === null) &&
   (ui.text.trim() !== "" || ui.files.some(({ fault: error }) => error === null));
-
-/** A file of the message that is being written. */
-const viewDraft = (file: DraftFile, { texts, removeFile }: PanelContext) => {
-  const { filename: name, progress } = file.view;
-  return (
-    <div class="row draft" key={file.key}>
-      {viewFileName(file.view, texts)}
-      {progress !== null && (
-        <progress value={progress} aria-label={texts.text("uploading", { name, percent: texts.percent(progress) })} />
-      )}
-      {file.fault !== null && <span class="fault">{errorText(texts, file.fault)}</span>}
-      <IconButton icon="close" name={texts.text("removeFile", { name })} onPress={() => removeFile(file)} />
-    </div>
-  );
-};
 
 /** The field and the buttons with which the visitor writes a message. */
 // oxlint-disable-next-line max-lines-per-function -- One element; a function for a part of it exceeds the size budget.
@@ -44,7 +30,7 @@ export function Composer({ context }: { context: PanelContext }) {
   };
   return (
     <div class="composer">
-      {ui.files.map((file) => viewDraft(file, context))}
+      {ui.files.map((file) => context.parts.files?.viewDraft(file, context))}
       <p id="hint" class={ui.fault === null && left >= 0 ? "" : "fault"}>
         {ui.fault !== null
           ? errorText(texts, ui.fault)

@@ -1,6 +1,6 @@
 import { h, type ComponentChild } from "preact";
 import type { Source } from "@svc/contracts";
-import { LIMITS } from "../limits.ts";
+import { errorText } from "../error-text.ts";
 import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, FileView } from "../state.ts";
 import type { PanelContext } from "./panel-context.ts";
@@ -9,10 +9,11 @@ import type { MarkdownNode } from "./parse-markdown.ts";
 
 /** Outlines in a box of 24 by 24. */
 const PATHS = {
+  back: "M15 5l-7 7 7 7",
+  chats: "M5 7h14M5 12h14M5 17h9",
   close: "M6 6l12 12M18 6L6 18",
   send: "M5 12h14M12 5l7 7-7 7",
   attach: "M20 11l-9 9a5 5 0 0 1-7-7l9-9a3 3 0 0 1 5 5l-9 8a1 1 0 0 1-2-2l7-7",
-  file: "M12 4v11M7 11l5 5 5-5M5 20h14",
   soundOff: "M5 10v4h3l4 4V6l-4 4zM16 9q3 3 0 6",
   soundOn: "M5 10v4h3l4 4V6l-4 4zM4 3l17 18",
 } as const;
@@ -67,39 +68,11 @@ const viewMarkdown = (nodes: readonly MarkdownNode[], texts: Texts): ComponentCh
     );
   });
 
-/** Invisible characters that turn the direction of what follows, with which the name of a file could lie. */
-const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** Returns the text of an error, with the limits that it names. */
-export const errorText = (texts: Texts, name: string) =>
-  texts.text(name, { size: texts.size(LIMITS.fileMaxBytes), count: LIMITS.attachmentsMaxCount });
-
-/** A file's name, which is foreign and can neither turn nor cover what stands around it, and its size. */
-export const viewFileName = (file: FileView, texts: Texts) => (
-  <span class="name">
-    <bdi>{file.filename.replace(DIRECTION_MARKS, "")}</bdi>{" "}
-    <small>{file.expired ? texts.text("faultFileGone") : texts.size(file.sizeBytes)}</small>
-  </span>
-);
-
-/** A file to download. While it comes, its button shows how much of it is there. */
-const viewFile = (file: FileView, entry: Entry, { texts, ui, download }: PanelContext) => {
-  const coming = ui.coming.get(file.fileId ?? "");
-  return (
-    <button
-      type="button"
-      class="bubble file"
-      data-part="file"
-      aria-disabled={file.fileId === null || file.expired === true}
-      title={file.expired ? undefined : texts.text("download", { name: file.filename })}
-      onClick={() => !file.expired && download(file, entry)}
-    >
-      <Icon name="file" />
-      {viewFileName(file, texts)}
-      {coming !== undefined && <progress value={coming} aria-label={texts.percent(coming)} />}
-    </button>
-  );
-};
+/** A file, once the part that shows files is loaded. */
+function viewFile(file: FileView, entry: Entry, context: PanelContext) {
+  const { files } = context.parts;
+  return files === undefined ? context.need("files") : files.viewFile(file, entry, context);
+}
 
 /** Where an answer has its statements from. Only web pages become links. */
 const viewSources = (sources: Source[], texts: Texts) => (
@@ -162,11 +135,31 @@ function viewMessage(entry: Entry, context: PanelContext) {
   ];
 }
 
+/** Who wrote: the name that a person or an agent has for visitors, else what they are. */
+export const nameOf = (entry: Entry, texts: Texts) =>
+  (entry.kind === "reply" && entry.name) || texts.text(authorOf(entry));
+
+const hide = ({ currentTarget }: { currentTarget: HTMLElement }) => currentTarget.remove();
+
+/** An image of the page's own site; nothing where it cannot be loaded. */
+export const viewImage = (path: string) => path !== "" && <img src={location.origin + path} alt="" onError={hide} />;
+
+/** The picture of a person or an agent, before their initials. */
+const viewFace = (entry: Entry, name: string) =>
+  entry.kind === "reply" &&
+  entry.author !== "system" && (
+    <span class="face" aria-hidden="true">
+      {name.split(/\s+/, 2).map((word) => Array.from(word)[0])}
+      {viewImage(entry.picture ?? "")}
+    </span>
+  );
+
 /** Who wrote a message and when, what it says, and what became of it. */
 export const EntryBody = ({ entry, context }: { entry: Entry; context: PanelContext }) => (
   <>
     <small>
-      {context.texts.text(authorOf(entry))} · {context.texts.time(entry.at)}
+      {viewFace(entry, nameOf(entry, context.texts))}
+      <bdi>{nameOf(entry, context.texts)}</bdi> · {context.texts.time(entry.at)}
     </small>
     {viewMessage(entry, context)}
   </>

@@ -101,7 +101,7 @@ function createContact(h: CreateElement) {
  * Returns the forms of the panel, made with the panel's own `h`: a second copy of Preact in this file would number its
  * elements as the first one does, and elements with equal numbers are not rendered again.
  */
-export const createForms = (h: CreateElement) => ({ Rating: createRating(h), Contact: createContact(h) });
+export const create = (h: CreateElement) => ({ Rating: createRating(h), Contact: createContact(h) });
 
 /** The forms of the panel. */
-export type Forms = ReturnType<typeof createForms>;
+export type Forms = ReturnType<typeof create>;

@@ -51,9 +51,13 @@ const viewOffer = (name: string, onClick: () => void, part?: string) => (
   </button>
 );
 
+/** That an answer is pending, or who writes it. */
+export const typingText = ({ state: { typist: name }, texts }: PanelContext) =>
+  texts.text(name === "" ? "typing" : "typingName", { name });
+
 /** The conversation, and what is in progress. */
 export function MessageList({ context }: { context: PanelContext }) {
-  const { state, texts, ui, actions, change, forms: Forms } = context;
+  const { state, texts, ui, actions, change, parts } = context;
   const { entries, config, conversation, partial } = state;
   const { rating, person } = config.features;
   const last = entries.at(-1);
@@ -64,25 +68,30 @@ export function MessageList({ context }: { context: PanelContext }) {
   return (
     <>
       <ol>
-        <li>{viewWords(config.greeting || texts.text("greeting"), false, texts)}</li>
+        <li>{viewWords(texts.text("greeting"), false, texts)}</li>
         {config.expectedReply && <li>{viewWords(config.expectedReply, false, texts)}</li>}
         {entries.flatMap((entry, index) => viewEntry(entry, entries[index - 1], context))}
         {partial !== null && <li data-part="partial">{viewWords(partial, true, texts)}</li>}
       </ol>
       {state.isTyping && (
         <p class="typing" data-part="typing">
-          <i aria-hidden="true" /> {texts.text("typing")}
+          <i aria-hidden="true" /> {typingText(context)}
         </p>
       )}
-      {rating && isRating && (Forms !== null ? <Forms.Rating context={context} /> : context.loadForms())}
+      {rating &&
+        isRating &&
+        (parts.forms !== undefined ? <parts.forms.Rating context={context} /> : context.need("forms"))}
       {state.line !== "refused" && !state.needsContact && (
         <p class="offers">
+          {entries.length === 0 && texts.questions.map((question) => viewOffer(question, () => actions.send(question)))}
           {rating &&
             isOffering &&
             last?.kind === "reply" &&
             state.rating === null &&
             !isRating &&
-            viewOffer(texts.text("rateQuestion"), () => context.loadForms(() => change({ ratedAt: entries.length })))}
+            viewOffer(texts.text("rateQuestion"), () =>
+              context.need("forms", () => change({ ratedAt: entries.length })),
+            )}
           {person &&
             isOffering &&
             viewOffer(

@@ -1,11 +1,10 @@
 import { h, render } from "preact";
-import { LIMITS } from "../limits.ts";
 import type { Texts } from "../locales/create-texts.ts";
-import type { ReplyEntry, WidgetState, Entry, FileView, WidgetStore } from "../state.ts";
+import type { ReplyEntry, WidgetState, Entry, WidgetStore } from "../state.ts";
 import { canSend } from "./composer.tsx";
-import { errorText } from "./entry-view.tsx";
-import type { createForms } from "./forms.tsx";
-import type { DraftFile, PanelContext, PanelUi } from "./panel-context.ts";
+import { errorText } from "../error-text.ts";
+import { nameOf } from "./entry-view.tsx";
+import type { PanelContext, PanelUi, Parts } from "./panel-context.ts";
 import { noticeOf, PanelView } from "./panel-view.tsx";
 import styles from "./panel.css";
 import { textOf, parseMarkdown } from "./parse-markdown.ts";
@@ -14,8 +13,12 @@ import { playTone } from "./play-tone.ts";
 /** More replies than this at once are counted rather than read out. */
 const READ_MAX_COUNT = 3;
 
-const readOut = ({ author, item }: ReplyEntry, texts: Texts) =>
-  `${texts.text(author)}: ${item.type === "file" ? item.file.filename : item.markdown ? textOf(parseMarkdown(item.text)) : item.text}`;
+const plain = (markdown: string) => textOf(parseMarkdown(markdown));
+
+const readOut = (entry: ReplyEntry, texts: Texts) => {
+  const { item } = entry;
+  return `${nameOf(entry, texts)}: ${item.type === "file" ? item.file.filename : item.markdown ? plain(item.text) : item.text}`;
+};
 
 /**
  * Returns a function that gets each state and announces what has arrived: each reply once, but neither the history nor
@@ -54,6 +57,11 @@ function keepFocus(event: KeyboardEvent, panel: HTMLElement, active: Element | n
   to?.focus();
 }
 
+/** Loads the module of a part. Its views are made with the panel's own `h`. */
+export type LoadPart = <Name extends keyof Parts>(
+  name: Name,
+) => Promise<{ create: (createElement: typeof h) => Parts[Name] } | null>;
+
 /** What a panel is mounted with. The colors are custom properties of the shadow root's host (`AccentColors`). */
 export interface PanelOptions {
   root: ShadowRoot;
@@ -63,8 +71,8 @@ export interface PanelOptions {
   position: "bottom-right" | "bottom-left";
   /** The button that opens the panel: the focus goes back to it. */
   launcher: HTMLElement;
-  /** Loads the module of the forms, however long it takes; null after the end of the widget. */
-  loadForms: () => Promise<{ createForms: typeof createForms } | null>;
+  /** Loads the module of a part, however long it takes; null after the end of the widget. */
+  loadPart: LoadPart;
 }
 
 /** A mounted panel. */
@@ -82,9 +90,6 @@ const END_PX = 40;
 
 /** Where the panel covers the whole page, so that nothing behind it can be reached; as in panel.css. */
 const FULL_SCREEN = "(max-width: 479px), (max-height: 399px)";
-
-/** The name of the string with which an action has rejected. */
-const errorOf = (error: unknown) => (error instanceof Error ? error.message : "faultOther");
 
 /** Puts the panel into the shadow root, and shows the store in it until it is unmounted. */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
@@ -108,6 +113,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     coming: new Map(),
     hasMore: false,
     isDragging: false,
+    listing: null,
     ratedAt: 0,
     said: "",
     saidCount: 0,
@@ -122,18 +128,12 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     change,
     say,
     scrollToEnd,
-    forms: null,
-    loadForms: (work) => void fetchForms(work),
+    plain,
+    parts: {},
+    need: (name, work) => void need(name, work),
     addFiles(files) {
       const taken = Array.from(files);
-      const room = LIMITS.attachmentsMaxCount - ui.files.length;
-      change({ fault: taken.length > room ? "faultFileCount" : null });
-      // What becomes of each is seen beside its name.
-      void Promise.all(taken.slice(0, room).map(addFile));
-    },
-    removeFile(file) {
-      file.abort();
-      change({ files: ui.files.filter((other) => other !== file) });
+      void need("files", () => context.parts.files?.add(taken, context));
     },
     send() {
       if (!canSend(context)) return;
@@ -149,17 +149,15 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       focusField();
       scrollToEnd();
     },
-    download: (file, entry) => void fetchFile(file, entry),
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let loadingForms: ReturnType<PanelOptions["loadForms"]> | undefined;
+  const loading: Partial<Record<keyof Parts, Promise<unknown>>> = {};
   let wasOpen = false;
   let hadForm = false;
   let isFollowing = true;
   let notice = noticeOf(context.state);
   let lastEntry: Entry | undefined;
   let lastText = "";
-  let draftCount = 0;
   /** Earlier failures are not announced again. */
   let failedCount = Infinity;
 
@@ -172,50 +170,15 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     show();
   }
 
-  async function addFile(file: File): Promise<void> {
-    const controller = new AbortController();
-    const draft: DraftFile = {
-      key: ++draftCount,
-      view: { fileId: null, filename: file.name, mime: file.type, sizeBytes: file.size, progress: 0 },
-      fault: null,
-      abort: () => controller.abort(),
-    };
-    ui.files.push(draft);
-    show();
-    try {
-      const onProgress = (progress: number) => {
-        draft.view.progress = progress;
-        show();
-      };
-      draft.view = await actions.upload(file, onProgress, controller.signal);
-    } catch (error) {
-      draft.view.progress = null;
-      draft.fault = errorOf(error);
-      // Who has taken it out knows.
-      if (ui.files.includes(draft)) say(`${file.name}: ${errorText(context.texts, draft.fault)}`);
-    }
-    show();
-  }
-
-  async function fetchFile(file: FileView, entry: Entry): Promise<void> {
-    const { fileId } = file;
-    if (fileId === null || ui.coming.has(fileId)) return;
-    const onProgress = (part: number) => {
-      ui.coming.set(fileId, part);
-      context.shown.delete(entry);
-      timer ??= setTimeout(show, RENDER_MS);
-    };
-    onProgress(0);
-    const error = await actions.download(file, onProgress).then(() => null, errorOf);
-    ui.coming.delete(fileId);
-    context.shown = new WeakMap();
-    change({ fault: error });
-  }
-
-  async function fetchForms(work = show): Promise<void> {
-    if (loadingForms !== undefined && work === show) return;
-    const file = await (loadingForms ??= options.loadForms());
-    context.forms ??= file?.createForms(h) ?? null;
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- It ties a part to its name.
+  async function need<Name extends keyof Parts>(name: Name, work = show): Promise<void> {
+    if (loading[name] !== undefined && work === show) return;
+    loading[name] ??= options.loadPart(name).then((file) => {
+      if (file !== null) context.parts[name] = file.create(h);
+      // What could not be shown before is shown now.
+      context.shown = new WeakMap();
+    });
+    await loading[name];
     work();
   }
 
@@ -262,14 +225,14 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     const opens = isOpen && !wasOpen;
     const closes = wasOpen && !isOpen;
     // The field of the form is there once the form is loaded.
-    const hasForm = needsContact && context.forms !== null;
+    const hasForm = needsContact && context.parts.forms !== undefined;
     const turns = hasForm !== hadForm;
     wasOpen = isOpen;
     hadForm = hasForm;
     if (turn !== state.turn) {
       turn = state.turn;
       for (const { abort } of ui.files) abort();
-      Object.assign(ui, { text: "", files: [], fault: null, ratedAt: 0 });
+      Object.assign(ui, { text: "", files: [], fault: null, ratedAt: 0, listing: null });
     }
     if (opens) {
       isFollowing = true;

@@ -1,7 +1,16 @@
 import type { VNode } from "preact";
 import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, FileView, WidgetActions, WidgetState } from "../state.ts";
+import type { Chats } from "./chats.tsx";
+import type { Files } from "./files.tsx";
 import type { Forms } from "./forms.tsx";
+
+/** Parts of the panel that few visitors need, each a file that is loaded when it is first shown. */
+export interface Parts {
+  chats: Chats;
+  files: Files;
+  forms: Forms;
+}
 
 /** A file of the message that is being written. */
 export interface DraftFile {
@@ -29,6 +38,8 @@ export interface PanelUi {
   hasMore: boolean;
   /** True while files are held over the panel. */
   isDragging: boolean;
+  /** Another object each time that the visitor's conversations are shown in place of one of them; null otherwise. */
+  listing: object | null;
   /** How many entries there were when the visitor asked to rate, or rated; 0 before that. */
   ratedAt: number;
   /** What the live region says, and how often it has said something: the same words can be said again. */
@@ -48,16 +59,15 @@ export interface PanelContext {
   say: (words: string) => void;
   /** Takes files into the message that is being written, as far as there is room. */
   addFiles: (files: Iterable<File>) => void;
-  removeFile: (file: DraftFile) => void;
   /** Sends what is written. */
   send: () => void;
-  /** Downloads a file of an entry; one download at a time. Shows an error if it fails. */
-  download: (file: FileView, entry: Entry) => void;
   scrollToEnd: () => void;
-  /** The forms; null until they are loaded. */
-  forms: Forms | null;
-  /** Loads the forms unless they are there or on the way, shows them, and calls `work`. */
-  loadForms: (work?: () => void) => void;
+  /** The parts that are loaded. */
+  parts: Partial<Parts>;
+  /** Loads a part unless it is there or on the way, shows it, and calls `work`. */
+  need: (name: keyof Parts, work?: () => void) => void;
+  /** The text of Markdown. */
+  plain: (markdown: string) => string;
   /** Entries as they were shown last: as long as they and the texts are the same, they need not be shown again. */
   shown: WeakMap<Entry, VNode>;
 }

@@ -1,5 +1,5 @@
 import { Composer } from "./composer.tsx";
-import { authorOf, IconButton } from "./entry-view.tsx";
+import { authorOf, IconButton, viewImage } from "./entry-view.tsx";
 import { MessageList } from "./message-list.tsx";
 import type { PanelContext } from "./panel-context.ts";
 
@@ -13,12 +13,21 @@ export function noticeOf({ line, refusal, conversation, entries }: PanelContext[
   return { open: null, waiting: "personWaiting", done: "done" }[conversation];
 }
 
-const viewHeader = ({ state: { config, hasSound }, texts, actions }: PanelContext) => {
+const viewHeader = ({ state: { config, hasSound, line }, texts, ui, actions, change }: PanelContext) => {
   const sound = hasSound ? "soundOff" : "soundOn";
+  const isListing = ui.listing !== null;
   return (
     <header class="row">
+      {line !== "refused" && (
+        <IconButton
+          icon={isListing ? "back" : "chats"}
+          name={texts.text(isListing ? "back" : "chats")}
+          onPress={() => change({ listing: isListing ? null : {}, fault: null })}
+        />
+      )}
+      {!isListing && viewImage(config.logo)}
       <h2 id="title" dir="auto">
-        {config.title || texts.text("title")}
+        {texts.text(isListing ? "chats" : "title")}
       </h2>
       {config.features.sound && (
         <IconButton icon={sound} name={texts.text(sound)} onPress={() => actions.setSound(!hasSound)} />
@@ -30,10 +39,18 @@ const viewHeader = ({ state: { config, hasSound }, texts, actions }: PanelContex
 
 /** The composer; before it the form, if the visitor has to fill it in. */
 function viewInput(context: PanelContext) {
-  const { state, forms: Forms, loadForms } = context;
+  const { state, parts } = context;
   if (!state.needsContact) return <Composer context={context} />;
-  if (Forms !== null) return <Forms.Contact key={state.turn} context={context} />;
-  if (state.isOpen) loadForms();
+  if (parts.forms !== undefined) return <parts.forms.Contact key={state.turn} context={context} />;
+  if (state.isOpen) context.need("forms");
+  return null;
+}
+
+/** The visitor's conversations, once their part is loaded. */
+function viewChats(context: PanelContext) {
+  const { chats } = context.parts;
+  if (chats !== undefined) return chats.viewChats(context);
+  context.need("chats");
   return null;
 }
 
@@ -83,14 +100,14 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
           data-part="log"
           aria-label={texts.text("conversation")}
         >
-          <MessageList context={context} />
+          {ui.listing !== null ? viewChats(context) : <MessageList context={context} />}
         </div>
         {ui.hasMore && (
           <button type="button" class="primary more" onClick={context.scrollToEnd}>
             {texts.text("newMessages")} ↓
           </button>
         )}
-        {!isRefused && viewInput(context)}
+        {!isRefused && ui.listing === null && viewInput(context)}
       </section>
     </>
   );

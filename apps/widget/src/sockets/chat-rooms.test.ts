@@ -26,12 +26,14 @@ function createChat() {
     seq,
     createdAt: new Date(),
     author: "agent",
+    authorName: "",
+    authorPicture: "",
     inReplyTo: null,
     item: { type: "message", text: `reply ${seq}`, markdown: false, sources: [] },
   });
   const visitors = {
     readChatViews: (chats: unknown[]): Promise<ChatView[]> =>
-      Promise.resolve(chats.map(() => ({ lastSeq, pending: null, state: "open", rating: null }))),
+      Promise.resolve(chats.map(() => ({ lastSeq, writer: null, pending: null, state: "open", rating: null }))),
     listAfter: (_project: ProjectId, _ticketId: string, seq: number, limit: number): Promise<ChatEntry[]> => {
       beforeRead();
       const positions = Array.from({ length: lastSeq }, (_, index) => index + 1);

@@ -20,8 +20,9 @@ function frameOf(entry: ChatEntry): ServerFrame {
   const position = { id: entry.id, seq: entry.seq };
   const createdAt = entry.createdAt.toISOString();
   if (entry.kind === "reply") {
-    const { author, inReplyTo } = entry;
-    return makeFrame("reply", { items: [itemOf(entry)], author, inReplyTo, createdAt }, position);
+    const { author, authorName, authorPicture, inReplyTo } = entry;
+    const face = { ...(authorName && { authorName }), ...(authorPicture && { authorPicture }) };
+    return makeFrame("reply", { items: [itemOf(entry)], author, ...face, inReplyTo, createdAt }, position);
   }
   const { id: messageId, clientMessageId, text, attachments } = entry;
   return makeFrame("message", { messageId, clientMessageId, text, attachments, createdAt }, position);
@@ -64,14 +65,14 @@ function showEntry(session: Session, entry: ChatEntry): boolean {
 }
 
 /** Sends what is new beside messages and replies: the status, whether a reply is pending, and what it says so far. */
-function showView(session: Session, { lastSeq, pending, state, rating }: ChatView): void {
+function showView(session: Session, { lastSeq, writer, pending, state, rating }: ChatView): void {
   // A visitor without all replies would be shown what comes after them, and one with more what was before.
   if (session.helloSeq !== null || session.sentSeq !== lastSeq || isSlow(session)) return;
   const { shown, line } = session;
-  const isTyping = pending !== null;
-  if (isTyping !== shown.isTyping) {
-    shown.isTyping = isTyping;
-    line.send(makeFrame("typing", { on: isTyping }));
+  const typing = { on: pending !== null || writer !== null, ...(writer && { name: writer }) };
+  if (typing.on !== shown.typing?.on || typing.name !== shown.typing.name) {
+    shown.typing = typing;
+    line.send(makeFrame("typing", typing));
   }
   if (pending === null || pending.text === null) {
     shown.partial = null;
@@ -142,7 +143,7 @@ async function showRoom(store: Store, room: Room, view: ChatView): Promise<boole
     break;
   }
   const isBehind = [...room.sessions].some((session) => session.sentSeq < view.lastSeq);
-  if (isBehind || view.pending !== null) room.livelyUntil = performance.now() + LIVELY_MS;
+  if (isBehind || view.pending !== null || view.writer !== null) room.livelyUntil = performance.now() + LIVELY_MS;
   for (const session of room.sessions) showView(session, view);
   return hasMore;
 }

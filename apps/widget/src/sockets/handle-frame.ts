@@ -32,9 +32,10 @@ export async function sayHello(context: FrameContext, session: Session, hello: H
     throw new ServiceError("invalid_request", "Send a visitorId in the first hello: a random UUID (version 4).");
   }
   if (hello.visitorId !== undefined) {
-    const visitor = findVisitor(site, hello.visitorId, hello);
+    const { visitorId, conversation } = hello;
+    const visitor = findVisitor(site, { visitorId, conversation }, hello);
     if (session.visitor !== null && session.visitor.ticketId !== visitor.ticketId) {
-      throw new ServiceError("invalid_request", "This socket belongs to another visitor. Open a new one.");
+      throw new ServiceError("invalid_request", "This socket belongs to another conversation. Open a new one.");
     }
     session.visitor = visitor;
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceError } from "@svc/contracts";
+import type { ServerFrameData } from "@svc/contracts";
 import { checkKey, checkOrigin } from "../check-caller.ts";
 import { countFailure, countUse, overUse } from "../count-use.ts";
 import type { Visitor } from "../find-visitor.ts";
@@ -17,7 +18,7 @@ export interface Admission {
 export interface Shown {
   status: string | null;
   /** Null: not sent yet. */
-  isTyping: boolean | null;
+  typing: ServerFrameData<"typing"> | null;
   partial: { messageId: string; text: string } | null;
 }
 
@@ -55,7 +56,7 @@ export interface Session {
 }
 
 /** Nothing was shown yet. */
-export const nothingShown = (): Shown => ({ status: null, isTyping: null, partial: null });
+export const nothingShown = (): Shown => ({ status: null, typing: null, partial: null });
 
 /** A session on a new line. */
 export function createSession(line: VisitorConnection, admission: Admission): Session {

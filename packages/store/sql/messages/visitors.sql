@@ -39,7 +39,7 @@ SELECT count(*)::integer AS seen FROM old;
 
 -- name: look (prepared)
 -- How many chats stand, in one statement however many sockets are open: a few index look-ups a chat. Reads only.
-SELECT i.place, c.last_seq, p.id AS message_id, u.text, v.score,
+SELECT i.place, c.last_seq, p.id AS message_id, u.text, v.score, w.public_name AS writer,
   CASE WHEN t.status = 'resolved' THEN 'done'
     WHEN t.stage IN ('review', 'failed') OR t.assignee IS NOT NULL THEN 'waiting' ELSE 'open' END AS state
 FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) WITH ORDINALITY AS i (project_id, ticket_id, place)
@@ -49,7 +49,11 @@ LEFT JOIN visitors v ON v.ticket_id = c.ticket_id
 LEFT JOIN LATERAL (
   SELECT id FROM messages WHERE ticket_id = c.ticket_id AND state = 'received' ORDER BY seq LIMIT 1
 ) p ON true
-LEFT JOIN unfinished_replies u ON u.message_id = p.id;
+LEFT JOIN unfinished_replies u ON u.message_id = p.id
+LEFT JOIN LATERAL (
+  SELECT o.public_name FROM operator_presence s JOIN operators o ON o.id = s.operator_id
+  WHERE s.ticket_id = c.ticket_id AND s.is_typing AND s.seen_at > now() - interval '{{goneSeconds}} seconds' LIMIT 1
+) w ON true;
 
 -- name: read (prepared)
 -- Messages and replies share the places of their chat, and both tables have an index on them. Of a file its facts.
@@ -57,15 +61,35 @@ LEFT JOIN unfinished_replies u ON u.message_id = p.id;
    (SELECT jsonb_agg(jsonb_build_object('fileId', f.id, 'filename', f.filename, 'mime', f.mime,
       'sizeBytes', coalesce(f.object_bytes, octet_length(f.content))) || CASE WHEN f.expired_at IS NULL THEN '{}'::jsonb
       ELSE '{"expired":true}' END ORDER BY f.id) FROM widget_files f WHERE f.message_id = m.id) AS files,
-   NULL AS author, NULL::uuid AS in_reply_to, NULL AS type, NULL::boolean AS markdown, NULL::jsonb AS sources,
+   NULL AS author, NULL AS author_name, NULL AS author_picture, NULL::uuid AS in_reply_to, NULL AS type, NULL::boolean AS markdown, NULL::jsonb AS sources,
    NULL AS filename, NULL AS mime, NULL::integer AS size_bytes
  FROM messages m LEFT JOIN widget_messages w ON w.message_id = m.id
  WHERE m.ticket_id = :ticket_id AND m.project_id = :project AND m.seq > :seq ORDER BY m.seq LIMIT :limit)
 UNION ALL
-(SELECT 'reply', r.id, r.seq, r.created_at, NULL, r.text, NULL, r.author, r.in_reply_to, r.type, r.markdown,
-   r.sources, r.filename, r.mime, octet_length(r.content)
- FROM replies r WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq > :seq ORDER BY r.seq LIMIT :limit)
+(SELECT 'reply', r.id, r.seq, r.created_at, NULL, r.text, NULL, r.author, coalesce(o.public_name, a.name, ''),
+   coalesce(o.picture, ''), r.in_reply_to, r.type, r.markdown, r.sources, r.filename, r.mime, octet_length(r.content)
+ FROM replies r LEFT JOIN operators o ON o.id = r.author_id LEFT JOIN agents a ON a.id = r.author_id
+ WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq > :seq ORDER BY r.seq LIMIT :limit)
 ORDER BY seq LIMIT :limit;
+
+-- name: listChats
+-- The conversations of a visitor, of those with these tickets: what was said last, and whether it was seen. Reads only.
+SELECT i.place, l.created_at, l.author, left(l.text, {{lastLineMaxChars}}) AS text, l.markdown, EXISTS (
+    SELECT 1 FROM replies r WHERE r.ticket_id = c.ticket_id AND r.seq > coalesce(v.read_seq, 0)) AS is_unread
+FROM unnest(:ticket_ids::uuid[]) WITH ORDINALITY AS i (ticket_id, place)
+JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = :project
+LEFT JOIN visitors v ON v.ticket_id = c.ticket_id
+CROSS JOIN LATERAL (
+  (SELECT m.seq, m.created_at, 'visitor' AS author, coalesce(nullif(m.text, ''), (
+      SELECT f.filename FROM widget_files f WHERE f.message_id = m.id ORDER BY f.id LIMIT 1), '') AS text,
+      false AS markdown
+   FROM messages m WHERE m.ticket_id = c.ticket_id AND m.project_id = :project ORDER BY m.seq DESC LIMIT 1)
+  UNION ALL
+  (SELECT r.seq, r.created_at, r.author, coalesce(r.text, r.filename, ''), coalesce(r.markdown, false)
+   FROM replies r WHERE r.ticket_id = c.ticket_id AND r.project_id = :project ORDER BY r.seq DESC LIMIT 1)
+  ORDER BY seq DESC LIMIT 1
+) l
+ORDER BY l.created_at DESC, i.place DESC;
 
 -- name: readUpTo (prepared)
 -- Only in a chat that is there, never past its end and never back. Locks the visitor's row.

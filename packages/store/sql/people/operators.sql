@@ -7,13 +7,14 @@ o.disabled_at, o.version, o.notifications, (
   WHERE r.operator_id = o.id AND p.deleted_at IS NULL
 ) AS roles
 
--- name: findSignature
--- What the console adds to the replies of an operator.
-SELECT signature FROM operators WHERE id = :id;
+-- name: findProfile
+-- What customers see of an operator.
+SELECT signature, public_name, picture FROM operators WHERE id = :id;
 
--- name: setSignature
--- Sets the signature of an operator. Locks the row of operators that it writes.
-UPDATE operators SET signature = :signature WHERE id = :id;
+-- name: setProfile
+-- Sets what is given of what customers see of an operator. Locks the row of operators that it writes.
+UPDATE operators SET signature = coalesce(:signature, signature), public_name = coalesce(:public_name, public_name),
+  picture = coalesce(:picture, picture) WHERE id = :id;
 
 -- name: deleteRoles
 -- Deletes the roles of an operator. Locks the rows of operator_roles that it writes.

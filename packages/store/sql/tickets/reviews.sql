@@ -31,11 +31,15 @@ UPDATE tickets SET stage = :stage, status = coalesce(:status, status),
 WHERE home_project_id = :project AND id = :ticket_id;
 
 -- name: insertReply
--- Inserts a reply that a decision sends. Locks the rows of replies that it writes.
-INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown, sources,
+-- Inserts a reply that a decision sends, by the operator who decided or the ticket's agent. Locks the rows of replies that
+-- it writes.
+INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, author_id, type, text, markdown, sources,
   filename, mime, content)
-VALUES (:id, :project, :ticket_id, :seq, :answers, :author, :type, :text, :markdown, :sources, :filename, :mime,
-  :content);
+SELECT :id, :project, :ticket_id, :seq, :answers, :author, CASE :author::text
+    WHEN 'operator' THEN (SELECT o.id FROM reviews v JOIN operators o ON v.actor = 'operator:' || o.id
+      WHERE v.id = :review_id)
+    WHEN 'agent' THEN (SELECT agent_id FROM tickets WHERE id = :ticket_id) END,
+  :type, :text, :markdown::boolean, :sources::jsonb, :filename, :mime, :content::bytea;
 
 -- name: wantReplies
 -- Makes the outbox of a chat send its replies, on channels that push them. Locks the rows of outboxes that it writes.

@@ -79,10 +79,10 @@ WITH run AS (
     CASE WHEN r.answer_step IS NOT NULL THEN r.agent_id END
   FROM run r JOIN rest USING (lease_id)
 ), reply AS (
-  INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown, sources, filename,
-    mime, content)
-  SELECT i.id, r.project_id, r.ticket_id, chat.last_seq - r.reply_count + i.place, r.message_id, i.author, i.type,
-    i.text, i.markdown, i.sources, i.filename, i.mime, i.content
+  INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, author_id, type, text, markdown, sources,
+    filename, mime, content)
+  SELECT i.id, r.project_id, r.ticket_id, chat.last_seq - r.reply_count + i.place, r.message_id, i.author,
+    CASE WHEN i.author = 'agent' THEN r.agent_id END, i.type, i.text, i.markdown, i.sources, i.filename, i.mime, i.content
   FROM unnest(:id::uuid[], :lease_id2::uuid[], :place::integer[], :author::text[], :type::text[], :text::text[],
     :markdown::boolean[],
     :sources::jsonb[], :filename::text[], :mime::text[], :content::bytea[])

@@ -1,5 +1,6 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 import type { ReplyAuthor, Source, WidgetFile } from "@svc/contracts";
+import { GONE_SECONDS } from "../people/operators.ts";
 import { BAD_RATING_MAX_SCORE } from "../platform/stats.ts";
 import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
@@ -31,6 +32,8 @@ export interface SeqRange {
 export interface ChatView {
   /** Place of the newest message or reply; 0 in a chat that is not there yet. */
   lastSeq: number;
+  /** Public name of the operator who is writing, empty for one without; null when none is. */
+  writer: string | null;
   /** The message that is being answered; null when none is. */
   pending: { messageId: string; text: string | null } | null;
   state: "open" | "waiting" | "done";
@@ -55,6 +58,9 @@ export type ChatEntry =
       seq: number;
       createdAt: Date;
       author: ReplyAuthor;
+      /** What visitors see of the operator or agent who wrote it; empty if there is nothing. */
+      authorName: string;
+      authorPicture: string;
       inReplyTo: string | null;
       item:
         | { type: "message"; text: string; markdown: boolean; sources: Source[] }
@@ -70,6 +76,8 @@ interface EntryRow {
   text: string | null;
   files: WidgetFile[] | null;
   author: ReplyAuthor;
+  authorName: string;
+  authorPicture: string;
   inReplyTo: string | null;
   type: "message" | "attachment";
   markdown: boolean | null;
@@ -83,6 +91,8 @@ const sql = statements("messages/visitors", {
   widgetLimitsUnusedFileHours: WIDGET_LIMITS.unusedFileHours,
   sweepPage: SWEEP_PAGE,
   badRatingMaxScore: BAD_RATING_MAX_SCORE,
+  goneSeconds: GONE_SECONDS,
+  lastLineMaxChars: WIDGET_LIMITS.lastLineMaxChars,
 });
 
 function asEntry(row: EntryRow): ChatEntry {
@@ -91,7 +101,7 @@ function asEntry(row: EntryRow): ChatEntry {
     const { clientMessageId, text, files } = row;
     return { kind: "message", ...position, clientMessageId, text: text ?? "", attachments: files ?? [] };
   }
-  const { author, inReplyTo } = row;
+  const { author, authorName, authorPicture, inReplyTo } = row;
   const item =
     row.type === "message"
       ? { type: "message" as const, text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources ?? [] }
@@ -102,7 +112,7 @@ function asEntry(row: EntryRow): ChatEntry {
           mime: row.mime ?? "",
           sizeBytes: row.sizeBytes ?? 0,
         };
-  return { kind: "reply", ...position, author, inReplyTo, item };
+  return { kind: "reply", ...position, author, authorName, authorPicture, inReplyTo, item };
 }
 
 interface HandedOver extends SeqRange {
@@ -169,6 +179,7 @@ export async function readChatViews(
     messageId: string | null;
     text: string | null;
     score: number | null;
+    writer: string | null;
     state: ChatView["state"];
   }>(db, { projectId: chats.map((chat) => chat.project), ticketId: chats.map((chat) => chat.ticketId) });
   const found = new Map(
@@ -176,6 +187,7 @@ export async function readChatViews(
       row.place,
       {
         lastSeq: row.lastSeq,
+        writer: row.writer,
         pending: row.messageId === null ? null : { messageId: row.messageId, text: row.text },
         state: row.state,
         rating: row.score,
@@ -183,7 +195,7 @@ export async function readChatViews(
     ]),
   );
   return chats.map(
-    (_chat, index) => found.get(index + 1) ?? { lastSeq: 0, pending: null, state: "open", rating: null },
+    (_chat, index) => found.get(index + 1) ?? { lastSeq: 0, writer: null, pending: null, state: "open", rating: null },
   );
 }
 
@@ -199,6 +211,24 @@ export async function listAfter(
   const rows = await sql.read.all<EntryRow>(db, { project, ticketId, seq, limit });
   return rows.map(asEntry);
 }
+
+/** A conversation of a visitor, as a list shows it. */
+export interface ChatSummary {
+  /** Its position in the list of tickets that was asked about; the first is 1. */
+  place: number;
+  createdAt: Date;
+  /** Who wrote last. */
+  author: "visitor" | ReplyAuthor;
+  /** Beginning of the last text, or the name of a file. */
+  text: string;
+  markdown: boolean;
+  /** True if there are replies that the visitor has not seen. */
+  isUnread: boolean;
+}
+
+/** Those of these conversations in which something was said, the newest first. */
+export const listChats = (db: Db, project: ProjectId, ticketIds: readonly string[]) =>
+  sql.listChats.all<ChatSummary>(db, { project, ticketIds });
 
 /**
  * Notes that the replies of some places were handed over, and returns those of which that was not known. Many calls

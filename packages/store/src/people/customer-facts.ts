@@ -97,7 +97,9 @@ export function identitiesOf(person: TicketPerson): CustomerIdentity[] {
     identities.push({ kind: channelId === UPDATES_CHANNEL ? "telegram" : "user", value: userId });
     if (isEmailAddress(userId)) identities.push({ kind: "email", value: userId.toLowerCase() });
   }
-  if (channelId === "widget") identities.push({ kind: "visitor", value: chatId });
+  // Later conversations of a visitor name the first one: all of them are of one customer.
+  const { firstChatId: first } = channelMeta;
+  if (channelId === "widget") identities.push({ kind: "visitor", value: typeof first === "string" ? first : chatId });
   if (channelId === "api" && identities.length === 0) {
     const { name, email, phone } = profileOf(channelMeta);
     if (name !== null || email !== null || phone !== null) identities.push({ kind: "chat", value: chatId });

@@ -67,12 +67,22 @@ export const emailKeyOf = (email: string): string => email.normalize("NFC").toLo
 /** Returns an operator, or null if there is none with this id. */
 export const find = (db: Db, id: string) => sql.find.one<OperatorRecord>(db, { id });
 
-/** What the console adds to the replies of an operator, as Markdown; empty for none. */
-export const findSignature = async (db: Db, id: string): Promise<string> =>
-  (await sql.findSignature.one<{ signature: string }>(db, { id }))?.signature ?? "";
+/** What customers see of an operator; empty texts for what is not set. */
+export interface PublicProfile {
+  /** What the console adds to the operator's replies, as Markdown. */
+  signature: string;
+  publicName: string;
+  /** Path of a picture on the site of the widget. */
+  picture: string;
+}
 
-/** Sets the signature of an operator. */
-export const setSignature = (db: Db, id: string, signature: string) => sql.setSignature.exec(db, { id, signature });
+/** What customers see of an operator. */
+export const findProfile = async (db: Db, id: string): Promise<PublicProfile> =>
+  (await sql.findProfile.one<PublicProfile>(db, { id })) ?? { signature: "", publicName: "", picture: "" };
+
+/** Sets what is given of what customers see of an operator. */
+export const setProfile = (db: Db, id: string, profile: Partial<PublicProfile>) =>
+  sql.setProfile.exec(db, { id, signature: null, publicName: null, picture: null, ...profile });
 
 async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<void> {
   await sql.deleteRoles.run(tx, { id });
@@ -211,7 +221,7 @@ export interface PresenceTab {
 }
 
 /** A viewer that was silent for this long has left. */
-const GONE_SECONDS = 45;
+export const GONE_SECONDS = 45;
 
 /** Notes what a tab shows; returns the ticket that it has shown before, where that is another one. */
 async function putPresence(

@@ -164,7 +164,7 @@ async function moveTicket(
 
 async function insertReplies(
   tx: Db,
-  { project, ticketId, work }: ClaimedReview,
+  { project, reviewId, ticketId, work }: ClaimedReview,
   replies: NewReply[],
   fromSeq: number,
 ): Promise<void> {
@@ -178,6 +178,7 @@ async function insertReplies(
       seq: fromSeq + index,
       answers: work.answers,
       author,
+      reviewId,
       type: item.type,
       text: text?.text,
       markdown: text?.markdown,

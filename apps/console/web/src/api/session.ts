@@ -7,6 +7,7 @@ import type {
   ColleaguesAnswer,
   Mention,
   MentionsAnswer,
+  PublicProfileInput,
   SavedView,
   SavedViewsAnswer,
 } from "@svc/contracts";
@@ -65,9 +66,9 @@ export const changePassword = (
   newPassword: string,
 ): Promise<Session> => begin(connection, "/session/password", { currentPassword, newPassword });
 
-/** Sets one's own signature, which the composer adds to replies; returns the session with it. */
-export const putSignature = async (connection: Connection, signature: string): Promise<Session> =>
-  (await connection.send("PUT", "/session/signature", { body: { signature } })) as Session;
+/** Sets what customers see of oneself; returns the session with it. */
+export const putProfile = async (connection: Connection, profile: PublicProfileInput): Promise<Session> =>
+  (await connection.send("PUT", "/session/profile", { body: profile })) as Session;
 
 /** True when the session may do in this project what needs the scope. The server decides again at each call. */
 export function mayDo({ projects }: Session, project: string, scope: RequiredScope): boolean {

@@ -79,7 +79,7 @@ export function ProjectMenu({ projects, project }: Projects) {
 
 const PasswordDialog = lazyDialog(async () => (await import("../sign-in/password-dialog.tsx")).PasswordDialog);
 
-const SignatureDialog = lazyDialog(async () => (await import("./signature-dialog.tsx")).SignatureDialog);
+const ProfileDialog = lazyDialog(async () => (await import("./profile-dialog.tsx")).ProfileDialog);
 
 /** Who is signed in, how the console looks, and the ways out. */
 // oxlint-disable-next-line max-lines-per-function -- one menu: a few lines for each of its items
@@ -97,9 +97,9 @@ export function AccountMenu({
   const { t } = useTexts();
   const navigate = useNavigate();
   const project = useProject();
-  const { connection, preferences, queryClient, toasts } = useServices();
+  const { connection, preferences, queryClient, texts, toasts } = useServices();
   const { hasNotifications, hasSingleKeys, language, theme } = useStore(preferences);
-  const [dialog, setDialog] = useState<"password" | "signature" | null>(null);
+  const [dialog, setDialog] = useState<"password" | "profile" | null>(null);
   const close = () => setDialog(null);
 
   const choose = (change: Partial<ReturnType<typeof preferences.get>>) =>
@@ -123,6 +123,14 @@ export function AccountMenu({
     try {
       const session = await changeDuty(connection, onDuty);
       queryClient.setQueryData(sessionQuery(connection).queryKey, session);
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
+    }
+  }
+  async function openProfile() {
+    try {
+      await texts.need("pages");
+      setDialog("profile");
     } catch (error) {
       toasts.show({ kind: "error", text: describeError(error, t) });
     }
@@ -199,8 +207,8 @@ export function AccountMenu({
         <MenuItem icon={Mail} onSelect={() => void navigate({ to: "/$project/notifications", params: { project } })}>
           {t("account.notifications")}
         </MenuItem>
-        <MenuItem icon={PenLine} onSelect={() => setDialog("signature")}>
-          {t("account.signature")}
+        <MenuItem icon={PenLine} onSelect={() => void openProfile()}>
+          {t("account.profile")}
         </MenuItem>
         <MenuItem icon={KeyRound} onSelect={() => setDialog("password")}>
           {t("account.password")}
@@ -213,7 +221,7 @@ export function AccountMenu({
         </MenuItem>
       </Menu>
       {dialog === "password" && <PasswordDialog onClose={close} />}
-      {dialog === "signature" && <SignatureDialog onClose={close} />}
+      {dialog === "profile" && <ProfileDialog onClose={close} />}
     </>
   );
 }

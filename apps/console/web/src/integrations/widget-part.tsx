@@ -22,8 +22,10 @@ import { makeIdentitySecret, makeWidgetKey, SecretControl } from "./secret-contr
 import { widgetTag } from "./snippets.ts";
 import { useAddress } from "./use-address.ts";
 import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
-import { ColorField, OriginsField, StringsField } from "./widget-fields.tsx";
+import { ColorField, OriginsField } from "./widget-fields.tsx";
+import { LauncherFields } from "./widget-launcher.tsx";
 import { WidgetPreview } from "./widget-preview.tsx";
+import { WidgetTexts } from "./widget-texts.tsx";
 
 type WidgetConfig = ChannelConfigs["widget"];
 type Form = SettingsForm<WidgetConfig>;
@@ -131,6 +133,14 @@ function AppearanceFields({ form: { field, shown } }: { form: Form }) {
           hint={t("widget.localeHint")}
           options={isKnown ? known : [{ value: shown.locale, label: shown.locale }, ...known]}
           {...field("locale")}
+        />
+        <Field
+          label={t("widget.logo")}
+          hint={t("widget.pathHint")}
+          placeholder="/images/logo.svg"
+          spellCheck={false}
+          className="sm:col-span-2"
+          {...field("logo")}
         />
         <Field label={t("widget.title")} hint={t("widget.ownWords")} className="sm:col-span-2" {...field("title")} />
         <TextArea
@@ -269,9 +279,8 @@ export function WidgetPart({ channel }: { channel: ChannelOf<"widget"> }) {
       <Column>
         <Embedding channel={channel} address={address} disabled={form.isDisabled} />
         <AppearanceFields form={form} />
-        <Section title={t("widget.strings")} text={t("widget.stringsText")}>
-          <StringsField {...form.field("strings")} />
-        </Section>
+        <LauncherFields form={form} />
+        <WidgetTexts form={form} />
         <Features form={form} />
         <Access form={form} />
         <Identity channel={channel} form={form} />

@@ -12,6 +12,8 @@ const sessionOf = (id: string): Session => ({
     hasPassword: true,
     onDuty: false,
     signature: "",
+    publicName: "",
+    picture: "",
     roles: [],
   },
   projects: [],

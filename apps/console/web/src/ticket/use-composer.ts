@@ -142,7 +142,8 @@ export function useComposer(props: ComposerProps) {
     setText(next);
     // A text that replaces a canned reply has none of its actions.
     if (next.trim() === "") setMacro(null);
-    signalTyping(next.trim() !== "");
+    // Visitors see that somebody is writing; a note is not for them.
+    signalTyping(next.trim() !== "" && mode !== "note");
   }
   const focus = () => {
     area.current?.focus();

@@ -1,0 +1,148 @@
+import { useEffect, useState } from "react";
+import type { ChannelConfigs } from "@svc/contracts";
+import type { SettingsForm } from "../forms/use-settings-form.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { Field, SelectField, TextArea } from "../ui/field.tsx";
+import { Section } from "../ui/page-frame.tsx";
+import { PREVIEW_TEXTS } from "./preview-texts.ts";
+import { StringsField } from "./widget-fields.tsx";
+
+type WidgetConfig = ChannelConfigs["widget"];
+type LanguageTexts = WidgetConfig["languages"][string];
+
+const linesOf = (text: string) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+/** Questions that the widget suggests, one a line. */
+function QuestionsField({
+  value,
+  error,
+  disabled,
+  onChange,
+}: {
+  value: readonly string[];
+  error: string | undefined;
+  disabled: boolean;
+  onChange: (questions: string[]) => void;
+}) {
+  const { t } = useTexts();
+  const saved = value.join("\n");
+  const [text, setText] = useState(saved);
+  // Typed text keeps its empty lines; a change from elsewhere replaces it.
+  useEffect(() => {
+    setText((typed) => (linesOf(typed).join("\n") === saved ? typed : saved));
+  }, [saved]);
+  return (
+    <TextArea
+      label={t("widget.questions")}
+      hint={t("widget.questionsHint")}
+      error={error}
+      rows={3}
+      dir="auto"
+      value={text}
+      disabled={disabled}
+      onChange={(typed) => {
+        setText(typed);
+        onChange(linesOf(typed));
+      }}
+    />
+  );
+}
+
+/** Texts that differ in one language: the settings with text, and those of the widget itself. */
+function LanguageFields({
+  value,
+  error,
+  disabled,
+  onChange,
+}: {
+  value: LanguageTexts;
+  error: string | undefined;
+  disabled: boolean;
+  onChange: (texts: LanguageTexts) => void;
+}) {
+  const { t } = useTexts();
+  const { strings = {}, questions = [] } = value;
+  const { title = "", greeting = "", launcher = "", ...others } = strings;
+  const setString = (name: string, text: string) => {
+    const { [name]: _, ...rest } = strings;
+    onChange({ ...value, strings: text === "" ? rest : { ...rest, [name]: text } });
+  };
+  const fieldOf = (name: string, text: string) => ({
+    value: text,
+    disabled,
+    dir: "auto",
+    maxLength: 500,
+    onChange: (typed: string) => setString(name, typed),
+  });
+  return (
+    <>
+      <Field label={t("widget.title")} {...fieldOf("title", title)} />
+      <TextArea label={t("widget.greeting")} rows={2} {...fieldOf("greeting", greeting)} />
+      <Field label={t("widget.launcherLabel")} {...fieldOf("launcher", launcher)} />
+      <QuestionsField
+        value={questions}
+        error={error}
+        disabled={disabled}
+        onChange={(asked) => {
+          const { questions: _, ...rest } = value;
+          onChange(asked.length === 0 ? rest : { ...rest, questions: asked });
+        }}
+      />
+      <StringsField
+        value={others}
+        error={undefined}
+        disabled={disabled}
+        onChange={(replaced) => {
+          const own = Object.entries({ title, greeting, launcher }).filter(([, text]) => text !== "");
+          onChange({ ...value, strings: { ...Object.fromEntries(own), ...replaced } });
+        }}
+      />
+    </>
+  );
+}
+
+/** Suggested questions and texts of the widget, for all languages or for one of them. */
+export function WidgetTexts({ form }: { form: SettingsForm<WidgetConfig> }) {
+  const { t } = useTexts();
+  const [language, setLanguage] = useState("");
+  const { languages } = form.shown;
+  const setTexts = (texts: LanguageTexts) => {
+    const { [language]: _, ...others } = languages;
+    const isEmpty = Object.keys(texts.strings ?? {}).length === 0 && texts.questions === undefined;
+    form.set("languages", isEmpty ? others : { ...others, [language]: texts });
+  };
+  const options = Object.entries(PREVIEW_TEXTS).map(([value, { name }]) => ({
+    value,
+    label: Object.hasOwn(languages, value) ? `${name} •` : name,
+  }));
+  return (
+    <Section title={t("widget.strings")} text={t("widget.stringsText")}>
+      <div className="flex flex-col gap-4">
+        <SelectField
+          label={t("widget.textsLanguage")}
+          value={language}
+          onChange={setLanguage}
+          options={[{ value: "", label: t("widget.allLanguages") }, ...options]}
+        />
+        {language === "" ? (
+          <>
+            <QuestionsField {...form.field("questions")} />
+            <StringsField {...form.field("strings")} />
+          </>
+        ) : (
+          <LanguageFields
+            key={language}
+            value={languages[language] ?? {}}
+            error={form.errorOf("languages")}
+            disabled={form.isDisabled}
+            onChange={setTexts}
+          />
+        )}
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,82 @@
+/** @jsxRuntime classic */
+/** @jsx h */
+// What few visitors need: the panel loads this file when the list of conversations is first opened.
+import type { h } from "preact";
+import type { WidgetConversation, WidgetConversationsAnswer } from "@svc/contracts";
+import type { FileAccess } from "../connection/files.ts";
+import { LIMITS } from "../limits.ts";
+import type { PanelContext } from "./panel-context.ts";
+
+type CreateElement = typeof h;
+
+/** Fetches the visitor's conversations, the newest first. Rejects if the server does not return them. */
+async function fetchChats({ base, headers }: FileAccess): Promise<WidgetConversation[]> {
+  const response = await fetch(`${base}api/widget/conversations`, { headers, credentials: "omit" });
+  if (!response.ok) throw new Error(String(response.status));
+  return ((await response.json()) as WidgetConversationsAnswer).items;
+}
+
+/** The list of the visitor's conversations. Made with the panel's own `h`, as the forms are. */
+// oxlint-disable-next-line no-unused-vars -- JSX of this file calls it.
+export function create(h: CreateElement) {
+  /** Null until they have come; undefined if they could not be fetched. */
+  let chats: WidgetConversation[] | null | undefined = null;
+  /** The opening of the list for which they were fetched. */
+  let fetchedFor: object | null = null;
+
+  async function fetchFor(context: PanelContext): Promise<void> {
+    chats = await fetchChats(context.actions.fileAccess()).catch(() => undefined);
+    context.change({});
+  }
+
+  return {
+    /** The list: each opening fetches it again. */
+    viewChats(context: PanelContext) {
+      const { state, texts, ui, actions, change } = context;
+      if (fetchedFor !== ui.listing) {
+        fetchedFor = ui.listing;
+        chats = null;
+        void fetchFor(context);
+      }
+      const open = (conversation: number) => {
+        if (actions.openChat(conversation)) change({ listing: null });
+        else change({ fault: "chatsUnsent" });
+      };
+      const next = Math.max(0, ...(chats ?? []).map(({ conversation }) => conversation)) + 1;
+      if (chats === null) return <p>{texts.text("connecting")}</p>;
+      if (chats === undefined) return <p class="fault">{texts.text("faultOther")}</p>;
+      return (
+        <div class="chats" data-part="chats">
+          {ui.fault !== null && (
+            <p class="fault" role="alert">
+              {texts.text(ui.fault)}
+            </p>
+          )}
+          {chats.map(({ conversation, author, text, markdown, at, unread }) => (
+            <button
+              type="button"
+              class={unread ? "unread" : ""}
+              data-part="chat"
+              aria-current={conversation === state.chat}
+              onClick={() => open(conversation)}
+            >
+              <small>
+                {texts.text(author === "visitor" ? "you" : author)} · {texts.day(Date.parse(at))},{" "}
+                {texts.time(Date.parse(at))}
+              </small>
+              <span dir="auto">{markdown ? context.plain(text) : text}</span>
+            </button>
+          ))}
+          {next <= LIMITS.conversationsMaxCount && (
+            <button type="button" class="primary" data-part="newChat" onClick={() => open(next)}>
+              {texts.text("newChat")}
+            </button>
+          )}
+        </div>
+      );
+    },
+  };
+}
+
+/** The list of the visitor's conversations. */
+export type Chats = ReturnType<typeof create>;

@@ -1,0 +1,204 @@
+/** @jsxRuntime classic */
+/** @jsx h */
+// What few visitors need: the panel loads this file when the first file is chosen or shown.
+import type { h } from "preact";
+import { downloadFile, fetchFile, uploadFile } from "../connection/files.ts";
+import { errorText } from "../error-text.ts";
+import { LIMITS } from "../limits.ts";
+import type { Texts } from "../locales/create-texts.ts";
+import type { Entry, FileView } from "../state.ts";
+import type { DraftFile, PanelContext } from "./panel-context.ts";
+
+type CreateElement = typeof h;
+
+/** Invisible characters that turn the direction of what follows, with which the name of a file could lie. */
+const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Images that a browser decodes, none of which can hold a script. */
+const IMAGES = /^image\/(png|jpeg|gif|webp)$/;
+/** Size of a thumbnail at most, in CSS pixels. */
+const THUMBNAIL = { width: 220, height: 160 };
+
+/** The name of the string with which an action has rejected. */
+const errorOf = (error: unknown) => (error instanceof Error ? error.message : "faultOther");
+
+/** A canvas: unlike an image, it is shown whatever the policy of the page allows. */
+async function paint(canvas: HTMLCanvasElement, content: Blob): Promise<void> {
+  const bitmap = await createImageBitmap(content);
+  const scale = Math.min(1, THUMBNAIL.width / bitmap.width, THUMBNAIL.height / bitmap.height);
+  // Twice as many dots as pixels, for screens that have them.
+  canvas.width = Math.max(1, Math.min(bitmap.width, bitmap.width * scale * 2));
+  canvas.height = Math.max(1, Math.min(bitmap.height, bitmap.height * scale * 2));
+  canvas.style.width = `${Math.max(24, bitmap.width * scale)}px`;
+  canvas.getContext("2d")?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
+  canvas.hidden = false;
+}
+
+/** Files that are sent, shown and downloaded. Made with the panel's own `h`, as the forms are. */
+// oxlint-disable-next-line max-lines-per-function, no-unused-vars -- JSX calls `h`; one state: the views of a file share what is known of it
+export function create(h: CreateElement) {
+  /** What is known of images, by `fileId`: they are fetched once. */
+  const contents = new Map<string, Promise<Blob>>();
+  let draftCount = 0;
+
+  /** Shows an image once it is seen; where that does not work, its name remains. */
+  const thumbnail = (context: PanelContext, fileId: string, content: () => Promise<Blob>) => (
+    <canvas
+      hidden
+      aria-hidden="true"
+      key={fileId}
+      ref={(canvas: HTMLCanvasElement | null) => {
+        if (canvas === null || canvas.dataset["fileId"] === fileId) return;
+        canvas.dataset["fileId"] = fileId;
+        const show = async () => {
+          try {
+            await paint(canvas, await content());
+            context.change({});
+          } catch {
+            // It has expired, or it is no image that this browser knows.
+            contents.delete(fileId);
+          }
+        };
+        const seen = new IntersectionObserver((entries) => {
+          if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+          seen.disconnect();
+          void show();
+        });
+        // A hidden element is never seen; the button around it is.
+        seen.observe(canvas.parentElement ?? canvas);
+      }}
+    />
+  );
+
+  /** A file's name, which is foreign and can neither turn nor cover what stands around it, and its size. */
+  const viewName = (file: FileView, texts: Texts) => (
+    <span class="name">
+      <bdi>{file.filename.replace(DIRECTION_MARKS, "")}</bdi>{" "}
+      <small>{file.expired ? texts.text("faultFileGone") : texts.size(file.sizeBytes)}</small>
+    </span>
+  );
+
+  const icon = (path: string) => (
+    <svg viewBox="0 0 24 24" aria-hidden="true">
+      <path d={path} />
+    </svg>
+  );
+
+  async function addOne(file: File, context: PanelContext): Promise<void> {
+    const { ui, texts, actions, change, say } = context;
+    const controller = new AbortController();
+    const draft: DraftFile = {
+      key: ++draftCount,
+      view: { fileId: null, filename: file.name, mime: file.type, sizeBytes: file.size, progress: 0 },
+      fault: null,
+      abort: () => controller.abort(),
+    };
+    ui.files.push(draft);
+    change({});
+    try {
+      const onProgress = (progress: number) => {
+        draft.view.progress = progress;
+        change({});
+      };
+      draft.view = await uploadFile(actions.fileAccess(), file, onProgress, controller.signal);
+      if (draft.view.fileId !== null) contents.set(draft.view.fileId, Promise.resolve(file));
+    } catch (error) {
+      draft.view.progress = null;
+      draft.fault = errorOf(error);
+      // A visitor who has removed the file knows.
+      if (ui.files.includes(draft)) say(`${file.name}: ${errorText(texts, draft.fault)}`);
+    }
+    change({});
+  }
+
+  async function download(file: FileView, entry: Entry, context: PanelContext): Promise<void> {
+    const { ui, actions } = context;
+    const { fileId } = file;
+    if (fileId === null || ui.coming.has(fileId)) return;
+    const onProgress = (part: number) => {
+      ui.coming.set(fileId, part);
+      context.shown.delete(entry);
+      context.change({});
+    };
+    onProgress(0);
+    const error = await downloadFile(actions.fileAccess(), file, onProgress).then(() => null, errorOf);
+    ui.coming.delete(fileId);
+    context.shown = new WeakMap();
+    context.change({ fault: error });
+  }
+
+  const contentOf = (file: FileView, fileId: string, context: PanelContext) => () => {
+    const known = contents.get(fileId) ?? fetchFile(context.actions.fileAccess(), file);
+    contents.set(fileId, known);
+    return known;
+  };
+
+  return {
+    /** Takes files into the message that is being written, as far as there is room. */
+    add(files: readonly File[], context: PanelContext): void {
+      const room = LIMITS.attachmentsMaxCount - context.ui.files.length;
+      context.change({ fault: files.length > room ? "faultFileCount" : null });
+      // What becomes of each is seen beside its name.
+      void Promise.all(files.slice(0, room).map((file) => addOne(file, context)));
+    },
+
+    /** A file of the message that is being written. */
+    viewDraft(file: DraftFile, context: PanelContext) {
+      const { texts, ui, change } = context;
+      const { filename: name, progress } = file.view;
+      const remove = () => {
+        file.abort();
+        change({ files: ui.files.filter((other) => other !== file) });
+      };
+      return (
+        <div class="row draft" key={file.key}>
+          {viewName(file.view, texts)}
+          {progress !== null && (
+            <progress
+              value={progress}
+              aria-label={texts.text("uploading", { name, percent: texts.percent(progress) })}
+            />
+          )}
+          {file.fault !== null && <span class="fault">{errorText(texts, file.fault)}</span>}
+          <button
+            type="button"
+            class="icon"
+            data-part="close"
+            title={texts.text("removeFile", { name })}
+            onClick={remove}
+          >
+            {icon("M6 6l12 12M18 6L6 18")}
+          </button>
+        </div>
+      );
+    },
+
+    /** A file to download, and an image as a thumbnail. While it comes, its button shows how much of it is there. */
+    viewFile(file: FileView, entry: Entry, context: PanelContext) {
+      const { texts, ui } = context;
+      const { fileId } = file;
+      const coming = ui.coming.get(fileId ?? "");
+      const isImage = fileId !== null && file.expired !== true && IMAGES.test(file.mime);
+      return (
+        <button
+          type="button"
+          class={isImage ? "bubble file image" : "bubble file"}
+          data-part="file"
+          aria-disabled={fileId === null || file.expired === true}
+          title={file.expired ? undefined : texts.text("download", { name: file.filename })}
+          onClick={() => void (!file.expired && download(file, entry, context))}
+        >
+          {isImage
+            ? thumbnail(context, fileId, contentOf(file, fileId, context))
+            : icon("M12 4v11M7 11l5 5 5-5M5 20h14")}
+          {viewName(file, texts)}
+          {coming !== undefined && <progress value={coming} aria-label={texts.percent(coming)} />}
+        </button>
+      );
+    },
+  };
+}
+
+/** The files of the panel. */
+export type Files = ReturnType<typeof create>;
