@@ -1,5 +1,11 @@
 import type { Source, WidgetConfigAnswer } from "@svc/contracts";
-import type { FileAccess } from "./connection/files.ts";
+
+/** Where files go, and what proves who asks. */
+export interface FileAccess {
+  /** Address of the widget's server, with a slash at its end. */
+  base: string;
+  headers: Record<string, string>;
+}
 
 /** A file as the visitor sees it. */
 export interface FileView {

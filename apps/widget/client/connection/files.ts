@@ -1,12 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import type { FileView } from "../state.ts";
-
-/** Where files go, and what proves who asks. */
-export interface FileAccess {
-  /** Address of the widget's server, with a slash at its end. */
-  base: string;
-  headers: Record<string, string>;
-}
+import type { FileAccess, FileView } from "../state.ts";
 
 /** The text for a rejected file, by HTTP status; anything else is a transfer error. */
 const ERRORS: Record<number, string> = {

@@ -3,9 +3,9 @@
 // What few visitors need: the panel loads this file when the list of conversations is first opened.
 import type { h } from "preact";
 import type { WidgetConversation, WidgetConversationsAnswer } from "@svc/contracts";
-import type { FileAccess } from "../connection/files.ts";
 import { LIMITS } from "../limits.ts";
-import type { PanelContext } from "./panel-context.ts";
+import type { FileAccess } from "../state.ts";
+import type { PanelContext, Parts } from "./panel-context.ts";
 
 type CreateElement = typeof h;
 
@@ -18,7 +18,7 @@ async function fetchChats({ base, headers }: FileAccess): Promise<WidgetConversa
 
 /** The list of the visitor's conversations. Made with the panel's own `h`, as the forms are. */
 // oxlint-disable-next-line no-unused-vars -- JSX of this file calls it.
-export function create(h: CreateElement) {
+export function create(h: CreateElement): Parts["chats"] {
   /** Null until they have come; undefined if they could not be fetched. */
   let chats: WidgetConversation[] | null | undefined = null;
   /** The opening of the list for which they were fetched. */
@@ -77,6 +77,3 @@ export function create(h: CreateElement) {
     },
   };
 }
-
-/** The list of the visitor's conversations. */
-export type Chats = ReturnType<typeof create>;

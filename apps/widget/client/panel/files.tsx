@@ -7,7 +7,7 @@ import { errorText } from "../error-text.ts";
 import { LIMITS } from "../limits.ts";
 import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, FileView } from "../state.ts";
-import type { DraftFile, PanelContext } from "./panel-context.ts";
+import type { DraftFile, PanelContext, Parts } from "./panel-context.ts";
 
 type CreateElement = typeof h;
 
@@ -37,7 +37,7 @@ async function paint(canvas: HTMLCanvasElement, content: Blob): Promise<void> {
 
 /** Files that are sent, shown and downloaded. Made with the panel's own `h`, as the forms are. */
 // oxlint-disable-next-line max-lines-per-function, no-unused-vars -- JSX calls `h`; one state: the views of a file share what is known of it
-export function create(h: CreateElement) {
+export function create(h: CreateElement): Parts["files"] {
   /** What is known of images, by `fileId`: they are fetched once. */
   const contents = new Map<string, Promise<Blob>>();
   let draftCount = 0;
@@ -199,6 +199,3 @@ export function create(h: CreateElement) {
     },
   };
 }
-
-/** The files of the panel. */
-export type Files = ReturnType<typeof create>;

@@ -3,7 +3,7 @@
 // What few visitors need: the panel loads this file when it first shows one of these forms.
 import type { h } from "preact";
 import { LIMITS } from "../limits.ts";
-import type { PanelContext } from "./panel-context.ts";
+import type { PanelContext, Parts } from "./panel-context.ts";
 
 type CreateElement = typeof h;
 
@@ -101,7 +101,4 @@ function createContact(h: CreateElement) {
  * Returns the forms of the panel, made with the panel's own `h`: a second copy of Preact in this file would number its
  * elements as the first one does, and elements with equal numbers are not rendered again.
  */
-export const create = (h: CreateElement) => ({ Rating: createRating(h), Contact: createContact(h) });
-
-/** The forms of the panel. */
-export type Forms = ReturnType<typeof create>;
+export const create = (h: CreateElement): Parts["forms"] => ({ Rating: createRating(h), Contact: createContact(h) });

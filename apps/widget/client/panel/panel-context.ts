@@ -1,15 +1,16 @@
 import type { VNode } from "preact";
 import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, FileView, WidgetActions, WidgetState } from "../state.ts";
-import type { Chats } from "./chats.tsx";
-import type { Files } from "./files.tsx";
-import type { Forms } from "./forms.tsx";
 
 /** Parts of the panel that few visitors need, each a file that is loaded when it is first shown. */
 export interface Parts {
-  chats: Chats;
-  files: Files;
-  forms: Forms;
+  chats: { viewChats(context: PanelContext): VNode };
+  files: {
+    add(files: readonly File[], context: PanelContext): void;
+    viewDraft(file: DraftFile, context: PanelContext): VNode;
+    viewFile(file: FileView, entry: Entry, context: PanelContext): VNode;
+  };
+  forms: Record<"Rating" | "Contact", (props: { context: PanelContext }) => VNode>;
 }
 
 /** A file of the message that is being written. */
