@@ -566,7 +566,10 @@ describeInBrowser("a day of operators", () => {
       const [, widgetKey = ""] = /data-api-key="([^"]+)"/.exec(await tag.innerText()) ?? [];
       await page.getByLabel("Title", { exact: true }).fill("Kestrel help");
       await page.getByRole("img", { name: "The widget with these settings: Kestrel help" }).waitFor();
-      await page.getByRole("radio", { name: "Left" }).check({ force: true });
+      await page
+        .locator("label")
+        .filter({ hasText: /^Left$/ })
+        .click();
       await save();
       const [widgetUrl = ""] = ground.product.composition.widgetUrls;
       const config = await waitFor(

@@ -5,6 +5,9 @@ import { sourceSchema } from "./reply-item.ts";
 import { agentToolSchema, agentToolsField } from "./tool.ts";
 import { lineUpTo, messageText, textUpTo } from "./well-formed.ts";
 
+/** Threshold of new agents (ADR 0067). */
+export const DEFAULT_AUTO_THRESHOLD = 0.7;
+
 /** Limits of agents. Characters are Unicode code points. */
 export const AGENT_LIMITS = {
   nameMaxChars: 200,
@@ -87,7 +90,7 @@ const agentSettings = {
     .min(0, { error: thresholdError })
     .max(1, { error: thresholdError })
     .optional()
-    .describe("Minimum confidence at which `auto_if` sends. Defaults to 0.7."),
+    .describe(`Minimum confidence at which \`auto_if\` sends. Defaults to ${DEFAULT_AUTO_THRESHOLD}.`),
   fixedReply: messageText(AGENT_LIMITS.fixedReplyMaxChars).nullable().optional(),
   tools: agentToolsField.optional().describe("Tools that the language model can call. Replaces the whole list."),
   assignment: agentAssignmentSchema.optional().describe("Defaults to `none`."),

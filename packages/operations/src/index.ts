@@ -70,7 +70,7 @@ export {
 } from "./articles.ts";
 export { getGap, listGaps, updateGap, writeGapArticle } from "./gaps.ts";
 export type { GapListInput } from "./gaps.ts";
-export { FIRST_AGENT, initialize } from "./initialize.ts";
+export { DEMO_KB, FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
 export { requireScopeOf } from "./operation.ts";

@@ -28,36 +28,41 @@ export const FIRST_AGENT = {
   autoThreshold: 0.5,
 } as const;
 
-/** Who answers about the lamps of the demo page's fictional shop. */
-const DEMO_AGENT = {
-  name: "shop assistant",
-  description: "Answers questions about the lamps of the demo shop: shipping, returns, warranty, payment.",
-  kb: "demo shop",
-  autoThreshold: 0.5,
-} as const;
+/** Knowledge base of the demo page's fictional shop, from which the first agent answers too. */
+export const DEMO_KB = { name: "demo shop", keyPrefix: "demo/" } as const;
 
 const MADE_BY_INITIALISATION = "initialisation";
 
 /** Audit log fields of the changes that an initialization makes. */
 const BY_INITIALISATION = { actor: MADE_BY_INITIALISATION, project: null, result: "ok", requestId: null } as const;
 
-/** Fills a knowledge base with the Markdown files of a folder and makes the agent that answers from it. */
-async function makeAgent(
+/** Fills a knowledge base with the Markdown files of a folder, and returns its ID. */
+async function fillKb(
   { store, log }: { store: Store; log: Log },
   project: Project,
-  agent: typeof FIRST_AGENT | typeof DEMO_AGENT,
-  folder: string,
-): Promise<void> {
-  const { kb } = await ensureKb({ store }, project.id, agent.kb);
+  { name, folder, keyPrefix = "" }: { name: string; folder: string; keyPrefix?: string },
+): Promise<string> {
+  const { kb } = await ensureKb({ store }, project.id, name);
   const files = (await readdir(folder)).filter((file) => file.endsWith(".md")).sort();
   for (const file of files) {
     const text = await readFile(join(folder, file), "utf8");
-    await addDocument({ store, log }, project.id, kb.id, { key: file, text, mime: "text/markdown" });
+    await addDocument({ store, log }, project.id, kb.id, { key: `${keyPrefix}${file}`, text, mime: "text/markdown" });
   }
-  const agents = await store.agents.list(project.id);
-  if (agents.some(({ name }) => name === agent.name)) return;
-  const { name, description, autoThreshold } = agent;
-  await store.agents.insert(project.id, { name, description, kbIds: [kb.id], reviewPolicy: "auto_if", autoThreshold });
+  return kb.id;
+}
+
+/** Makes the agent that answers from the product's own guide, and from the documents of the demo page's shop if given. */
+async function makeFirstAgent(
+  resources: { store: Store; log: Log },
+  project: Project,
+  { guideDir, demoDir }: Pick<InitializeOptions, "guideDir" | "demoDir">,
+): Promise<void> {
+  const kbIds = [await fillKb(resources, project, { name: FIRST_AGENT.kb, folder: guideDir })];
+  if (demoDir !== undefined) kbIds.push(await fillKb(resources, project, { ...DEMO_KB, folder: demoDir }));
+  const { agents } = resources.store;
+  const { name, description, autoThreshold } = FIRST_AGENT;
+  if ((await agents.list(project.id)).some((agent) => agent.name === name)) return;
+  await agents.insert(project.id, { name, description, kbIds, reviewPolicy: "auto_if", autoThreshold });
 }
 
 /** Makes the administrator's key where there is none, and returns it; null when one exists. */
@@ -93,8 +98,8 @@ export interface InitializeOptions {
   /** True when the caller shows the key right away; else it calls `store.installation.markAdminKeyShown` later. */
   showsKey: boolean;
   /**
-   * Folder of the documents of the demo page's shop: with it, the first initialisation also makes the agent that answers
-   * from them, gives the widget a key, and switches it on.
+   * Folder of the documents of the demo page's shop: with it, the first agent answers from them too, and the first
+   * initialisation gives the widget a key and switches it on.
    */
   demoDir?: string | undefined;
 }
@@ -119,10 +124,9 @@ async function initializeAlone(
   const { project } = await store.projects.ensure(DEFAULT_PROJECT);
   const isFirst = !(await store.installation.isInitialized());
   if (isFirst) {
-    await makeAgent({ store, log }, project, FIRST_AGENT, options.guideDir);
+    await makeFirstAgent({ store, log }, project, options);
     await store.channelsConfig.setEnabled("api", true);
     if (options.demoDir !== undefined) {
-      await makeAgent({ store, log }, project, DEMO_AGENT, options.demoDir);
       const { widget } = await store.channelsConfig.read();
       await store.channelsConfig.update(
         "widget",

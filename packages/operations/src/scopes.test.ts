@@ -7,6 +7,7 @@ import * as exported from "./index.ts";
 
 /** What is exported and is no operation of anybody: each with why it needs no scope. */
 const NO_OPERATIONS: Record<string, string> = {
+  DEMO_KB: "a name",
   FIRST_AGENT: "a name",
   SecretKeyMissingError: "an error",
   asModelPull: "works on what it is given",

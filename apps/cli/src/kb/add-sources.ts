@@ -1,12 +1,12 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Principal } from "@svc/auth";
-import { KB_LIMITS, ServiceError } from "@svc/contracts";
+import { DEFAULT_AUTO_THRESHOLD, KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { Agent, KbItem } from "@svc/contracts";
 import { createFileReader, createPageFetcher, ensureKb, ingestFile } from "@svc/knowledge";
 import type { FileReader, FileToIngest, PageFetcher } from "@svc/knowledge";
 import type { Log } from "@svc/log";
-import { FIRST_AGENT, audited } from "@svc/operations";
+import { DEMO_KB, FIRST_AGENT, audited } from "@svc/operations";
 import { createFetchGuard } from "@svc/runtime";
 import type { ProjectId, Store } from "@svc/store";
 import { bindOperations, listAllAgents, listAllDocuments, listAllKbs } from "../as-administrator.ts";
@@ -129,20 +129,22 @@ const NAME_CHARS = 80;
 /** Maximum number of attempts while somebody else changes the agent. */
 const MAX_TRIES = 3;
 
-/** Returns true if a knowledge base contains only the product's guide. */
-async function isProductGuide(operations: BoundOperations, kb: KbItem): Promise<boolean> {
-  if (kb.name !== FIRST_AGENT.kb) return false;
+/** Returns true if a knowledge base contains only the product's guide, or only the documents of the demo shop. */
+async function isOurs(operations: BoundOperations, { id, name }: KbItem): Promise<boolean> {
+  if (name !== FIRST_AGENT.kb && name !== DEMO_KB.name) return false;
   const pages = new Set(await readdir(await findGuideDir()));
-  const documents = await listAllDocuments(operations, kb.id);
-  return documents.every(({ key }) => pages.has(key));
+  const isOurKey = (key: string) => (name === FIRST_AGENT.kb ? pages.has(key) : key.startsWith(DEMO_KB.keyPrefix));
+  return (await listAllDocuments(operations, id)).every(({ key }) => isOurKey(key));
 }
 
 /** Assigns the knowledge base to the agent instead of the product's guide. Returns false if somebody else has changed the agent. */
 async function replaceGuide({ updateAgent }: BoundOperations, agent: Agent, kbId: string): Promise<boolean> {
   // The description of the guide no longer applies, and triage would use it.
   const description = agent.description === FIRST_AGENT.description ? "" : agent.description;
+  // Nor does the threshold that the guide is answered from.
+  const threshold = agent.autoThreshold === FIRST_AGENT.autoThreshold ? { autoThreshold: DEFAULT_AUTO_THRESHOLD } : {};
   try {
-    await updateAgent({ id: agent.id, versions: [agent.version] }, { kbIds: [kbId], description });
+    await updateAgent({ id: agent.id, versions: [agent.version] }, { kbIds: [kbId], description, ...threshold });
     return true;
   } catch (error) {
     if (error instanceof ServiceError && error.code === "version_conflict") return false;
@@ -152,7 +154,7 @@ async function replaceGuide({ updateAgent }: BoundOperations, agent: Agent, kbId
 
 /**
  * Makes sure that an agent answers from a knowledge base that was filled. If no agent has it, and the project's only
- * agent answers from nothing but the product's guide, that agent gets it and the guide is taken from it; else nothing is
+ * agent answers from nothing but the product's guide and demo shop, that agent gets it and these are taken from it; else nothing is
  * changed. Returns a line for a person: what was changed, or how to assign it; null if an agent has it already.
  */
 async function giveKb(
@@ -176,9 +178,9 @@ async function giveKb(
     }
     const name = others.length === 0 ? shellWord(safeLine(agent.name, NAME_CHARS)) : "NAME";
     const kbs = (await listAllKbs(operations)).filter(({ id }) => agent.kbIds.includes(id));
-    const [guide, ...more] = kbs;
-    const isAlone = others.length === 0 && guide !== undefined && more.length === 0 && agent.fixedReply === null;
-    if (!isAlone || !(await isProductGuide(operations, guide))) return giveTo(name);
+    const isAlone = others.length === 0 && kbs.length > 0 && agent.fixedReply === null;
+    const ours = await Promise.all(kbs.map((known) => isOurs(operations, known)));
+    if (!isAlone || ours.includes(false)) return giveTo(name);
     if (!(await replaceGuide(operations, agent, kb.id))) continue;
     return (
       `${safeLine(agent.name, NAME_CHARS)} now answers from "${kbName}" instead of the product's guide. To add the guide ` +

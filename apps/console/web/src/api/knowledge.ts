@@ -101,12 +101,13 @@ export async function addDocument(
   await connection.call("addDocuments", project, { params: { id: kbId }, body: source });
 }
 
-/** Name of the knowledge base that is installed with the service: its own guide. */
-export const GUIDE_KB = "guide";
+/** Names of the knowledge bases that are installed with the service: its own guide, and the demo page's shop. */
+export const OUR_KBS: readonly string[] = ["guide", "demo shop"];
 
 /** Returns the knowledge base for the project's own documents, or undefined if there is none yet. */
 export const ownKb = (kbs: readonly KbItem[]): KbItem | undefined =>
-  kbs.find(({ documents, name }) => name !== GUIDE_KB && documents > 0) ?? kbs.find(({ name }) => name !== GUIDE_KB);
+  kbs.find(({ documents, name }) => !OUR_KBS.includes(name) && documents > 0) ??
+  kbs.find(({ name }) => !OUR_KBS.includes(name));
 
 /** Questions without a good answer, page by page. */
 export const gapsQuery = (

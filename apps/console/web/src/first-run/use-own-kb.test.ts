@@ -4,12 +4,13 @@ import { giveOwnKb } from "./use-own-kb.ts";
 
 const kb = (id: string, name: string) => ({ id, name }) as KbItem;
 const agent = (kbIds: string[], description: string) => ({ kbIds, description }) as Agent;
-const KBS = [kb("k1", "guide"), kb("k2", "Knowledge"), kb("k3", "handbook")];
+const KBS = [kb("k1", "guide"), kb("k2", "Knowledge"), kb("k3", "handbook"), kb("k4", "demo shop")];
 const ABOUT_GUIDE = "Answers questions about this service from its guide.";
 
-test("an agent that knew only the service's guide answers from one's own documents alone", () => {
+test("an agent that knew only the service's guide and the demo shop answers from one's own documents alone", () => {
   expect(giveOwnKb(agent(["k1"], ABOUT_GUIDE), "k2", KBS)).toEqual({ kbIds: ["k2"], description: "" });
   expect(giveOwnKb(agent(["k1"], "Helps everybody"), "k2", KBS)).toEqual({ kbIds: ["k2"] });
+  expect(giveOwnKb(agent(["k1", "k4"], "Helps everybody"), "k2", KBS)).toEqual({ kbIds: ["k2"] });
 });
 
 test("the first agent has the default threshold for one's own documents, unless somebody has changed it", () => {

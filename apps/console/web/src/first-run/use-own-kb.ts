@@ -1,7 +1,7 @@
 import type { Agent, AgentChange, KbItem } from "@svc/contracts";
 import { useRef } from "react";
 import { agentsQuery, changeAgent } from "../api/agents.ts";
-import { GUIDE_KB, kbsQuery, ownKb } from "../api/knowledge.ts";
+import { OUR_KBS, kbsQuery, ownKb } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 
@@ -16,7 +16,7 @@ const DEFAULT_THRESHOLD = 0.7;
  * more: who asks about a shop should not read how this service is run.
  */
 export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): AgentChange {
-  const guides = new Set(kbs.flatMap(({ id, name }) => (name === GUIDE_KB ? [id] : [])));
+  const guides = new Set(kbs.flatMap(({ id, name }) => (OUR_KBS.includes(name) ? [id] : [])));
   if (agent.kbIds.length === 0 || !agent.kbIds.every((id) => guides.has(id))) return { kbIds: [...agent.kbIds, kbId] };
   return {
     kbIds: [kbId],
