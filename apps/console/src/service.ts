@@ -71,6 +71,7 @@ const OWN_PATHS = [
   "/session/password",
   "/session/profile",
   "/session/notifications",
+  "/session/push",
   "/session/places",
   "/session/views",
   "/link",

@@ -65,8 +65,8 @@ export function getUnsubscribePage({ store }: { store: Store }): RequestHandler 
 }
 
 /**
- * `POST /unsubscribe/:token`: the customer gets no more emails of the project. Sent by the button of the page, and by mail
- * programs without a person on a page (RFC 8058). Repeated, and for a customer that was erased, it changes nothing.
+ * `POST /unsubscribe/:token`: neither the customer nor the address that the email went to gets another one of the project.
+ * Sent by the button of the page, and by mail programs without a person on a page (RFC 8058). Safe to repeat.
  */
 export function postUnsubscribe({ store }: { store: Store }): RequestHandler {
   return async (request, response) => {
@@ -75,6 +75,7 @@ export function postUnsubscribe({ store }: { store: Store }): RequestHandler {
       sendPage(response.status(404), request.query["lang"], INVALID);
       return;
     }
+    await store.emailNotifications.unsubscribe(who.project, who.addressHash);
     const customer = await store.customers.find(who.project, who.customerId);
     if (customer !== null && customer.unsubscribedAt === null) {
       await store.customers.update(who.project, { id: customer.id }, { unsubscribed: true });

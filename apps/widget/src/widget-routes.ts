@@ -43,6 +43,10 @@ export function configAnswer(settings: WidgetSettings, expectedReply: string): W
   const { theme, color, position, locale, title, greeting, strings, features, requireIdentity } = settings;
   const { questions, languages, logo, launcher } = settings;
   const [language = ""] = locale.toLowerCase().split("-", 1);
+  // A label of one language needs the launcher's file, too.
+  const texts = [strings, ...Object.values(languages).map((own) => own.strings ?? {})];
+  const hasLabel = texts.some((own) => Object.hasOwn(own, "launcher"));
+  const isDefault = !hasLabel && isDeepStrictEqual(launcher, DEFAULT_LAUNCHER);
   return {
     theme,
     color,
@@ -56,7 +60,7 @@ export function configAnswer(settings: WidgetSettings, expectedReply: string): W
     questions,
     languages,
     logo,
-    ...(isDeepStrictEqual(launcher, DEFAULT_LAUNCHER) ? {} : { launcher }),
+    ...(isDefault ? {} : { launcher }),
     features: { ...features, identity: requireIdentity },
   };
 }

@@ -47,6 +47,13 @@ env:
   {{- end }}
   - name: SVC_PUBLIC_URLS
     value: {{ join "," $urls | quote }}
+  {{- range $setting, $app := dict "SVC_CONSOLE_URL" "console" "SVC_WIDGET_URL" "widget" }}
+  {{- $host := get $.root.Values.hosts $app }}
+  {{- if and $host (not (hasKey $.root.Values.settings $setting)) }}
+  - name: {{ $setting }}
+    value: {{ printf "https://%s" $host | quote }}
+  {{- end }}
+  {{- end }}
   {{- range $name, $value := .root.Values.settings }}
   - name: {{ $name }}
     value: {{ $value | toString | quote }}

@@ -10,5 +10,5 @@ export { describeExpectedReply } from "./expected-reply.ts";
 export type { ReplyTimes } from "./expected-reply.ts";
 export { announceReplies, followReplies } from "./finished-messages.ts";
 export type { FinishedMessage } from "./finished-messages.ts";
-export { makeUnsubscribeToken, readUnsubscribeToken } from "./unsubscribe-token.ts";
+export { hashAddress, makeUnsubscribeToken, readUnsubscribeToken } from "./unsubscribe-token.ts";
 export { sniffMime } from "./sniff-mime.ts";

@@ -56,23 +56,23 @@ async function readVersion(store: Store, principal: Principal, id: string, numbe
 export const keyOfArticle = (id: string, gapId: string | null): string =>
   gapId === null ? `article:${id}` : `gap:${gapId}`;
 
-/** Longer than a publication takes, which ends with the lease if its process dies. */
+/** Lease duration of a publication, in milliseconds: longer than it takes. If its process crashes, the lease expires. */
 const PUBLICATION_LEASE_MS = 30_000;
-const PUBLICATION_TRIALS = 100;
+const PUBLICATION_ATTEMPTS = 100;
 const PUBLICATION_PAUSE_MS = 100;
 
 /**
- * Publishes an article while nobody else does: of two at once, the later text would otherwise not always be the one that
- * agents search. Waits for the other one for ten seconds, then throws unavailable.
+ * Runs `work`, which publishes an article, exclusively: of two concurrent publications, agents could otherwise search the
+ * older text. Waits for the other one for ten seconds, then throws unavailable.
  */
-export async function publishAlone<Result>(
+export async function publishExclusively<Result>(
   { serviceLeases }: Pick<Store, "serviceLeases">,
   { kbId, key }: { kbId: string; key: string },
   work: () => Promise<Result>,
 ): Promise<Result> {
   const [name, holder] = [`publication ${kbId} ${key}`, newId()];
-  for (let trial = 1; !(await serviceLeases.take(name, holder, PUBLICATION_LEASE_MS)); trial += 1) {
-    if (trial === PUBLICATION_TRIALS) {
+  for (let attempt = 1; !(await serviceLeases.take(name, holder, PUBLICATION_LEASE_MS)); attempt += 1) {
+    if (attempt === PUBLICATION_ATTEMPTS) {
       throw new ServiceError("unavailable", "Somebody else is publishing this article. Try again in a minute.");
     }
     await sleep(PUBLICATION_PAUSE_MS);
@@ -207,7 +207,7 @@ export const publishArticle = operation(
     const { project } = principal;
     const { id: articleId, kbId, gapId } = await readArticle(store, principal, id);
     const key = keyOfArticle(articleId, gapId);
-    return publishAlone(store, { kbId, key }, async () => {
+    return publishExclusively(store, { kbId, key }, async () => {
       const { title, text, revision, version } = await readArticle(store, principal, id);
       // The version changes only once it is published, so that a call that was rejected with rate_limited can be repeated.
       if (versions !== null && !versions.includes(version)) throw staleVersion("The article", version);

@@ -1,3 +1,4 @@
+import { hashAddress } from "@svc/channel-manager";
 import {
   ServiceError,
   checkInput,
@@ -70,6 +71,12 @@ export const updateCustomer = operation(
     const { result, record } = await store.customers.update(principal.project, { id, versions }, change);
     if (record === null) throw notFound();
     if (result === "stale") throw staleVersion("The customer", record.version);
+    if (change.unsubscribed === false) {
+      const known = record.identities.flatMap(({ kind, value }) => (kind === "email" ? [value] : []));
+      const addresses = record.email === null ? known : [record.email, ...known];
+      const hashes = addresses.map((address) => hashAddress(store.sealer, address));
+      await store.emailNotifications.resubscribe(principal.project, hashes);
+    }
     return asDetail(record);
   },
   { audit: "customers.update" },

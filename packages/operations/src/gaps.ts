@@ -14,7 +14,7 @@ import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
-import { keyOfArticle, publishAlone, searchableText } from "./articles.ts";
+import { keyOfArticle, publishExclusively, searchableText } from "./articles.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
@@ -141,7 +141,7 @@ export const writeGapArticle = operation(
       mime: "text/markdown" as const,
     };
     const { project, actor } = principal;
-    const article = await publishAlone(store, { kbId, key: request.key }, async () => {
+    const article = await publishExclusively(store, { kbId, key: request.key }, async () => {
       const added = await addDocuments(deps, principal, kbId, request);
       if ("import" in added) throw new Error("an article was mistaken for a sitemap");
       const made = { kbId, documentId: added.item.id };

@@ -1,3 +1,4 @@
+import { domainToASCII } from "node:url";
 import { createTransport } from "nodemailer";
 import { errorMessage, toError } from "@svc/primitives";
 
@@ -116,11 +117,19 @@ function isRejected({ command, responseCode }: SmtpErrorFields): boolean {
 
 const oneLine = (text: string) => text.replaceAll(/[\s\p{C}]+/gu, " ").trim();
 
+/** Replaces an address as mail servers repeat it: in any case, with its domain in ASCII or as it is. */
+function withoutAddress(text: string, to: string): string {
+  const at = to.lastIndexOf("@");
+  const forms = [to, `${to.slice(0, at)}@${domainToASCII(to.slice(at + 1))}`];
+  const pattern = forms.map((form) => form.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join("|");
+  return text.replaceAll(new RegExp(pattern, "giu"), "recipient");
+}
+
 function asEmailError(error: unknown, to?: string): EmailError {
   const cause = toError(error);
   // A server's response may have several lines and any characters, and repeats the address, which is not to be stored.
   const text = oneLine(errorMessage(cause));
-  const message = (to === undefined ? text : text.replaceAll(to, "recipient")).slice(0, 300);
+  const message = (to === undefined ? text : withoutAddress(text, to)).slice(0, 300);
   return new EmailError(message, { isFinal: isRejected(cause as SmtpErrorFields), cause });
 }
 

@@ -2,7 +2,7 @@ import type { AddressGuard } from "./address-guard.ts";
 import { guardedRequest } from "./guarded-request.ts";
 import { BlockedAddressError } from "./outbound-errors.ts";
 
-/** Where a push notification goes: what the browser has given (Push API). */
+/** Subscription of a browser (Push API). */
 export interface PushTarget {
   endpoint: string;
   p256dh: string;
@@ -41,7 +41,6 @@ export class PushError extends Error {
 }
 
 const TIMEOUT_MS = 20_000;
-const MAX_RESPONSE_BYTES = 4_096;
 /** Statuses after which the same request may succeed later. */
 const isTemporary = (status: number) => status === 408 || status === 429 || status >= 500;
 
@@ -51,7 +50,7 @@ const loadLibrary = async () => (await import("web-push")).default;
 /** Returns new keys. */
 export const makePushKeys = async (): Promise<PushKeys> => (await loadLibrary()).generateVAPIDKeys();
 
-/** What is sent: encrypted and signed. Throws PushError, final, for keys of a browser that are none. */
+/** Returns the encrypted and signed request. Throws PushError, final, if the keys of the browser are not valid. */
 async function describeRequest(target: PushTarget, message: PushMessage, { keys, subject }: PushSender) {
   const library = await loadLibrary();
   const subscription = { endpoint: target.endpoint, keys: { p256dh: target.p256dh, auth: target.auth } };
@@ -68,10 +67,10 @@ async function describeRequest(target: PushTarget, message: PushMessage, { keys,
   }
 }
 
-/** Who sends push notifications. */
+/** Sender of push notifications. */
 export interface PushSender {
   keys: PushKeys;
-  /** Whom a push service can contact: `mailto:` or `https:`. */
+  /** Contact for push services: a URL with `mailto:` or `https:`. */
   subject: string;
 }
 
@@ -90,7 +89,8 @@ export async function sendPush(
       headers,
       ...(body === null ? {} : { body }),
       timeoutMs: TIMEOUT_MS,
-      maxResponseBytes: MAX_RESPONSE_BYTES,
+      // The status says everything; a large error page would otherwise hide it.
+      maxResponseBytes: null,
     }));
   } catch (error) {
     const isFinal = error instanceof BlockedAddressError;

@@ -4,7 +4,7 @@ const RETRY_MS = 500;
 
 /** The connection of a process that listens for notifications. */
 export interface PostgresListener {
-  /** Calls `notify` with each notification on a channel, whose name needs no quotes; `onListening` as often as it listens again. */
+  /** Calls `notify` with each notification on a channel, whose name needs no quotes, and `onListening` after each reconnect. */
   listen(channel: string, listener: ChannelListener): void;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ interface ChannelListener {
 /**
  * Listens on one connection, whatever the number of channels: a connection costs a process of the server, and each
  * notification wakes up every connection that listens. It connects with the first channel, and again after each loss,
- * until it is closed. Rejects nothing: `reportError` is called with what breaks it.
+ * until it is closed. Reports connection errors to `reportError`.
  */
 export function createPostgresListener(config: pg.ClientConfig, reportError: (error: Error) => void): PostgresListener {
   const channels = new Map<string, ChannelListener>();
@@ -68,8 +68,14 @@ export function createPostgresListener(config: pg.ClientConfig, reportError: (er
       channels.set(channel, listener);
       if (isClosed) return;
       if (client === null && retryTimer === undefined) connect();
-      // Its failure also ends the connection, which listens to everything when it is made again.
-      else if (client !== null && isConnected) listenOn(client, [channel]).catch(reportError);
+      else if (client !== null && isConnected) {
+        const connected = client;
+        listenOn(connected, [channel]).catch(async (error: Error) => {
+          reportError(error);
+          // The next connection listens to everything.
+          await connected.end().catch(reportError);
+        });
+      }
     },
 
     async close() {

@@ -123,7 +123,7 @@ export type {
   DetailedCustomer,
   TicketPerson,
 } from "./people/customer-facts.ts";
-export { EMAIL_LEASE_MS } from "./people/email-notifications.ts";
+export { EMAIL_LEASE_MS, REPLY_MAX_DAYS } from "./people/email-notifications.ts";
 export type {
   ClaimedEmail,
   DigestPart,

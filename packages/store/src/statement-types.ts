@@ -385,7 +385,7 @@ export interface Statements {
     insertDigest: [{ operatorId: string; day: string }, object];
     insertForEvents: [{ sendsEmails: boolean; settledId: number | string }, object];
     insertReplies: [{ settledId: number | string }, object];
-    isUnsubscribed: [{ project: string; customerId: string; address: string }, object];
+    isUnsubscribed: [{ customerId: string; project: string; addressHash: string }, object];
     listDigests: [object, { id: string; notifications: unknown }];
     listDue: [{ limit: number | string }, { recipientId: string; dueAt: Date }];
     lockAddress: [{ addressLock: number; addressHash: string }, { pgAdvisoryXactLock: string }];
@@ -395,7 +395,9 @@ export interface Statements {
     readState: [object, { failing: number; since: Date; failure: string }];
     readUnseen: [{ recipientId: string; leaseId: string }, { id: string; seq: number; type: string; text: string; markdown: boolean; filename: string }];
     reserveAddress: [{ addressHash: string; recipientId: string; leaseId: string; emailId: string; maxPerDay: number | string }, object];
+    resubscribe: [{ project: string; addressHashes: readonly (string | null)[] }, object];
     retryLater: [{ delayMs: number; counts: boolean; failure: string; recipientId: string; leaseId: string }, object];
+    unsubscribe: [{ addressHash: string; project: string }, object];
   };
   "people/erasures": {
     countErasure: [{ id: readonly (string | null)[] }, object];
@@ -490,6 +492,7 @@ export interface Statements {
     put: [{ id: string; operatorId: string; endpoint: string; p256dh: string; auth: string }, object];
     readKeys: [object, { keys: unknown }];
     remove: [{ id: string }, object];
+    removeAllOf: [{ operatorId: string }, object];
     removeOf: [{ operatorId: string; endpoint: string }, object];
     setKeys: [{ keys: object | string }, object];
   };

@@ -196,11 +196,31 @@ describe("an address from the form, which may be somebody else's,", () => {
     const token = /unsubscribe\/([\w-]+)/.exec(parsed.text ?? "")?.[1] ?? "";
     const who = readUnsubscribeToken(db.store.sealer, token);
     if (who === null) throw new Error("the link has no valid token");
-    await db.store.customers.update(who.project, { id: who.customerId }, { unsubscribed: true });
+    await db.store.emailNotifications.unsubscribe(who.project, who.addressHash);
     const other = await ask({ email });
     await sendDue(other.ticketId);
     expect(await outcomesOf(other.ticketId)).toEqual(["withdrawn"]);
     expect(smtp.emails).toHaveLength(1);
+
+    await db.store.emailNotifications.resubscribe(who.project, [who.addressHash]);
+    const later = await ask({ email });
+    await sendDue(later.ticketId);
+    expect(await outcomesOf(later.ticketId)).toEqual(["sent"]);
+  });
+
+  test("is not unsubscribed by somebody who names the address after an email to one of their own", async () => {
+    const [own, victim] = [newAddress(), newAddress()];
+    const first = await ask({ email: own });
+    await sendDue(first.ticketId);
+    const { parsed } = await smtp.next();
+    const token = /unsubscribe\/([\w-]+)/.exec(parsed.text ?? "")?.[1] ?? "";
+    const who = readUnsubscribeToken(db.store.sealer, token);
+    if (who === null) throw new Error("the link has no valid token");
+    await db.store.customers.update(who.project, { id: who.customerId }, { email: victim, unsubscribed: true });
+    await db.store.emailNotifications.unsubscribe(who.project, who.addressHash);
+    const other = await ask({ email: victim });
+    await sendDue(other.ticketId);
+    expect(await outcomesOf(other.ticketId)).toEqual(["sent"]);
   });
 });
 

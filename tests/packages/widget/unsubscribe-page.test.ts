@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { ProjectId } from "@svc/store";
 import { testLog } from "@svc/testing";
 import { getUnsubscribePage, postUnsubscribe } from "../../../apps/widget/src/unsubscribe-page.ts";
-import { makeUnsubscribeToken } from "../../../packages/channel-manager/src/index.ts";
+import { hashAddress, makeUnsubscribeToken } from "../../../packages/channel-manager/src/index.ts";
 import { createApp, listen } from "../../../packages/http/src/index.ts";
 import { exchange, newMessage, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
@@ -33,7 +33,8 @@ async function newCustomer() {
   const { customers } = await db.store.customers.listPage(project, { limit: 1, after: undefined, q: message.chatId });
   const [customer] = customers;
   if (customer === undefined) throw new Error("the message has no customer");
-  const token = makeUnsubscribeToken(db.store.sealer, { project, customerId: customer.id });
+  const addressHash = hashAddress(db.store.sealer, "mia@example.com");
+  const token = makeUnsubscribeToken(db.store.sealer, { project, customerId: customer.id, addressHash });
   const read = async () => (await db.store.customers.find(project, customer.id))?.unsubscribedAt ?? null;
   return { id: customer.id, token, url: `http://127.0.0.1:${server.port}/unsubscribe/${token}`, read };
 }

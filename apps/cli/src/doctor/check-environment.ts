@@ -77,6 +77,13 @@ function checkProxy({ publicUrls, trustProxy }: EarlyConfig): Check[] {
   return [warn(CONFIGURATION, detail, "Set SVC_TRUST_PROXY to the address of the proxy.")];
 }
 
+/** Warns of emails whose links to unsubscribe do not lead to the widget's port from outside. */
+function checkWidgetUrl({ email, widgetUrl }: EarlyConfig): Check[] {
+  if (email === undefined || widgetUrl.startsWith("https:")) return [];
+  const detail = `SVC_WIDGET_URL is not a URL with https://: customers cannot unsubscribe from emails at ${widgetUrl}`;
+  return [warn(CONFIGURATION, detail, "Set SVC_WIDGET_URL to the public URL of the widget's port.")];
+}
+
 /** Checks the settings of the environment, with every problem; the configuration is null if there are any. */
 export function checkConfiguration(env: Environment): { checks: Check[]; config: EarlyConfig | null } {
   let problems = problemsOf(() => readEnvironment(env));
@@ -93,6 +100,7 @@ export function checkConfiguration(env: Environment): { checks: Check[]; config:
       ...checkAdminKeyStrength(config),
       ...checkOidcHost(config),
       ...checkProxy(config),
+      ...checkWidgetUrl(config),
       ...checkUnknownNames(env),
     ],
     config,

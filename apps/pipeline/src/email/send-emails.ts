@@ -116,6 +116,7 @@ export function sendEmails(
   }
 
   async function addDigests(): Promise<void> {
+    if (context.mailer === null) return;
     const now = new Date();
     for (const { id, notifications } of await emails.listDigests()) {
       const day = dayOfDueDigest(notificationSettingsSchema.parse(notifications), now);

@@ -1,5 +1,6 @@
-import { makeUnsubscribeToken } from "@svc/channel-manager";
+import { hashAddress, makeUnsubscribeToken } from "@svc/channel-manager";
 import { isEmailAddress } from "@svc/outbound";
+import { REPLY_MAX_DAYS } from "@svc/store";
 import type { ClaimedEmail, EmailConversation } from "@svc/store";
 import { sendEmail } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
@@ -9,8 +10,9 @@ import { chatPageOf, emailLanguage, writeReplyEmail } from "./write-reply-email.
 const MAX_PER_DAY = { verified: 50, given: 3 };
 /** How long replies to an address wait that gets the most already. */
 const LIMIT_WAIT_MS = 3_600_000;
-/** A reply that was not sent by then is of no use. */
-const TOO_OLD_MS = 3 * 86_400_000;
+/** How long replies wait for the customer of a conversation to be made. */
+const CUSTOMER_WAIT_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /** Where replies to a customer are sent. */
 interface Recipient {
@@ -38,27 +40,29 @@ export async function sendReplies(context: EmailContext, claim: ClaimedEmail): P
   const { store, config } = context;
   const emails = store.emailNotifications;
   const nothing: EmailOutcome = { sent: [] };
-  if (Date.now() - claim.createdAt.getTime() > TOO_OLD_MS) return nothing;
   const conversation = await emails.findConversation(claim);
   if (conversation === null || conversation.isClosed || conversation.replyEmails === null) return nothing;
+  const { project, customerId } = conversation;
+  if (customerId === null) {
+    return Date.now() - claim.createdAt.getTime() > REPLY_MAX_DAYS * DAY_MS ? nothing : { waitMs: CUSTOMER_WAIT_MS };
+  }
   const recipient = recipientOf(conversation);
   if (recipient === null) return nothing;
-  const { project, customerId } = conversation;
   const { address, isVerified } = recipient;
-  if (await emails.isUnsubscribed(project, { customerId, address })) return nothing;
+  const addressHash = hashAddress(store.sealer, address);
+  if (await emails.isUnsubscribed(project, { customerId, addressHash })) return nothing;
   const replies = await emails.readUnseen(claim);
   const [first] = replies;
   if (first === undefined) return nothing;
-  const addressHash = store.sealer.fingerprint(`email ${address.toLowerCase()}`);
   const maxPerDay = isVerified ? MAX_PER_DAY.verified : MAX_PER_DAY.given;
   if (!(await emails.reserveAddress(claim, { addressHash, maxPerDay }))) return { waitMs: LIMIT_WAIT_MS };
   const question = await emails.findQuestion(claim, first.seq);
   const language = emailLanguage(conversation.language);
-  const token = makeUnsubscribeToken(store.sealer, { project, customerId });
+  const token = makeUnsubscribeToken(store.sealer, { project, customerId, addressHash });
   const written = writeReplyEmail({
     replies,
     // What a stranger types must not reach any address that they name.
-    question: isVerified ? (question?.text ?? null) : null,
+    question: isVerified && question !== null && question.text !== "" ? question.text : null,
     page: chatPageOf(question?.pageUrl ?? null, {
       allowedOrigins: await readOrigins(context, conversation),
       isVerified,

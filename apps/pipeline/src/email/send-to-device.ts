@@ -35,7 +35,8 @@ export function writePush(
   const words = texts[language];
   const last = reasons.at(-1);
   if (last === undefined || !isPushKind(last.kind)) return null;
-  const projects = [...new Set(reasons.map(({ project }) => project))].join(", ");
+  // A push service rejects a payload of more than 4 KB.
+  const projects = safeLine([...new Set(reasons.map(({ project }) => project))].join(", "), MAX_CHARS.subject);
   if (new Set(reasons.map(({ ticketId }) => ticketId)).size > 1) {
     const title = fillText(words.push.several, { count: reasons.length });
     return { title, body: projects, path: "/", tag: "several" };

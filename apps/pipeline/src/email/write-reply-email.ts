@@ -36,7 +36,8 @@ export function chatPageOf(
 
 const LINK = /!?\[([^\][\n]*)\]\((?:<([^<>\n]*)>|([^\s()]*))(?:\s+"[^"\n]*")?\)/g;
 const HEADING = /^ {0,3}#{1,6} +/gm;
-const BOLD = /(\*\*|__)(?=\S)([^\n]*?\S)\1/g;
+// Not `__`, which is part of many URLs and names in code. Bounded, so that a long line takes no quadratic time.
+const BOLD = /\*\*(?=\S)([^\n]{0,500}?\S)\*\*/g;
 
 /** Markdown as people write it in a plain email: lists and tables stay, links show where they lead. */
 const withoutMarkup = (text: string): string =>
@@ -46,7 +47,7 @@ const withoutMarkup = (text: string): string =>
       return words === target || words === "" ? target : `${words} (${target})`;
     })
     .replaceAll(HEADING, "")
-    .replaceAll(BOLD, "$2");
+    .replaceAll(BOLD, "$1");
 
 function textOfReply({ type, text, markdown, filename }: UnseenReply, language: Texts): string {
   if (type === "attachment") return fillText(language.file, { name: safeLine(filename ?? "", MAX_CHARS.fileName) });

@@ -25,7 +25,11 @@ export function create(h: CreateElement): Parts["chats"] {
   let fetchedFor: object | null = null;
 
   async function fetchFor(context: PanelContext): Promise<void> {
-    chats = await fetchChats(context.actions.fileAccess()).catch(() => undefined);
+    const { listing } = context.ui;
+    const fetched = await fetchChats(context.actions.fileAccess()).catch(() => undefined);
+    // The list was closed, or belongs to another visitor by now.
+    if (context.ui.listing !== listing) return;
+    chats = fetched;
     context.change({});
   }
 
@@ -39,7 +43,8 @@ export function create(h: CreateElement): Parts["chats"] {
         void fetchFor(context);
       }
       const open = (conversation: number) => {
-        if (actions.openChat(conversation)) change({ listing: null });
+        const isWritten = conversation !== state.chat && (ui.text.trim() !== "" || ui.files.length > 0);
+        if (!isWritten && actions.openChat(conversation)) change({ listing: null });
         else change({ fault: "chatsUnsent" });
       };
       const next = Math.max(0, ...(chats ?? []).map(({ conversation }) => conversation)) + 1;

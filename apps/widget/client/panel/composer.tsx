@@ -12,6 +12,7 @@ const charactersLeft = (text: string) => LIMITS.textMaxChars - Array.from(text).
 /** Whether there is something to send, and all of it can be sent. */
 export const canSend = ({ state, ui }: Pick<PanelContext, "state" | "ui">) =>
   state.line !== "refused" &&
+  ui.adding === 0 &&
   charactersLeft(ui.text) >= 0 &&
   ui.files.every(({ view }) => view.progress === null) &&
   (ui.text.trim() !== "" || ui.files.some(({ fault: error }) => error === null));

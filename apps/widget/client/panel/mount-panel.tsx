@@ -114,6 +114,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     hasMore: false,
     isDragging: false,
     listing: null,
+    adding: 0,
     ratedAt: 0,
     said: "",
     saidCount: 0,
@@ -133,7 +134,13 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     need: (name, work) => void need(name, work),
     addFiles(files) {
       const taken = Array.from(files);
-      void need("files", () => context.parts.files?.add(taken, context));
+      const of = turn;
+      ui.adding += 1;
+      void need("files", () => {
+        ui.adding -= 1;
+        if (of === turn) context.parts.files?.add(taken, context);
+        show();
+      });
     },
     send() {
       if (!canSend(context)) return;
@@ -236,6 +243,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     }
     if (opens) {
       isFollowing = true;
+      ui.listing = null;
       ui.newFrom = entries.find((entry) => entry.kind === "reply" && entry.seq > readSeq)?.key;
     }
     tell();
@@ -275,7 +283,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       log?.scrollTo(0, first === null ? 1e9 : first.offsetTop - log.offsetTop);
     }
     isFollowing = isAtEnd();
-    if (unread > 0 && isFollowing && !document.hidden) actions.markRead();
+    if (unread > 0 && ui.listing === null && isFollowing && !document.hidden) actions.markRead();
   }
 
   /** The panel covers what the on-screen keyboard leaves of a phone's screen. */

@@ -41,6 +41,8 @@ export interface PanelUi {
   isDragging: boolean;
   /** Another object each time that the visitor's conversations are shown in place of one of them; null otherwise. */
   listing: object | null;
+  /** How many times files were given that wait for the part that takes them. */
+  adding: number;
   /** How many entries there were when the visitor asked to rate, or rated; 0 before that. */
   ratedAt: number;
   /** What the live region says, and how often it has said something: the same words can be said again. */

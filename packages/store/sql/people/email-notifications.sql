@@ -95,22 +95,24 @@ WHERE n.recipient_id = :recipient_id AND n.lease_id = :lease_id AND n.finished_a
 ORDER BY n.created_at, n.source;
 
 -- name: findConversation
--- The conversation whose replies an email contains, and its customer, as they are now.
+-- The conversation whose replies an email contains, and its customer, as they are now. The customer follows the first message
+-- with a delay.
 SELECT p.id AS project, p.name AS project_name, p.reply_emails,
-  p.deleted_at IS NOT NULL OR c.is_blocked OR t.status = 'spam' AS is_closed, c.id AS customer_id, c.email,
-  'email' = ANY (c.edited) AS is_email_edited, (SELECT i.value FROM customer_identities i
+  p.deleted_at IS NOT NULL OR coalesce(c.is_blocked, false) OR t.status = 'spam' AS is_closed, c.id AS customer_id, c.email,
+  coalesce('email' = ANY (c.edited), false) AS is_email_edited, (SELECT i.value FROM customer_identities i
     WHERE i.customer_id = c.id AND i.kind = 'email' ORDER BY i.created_at, i.value LIMIT 1) AS proven_email,
   coalesce(t.language, left(t.channel_meta ->> 'locale', 2), c.language) AS language
-FROM tickets t JOIN projects p ON p.id = t.home_project_id JOIN ticket_customers k ON k.ticket_id = t.id
-JOIN customers c ON c.id = k.customer_id WHERE t.id = :ticket_id;
+FROM tickets t JOIN projects p ON p.id = t.home_project_id LEFT JOIN ticket_customers k ON k.ticket_id = t.id
+LEFT JOIN customers c ON c.id = k.customer_id WHERE t.id = :ticket_id;
 
 -- name: readUnseen
--- The claimed replies that no browser has fetched or shown, oldest first. One that was erased is missing.
+-- The claimed replies that no browser has fetched or shown, oldest first. One that was erased or is too old is missing.
 SELECT r.id, r.seq, r.type, r.text, coalesce(r.markdown, false) AS markdown, r.filename
 FROM email_notifications n JOIN replies r ON r.ticket_id = n.ticket_id AND r.id = n.source::uuid
 LEFT JOIN visitors v ON v.ticket_id = r.ticket_id
 WHERE n.recipient_id = :recipient_id AND n.lease_id = :lease_id AND n.finished_at IS NULL AND n.kind = 'reply'
   AND r.delivered_at IS NULL AND r.seq > coalesce(v.read_seq, 0)
+  AND n.created_at > now() - interval '{{replyMaxDays}} days'
 ORDER BY r.seq;
 
 -- name: findQuestion
@@ -119,10 +121,21 @@ SELECT text, channel_meta #>> '{page,url}' AS page_url FROM messages
 WHERE ticket_id = :ticket_id AND seq < :seq ORDER BY seq DESC LIMIT 1;
 
 -- name: isUnsubscribed
--- Whether this customer gets no emails, or another one of the project with this address.
-SELECT FROM customers u WHERE u.project_id = :project AND u.unsubscribed_at IS NOT NULL
-  AND (u.id = :customer_id OR lower(u.email) = :address OR EXISTS (SELECT FROM customer_identities i
-    WHERE i.customer_id = u.id AND i.kind = 'email' AND i.value = :address)) LIMIT 1;
+-- Whether this customer, or this address, gets no emails of the project.
+SELECT FROM customers WHERE id = :customer_id AND project_id = :project AND unsubscribed_at IS NOT NULL
+UNION ALL
+SELECT FROM email_unsubscribes WHERE project_id = :project AND address_hash = :address_hash
+LIMIT 1;
+
+-- name: unsubscribe
+-- Records that an address gets no emails of a project, unless that is deleted. Locks the row of email_unsubscribes that it
+-- writes.
+INSERT INTO email_unsubscribes (project_id, address_hash) SELECT id, :address_hash FROM projects WHERE id = :project
+ON CONFLICT DO NOTHING;
+
+-- name: resubscribe
+-- Lets addresses get emails of a project again. Locks the rows of email_unsubscribes that it removes.
+DELETE FROM email_unsubscribes WHERE project_id = :project AND address_hash = ANY (:address_hashes::text[]);
 
 -- name: lockAddress
 -- One writer at a time counts the emails to an address.

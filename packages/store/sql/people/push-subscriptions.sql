@@ -1,15 +1,22 @@
 -- name: put
 -- Adds a browser of an operator, unless the operator has the most that are allowed; one that was another operator's is this
--- operator's from now on. Locks the rows of push_subscriptions that it writes.
+-- operator's from now on, under a new ID, so that the other one's notifications are not sent to it. Locks the rows of
+-- push_subscriptions that it writes.
 INSERT INTO push_subscriptions (id, operator_id, endpoint, p256dh, auth)
 SELECT :id::uuid, :operator_id::uuid, :endpoint::text, :p256dh::text, :auth::text
 WHERE (SELECT count(*) FROM push_subscriptions WHERE operator_id = :operator_id AND endpoint <> :endpoint) < {{maxCount}}
-ON CONFLICT (endpoint) DO UPDATE SET operator_id = EXCLUDED.operator_id, p256dh = EXCLUDED.p256dh, auth = EXCLUDED.auth
+ON CONFLICT (endpoint) DO UPDATE SET id = CASE WHEN push_subscriptions.operator_id = EXCLUDED.operator_id
+    THEN push_subscriptions.id ELSE EXCLUDED.id END,
+  operator_id = EXCLUDED.operator_id, p256dh = EXCLUDED.p256dh, auth = EXCLUDED.auth
 RETURNING 1;
 
 -- name: removeOf
 -- Removes a browser of an operator. Locks the rows of push_subscriptions that it writes.
 DELETE FROM push_subscriptions WHERE operator_id = :operator_id AND endpoint = :endpoint;
+
+-- name: removeAllOf
+-- Removes all browsers of an operator. Locks the rows of push_subscriptions that it writes.
+DELETE FROM push_subscriptions WHERE operator_id = :operator_id;
 
 -- name: remove
 -- Removes a browser whose subscription has ended. Locks the rows of push_subscriptions that it writes.

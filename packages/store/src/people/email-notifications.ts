@@ -60,7 +60,8 @@ export interface EmailConversation {
   replyEmails: ReplyEmails | null;
   /** True for spam, a blocked customer and a deleted project. */
   isClosed: boolean;
-  customerId: string;
+  /** Null until the customer of the first message was made. */
+  customerId: string | null;
   email: string | null;
   /** True if a person has set `email`. */
   isEmailEdited: boolean;
@@ -90,6 +91,9 @@ export interface DigestPart {
 /** Longer than an attempt may take, so that a lease expires only if its process ended or cannot reach the store. */
 export const EMAIL_LEASE_MS = 120_000;
 
+/** A reply that was not sent by email within this time is of no use. */
+export const REPLY_MAX_DAYS = 3;
+
 /** Number of the advisory locks of writers that count emails to an address. */
 const ADDRESS_LOCK = 7_305_422;
 
@@ -104,6 +108,7 @@ const sql = statements("people/email-notifications", {
   batchMax: 200,
   goneSeconds: 45,
   keptDays: 30,
+  replyMaxDays: REPLY_MAX_DAYS,
 });
 
 /**
@@ -151,11 +156,11 @@ export const findOperator = (db: Db, id: string) => sql.findOperator.one<EmailOp
 export const readClaimed = (db: Db, { recipientId, leaseId }: ClaimedEmail) =>
   sql.readClaimed.all<TicketReason>(db, { recipientId, leaseId });
 
-/** Returns the conversation of a claimed email; null if it was erased or has no customer yet. */
+/** Returns the conversation of a claimed email; null if it was erased. */
 export const findConversation = (db: Db, { recipientId }: ClaimedEmail) =>
   sql.findConversation.one<EmailConversation>(db, { ticketId: recipientId });
 
-/** Returns the replies of a claimed email that no browser has fetched or shown, oldest first. */
+/** Returns the replies of a claimed email that no browser has fetched or shown, oldest first, but none of before `REPLY_MAX_DAYS`. */
 export const readUnseen = (db: Db, { recipientId, leaseId }: ClaimedEmail) =>
   sql.readUnseen.all<UnseenReply>(db, { recipientId, leaseId });
 
@@ -163,9 +168,17 @@ export const readUnseen = (db: Db, { recipientId, leaseId }: ClaimedEmail) =>
 export const findQuestion = (db: Db, { recipientId }: ClaimedEmail, seq: number) =>
   sql.findQuestion.one<{ text: string; pageUrl: string | null }>(db, { ticketId: recipientId, seq });
 
-/** True if the customer, or another one of the project with the address, has unsubscribed. */
-export const isUnsubscribed = (db: Db, project: ProjectId, customer: { customerId: string; address: string }) =>
-  sql.isUnsubscribed.any(db, { project, ...customer, address: customer.address.toLowerCase() });
+/** True if the customer has unsubscribed, or the person with the address, as this or another customer of the project. */
+export const isUnsubscribed = (db: Db, project: ProjectId, customer: { customerId: string; addressHash: string }) =>
+  sql.isUnsubscribed.any(db, { project, ...customer });
+
+/** Records that an address gets no emails of a project, whichever customer has it. Safe to repeat. */
+export const unsubscribe = (db: Db, project: ProjectId, addressHash: string) =>
+  sql.unsubscribe.exec(db, { project, addressHash });
+
+/** Lets addresses get emails of a project again. */
+export const resubscribe = (db: Db, project: ProjectId, addressHashes: readonly string[]) =>
+  sql.resubscribe.exec(db, { project, addressHashes });
 
 /**
  * Counts a claimed email to its address. False if the address gets `maxPerDay` emails in 24 hours already, or the lease was

@@ -314,6 +314,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   documents: "knowledge bases",
   drafts: "tickets",
   email_notifications: "parent",
+  email_unsubscribes: "itself",
   gap_examples: "parent",
   gap_terms: "parent",
   gaps: "itself",

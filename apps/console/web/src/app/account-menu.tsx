@@ -106,9 +106,14 @@ export function AccountMenu({
     preferences.set((now) => ({ ...now, ...change }));
   async function leave(path: "/session" | "/sessions") {
     try {
-      // Who uses this browser next must not get this operator's notifications; the push service reports the end.
+      // Whoever uses this browser next must not get this operator's notifications.
       const worker = await navigator.serviceWorker?.getRegistration();
-      await (await worker?.pushManager?.getSubscription())?.unsubscribe();
+      const subscription = (await worker?.pushManager?.getSubscription()) ?? null;
+      if (subscription !== null) {
+        await connection.send("DELETE", "/session/push", { body: { endpoint: subscription.endpoint } });
+        // The server sends nothing to it any more; an unreachable push service must not prevent signing out.
+        await subscription.unsubscribe().catch(() => false);
+      }
       await connection.send("DELETE", path);
     } catch (error) {
       toasts.show({ kind: "error", text: describeError(error, t) });

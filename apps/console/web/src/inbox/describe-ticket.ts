@@ -96,6 +96,8 @@ export function otherMeta({
   return Object.entries(meta).filter(
     ([name, value]) =>
       !ofTask.includes(name) &&
+      // Links a visitor's later conversations; it says nothing to operators.
+      name !== "firstChatId" &&
       !(name === "userId" && value === userId) &&
       !isShown(name, value) &&
       !(["contact", "customer", "user"].includes(name) && isPerson(value)),

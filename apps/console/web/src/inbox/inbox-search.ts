@@ -103,7 +103,9 @@ export function describeFilter(
 ): string {
   const { agents, nameOf, texts } = options;
   const { t, languageName, date } = texts;
-  const dayOf = () => (Number.isNaN(Date.parse(value)) ? value : date(value));
+  // A date alone would be midnight in UTC, which is the day before in America.
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00` : value;
+  const dayOf = () => (Number.isNaN(Date.parse(time)) ? value : date(time));
   const named: Partial<Record<FilterName, () => string>> = {
     agentId: () =>
       agents === undefined ? "…" : (agents.find(({ id }) => id === value)?.name ?? t("filter.deletedAgent")),

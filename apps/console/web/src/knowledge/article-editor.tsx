@@ -99,7 +99,9 @@ export function ArticleEditor({ article, draft, isDirty, onChange }: EditorProps
   const body = { title: draft.title.trim(), text: draft.text };
   const save = () =>
     change(async () => {
-      onChange((await connection.call("updateArticle", project, { params: { id: article.id }, body, ifMatch })).item);
+      const { item } = await connection.call("updateArticle", project, { params: { id: article.id }, body, ifMatch });
+      // What was typed meanwhile is not saved yet.
+      onChange(({ title, text }) => (title === draft.title && text === draft.text ? item : { ...item, title, text }));
       return t("article.saved");
     });
 

@@ -81,7 +81,8 @@ function Actions({ article, isDirty }: { article: Article; isDirty: boolean }) {
 /** The text of an article in the editor. What is not saved is stored in this browser, and survives a reload. */
 function useArticleDraft(article: Article) {
   const { storage } = useServices();
-  const name = `console.article-text.${article.id}`;
+  const { me } = usePeople();
+  const name = `console.article-text.${me}.${article.id}`;
   const [draft, setDraft] = useState<Article>(() => ({ ...article, ...readStoredArticle(storage.getItem(name)) }));
   const stored = useRef(draft);
   useEffect(() => {
@@ -89,10 +90,12 @@ function useArticleDraft(article: Article) {
     if (before === draft) return;
     stored.current = draft;
     const { revision, text, title, version } = draft;
+    const isSaved = title === article.title && text === article.text;
     // Another version comes from the server: it was saved or loaded.
-    if (version === before.version) storage.setItem(name, JSON.stringify({ revision, text, title, version }));
+    if (version === before.version && !isSaved)
+      storage.setItem(name, JSON.stringify({ revision, text, title, version }));
     else storage.removeItem(name);
-  }, [draft, name, storage]);
+  }, [article.text, article.title, draft, name, storage]);
   return [draft, setDraft] as const;
 }
 

@@ -47,7 +47,11 @@ function ApproveDialog({
           threshold: percent(threshold),
         })}
       </p>
-      <blockquote dir="auto" className="line-clamp-4 border-l-2 border-line pl-3 text-muted">
+      <blockquote
+        dir="auto"
+        tabIndex={0}
+        className="max-h-[40vh] overflow-y-auto border-l-2 border-line pl-3 wrap-anywhere whitespace-pre-wrap text-muted"
+      >
         {draft?.text}
       </blockquote>
     </ConfirmDialog>

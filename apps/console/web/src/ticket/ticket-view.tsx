@@ -56,7 +56,7 @@ function stateOf(ticket: TicketDetail, agents: readonly Agent[]) {
 /** What the commands and buttons of a ticket do. */
 interface Doing extends Decisions {
   askToApprove: (resolves: boolean) => void;
-  /** Approves the draft, unless the operator has changed it in the composer: then its field is focused. */
+  /** Approves the draft, unless the composer has something else to send: then its field is focused. */
   approveShown: () => void;
   askToResolve: () => void;
   compose: (mode: ComposeMode) => void;
@@ -121,7 +121,9 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
   const doing: Doing = {
     ...decisions,
     askToApprove,
-    approveShown: () => (composer.current?.hasEdited() === true ? composer.current.open("edit") : askToApprove(false)),
+    approveShown: () => {
+      if (composer.current?.focusOther() !== true) askToApprove(false);
+    },
     askToResolve: () => (isWaiting(ticket) ? openDialog("resolve") : decisions.resolve("resolved")),
     compose(mode) {
       // Details that cover the whole ticket are closed, so that the field is visible.

@@ -17,8 +17,11 @@ import type { TicketActions } from "./use-ticket-actions.ts";
 /** Lets commands open the composer. */
 export interface ComposeTarget {
   open: (mode: ComposeMode) => void;
-  /** True if the operator has changed the draft, and not sent it. */
-  hasEdited: () => boolean;
+  /**
+   * Focuses the field if something else is in it than the draft as it is: another text, or files. Returns false if
+   * nothing else is.
+   */
+  focusOther: () => boolean;
 }
 
 /** What a composer works with. */
@@ -200,7 +203,16 @@ export function useComposer(props: ComposerProps) {
       mentions.setCaret(end);
       focus();
     },
-    hasEdited: () => isBegun && mode === "edit",
+    focusOther() {
+      const hasText = isBegun || (mode === "edit" && !isStanding);
+      if (mode === "note" || !(hasText || files.files.length > 0)) return false;
+      flushSync(() => {
+        setOpen(true);
+        setPreview(false);
+      });
+      focus();
+      return true;
+    },
   }));
   return {
     area,

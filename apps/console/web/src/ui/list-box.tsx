@@ -245,9 +245,8 @@ export function ListBox<Value extends string>({
         </span>
         <ChevronDown aria-hidden className="size-4 shrink-0 text-faint" />
       </button>
-      {name !== undefined && (
-        <input ref={input} type="hidden" name={name} value={options[selected]?.value ?? ""} disabled={rest.disabled} />
-      )}
+      {/* Without a name it is not sent; a dialog still hears from it that something was changed. */}
+      <input ref={input} type="hidden" name={name} value={options[selected]?.value ?? ""} disabled={rest.disabled} />
       {active !== null && (
         <OptionList
           id={listId}
