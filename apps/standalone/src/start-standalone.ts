@@ -20,7 +20,7 @@ import {
 } from "@svc/runtime";
 import type { Config, Resources, Running } from "@svc/runtime";
 import { toolServerService } from "@svc/tool-server";
-import { widgetService } from "@svc/widget";
+import { isDemoShown, widgetService } from "@svc/widget";
 import { startInfrastructure } from "./embedded-infrastructure.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -89,7 +89,8 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
         // Not before everything has started: a key that nobody has seen would be lost.
         showsKey: false,
         // Where nobody has chosen a database, the product is being tried on this machine.
-        demoDir: early.databaseUrl === undefined ? DEMO_SHOP_DIR : undefined,
+        enablesWidget: early.databaseUrl === undefined,
+        demoDir: early.databaseUrl === undefined && isDemoShown(config) ? DEMO_SHOP_DIR : undefined,
       });
       keyForShell = await prepareKeys(resources, config);
     } catch (error) {

@@ -49,6 +49,7 @@ const run = (
       configuredAdminKey: options.configuredAdminKey,
       guideDir: options.guideDir ?? guideDir,
       showsKey: options.showsKey ?? true,
+      enablesWidget: options.demoDir !== undefined,
       demoDir: options.demoDir,
     },
   );

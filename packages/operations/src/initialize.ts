@@ -97,10 +97,9 @@ export interface InitializeOptions {
   guideDir: string;
   /** True when the caller shows the key right away; else it calls `store.installation.markAdminKeyShown` later. */
   showsKey: boolean;
-  /**
-   * Folder of the documents of the demo page's shop: with it, the first agent answers from them too, and the first
-   * initialisation gives the widget a key and switches it on.
-   */
+  /** True: the first initialisation also gives the widget a key and switches it on. */
+  enablesWidget?: boolean;
+  /** Folder of the documents of the demo page's shop, from which the first agent answers too. */
   demoDir?: string | undefined;
 }
 
@@ -126,7 +125,7 @@ async function initializeAlone(
   if (isFirst) {
     await makeFirstAgent({ store, log }, project, options);
     await store.channelsConfig.setEnabled("api", true);
-    if (options.demoDir !== undefined) {
+    if (options.enablesWidget === true) {
       const { widget } = await store.channelsConfig.read();
       await store.channelsConfig.update(
         "widget",

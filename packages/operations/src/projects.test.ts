@@ -132,6 +132,7 @@ describe("a project that is made", () => {
       modelLimits: { concurrency: 8, tokensPerDay: null },
       quotas: { messagesPerDay: null, documents: null, storageMb: null, sockets: null },
       businessHours: null,
+      replyEmails: null,
       replyTimeMinutes: null,
       slaTargets: [],
       webhookSecret: null,

@@ -40,7 +40,7 @@ export class PushError extends Error {
   }
 }
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 5_000;
 /** Statuses after which the same request may succeed later. */
 const isTemporary = (status: number) => status === 408 || status === 429 || status >= 500;
 

@@ -241,6 +241,7 @@ describe("a value in a file", () => {
       SVC_SMTP_URL: "smtp://user:secret@mail.example.com",
       SVC_EMAIL_FROM: "Support <support@example.com>",
       SVC_CONSOLE_URL: "https://console.example.com",
+      SVC_WIDGET_URL: "https://chat.example.com",
       SVC_LLM_API: "anthropic",
       SVC_LLM_PRICES: '{"small":{"input":0.1,"output":0.2}}',
       SVC_ANTHROPIC_BASE_URL: "https://models.example/v1",

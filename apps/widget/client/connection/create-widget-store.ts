@@ -221,7 +221,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     openChat(conversation) {
       if (conversation === get().chat) return true;
       // They belong to this conversation, in every tab.
-      if (storage.names("out:").length > 0) return false;
+      if (storage.names("out:").length > 0 || cursor.pendingRating !== null) return false;
       leave();
       visitor.chooseChat(conversation);
       core.forget();

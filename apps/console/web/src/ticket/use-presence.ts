@@ -68,6 +68,8 @@ export function usePresence(ticketId: string, isTyping: boolean): readonly Viewe
     // Nobody looks at a tab in the background, and its ticket still notifies by email.
     const reportHere = () => {
       if (document.visibilityState === "visible") tell(ticketId, isTyping);
+      // The customer would read until the end of this presence that somebody is typing.
+      else if (isTyping) tell(ticketId, false);
     };
     reportHere();
     const timer = setInterval(reportHere, HEARTBEAT_MS);
