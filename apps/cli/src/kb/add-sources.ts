@@ -1,7 +1,7 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Principal } from "@svc/auth";
-import { DEFAULT_AUTO_THRESHOLD, KB_LIMITS, ServiceError } from "@svc/contracts";
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { Agent, KbItem } from "@svc/contracts";
 import { createFileReader, createPageFetcher, ensureKb, ingestFile } from "@svc/knowledge";
 import type { FileReader, FileToIngest, PageFetcher } from "@svc/knowledge";
@@ -141,10 +141,8 @@ async function isOurs(operations: BoundOperations, { id, name }: KbItem): Promis
 async function replaceGuide({ updateAgent }: BoundOperations, agent: Agent, kbId: string): Promise<boolean> {
   // The description of the guide no longer applies, and triage would use it.
   const description = agent.description === FIRST_AGENT.description ? "" : agent.description;
-  // Nor does the threshold that the guide is answered from.
-  const threshold = agent.autoThreshold === FIRST_AGENT.autoThreshold ? { autoThreshold: DEFAULT_AUTO_THRESHOLD } : {};
   try {
-    await updateAgent({ id: agent.id, versions: [agent.version] }, { kbIds: [kbId], description, ...threshold });
+    await updateAgent({ id: agent.id, versions: [agent.version] }, { kbIds: [kbId], description });
     return true;
   } catch (error) {
     if (error instanceof ServiceError && error.code === "version_conflict") return false;
