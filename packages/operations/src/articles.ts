@@ -194,7 +194,19 @@ export const restoreArticleVersion = operation(
 const IMAGE = /!\[([^\][\n]{0,500})\]\(images\/[\da-f-]{36}(?: {1,3}"[^"\n]{0,500}")?\)/giu;
 
 /** Returns the text that agents search: images are replaced with their descriptions. */
-export const searchableText = (text: string): string => text.replaceAll(IMAGE, "$1");
+const searchableText = (text: string): string => text.replaceAll(IMAGE, "$1");
+
+/** Adds the document that agents search for an article, and returns its ID. Throws as `addDocuments` does. */
+export async function addArticle(
+  deps: IngestDeps,
+  principal: Principal,
+  { kbId, text, ...named }: Record<"kbId" | "key" | "title" | "text", string>,
+): Promise<string> {
+  const document = { ...named, text: searchableText(text), mime: "text/markdown" as const };
+  const added = await addDocuments(deps, principal, kbId, document);
+  if ("import" in added) throw new Error("an article was mistaken for a sitemap");
+  return added.item.id;
+}
 
 /**
  * Publishes the newest version as a document that agents search, and marks the article's gap as answered. Safe to repeat.
@@ -211,10 +223,7 @@ export const publishArticle = operation(
       const { title, text, revision, version } = await readArticle(store, principal, id);
       // The version changes only once it is published, so that a call that was rejected with rate_limited can be repeated.
       if (versions !== null && !versions.includes(version)) throw staleVersion("The article", version);
-      const document = { key, title, text: searchableText(text), mime: "text/markdown" as const };
-      const added = await addDocuments(deps, principal, kbId, document);
-      if ("import" in added) throw new Error("an article was mistaken for a sitemap");
-      const documentId = added.item.id;
+      const documentId = await addArticle(deps, principal, { kbId, key, title, text });
       if (!(await store.articles.setPublished(project, { id: articleId, number: revision, documentId }))) {
         // The article was deleted meanwhile; its document would be left without it.
         await store.documents.remove(project, kbId, documentId);

@@ -14,8 +14,7 @@ import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
-import { keyOfArticle, publishExclusively, searchableText } from "./articles.ts";
-import { addDocuments } from "./documents.ts";
+import { addArticle, keyOfArticle, publishExclusively } from "./articles.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
 import type { ItemResult } from "./operation.ts";
@@ -134,18 +133,11 @@ export const writeGapArticle = operation(
       if (claimed === null) throw notFound();
       if (!claimed.changed) throw staleVersion("The gap", claimed.gap.version);
     }
-    const request = {
-      text: searchableText(text),
-      title,
-      key: keyOfArticle("", gap.id),
-      mime: "text/markdown" as const,
-    };
+    const key = keyOfArticle("", gap.id);
     const { project, actor } = principal;
-    const article = await publishExclusively(store, { kbId, key: request.key }, async () => {
-      const added = await addDocuments(deps, principal, kbId, request);
-      if ("import" in added) throw new Error("an article was mistaken for a sitemap");
-      const made = { kbId, documentId: added.item.id };
-      await store.articles.recordPublished(project, { ...made, gapId: gap.id, key: request.key, title, text, actor });
+    const article = await publishExclusively(store, { kbId, key }, async () => {
+      const made = { kbId, documentId: await addArticle(deps, principal, { kbId, key, title, text }) };
+      await store.articles.recordPublished(project, { ...made, gapId: gap.id, key, title, text, actor });
       return made;
     });
     const outcome = await store.gaps.update(project, { id: gap.id }, { status: "answered", article });

@@ -161,7 +161,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   // Begins with the first limiter: most processes count nothing.
   let clearing: NodeJS.Timeout | undefined;
   function clearCounters(): void {
-    // Several processes do this at once. Rows that another one has locked, to remove them or to count in them anew, are
+    // Several processes do this at once. Rows that another one has locked, to remove them or to count again, are
     // left to it, so that no two wait for each other.
     const expired = `SELECT key FROM ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} WHERE expire < $1 FOR UPDATE SKIP LOCKED`;
     pool

@@ -45,7 +45,7 @@ interface Opened<Server> {
 
 /**
  * Serves the servers that all test files of a run share, each started when it is first asked for: a run of unit tests
- * starts none. Answers the address to ask at; it contains a secret, since who knows it learns the database's password.
+ * starts none. Returns the URL to request them at; it contains a secret, since who knows it learns the database's password.
  */
 export async function openSharedServers(
   settings: Pick<TestSettings, "databaseUrl" | "postgresBinDir" | "redisUrl">,

@@ -1,3 +1,4 @@
+import { DEFAULT_AUTO_THRESHOLD } from "@svc/contracts";
 import type { Agent, AgentChange, KbItem } from "@svc/contracts";
 import { useRef } from "react";
 import { agentsQuery, changeAgent } from "../api/agents.ts";
@@ -7,9 +8,8 @@ import { useServices, useProject } from "../session/services.ts";
 
 /** What the first agent is said to do as long as it answers from the service's own guide alone. */
 const GUIDE_DESCRIPTION = "Answers questions about this service from its guide.";
-/** Threshold of the first agent while it answers from the guide, and the default (ADR 0067). */
+/** Threshold of the first agent while it answers from the guide (ADR 0067). */
 const GUIDE_THRESHOLD = 0.5;
-const DEFAULT_THRESHOLD = 0.7;
 
 /**
  * What lets an agent answer from one's own documents. One that answered from nothing but the service's own guide does so no
@@ -21,12 +21,12 @@ export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): A
   return {
     kbIds: [kbId],
     ...(agent.description === GUIDE_DESCRIPTION ? { description: "" } : {}),
-    ...(agent.autoThreshold === GUIDE_THRESHOLD ? { autoThreshold: DEFAULT_THRESHOLD } : {}),
+    ...(agent.autoThreshold === GUIDE_THRESHOLD ? { autoThreshold: DEFAULT_AUTO_THRESHOLD } : {}),
   };
 }
 
 /** The agent that is made where there is none. */
-const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: DEFAULT_THRESHOLD } as const;
+const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: DEFAULT_AUTO_THRESHOLD } as const;
 
 /**
  * Returns a function that finds the knowledge base for the project's own documents, or creates it, and lets an agent

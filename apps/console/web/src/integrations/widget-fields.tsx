@@ -59,50 +59,92 @@ export function ColorField({
   );
 }
 
-const linesOf = (text: string) =>
+/** A list of texts, one a line, which `linesOf` reads from what is typed. */
+function LinesField({
+  value,
+  linesOf,
+  onChange,
+  ...field
+}: {
+  label: string;
+  hint: string;
+  value: readonly string[];
+  error: string | undefined;
+  disabled: boolean;
+  placeholder?: string;
+  dir?: string;
+  spellCheck?: boolean;
+  linesOf: (text: string) => string[];
+  onChange: (lines: string[]) => void;
+}) {
+  const saved = value.join("\n");
+  const [text, setText] = useState(saved);
+  // What somebody types keeps its line breaks; what comes from elsewhere takes its place.
+  useEffect(() => {
+    setText((typed) => (linesOf(typed).join("\n") === saved ? typed : saved));
+  }, [linesOf, saved]);
+  return (
+    <TextArea
+      rows={3}
+      {...field}
+      value={text}
+      onChange={(typed) => {
+        setText(typed);
+        onChange(linesOf(typed));
+      }}
+    />
+  );
+}
+
+const originsOf = (text: string) =>
   text
     .split(/[\s,]+/)
     // An address that was copied from the bar of a browser ends with a slash, an origin does not.
     .map((line) => line.replace(/(?<=[^/])\/$/, ""))
     .filter((line) => line !== "");
 
-/** Sites that may use the widget, one a line. */
-export function OriginsField({
-  value,
-  error,
-  disabled,
-  onChange,
-}: {
+interface ListFieldProps {
   value: readonly string[];
   error: string | undefined;
   disabled: boolean;
-  onChange: (origins: string[]) => void;
-}) {
+  onChange: (lines: string[]) => void;
+}
+
+/** Sites that may use the widget, one a line. */
+export function OriginsField(props: ListFieldProps) {
   const { t } = useTexts();
-  const [text, setText] = useState(() => value.join("\n"));
-  const saved = value.join("\n");
-  // What somebody types keeps its line breaks; what comes from elsewhere takes its place.
-  useEffect(() => {
-    setText((typed) => (linesOf(typed).join("\n") === saved ? typed : saved));
-  }, [saved]);
   return (
     <div className="flex flex-col gap-2">
-      <TextArea
+      <LinesField
+        {...props}
         label={t("widget.origins")}
         hint={t("widget.originsHint")}
-        error={error}
-        rows={3}
+        linesOf={originsOf}
         spellCheck={false}
         placeholder="https://www.example.com"
-        value={text}
-        disabled={disabled}
-        onChange={(value) => {
-          setText(value);
-          onChange(linesOf(value));
-        }}
       />
-      {value.length === 0 && <Notice variant="warn">{t("widget.anySiteWarning")}</Notice>}
+      {props.value.length === 0 && <Notice variant="warn">{t("widget.anySiteWarning")}</Notice>}
     </div>
+  );
+}
+
+const questionsOf = (text: string) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+/** Questions that the widget suggests, one a line. */
+export function QuestionsField(props: ListFieldProps) {
+  const { t } = useTexts();
+  return (
+    <LinesField
+      {...props}
+      label={t("widget.questions")}
+      hint={t("widget.questionsHint")}
+      linesOf={questionsOf}
+      dir="auto"
+    />
   );
 }
 

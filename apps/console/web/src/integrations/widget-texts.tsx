@@ -1,56 +1,14 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { ChannelConfigs } from "@svc/contracts";
 import type { SettingsForm } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { PREVIEW_TEXTS } from "./preview-texts.ts";
-import { StringsField } from "./widget-fields.tsx";
+import { QuestionsField, StringsField } from "./widget-fields.tsx";
 
 type WidgetConfig = ChannelConfigs["widget"];
 type LanguageTexts = WidgetConfig["languages"][string];
-
-const linesOf = (text: string) =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-
-/** Questions that the widget suggests, one a line. */
-function QuestionsField({
-  value,
-  error,
-  disabled,
-  onChange,
-}: {
-  value: readonly string[];
-  error: string | undefined;
-  disabled: boolean;
-  onChange: (questions: string[]) => void;
-}) {
-  const { t } = useTexts();
-  const saved = value.join("\n");
-  const [text, setText] = useState(saved);
-  // Typed text keeps its empty lines; a change from elsewhere replaces it.
-  useEffect(() => {
-    setText((typed) => (linesOf(typed).join("\n") === saved ? typed : saved));
-  }, [saved]);
-  return (
-    <TextArea
-      label={t("widget.questions")}
-      hint={t("widget.questionsHint")}
-      error={error}
-      rows={3}
-      dir="auto"
-      value={text}
-      disabled={disabled}
-      onChange={(typed) => {
-        setText(typed);
-        onChange(linesOf(typed));
-      }}
-    />
-  );
-}
 
 /** Texts that differ in one language: the settings with text, and those of the widget itself. */
 function LanguageFields({
