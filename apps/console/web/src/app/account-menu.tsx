@@ -79,7 +79,7 @@ export function ProjectMenu({ projects, project }: Projects) {
 
 const PasswordDialog = lazyDialog(async () => (await import("../sign-in/password-dialog.tsx")).PasswordDialog);
 
-const ProfileDialog = lazyDialog(async () => (await import("./profile-dialog.tsx")).ProfileDialog);
+const ProfileDialog = lazyDialog(async () => (await import("../account/profile-dialog.tsx")).ProfileDialog);
 
 /** Who is signed in, how the console looks, and the ways out. */
 // oxlint-disable-next-line max-lines-per-function -- one menu: a few lines for each of its items
