@@ -122,7 +122,7 @@ const hasRedis = (await findRedisServer()) !== null;
     await failing;
     answers.push(sendAndDrain("after-failover"));
     expect(await Promise.all(answers)).toEqual(answers.map(() => [REPLY]));
-    const twice = "SELECT FROM replies WHERE message_id IS NOT NULL GROUP BY message_id HAVING count(*) > 1";
+    const twice = "SELECT FROM replies WHERE in_reply_to IS NOT NULL GROUP BY in_reply_to HAVING count(*) > 1";
     expect(await queryDatabase(product.databaseUrl, twice)).toEqual([]);
   });
 });

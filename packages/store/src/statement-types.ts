@@ -777,9 +777,10 @@ export interface Statements {
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string; hasDeadlines: boolean }];
     follow: [{ ids: readonly (string | null)[] }, object];
-    hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasNotifications: boolean; hasReplyEmails: boolean; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
+    hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasRecipients: boolean; hasReplyEmails: boolean; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
     indexNext: [object, { isEmpty: boolean; isComplete: boolean }];
     isBehind: [object, { isBehind: boolean }];
+    notifies: [{ settledId: number | string }, object];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];
     queueTexts: [{ id: readonly (string | null)[] }, object];
     queueWithoutCustomer: [object, object];

@@ -65,18 +65,21 @@ INSERT INTO ticket_text_queue (ticket_id) SELECT unnest(:unfinished::uuid[]) ON 
 SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS is_behind FROM ticket_index;
 
 -- name: hold
--- SKIP LOCKED: of several replicas one follows, the others leave it to that one. Most events notify nobody, so that an
--- installation that sends emails asks no more for them.
-SELECT settled_id, reached_id, (:sends_emails::boolean OR EXISTS (SELECT FROM push_subscriptions)) AND EXISTS (
-    SELECT FROM ticket_events WHERE id > settled_id AND (data ?| ARRAY['assignee', 'mentions']
-      OR data ->> 'decision' = 'sla_breached' OR moves @> '[{"to": "review"}]' OR moves @> '[{"to": "failed"}]')
-  ) AS has_notifications,
+-- SKIP LOCKED: of several replicas one follows, the others leave it to that one.
+SELECT settled_id, reached_id,
+  :sends_emails::boolean OR EXISTS (SELECT FROM push_subscriptions) AS has_recipients,
   :sends_emails AND EXISTS (SELECT FROM projects WHERE reply_emails IS NOT NULL) AS has_reply_emails,
   (SELECT coalesce(max(id), 0) FROM ticket_events) AS top_id,
   pg_snapshot_xmax(pg_current_snapshot())::text AS top_xmax,
   reached_xmax <= pg_snapshot_xmin(pg_current_snapshot()) AS is_reached_settled,
   EXISTS (SELECT FROM webhooks WHERE active_since IS NOT NULL) AS has_webhooks
 FROM ticket_index FOR UPDATE SKIP LOCKED;
+
+-- name: notifies
+-- Most events notify nobody, so that an installation that sends emails asks no more for them.
+SELECT FROM ticket_events WHERE id > :settled_id AND (data ?| ARRAY['assignee', 'mentions']
+  OR data ->> 'decision' = 'sla_breached' OR moves @> '[{"to": "review"}]' OR moves @> '[{"to": "failed"}]')
+LIMIT 1;
 
 -- name: findChanged
 -- By what tells one state of a ticket from another, so that an event that is looked at again costs next to nothing.

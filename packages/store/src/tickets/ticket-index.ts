@@ -207,15 +207,16 @@ export async function follow(
       topXmax: string;
       isReachedSettled: boolean;
       hasWebhooks: boolean;
-      hasNotifications: boolean;
+      hasRecipients: boolean;
       hasReplyEmails: boolean;
     }>(tx, { sendsEmails });
     if (state === null) return false;
-    if (state.hasNotifications) await insertForEvents(tx, state.settledId, { sendsEmails });
-    if (state.hasReplyEmails) await insertReplies(tx, state.settledId);
-    const changed = await sql.findChanged.all<{ ticketId: string; hasDeadlines: boolean }>(tx, {
-      settledId: state.settledId,
-    });
+    const { settledId } = state;
+    if (state.hasRecipients && (await sql.notifies.one(tx, { settledId })) !== null) {
+      await insertForEvents(tx, settledId, { sendsEmails });
+    }
+    if (state.hasReplyEmails) await insertReplies(tx, settledId);
+    const changed = await sql.findChanged.all<{ ticketId: string; hasDeadlines: boolean }>(tx, { settledId });
     if (changed.length > 0) {
       const ids = changed.map((row) => row.ticketId);
       const timed = changed.filter((row) => row.hasDeadlines).map((row) => row.ticketId);
@@ -226,7 +227,7 @@ export async function follow(
     if (changed.length === STEP_TICKETS) return true;
     if (state.isReachedSettled) {
       // No event up to there can still be committed: so each is sent once, and none is missed.
-      const { settledId, reachedId } = state;
+      const { reachedId } = state;
       const isBehind = state.hasWebhooks && reachedId > settledId;
       const sentId = isBehind ? await recordTicketEvents(tx, settledId, reachedId) : reachedId;
       if (sentId < reachedId) {
