@@ -159,7 +159,8 @@ async function copyIn(
     // What PostgreSQL says may quote a row, which belongs into no message.
     throw new StoreCopyError(
       "bad_copy",
-      `PostgreSQL rejected the rows of the table ${table.name} (SQLSTATE ${error.code ?? "unknown"}).`,
+      `The backup is damaged: PostgreSQL rejected the rows of the table ${table.name} ` +
+        `(SQLSTATE ${error.code ?? "unknown"}).`,
       { cause: error },
     );
   }
