@@ -45,6 +45,7 @@ const server = createServer((request, response) => {
   const id = (request.url ?? "").slice("/callbacks/".length);
   const tell = () => {
     clearTimeout(timer);
+    waiting.delete(id);
     answer(response, { at: cameAt.get(id) ?? null });
   };
   const timer = setTimeout(tell, cameAt.has(id) ? 0 : PATIENCE_MS);

@@ -10,7 +10,7 @@ import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
 import type { HeldLease, Work } from "@svc/work";
 import { callbackSweeps } from "./callback-sweeps.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
-import type { ReceiverLoad } from "./receiver-load.ts";
+import type { CountedTry, ReceiverLoad } from "./receiver-load.ts";
 import { callbackBody } from "./callback-body.ts";
 import { failedTry, tryDelivery } from "./try-delivery.ts";
 
@@ -140,7 +140,7 @@ async function deliver(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { store, log } = context;
-  const counted = load.enter(delivery.url);
+  const counted = await load.enter(delivery.url);
   const record = (what: string, write: () => Promise<void>) => retryUntilStored(log, write, { what, signal });
   /** Releases a callback of which nothing was sent. */
   const release = (delayMs: number) =>
@@ -151,7 +151,7 @@ async function deliver(
   }
   if (counted.isSlow) delivery.releaseJob();
   try {
-    const result = await attempt(context, delivery, signal);
+    const result = await attempt(context, delivery, { send: counted.send, signal });
     if (result === null) {
       await release(signal.aborted ? 0 : STORE_DELAY_MS);
       return false;
@@ -205,7 +205,7 @@ async function begin(
 async function attempt(
   context: DeliveryContext,
   claimed: ClaimedDelivery,
-  signal: AbortSignal,
+  { send, signal }: { send: CountedTry["send"]; signal: AbortSignal },
 ): Promise<TryResult | InterruptedAttempt | null> {
   if (claimed.lapses >= LAPSES_MAX) {
     const error = `the service stopped ${LAPSES_MAX} times in a row while delivering this callback`;
@@ -218,7 +218,7 @@ async function attempt(
     if ("problem" in begun) return { durationMs: 0, status: null, error: begun.problem, next: "dead" };
     sentAt = performance.now();
     const tools = { guard: context.guard, sealer: context.store.sealer, secrets: begun.secrets, body: begun.body };
-    return await tryDelivery(begun.request, tools, signal);
+    return await send(() => tryDelivery(begun.request, tools, signal));
   } catch (error) {
     if (signal.aborted) return sentAt === null ? null : { abortedAfterMs: performance.now() - sentAt };
     // An error of the service counts as a failed attempt: it must not block the chat.

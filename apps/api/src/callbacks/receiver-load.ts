@@ -1,75 +1,121 @@
-/** Tries that one receiver may have on their way in this process, and all of them together. */
-const LIMITS = { aReceiver: 100, all: 500 };
-/** So many times as much may be on its way when each further try is the only one of its receiver. */
+/** Attempts that one receiver may have in progress in this process, those that may wait for a turn, and all in progress. */
+const LIMITS = { aReceiver: 100, waiting: 400, all: 500 };
+/** So many times as many may be in progress if each further one is the only one of its receiver. */
 const OVERFLOW = 2;
-/** A receiver that takes longer than this for a try is slow until that try is over. */
-const SLOW_MS = 250;
-/** How long a callback waits at least and at most whose receiver has enough on its way. */
-const WAIT_MIN_MS = 1_000;
-const WAIT_MAX_MS = 120_000;
-/** A receiver that answers nothing gets through so many milliseconds of waiting for each full load. */
+/** A receiver is slow while a request to it takes longer than this, which is more than a busy process adds to it. */
+const SLOW_MS = 1_000;
+/** How long an attempt waits for its turn if its receiver is not slow. Its lease, which lasts longer, is renewed then. */
+const TURN_MS = 5_000;
+/** Minimum and maximum delay of a callback whose receiver has enough in progress. */
+const DELAY_MIN_MS = 1_000;
+const DELAY_MAX_MS = 120_000;
+/** A receiver that never responds gets this many milliseconds of delay for each full load. */
 const FULL_LOAD_MS = 15_000;
 
-/** A try that is counted in. */
+/** An attempt that is counted in. */
 export interface CountedTry {
-  /** True when the receiver is slow right now: nobody should wait for it. */
+  /** True if the receiver is slow right now: nobody should wait for it. */
   isSlow: boolean;
-  /** Counts the try out. To be called once. */
+  /** Makes the request of the attempt; its duration decides whether the receiver is slow. */
+  send<Response>(request: () => Promise<Response>): Promise<Response>;
+  /** Counts the attempt out. To be called once. */
   leave(): void;
 }
 
-/** A try that has to wait: its receiver, or this process, has enough on its way. */
+/** An attempt that is delayed: its receiver, or this process, has enough in progress. */
 export interface RefusedTry {
   waitMs: number;
 }
 
 interface Receiver {
-  /** When each of its tries began, the oldest first. */
-  begun: Set<{ at: number }>;
-  /** Attempts delayed since one of this receiver last ended in time. */
+  /** Its attempts in progress. */
+  count: number;
+  /** When each of its requests began, the oldest first. */
+  sent: Set<{ at: number }>;
+  /** Gives a turn to the attempts that wait for one, the oldest first. */
+  waiting: Set<() => void>;
+  /** Attempts delayed since a request to this receiver last ended in time. */
   refused: number;
 }
 
+const newReceiver = (): Receiver => ({ count: 0, sent: new Set(), waiting: new Set(), refused: 0 });
+
+function isSlow({ sent }: Receiver): boolean {
+  const [oldest] = sent;
+  return oldest !== undefined && performance.now() - oldest.at > SLOW_MS;
+}
+
 /**
- * Knows the tries on their way by receiver (the origin of its URL), so that one that is slow and has much to get cannot
- * take the places, the sockets and the memory of the others. The more attempts wait, the longer each is delayed, so
- * that a receiver that hangs costs no more work the more it should get.
+ * Knows the attempts in progress by receiver (the origin of its URL), so that one that is slow and has many callbacks
+ * waiting cannot take the slots, the sockets and the memory of the others. A receiver that responds in time is waited
+ * for, so that a burst arrives as fast as it can be sent. The more attempts of a slow one wait, the longer each is
+ * delayed, so that a receiver that never responds costs no more work the more it should get.
  */
 export function createReceiverLoad(limits = LIMITS) {
   const receivers = new Map<string, Receiver>();
-  let count = 0;
+  let total = 0;
+
+  function countIn(origin: string, receiver: Receiver): CountedTry {
+    receivers.set(origin, receiver);
+    receiver.count++;
+    total++;
+    return {
+      isSlow: isSlow(receiver),
+      async send(request) {
+        const entry = { at: performance.now() };
+        receiver.sent.add(entry);
+        try {
+          return await request();
+        } finally {
+          receiver.sent.delete(entry);
+          if (performance.now() - entry.at <= SLOW_MS) receiver.refused = 0;
+        }
+      },
+      leave() {
+        receiver.count--;
+        total--;
+        const [giveTurn] = receiver.waiting;
+        giveTurn?.();
+        if (receiver.count === 0) receivers.delete(origin);
+      },
+    };
+  }
+
+  const waitForTurn = (origin: string, receiver: Receiver) =>
+    new Promise<CountedTry | null>((resolve) => {
+      const giveTurn = () => {
+        end();
+        resolve(countIn(origin, receiver));
+      };
+      const timer = setTimeout(() => {
+        end();
+        resolve(null);
+      }, TURN_MS);
+      function end() {
+        clearTimeout(timer);
+        receiver.waiting.delete(giveTurn);
+      }
+      receiver.waiting.add(giveTurn);
+    });
 
   function refuse(receiver: Receiver): RefusedTry {
     receiver.refused++;
     const loads = receiver.refused / limits.aReceiver;
-    return { waitMs: Math.min(Math.max(loads * FULL_LOAD_MS, WAIT_MIN_MS), WAIT_MAX_MS) };
+    return { waitMs: Math.min(Math.max(loads * FULL_LOAD_MS, DELAY_MIN_MS), DELAY_MAX_MS) };
   }
 
   return {
-    /** Counts a try in, or says how long it has to wait. */
-    enter(url: string): CountedTry | RefusedTry {
+    /** Counts an attempt in, at once or when its turn comes, or tells how long it is to be delayed. */
+    async enter(url: string): Promise<CountedTry | RefusedTry> {
       const { origin } = new URL(url);
-      const receiver = receivers.get(origin) ?? { begun: new Set(), refused: 0 };
-      if (receiver.begun.size >= limits.aReceiver) return refuse(receiver);
-      // A receiver with nothing on its way is let in even then, so that a few that hang do not keep all others waiting.
-      const isFull = count >= limits.all && (receiver.begun.size > 0 || count >= limits.all * OVERFLOW);
-      if (isFull) return { waitMs: WAIT_MIN_MS };
-      const now = performance.now();
-      const [oldest] = receiver.begun;
-      const isSlow = oldest !== undefined && now - oldest.at > SLOW_MS;
-      const entry = { at: now };
-      receiver.begun.add(entry);
-      receivers.set(origin, receiver);
-      count++;
-      return {
-        isSlow,
-        leave() {
-          count--;
-          receiver.begun.delete(entry);
-          if (performance.now() - entry.at <= SLOW_MS) receiver.refused = 0;
-          if (receiver.begun.size === 0 && receivers.get(origin) === receiver) receivers.delete(origin);
-        },
-      };
+      const receiver = receivers.get(origin) ?? newReceiver();
+      if (receiver.count >= limits.aReceiver) {
+        const mayWait = receiver.waiting.size < limits.waiting && !isSlow(receiver);
+        return (mayWait ? await waitForTurn(origin, receiver) : null) ?? refuse(receiver);
+      }
+      // A receiver with nothing in progress is let in even then, so that a few that hang do not keep all others waiting.
+      const isFull = total >= limits.all && (receiver.count > 0 || total >= limits.all * OVERFLOW);
+      return isFull ? { waitMs: DELAY_MIN_MS } : countIn(origin, receiver);
     },
   };
 }
