@@ -267,10 +267,9 @@ describeInBrowser("everyone can use the widget", () => {
       await waitFor(async () => (await heard()).length > 0, { what: "the reply to be read" });
       await widget.composer.fill("More is written");
       await widget.composer.fill("");
-      // The spreadsheet of the table comes with the answer, or a moment later as what else has come.
       const texts = await heard();
       expect(texts.filter((text) => text.includes("Look at the shop"))).toHaveLength(1);
-      expect(texts.slice(1)).toEqual(texts.slice(1).map(() => expect.stringMatching(/table\.xlsx$/)));
+      expect(texts).toHaveLength(1);
       expect(texts[0]).toContain("Look at the shop");
       expect(texts.join("\n")).not.toMatch(/\||\*|https:/);
 

@@ -92,7 +92,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("is shown a table as a table, with a spreadsheet that opens", () =>
+  test("is shown a table as a table, and gets a spreadsheet that opens only if the site wants that", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith(TABLE);
       const visitor = await open();
@@ -104,6 +104,11 @@ describeInBrowser("a visitor", () => {
       expect(await table.locator("th").allInnerTexts()).toEqual(["City", "People"]);
       expect(await table.locator("td").allInnerTexts()).toEqual(["Oslo", "717710", "Rome", "2748109"]);
 
+      await ground.configure({ features: { tables: true } });
+      await widget.write("And as a file?");
+      await widget.part("file").first().waitFor();
+      await ground.configure({ features: { tables: false } });
+      expect(await widget.part("file").count()).toBe(1);
       const coming = widget.page.waitForEvent("download");
       await widget.part("file").first().click();
       const download = await coming;

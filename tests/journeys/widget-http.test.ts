@@ -398,7 +398,8 @@ describe("files", () => {
 
   test("of a reply are its visitor's too: a table comes as XLSX", async () => {
     const project = await addProject(widget.store, "tables", { fixedReply: "| a | b |\n| - | - |\n| 1 | 2 |" });
-    await widget.configure({ project: project.name });
+    const { widget: settings } = await widget.store.channelsConfig.read();
+    await widget.configure({ project: project.name, features: { ...settings.config.features, tables: true } });
     const visitorId = randomUUID();
     const { ticketId } = (await (await post(visitorId, newMessage())).json()) as { ticketId: string };
     const { fileId } = await waitFor(

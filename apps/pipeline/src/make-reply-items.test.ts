@@ -10,7 +10,7 @@ async function format(text: string, options: { markdown?: boolean; tablesAsXlsx?
   const items = await makeReplyItems(
     { text, markdown: options.markdown ?? true },
     {
-      tablesAsXlsx: options.tablesAsXlsx ?? true,
+      sendsTables: async () => options.tablesAsXlsx ?? true,
       warn: (warning, error) => warnings.push(error === undefined ? { text: warning } : { text: warning, error }),
     },
   );
@@ -50,7 +50,7 @@ describe("makeReplyItems", () => {
 
   test("keeps the sources with the message, and gives none where there are none", async () => {
     const sources = [{ title: "Guide", documentId: "d", chunkId: "c", quote: "q" }];
-    const options = { tablesAsXlsx: true, warn: () => {} };
+    const options = { sendsTables: async () => true, warn: () => {} };
     expect(await makeReplyItems({ text: "x", markdown: false, sources }, options)).toEqual([
       { type: "message", text: "x", markdown: false, sources },
     ]);

@@ -17,8 +17,8 @@ export interface Answer {
 }
 
 export interface ReplyItemOptions {
-  /** The project's setting. */
-  tablesAsXlsx: boolean;
+  /** Whether tables are to be sent as files too; asked only if the answer may have one. */
+  sendsTables: () => Promise<boolean>;
   /** Told why a table has no attachment, with the error where there is one; never given the text of the answer. */
   warn: (text: string, error?: unknown) => void;
 }
@@ -27,14 +27,14 @@ export interface ReplyItemOptions {
  * Turns an answer into the items of its reply: first the message, word for word, then each table of a Markdown answer
  * as an XLSX file too, where the project wants it (service document, section 2.2; docs/api.md, "Reply items"). The
  * first 10 tables are written, each to 1,000 rows and 100 columns, with a note in the file when it was cut; a text of
- * more than 100,000 characters is not searched. The message always has everything. Never rejects: a table that cannot
- * be written costs its attachment, not the message, and `warn` is called. The same answer gives the same items, byte
+ * more than 100,000 characters is not searched. The message always has everything. Rejects only if `sendsTables` does:
+ * a table that cannot be written costs its attachment, not the message, and `warn` is called. The same answer gives the same items, byte
  * for byte, so that a repeated job changes nothing.
  */
 export async function makeReplyItems(answer: Answer, options: ReplyItemOptions): Promise<ReplyDraft[]> {
   const message: MessageDraft = { type: "message", text: answer.text, markdown: answer.markdown };
   if (answer.sources !== undefined) message.sources = answer.sources;
-  if (!answer.markdown || !options.tablesAsXlsx) return [message];
+  if (!answer.markdown || !answer.text.includes("|") || !(await options.sendsTables())) return [message];
   return [message, ...(await tableAttachments(answer.text, options.warn))];
 }
 

@@ -42,6 +42,7 @@ const DEFAULT_LAUNCHER = widgetLauncherSchema.parse({});
 export function configAnswer(settings: WidgetSettings, expectedReply: string): WidgetConfigAnswer {
   const { theme, color, position, locale, title, greeting, strings, features, requireIdentity } = settings;
   const { questions, languages, logo, launcher } = settings;
+  const { upload, rating, person, sound, prechat } = features;
   const [language = ""] = locale.toLowerCase().split("-", 1);
   // A label of one language needs the launcher's file, too.
   const texts = [strings, ...Object.values(languages).map((own) => own.strings ?? {})];
@@ -61,7 +62,7 @@ export function configAnswer(settings: WidgetSettings, expectedReply: string): W
     languages,
     logo,
     ...(isDefault ? {} : { launcher }),
-    features: { ...features, identity: requireIdentity },
+    features: { upload, rating, person, sound, prechat, identity: requireIdentity },
   };
 }
 

@@ -28,32 +28,19 @@ const PERSONS = new Set("i you we they he she it".split(" "));
 /** English words that tell of what kind or how something is. */
 const ADJECTIVE = /(?:est|able|ible|ive|ful|ous|less|ish|ed|ly)$/;
 
-/** What a question says of what it asks about. */
-export interface Naming {
-  /** Words that name it, as terms. */
-  words: ReadonlySet<string>;
-  /** Words that only ask how much of it: "how long", "wie oft". */
-  measures: ReadonlySet<string>;
-  /** Whether the question is nothing but keywords, of which one or the other may well be missing in an answer. */
-  areKeywords: boolean;
-}
-
-const HOW = new Set("how wie hoe hur hvor quanto quanta cuánto qué".split(" "));
-
 /**
  * The words of a question that name what it asks about, as terms: who asks for a coffee grinder is not answered by the
  * price of something else, while another verb or adjective than that of a document hardly matters. Found by articles
  * and the like in front of them, by the capitals of names (and of German nouns); keywords alone all name something.
  */
-export function readNaming(question: string): Naming {
+export function readNaming(question: string): ReadonlySet<string> {
   const tokens = tokenize(question);
   const { language } = detectLanguage(question);
   const empty = new Set([...stopWords(language), ...questionWords(language)]);
   const content = tokens.filter(({ term }) => !empty.has(term));
-  const measures = new Set(tokens.flatMap(({ term }, at) => (HOW.has(tokens[at - 1]?.term ?? "") ? [term] : [])));
   const codes = findCodes(question);
   const termsOf = (list: readonly { term: string }[]) => new Set([...list, ...codes].map(({ term }) => term));
-  if (content.length === tokens.length) return { words: termsOf(content), measures, areKeywords: true };
+  if (content.length === tokens.length) return termsOf(content);
   const { before = NOTHING_BEFORE, auxiliaries = NOTHING_BEFORE } = namingOf(language) ?? {};
   const runs = runsOf(tokens, (term) => empty.has(term) || before.has(term));
   const hasAuxiliary = tokens.some(({ term }) => auxiliaries.has(term)) || COPULAS.has(tokens[0]?.term ?? "");
@@ -74,7 +61,7 @@ export function readNaming(question: string): Naming {
   );
   // Where nouns are written with a capital, the other words are none.
   const named = language === "de" && capitals.length > 0 ? capitals : [...found, ...capitals];
-  return { words: termsOf(named), measures, areKeywords: false };
+  return termsOf(named);
 }
 
 /** Words that follow each other, with the one that stands before them; the empty word stands before the first. */

@@ -143,6 +143,10 @@ const widgetConfigChangeSchema = z.strictObject({
       rating: z.boolean().optional().describe("Visitors can rate conversations."),
       person: z.boolean().optional().describe("Visitors can ask for a person."),
       sound: z.boolean().optional().describe("Visitors can turn on notification sounds."),
+      tables: z
+        .boolean()
+        .optional()
+        .describe("Visitors get each table of an answer also as an XLSX file, if the project sends tables."),
       prechat: z
         .array(prechatFieldSchema)
         .max(prechatFieldSchema.options.length)
@@ -241,6 +245,7 @@ const SHOWN_CONFIGS = {
       rating: z.boolean(),
       person: z.boolean(),
       sound: z.boolean(),
+      tables: z.boolean(),
       prechat: z.array(prechatFieldSchema),
     }),
     identitySecret: maskedSchema,

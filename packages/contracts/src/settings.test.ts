@@ -41,7 +41,7 @@ describe("the settings of the channels", () => {
             hiddenPaths: [],
             hiddenOnPhones: false,
           },
-          features: { upload: true, rating: true, person: true, sound: true, prechat: [] },
+          features: { upload: true, rating: true, person: true, sound: true, tables: false, prechat: [] },
           identitySecret: null,
           requireIdentity: false,
           messagesPerMinute: 30,

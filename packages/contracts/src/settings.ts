@@ -72,6 +72,7 @@ export const widgetSettingsSchema = z.object({
       rating: z.boolean().default(true),
       person: z.boolean().default(true),
       sound: z.boolean().default(true),
+      tables: z.boolean().default(false),
       prechat: z.array(prechatFieldSchema).default([]),
     })
     .prefault({}),

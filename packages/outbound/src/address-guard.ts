@@ -162,7 +162,9 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   const { lookup = systemLookup, ownAddresses = interfaceAddresses } = tools;
   const allowed = parseAllowList(policy.allow);
   const nothing = parseAllowList([]);
-  const remedy = `Use a public host, or ask the administrator to allow this one${policy.allowSetting === undefined ? "" : ` (${policy.allowSetting})`}.`;
+  const { allowSetting } = policy;
+  const allowing = allowSetting === undefined ? "" : `: the environment variable ${allowSetting}, and a restart`;
+  const remedy = `Use a public host, or have this one allowed on the server${allowing}.`;
   const localName = `The host is a local network name. ${remedy}`;
   const notPublic = `The host does not have a public address. ${remedy}`;
   const ownPorts = new Set(policy.ownPorts);

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Standalone } from "@svc/standalone";
 import { InterruptedError, watchInterrupt } from "../cli-error.ts";
@@ -49,6 +50,8 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
     secret === null ? null : handOutSecret(terminal, secret, join(dataDir, name));
   const key = await handOut(adminKey, "admin-key");
   const link = await handOut(firstAdministratorUrl, "sign-up-link");
+  // A link of an earlier start no longer works.
+  if (link?.isInFile !== true) await rm(join(dataDir, "sign-up-link"), { force: true });
   const curl = curlLine(product, key === null || key.isInFile ? product.keyForShell : key.shown);
   const hasDemo = urls.Widget !== undefined && isDemoShown(config);
   const document = { ok: true, urls, problems, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid };

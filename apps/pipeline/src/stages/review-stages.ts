@@ -6,6 +6,7 @@ import { makeReplyItems } from "../make-reply-items.ts";
 import { beginRun, move } from "../run.ts";
 import type { ReviewRun, Run, StageContext, Stages } from "../run.ts";
 import { answer } from "./answer.ts";
+import { sendsTables } from "./format-reply.ts";
 import { retrieve } from "./retrieve.ts";
 import { announceReplyJob, draftOf, isCountedAnswer, traceOf, whyOf } from "./send-reply.ts";
 import { triage } from "./triage.ts";
@@ -26,14 +27,15 @@ export async function answerEarlier(context: StageContext, run: ReviewRun): Prom
 }
 
 /** Makes the reply items of what a person sends: the text, each Markdown table also as XLSX, and the files. */
-export async function formatReview({ log, store }: StageContext, run: ReviewRun): Promise<void> {
+export async function formatReview(context: StageContext, run: ReviewRun): Promise<void> {
+  const { log, store } = context;
   const { project, ticketId, work, reviewId } = run.review;
   if (work.kind !== "send") return;
   const { text, markdown, sources } = work;
   const items = await makeReplyItems(
     { text, markdown, ...(work.author === "operator" ? {} : { sources }) },
     {
-      tablesAsXlsx: run.project.tablesAsXlsx,
+      sendsTables: () => sendsTables(context, run),
       warn: (warning: string, error?: unknown) => log.warn({ error, reviewId }, warning),
     },
   );

@@ -103,12 +103,17 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
   const language = isClear ? detected.language : (languages?.[0] ?? detected.language);
   const spoken = [...new Set([language, ...(languages ?? [])])];
   const kind = kindOf(asked, spoken);
-  const written = tokenize(asked).map(({ start, end }) => asked.slice(start, end));
-  const names = new Set([...readNaming(asked).words].map(foldAccents));
+  const tokens = tokenize(asked);
+  const written = tokens.map(({ start, end }) => asked.slice(start, end));
+  const names = new Set([...readNaming(asked)].map(foldAccents));
+  const measures = measuresOf(
+    tokens.map(({ term }) => term),
+    spoken,
+  );
   // The weight of a word that stands nowhere, with some room for the share of its form.
   const leastUnknown = 1.15 * Math.log(1 + (passageCount + 0.5) / 0.5);
   const read = [...words]
-    .filter(({ weight }) => weight > 0)
+    .filter(({ word, weight }) => weight > 0 && !measures.has(foldAccents(word)))
     .sort((a, b) => b.weight - a.weight)
     .slice(0, MAX_WORDS)
     .map(({ word, weight }): QuestionWord => {
@@ -130,7 +135,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     for (const synonym of ofWord) synonyms.set(synonym, [...(synonyms.get(synonym) ?? []), position]);
   }
   const meaning = meaningOf(
-    tokenize(asked).map(({ term }) => term),
+    tokens.map(({ term }) => term),
     language,
   );
   return {
@@ -188,6 +193,19 @@ export function kindOf(asked: string, languages: readonly string[]): AnswerKind 
     return kind === undefined ? [] : [kind];
   });
   return KINDS.find((kind) => found.includes(kind)) ?? null;
+}
+
+/**
+ * Returns the words of a question that ask for a kind of answer only together with the word before them, without accents:
+ * "long" in "how long", "lange" in "wie lange". An answer such as "5 to 7 days" does not contain them.
+ */
+function measuresOf(terms: readonly string[], languages: readonly string[]): ReadonlySet<string> {
+  const asksAlone = (text: string) => kindOf(text, languages) !== null;
+  const isMeasure = (term: string, at: number) => {
+    const before = terms[at - 1];
+    return before !== undefined && !asksAlone(term) && !asksAlone(before) && asksAlone(`${before} ${term}`);
+  };
+  return new Set(terms.filter(isMeasure).map(foldAccents));
 }
 
 /** Returns whether a text, whose folded words are `terms`, holds something of the kind in one of the languages. */

@@ -73,6 +73,13 @@ describe("text of a PDF", () => {
     expect(text.slice(pageStarts[10]).startsWith("Page nine speaks")).toBe(true);
   });
 
+  test("drops the page number of a single page only where it clearly is one", () => {
+    const page = (last: string) => pdfText([[line(`${FULL}.`, 0), line("Another one.", 1), line(last, 50)]]).text;
+    expect(page("1/1")).not.toContain("1/1");
+    expect(page("Page 1 of 1")).not.toContain("Page");
+    expect(page("42")).toContain("42");
+  });
+
   test("takes for headings what is larger than running text, unless most of it is", () => {
     const large = { size: 20 };
     const { text, headline } = pdfText([

@@ -80,6 +80,9 @@ const RUNNING_WINDOW = 5;
 const PAGE_NUMBER =
   /^(?:[-–—|\s]*)(?:page|seite|p\.|pág(?:ina)?\.?|стр\.?)?\s*(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|\/)\s*\d{1,4})?(?:[-–—|\s]*)$/iu;
 
+/** A page number that counts as one on a single page, too: "1/1", "Page 3". */
+const CLEAR_PAGE_NUMBER = /(?=.*\d).*[\p{L}/]/u;
+
 /** An entry of a table of contents: the heading that it names follows in the document. */
 const CONTENTS_ENTRY = /(?:\.\s?){6,}\s*[\divxlc]+$/i;
 
@@ -98,7 +101,8 @@ function dropRunningLines(pages: readonly (readonly PdfLine[])[], bodySize: numb
   }
   const isRunning = (line: PdfLine) => {
     const on = pagesOf.get(key(line)) ?? [];
-    if (on.length < RUNNING_PAGES) return on.length > 1 && PAGE_NUMBER.test(line.text);
+    if (on.length < RUNNING_PAGES)
+      return PAGE_NUMBER.test(line.text) && (on.length > 1 || CLEAR_PAGE_NUMBER.test(line.text));
     const isClose = on.some((page, index) => (on[index + RUNNING_PAGES - 1] ?? Infinity) - page < RUNNING_WINDOW);
     return isClose || on.length >= pages.length * RUNNING_SHARE;
   };

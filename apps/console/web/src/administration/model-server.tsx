@@ -8,6 +8,7 @@ import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
@@ -174,6 +175,7 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
   const { t } = useTexts();
   const form = useServerForm(settings);
   const { field, tested, isBusy, error, changeUrl, test, save, remove } = form;
+  const [isRemoving, setRemoving] = useState(false);
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     void save();
@@ -196,11 +198,24 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
           {t(isBusy ? "models.testing" : "models.test")}
         </Button>
         {settings.source === "stored" && (
-          <Button disabled={isBusy} onClick={() => void remove()}>
+          <Button disabled={isBusy} onClick={() => setRemoving(true)}>
             {t("models.remove")}
           </Button>
         )}
       </div>
+      {isRemoving && (
+        <ConfirmDialog
+          title={t("models.removeTitle")}
+          action={t("models.remove")}
+          onConfirm={async () => {
+            await remove();
+            setRemoving(false);
+          }}
+          onClose={() => setRemoving(false)}
+        >
+          {t("models.removeText")}
+        </ConfirmDialog>
+      )}
     </form>
   );
 }

@@ -274,7 +274,7 @@ function OperatorDialogs({
   if (open.kind === "show") {
     return (
       <ShownOnceDialog
-        title={t("operators.linkFor", { name })}
+        title={t(open.item.hasPassword ? "operators.linkFor" : "operators.inviteFor", { name })}
         warning={t("operators.linkOnce", { name, time: dateTime(open.expiresAt) })}
         label={t("operators.linkLabel")}
         secret={`${location.origin}/link#${open.token}`}

@@ -115,6 +115,13 @@ export function InboxPage() {
     })),
   );
 
+  const searchAll = (q: string | undefined) =>
+    void navigate({
+      to: "/$project/inbox/$view",
+      params: { project, view: "all" },
+      search: { ...spanOnly(search), ...(q === undefined ? {} : { q }) },
+    });
+
   return (
     <InboxContext value={inbox}>
       <h1 className="sr-only">{t("nav.inbox")}</h1>
@@ -133,6 +140,7 @@ export function InboxPage() {
             onToggle={toggle}
             empty={`empty.${view?.id ?? "all"}`}
             isFiltered={isNarrowed(search)}
+            onSearchAll={search.q === undefined || viewId === "all" ? undefined : () => searchAll(search.q)}
             showsProjects={ofAll}
           />
           <Suspense>

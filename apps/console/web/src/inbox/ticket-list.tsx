@@ -10,6 +10,7 @@ import type { TextKey } from "../i18n/texts.ts";
 import { useServices, usePeople } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Avatar } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { TagChip } from "../ui/tag-chip.tsx";
 import { customerName, isTask, snippetOf, taskPerson, waitingSince } from "./describe-ticket.ts";
@@ -195,6 +196,7 @@ export function TicketList({
   onToggle,
   empty,
   isFiltered,
+  onSearchAll,
   showsProjects,
 }: {
   list: ReturnType<typeof useTicketList>;
@@ -204,6 +206,8 @@ export function TicketList({
   /** What is said where there is no ticket. */
   empty: TextKey;
   isFiltered: boolean;
+  /** Searches all tickets instead of the view; absent if that would find nothing more. */
+  onSearchAll?: (() => void) | undefined;
   /** True for a list of several projects. */
   showsProjects: boolean;
 }) {
@@ -263,7 +267,9 @@ export function TicketList({
   }
   if (!isPending && items.length === 0) {
     return isFiltered ? (
-      <EmptyState icon={SearchX} title={t("empty.filteredTitle")} text={t("empty.filtered")} />
+      <EmptyState icon={SearchX} title={t("empty.filteredTitle")} text={t("empty.filtered")}>
+        {onSearchAll !== undefined && <Button onClick={onSearchAll}>{t("empty.searchAll")}</Button>}
+      </EmptyState>
     ) : (
       <EmptyState icon={PartyPopper} title={t("empty.title")} text={t(empty)} />
     );

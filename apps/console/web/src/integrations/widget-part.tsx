@@ -37,6 +37,7 @@ const FEATURES = {
   person: { title: "widget.person", hint: "widget.personHint" },
   rating: { title: "widget.rating", hint: "widget.ratingHint" },
   sound: { title: "widget.sound", hint: "widget.soundHint" },
+  tables: { title: "widget.tables", hint: "widget.tablesHint" },
 } as const satisfies Record<Feature, { title: TextKey; hint: TextKey }>;
 
 const PRECHAT = { name: "widget.prechatName", email: "widget.prechatEmail" } as const satisfies Record<

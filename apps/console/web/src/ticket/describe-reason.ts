@@ -66,11 +66,11 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   ],
   [/^(?:no passage|nothing in the knowledge bases) matches the message, .+$/iu, "reason.noWords"],
   [
-    /^(?:quotes|no passage covers the question; the closest is|the best passage, in) "(?<title>.+)",? .+ The passage does not mention (?<words>"[^"]+"(?:, "[^"]+")*)$/iu,
+    /^(?:quotes|no passage covers the question; the closest is|the best passage, in) "(?<title>[^"]+)",? [^";]+ The passage does not mention (?<words>"[^"]+"(?:, "[^"]+")*)$/iu,
     "reason.lacks",
   ],
   [
-    /^(?:quotes|no passage covers the question; the closest is|the best passage, in) ".+",? .+ The documents (?:and the question are in different languages|are in another language than the question)$/iu,
+    /^(?:quotes|no passage covers the question; the closest is|the best passage, in) "[^"]+",? [^";]+ The documents (?:and the question are in different languages|are in another language than the question)$/iu,
     "reason.language",
   ],
   [/^no passage covers the question; the closest is "(?<title>.+)" \((?<share>\d+)%\)$/iu, "reason.tooLittle"],
