@@ -9,6 +9,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { ReachBanner } from "../session/reach-banner.tsx";
 import { useServices, useCommands, useSession, useProject, useRights } from "../session/services.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { useStore } from "../ui/create-store.ts";
 import { EmptyState } from "../ui/notice.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import { ToastList } from "../ui/toasts.tsx";
@@ -106,7 +107,17 @@ function SignedIn({ session }: { session: Session }) {
   useLiveData();
   useNotifications();
 
+  const undo = useStore(toasts.shown).findLast(({ action }) => action?.label === t("ui.undo"));
   useCommands("general", [
+    undo !== undefined && {
+      id: "undo",
+      title: t("ui.undo"),
+      keys: "mod+z",
+      run() {
+        toasts.dismiss(undo.id);
+        undo.action?.run();
+      },
+    },
     { id: "palette", title: t("command.palette"), keys: "mod+k", run: () => setOpen("palette") },
     { id: "keys", title: t("command.keys"), keys: "?", run: () => setOpen("keys") },
   ]);

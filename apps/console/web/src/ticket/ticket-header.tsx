@@ -13,6 +13,7 @@ import {
   Route,
   Tags,
   ThumbsDown,
+  UserCheck,
   UserPlus,
 } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
@@ -24,7 +25,7 @@ import type { TextKey } from "../i18n/texts.ts";
 import { customerName, isTask, taskPerson } from "../inbox/describe-ticket.ts";
 import { DueMark, PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { useInbox } from "../inbox/use-ticket-list.ts";
-import { useProject, useRights } from "../session/services.ts";
+import { usePeople, useProject, useRights } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
@@ -115,6 +116,7 @@ function ViewerList({ viewers }: { viewers: Viewers }) {
 /** What the buttons of a ticket do. */
 interface HeaderDoing {
   askToResolve: () => void;
+  assign: (assignee: string) => void;
   resolve: (as: "spam") => void;
   reopen: () => void;
   unsnooze: () => void;
@@ -193,6 +195,7 @@ export function TicketHeader({
 }) {
   const { t } = useTexts();
   const mayWrite = useRights()("tickets:write");
+  const { me } = usePeople();
   const { priority, status, subject } = ticket;
   const isClosed = status === "resolved" || status === "spam";
   return (
@@ -208,6 +211,25 @@ export function TicketHeader({
         <HeaderFacts ticket={ticket} />
       </div>
       <ViewerList viewers={viewers} />
+      {mayWrite && ticket.assignee !== me && (
+        <IconButton
+          icon={UserCheck}
+          label={t("action.take")}
+          keys="i"
+          disabled={isBusy}
+          className="max-sm:hidden"
+          onClick={() => doing.assign(me)}
+        />
+      )}
+      {mayWrite && !isClosed && (
+        <IconButton
+          icon={AlarmClock}
+          label={t("action.snooze")}
+          keys="z"
+          className="max-sm:hidden"
+          onClick={() => doing.openDialog("snooze")}
+        />
+      )}
       {mayWrite && (
         <Button
           icon={isClosed ? RotateCcw : CircleCheck}

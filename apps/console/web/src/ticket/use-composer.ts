@@ -151,13 +151,17 @@ export function useComposer(props: ComposerProps) {
   };
   /** Inserts words at the caret, or in place of the text from `at` on. */
   function insert(words: string, at = mentions.caret) {
-    write(text.slice(0, at) + words + text.slice(mentions.caret));
+    // The caret is behind the words before the next key arrives.
+    flushSync(() => write(text.slice(0, at) + words + text.slice(mentions.caret)));
     const end = at + words.length;
-    requestAnimationFrame(() => {
+    mentions.setCaret(end);
+    const focusEnd = () => {
       area.current?.focus();
       area.current?.setSelectionRange(end, end);
-      mentions.setCaret(end);
-    });
+    };
+    focusEnd();
+    // A dialog that closes now returns the focus to the element that had it before.
+    requestAnimationFrame(() => document.activeElement !== area.current && focusEnd());
   }
   const send = useSend({
     act,

@@ -54,7 +54,7 @@ function ToastView({ toast, toasts }: { toast: Toast; toasts: Toasts }) {
   const Icon = kind === "done" ? CircleCheck : CircleAlert;
   return (
     <li
-      className="animate-appear flex w-full max-w-md items-start gap-2.5 rounded-lg border border-line bg-raised px-3 py-2"
+      className="animate-appear flex w-full max-w-md items-start sm:w-auto gap-2.5 rounded-lg border border-line bg-raised px-3 py-2"
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
       onFocus={() => setHeld(true)}
@@ -88,7 +88,7 @@ export function ToastList({ toasts }: { toasts: Toasts }) {
   const shown = useStore(toasts.shown);
   return (
     <section aria-label={t("ui.notifications")} aria-live="polite" className="shrink-0 bg-page">
-      <ol className="flex flex-col items-center gap-2 border-line p-2 not-empty:border-y empty:p-0">
+      <ol className="flex flex-wrap justify-center gap-2 border-line p-2 not-empty:border-y empty:p-0">
         {shown.map((toast) => (
           <ToastView key={toast.id} toast={toast} toasts={toasts} />
         ))}
