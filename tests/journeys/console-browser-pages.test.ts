@@ -179,7 +179,8 @@ describeInBrowser("pages of the console", () => {
 
     const callKeys = (path: string, request: ApiRequest = {}) =>
       callApi(`${createApiClient(ground.product).baseUrl()}/api/v1/admin${path}`, {
-        ...{ key: ground.product.adminKey, project: "keys" },
+        key: ground.product.adminKey,
+        project: "keys",
         ...request,
       });
     const keys = () => createReviewClient(ground.product, "keys");

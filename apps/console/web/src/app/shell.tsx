@@ -86,6 +86,24 @@ function useMentions(): { mentions: readonly Mention[]; unread: number; markRead
   return { mentions, unread: mentions.filter(({ id }) => id > seenId).length, markRead };
 }
 
+/** Offers what the newest toast offers to undo. */
+function useUndoCommand(): void {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const undo = useStore(toasts.shown).findLast(({ action }) => action?.label === t("ui.undo"));
+  useCommands("general", [
+    undo !== undefined && {
+      id: "undo",
+      title: t("ui.undo"),
+      keys: "mod+z",
+      run() {
+        toasts.dismiss(undo.id);
+        undo.action?.run();
+      },
+    },
+  ]);
+}
+
 const CommandPalette = lazyDialog(async () => (await import("./shell-dialogs.tsx")).CommandPalette);
 const MentionsDialog = lazyDialog(async () => (await import("./shell-dialogs.tsx")).MentionsDialog);
 const KeysSheet = lazyDialog(async () => (await import("./shell-dialogs.tsx")).KeysSheet);
@@ -107,17 +125,8 @@ function SignedIn({ session }: { session: Session }) {
   useLiveData();
   useNotifications();
 
-  const undo = useStore(toasts.shown).findLast(({ action }) => action?.label === t("ui.undo"));
+  useUndoCommand();
   useCommands("general", [
-    undo !== undefined && {
-      id: "undo",
-      title: t("ui.undo"),
-      keys: "mod+z",
-      run() {
-        toasts.dismiss(undo.id);
-        undo.action?.run();
-      },
-    },
     { id: "palette", title: t("command.palette"), keys: "mod+k", run: () => setOpen("palette") },
     { id: "keys", title: t("command.keys"), keys: "?", run: () => setOpen("keys") },
   ]);

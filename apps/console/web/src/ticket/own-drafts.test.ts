@@ -16,8 +16,12 @@ function makeStorage() {
 }
 
 const begun = (mode: ComposeMode, text: string, files: readonly KeptFile[] = []) => ({
-  ...{ mode, text, files },
-  ...{ aside: "", macro: null, seen: SEEN },
+  mode,
+  text,
+  aside: "",
+  macro: null,
+  seen: SEEN,
+  files,
 });
 
 describe("what an operator has begun to write", () => {

@@ -179,6 +179,38 @@ function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClose
   );
 }
 
+/** Buttons for what is done most often; a phone has them in the menu. */
+function QuickActions({
+  ticket,
+  isClosed,
+  doing,
+  isBusy,
+}: {
+  ticket: TicketDetail;
+  isClosed: boolean;
+  doing: HeaderDoing;
+  isBusy: boolean;
+}) {
+  const { t } = useTexts();
+  const { me } = usePeople();
+  return (
+    <div className="flex gap-1 max-sm:hidden">
+      {ticket.assignee !== me && (
+        <IconButton
+          icon={UserCheck}
+          label={t("action.take")}
+          keys="i"
+          disabled={isBusy}
+          onClick={() => doing.assign(me)}
+        />
+      )}
+      {!isClosed && (
+        <IconButton icon={AlarmClock} label={t("action.snooze")} keys="z" onClick={() => doing.openDialog("snooze")} />
+      )}
+    </div>
+  );
+}
+
 /** Subject and state of a ticket, who else views it, and what can be done with it as a whole. */
 export function TicketHeader({
   ticket,
@@ -195,7 +227,6 @@ export function TicketHeader({
 }) {
   const { t } = useTexts();
   const mayWrite = useRights()("tickets:write");
-  const { me } = usePeople();
   const { priority, status, subject } = ticket;
   const isClosed = status === "resolved" || status === "spam";
   return (
@@ -211,25 +242,7 @@ export function TicketHeader({
         <HeaderFacts ticket={ticket} />
       </div>
       <ViewerList viewers={viewers} />
-      {mayWrite && ticket.assignee !== me && (
-        <IconButton
-          icon={UserCheck}
-          label={t("action.take")}
-          keys="i"
-          disabled={isBusy}
-          className="max-sm:hidden"
-          onClick={() => doing.assign(me)}
-        />
-      )}
-      {mayWrite && !isClosed && (
-        <IconButton
-          icon={AlarmClock}
-          label={t("action.snooze")}
-          keys="z"
-          className="max-sm:hidden"
-          onClick={() => doing.openDialog("snooze")}
-        />
-      )}
+      {mayWrite && <QuickActions ticket={ticket} isClosed={isClosed} doing={doing} isBusy={isBusy} />}
       {mayWrite && (
         <Button
           icon={isClosed ? RotateCcw : CircleCheck}

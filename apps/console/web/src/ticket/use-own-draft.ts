@@ -9,6 +9,7 @@ const STORE_MS = 250;
 const NO_FILES: readonly KeptFile[] = [];
 
 /** The unsent text of a ticket with its files, stored in this browser, and followed when another tab changes it. */
+// oxlint-disable-next-line max-lines-per-function -- one state that is stored and followed as a whole
 export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
   const [stored] = useState(() => drafts.find(ticket.id));
   const { id, project } = ticket;
