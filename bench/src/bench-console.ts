@@ -1,6 +1,8 @@
 // `npm run bench:console`: how quick the console is for operators who have very many tickets.
 //   npm run bench:console -- [--tickets 100000] [--openings 100] [--rows 20000] [--slowdown 1] [--save-data] [--data FOLDER] [--profile FILE]
-// Plants tickets in a new database, signs in with Chromium, and prints what it takes to open tickets from the list, to
+// Plants tickets in a new database, signs in with Chromium, and prints the paints, layout shift and blocking time of the
+// first load and of a ticket (first contentful paint, largest contentful paint, total blocking time, cumulative layout
+// shift; medians of five loads without a cache), and what it takes to open tickets from the list, to
 // scroll that list, and to type an answer. --profile writes what the page's scripts did while tickets were opened, for
 // the performance panel of a browser. With --save-data the browser asks to save data, so that no ticket in sight is fetched
 // ahead. With --data the tickets stay in that folder, and the next run has them. Needs a
@@ -10,6 +12,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { startEmbeddedProduct } from "@svc/testing";
+import type { Browser, Cookie } from "playwright-core";
 import { launchChromium } from "./chromium.ts";
 import { addOperator, signIn } from "./operators.ts";
 import { seedTickets, untilFollowed } from "./lists.ts";
@@ -39,7 +42,7 @@ const times = (numbers: readonly number[]) =>
 /** In the page: from a press on a row until its conversation is painted, in milliseconds. */
 const OPEN = `async (row) => {
   const link = document.querySelectorAll('section[aria-label="Tickets"] li a')[row];
-  const subject = [...link.querySelectorAll("span[dir=auto]")].at(-1).textContent;
+  const subject = link.querySelector("span[dir=auto].text-sm").textContent;
   const ticket = document.querySelector('section[aria-label="Ticket"]');
   const isShown = () => ticket.querySelector("h2")?.textContent === subject && ticket.querySelector("article") !== null;
   const startedAt = performance.now();
@@ -78,6 +81,52 @@ const SCROLL = `async ({ selector, rows, rowPx, longMs }) => {
   return { frames, rows: Math.floor(list.scrollTop / rowPx), long: frames.filter((ms) => ms > longMs).length };
 }`;
 
+/** In each page from the start: notes paints, shifts of the layout and long tasks. */
+const VITALS = `window.vitals = { fcp: 0, lcp: 0, cls: 0, tbt: 0 };
+  const observe = (type, note) => new PerformanceObserver((list) => list.getEntries().forEach(note)).observe({ type, buffered: true });
+  observe("paint", ({ name, startTime }) => { if (name === "first-contentful-paint") vitals.fcp = startTime; });
+  observe("largest-contentful-paint", ({ startTime }) => { vitals.lcp = startTime; });
+  observe("layout-shift", ({ hadRecentInput, value }) => { if (!hadRecentInput) vitals.cls += value; });
+  observe("longtask", ({ duration }) => { vitals.tbt += duration - 50; });`;
+const LOADS = 5;
+const SETTLE_MS = 500;
+
+/** Prints the medians of the paints, the layout shift and the blocking time of loads of a page, at two widths. */
+async function measureLoads(browser: Browser, cookies: Cookie[], pages: Record<string, readonly [string, string]>) {
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ] as const) {
+    for (const rate of [1, 4]) {
+      for (const [name, [url, shown]] of Object.entries(pages)) {
+        const found: Record<string, number>[] = [];
+        for (let load = 0; load < LOADS; load++) {
+          // A new context has an empty cache.
+          const context = await browser.newContext({ viewport: { width, height }, locale: "en-US" });
+          await context.addCookies(cookies);
+          await context.addInitScript(VITALS);
+          const page = await context.newPage();
+          await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate });
+          await page.goto(url);
+          await page.locator(shown).first().waitFor();
+          await page.waitForTimeout(SETTLE_MS * rate);
+          found.push(await page.evaluate<Record<string, number>>("vitals"));
+          await context.close();
+        }
+        const median = (figure: string) =>
+          share(
+            found.map((one) => one[figure] ?? 0),
+            0.5,
+          );
+        const paints = ["fcp", "lcp", "tbt"].map((one) => `${one.toUpperCase()} ${median(one).toFixed(0)} ms`);
+        console.log(
+          `${name.padEnd(10)} ${String(width).padStart(4)} px, CPU ÷ ${rate}  ${paints.join(", ")}, CLS ${median("cls").toFixed(3)}`,
+        );
+      }
+    }
+  }
+}
+
 const endings: (() => unknown)[] = [];
 try {
   const product = await startEmbeddedProduct(values.data === undefined ? {} : { folder: resolve(values.data) });
@@ -94,6 +143,7 @@ try {
   if ((found[0]?.count ?? 0) < Number(values.tickets)) await seedTickets(client, project.id, Number(values.tickets));
   const followedS = await untilFollowed(client);
   await client.query("VACUUM ANALYZE");
+  const newestTicket = await client.query<{ id: string }>("SELECT id FROM tickets ORDER BY id DESC LIMIT 1");
   await client.end();
   console.log(`${values.tickets} tickets; followed and indexed in ${followedS.toFixed(0)} s`);
 
@@ -101,6 +151,11 @@ try {
   endings.push(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US" });
   await signIn(context, product, operator.email);
+  const inbox = `${product.consoleUrl}/default/inbox/all`;
+  await measureLoads(browser, await context.cookies(), {
+    "first load": [inbox, 'section[aria-label="Tickets"] li a'],
+    "a ticket": [`${inbox}/${newestTicket.rows[0]?.id ?? ""}`, "article"],
+  });
   if (values["save-data"]) {
     await context.addInitScript("Object.defineProperty(navigator, 'connection', { value: { saveData: true } });");
   }

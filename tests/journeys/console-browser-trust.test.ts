@@ -80,7 +80,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       await question.waitFor({ state: "detached" });
       expect((await reviews.read(ticketId)).stage).toBe("review");
 
-      await draft.getByRole("button", { name: "Use it" }).press("Enter");
+      await draft.getByRole("button", { name: "Use draft" }).press("Enter");
       const field = page.getByRole("textbox", { name: "Draft", exact: true });
       expect(await field.inputValue()).toContain(ICELAND);
       await draft.getByRole("list", { name: "Sources" }).getByText("Shipping").first().waitFor();
@@ -100,7 +100,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       await page.reload();
       await field.waitFor();
       expect(await field.inputValue()).toContain(ICELAND);
-      expect(await draft.getByRole("button", { name: "Use it" }).count()).toBe(0);
+      expect(await draft.getByRole("button", { name: "Use draft" }).count()).toBe(0);
       expect(await findBarriers(page, "a draft that stands in the composer", ["light", "dark"])).toEqual([]);
       await keepPicture(page, "a draft that stands in the composer");
       await page.setViewportSize({ width: 390, height: 844 });

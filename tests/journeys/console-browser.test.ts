@@ -253,6 +253,47 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
+  test("a reply and the edited draft stay apart, and what one tab writes last is not lost to another", () =>
+    ground.browser.visit(async (open) => {
+      const { ticketId } = await ask("Which of the two is it?");
+      const path = `/shop/inbox/review/${ticketId}`;
+      const eve = await ground.addPerson("Eve Edit", [{ project: "shop", role: "operator" }]);
+      const visitor = await ground.enter(open, eve);
+      const page = await visitor.openPath(path);
+      await draftOn(page).getByText(DRAFT).waitFor();
+      const holds = (on: Page, kind: string, text: string) =>
+        waitFor(async () => (await composerOn(on, kind).inputValue()) === text, { what: `“${text}” in the field` });
+      await page.keyboard.press("r");
+      await page.keyboard.type("It is the red one.");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("e");
+      await holds(page, "Draft", DRAFT);
+      await page.keyboard.type(" Today.");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("r");
+      await holds(page, "Reply", "It is the red one.");
+      await page.reload();
+      await holds(page, "Reply", "It is the red one.");
+      await page.getByRole("img", { name: "Unsent text" }).waitFor();
+      // “Approve” does not send the draft past its edited text.
+      await page.keyboard.press("a");
+      await holds(page, "Draft", `${DRAFT} Today.`);
+
+      const other = await visitor.openPath(path);
+      await holds(other, "Draft", `${DRAFT} Today.`);
+      await composerOn(other, "Draft").press("End");
+      await other.keyboard.type(" At six.");
+      await holds(page, "Draft", `${DRAFT} Today. At six.`);
+      for (const tab of [other, page]) {
+        await tab.getByRole("link", { name: "All", exact: true }).click();
+        await composerOn(tab, "Draft").waitFor({ state: "detached" });
+      }
+      await page.goto(`${ground.line.url}${path}`);
+      await holds(page, "Draft", `${DRAFT} Today. At six.`);
+      expect((await shop.read(ticketId)).stage).toBe("review");
+      expect(visitor.errors()).toEqual([]);
+    }));
+
   test("who reads further up keeps the place, and goes to a message that comes in when it suits", () =>
     ground.browser.visit(async (open) => {
       const parts = Array.from({ length: 8 }, (_, part) => `Part ${part} of my story\n${"It goes on.\n".repeat(12)}`);
@@ -445,7 +486,12 @@ describeInBrowser("a day of operators", () => {
         what: "the reply to be filled in",
       });
       const actions = inbox.getByRole("group", { name: "Actions" });
-      for (const text of ["#iceland", "Assign to Fay Fell", "Resolve"]) await actions.getByText(text).waitFor();
+      const seesActions = async () => {
+        for (const text of ["#iceland", "Assign to Fay Fell", "Resolve"]) await actions.getByText(text).waitFor();
+      };
+      await seesActions();
+      await inbox.reload();
+      await seesActions();
       await button(inbox, "Emoji").press("Enter");
       await inbox.getByPlaceholder("Search…").waitFor();
       await inbox.keyboard.type("thumbs up");

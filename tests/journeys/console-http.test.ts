@@ -304,10 +304,11 @@ test("notification settings are their operator's own, have defaults, and reject 
   const [ann, bob] = [await signedIn([]), await signedIn([])];
   const put = (json: object) => ann.call("/session/notifications", { method: "PUT", json });
   const before = await ann.call("/session/notifications");
-  expect(before.body).toMatchObject({ item: { assigned: true, needsReview: false, quietHours: null }, canSend: false });
+  const item = { assigned: true, needsReview: false, quietHours: null };
+  expect(before.body).toMatchObject({ item, isStored: false, canSend: false });
   const change = { needsReview: true, quietHours: ["20:00", "07:00"], timeZone: "Europe/Berlin", language: "de" };
   expect(await put(change)).toMatchObject({ status: 200, body: { item: { ...change, assigned: true } } });
-  expect((await ann.call("/session/notifications")).body).toMatchObject({ item: change });
+  expect((await ann.call("/session/notifications")).body).toMatchObject({ item: change, isStored: true });
   expect((await bob.call("/session/notifications")).body).toEqual(before.body);
   for (const wrong of [{ quietHours: ["20:00", "20:00"] }, { digestAt: "24:00" }, { timeZone: "Mars" }, { other: 1 }]) {
     expectProblem(await put(wrong), "invalid_request");

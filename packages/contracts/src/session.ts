@@ -128,6 +128,8 @@ export interface PushAnswer {
 export interface NotificationsAnswer {
   ok: true;
   item: NotificationSettings;
+  /** False until the operator has saved settings: then the item has the defaults. */
+  isStored: boolean;
   /** False without a mail server in the configuration: then no emails are sent. */
   canSend: boolean;
 }

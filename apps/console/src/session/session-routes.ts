@@ -120,19 +120,21 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     await store.operators.setProfile(sessionOf(response).operatorId, Object.fromEntries(profile));
     response.set("Cache-Control", "no-store").json(await describe(context, sessionOf(response).token));
   };
-  const answerNotifications = (response: Response, stored: unknown, canSend: boolean) => {
+  const answerNotifications = (response: Response, stored: object) => {
     const item = notificationSettingsSchema.parse(stored);
-    response.set("Cache-Control", "no-store").json({ ok: true, item, canSend } satisfies NotificationsAnswer);
+    const isStored = Object.keys(stored).length > 0;
+    const canSend = context.sendsEmails;
+    response.set("Cache-Control", "no-store").json({ ok: true, item, isStored, canSend } satisfies NotificationsAnswer);
   };
   const getNotifications = (): RequestHandler => async (_request, response) => {
     const record = await store.operators.find(sessionOf(response).operatorId);
-    answerNotifications(response, record?.notifications ?? {}, context.sendsEmails);
+    answerNotifications(response, record?.notifications ?? {});
   };
   const putNotifications = (): RequestHandler => async (request, response) => {
     const body = await readJsonBody(request, LIMITS.bodyMaxBytes);
     const notifications = checkInput(notificationSettingsSchema, body, "The settings");
     await store.operators.update(sessionOf(response).operatorId, { notifications }, null);
-    answerNotifications(response, notifications, context.sendsEmails);
+    answerNotifications(response, notifications);
   };
   const putDuty = (): RequestHandler => async (request, response) => {
     const { operatorId, token } = sessionOf(response);

@@ -35,11 +35,10 @@ function NotificationsForm({ answer }: { answer: NotificationsAnswer }) {
   const { t, language } = useTexts();
   const { connection, queryClient, toasts } = useServices();
   const { error, isBusy, run } = useAction();
-  // Until somebody has chosen, the browser knows best.
-  const isNew = answer.item.timeZone === "UTC";
   const [settings, setSettings] = useState<NotificationSettings>({
     ...answer.item,
-    ...(isNew && {
+    // Until the operator has chosen, the browser knows best.
+    ...(!answer.isStored && {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       language: language in LANGUAGES ? (language as Language) : "en",
     }),

@@ -1,4 +1,4 @@
-import { Copy, ShieldCheck, ScrollText } from "lucide-react";
+import { ShieldCheck, ScrollText } from "lucide-react";
 import { Fragment, useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
 import { mapChannels } from "@svc/contracts";
@@ -7,13 +7,14 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { auditPagesQuery } from "../api/administration.ts";
 import type { AuditFilter } from "../api/administration.ts";
-import { CopyBox } from "../forms/copy-box.tsx";
+import { CopyBox, CopyId } from "../forms/copy-box.tsx";
+import { startOf } from "../overview/overview-search.ts";
 import { textOf, useTexts } from "../i18n/texts.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
 import { ResourcePage } from "../lists/resource-page.tsx";
 import { usePeople, useProject, useRights, useServices, useSession } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Button, IconButton } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { ErrorNotice, Notice } from "../ui/notice.tsx";
 
@@ -141,26 +142,6 @@ type Picked = Partial<AuditFilter> & { name?: string };
 /** The details that are copied to look for them elsewhere. */
 const COPIED: readonly string[] = ["actorId", "objectId", "requestId"];
 
-/** A button that copies an ID. */
-function CopyId({ label, text }: { label: string; text: string }) {
-  const { t } = useTexts();
-  const { toasts } = useServices();
-  const copy = () =>
-    void navigator.clipboard.writeText(text).then(
-      () => toasts.show({ kind: "done", text: t("copy.done") }),
-      () => toasts.show({ kind: "error", text: t("copy.blocked") }),
-    );
-  return (
-    <IconButton
-      icon={Copy}
-      size="small"
-      label={t("copy.what", { what: label })}
-      className="-my-1 ml-1 align-middle"
-      onClick={copy}
-    />
-  );
-}
-
 /** The codes and IDs of a row, and its ticket. */
 function AuditDetails({ item }: { item: AuditItem }) {
   const { t } = useTexts();
@@ -273,10 +254,6 @@ function useAuditChoices(filter: AuditFilter, names: Readonly<Record<string, str
     });
 }
 
-const DAY_MS = 86_400_000;
-/** Returns the day after a day (`YYYY-MM-DD`). */
-const dayAfter = (day: string) => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
-
 /** The fields that filter the audit log. */
 function AuditFilterBar({
   filter,
@@ -324,8 +301,10 @@ export function AuditSection() {
   const [filter, setFilter] = useState(NOTHING);
   /** Names of actors and objects that were chosen in a row, by their IDs. */
   const [names, setNames] = useState<Readonly<Record<string, string>>>({});
-  const to = filter.to === "" ? "" : dayAfter(filter.to);
-  const events = useInfiniteQuery(auditPagesQuery(connection, project, { ...filter, to }));
+  // Both days are included, where the reader is.
+  const from = startOf(filter.from)?.toISOString() ?? "";
+  const to = startOf(filter.to, 1)?.toISOString() ?? "";
+  const events = useInfiniteQuery(auditPagesQuery(connection, project, { ...filter, from, to }));
   const isFiltered = Object.values(filter).some((value) => value !== "");
   const clear = () => setFilter(NOTHING);
 

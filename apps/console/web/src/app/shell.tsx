@@ -1,7 +1,7 @@
 import { useEffect, useCallback, useState } from "react";
 import { useQuery } from "@tanstack/react-query";
 import type { Mention } from "@svc/contracts";
-import { Outlet, useNavigate } from "@tanstack/react-router";
+import { Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { ShieldX } from "lucide-react";
 import { mentionsQuery, mayDo, sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
@@ -9,6 +9,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { ReachBanner } from "../session/reach-banner.tsx";
 import { useServices, useCommands, useSession, useProject, useRights } from "../session/services.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { useStore } from "../ui/create-store.ts";
 import { EmptyState } from "../ui/notice.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import { ToastList } from "../ui/toasts.tsx";
@@ -85,6 +86,24 @@ function useMentions(): { mentions: readonly Mention[]; unread: number; markRead
   return { mentions, unread: mentions.filter(({ id }) => id > seenId).length, markRead };
 }
 
+/** Offers what the newest toast offers to undo. */
+function useUndoCommand(): void {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const undo = useStore(toasts.shown).findLast(({ action }) => action?.label === t("ui.undo"));
+  useCommands("general", [
+    undo !== undefined && {
+      id: "undo",
+      title: t("ui.undo"),
+      keys: "mod+z",
+      run() {
+        toasts.dismiss(undo.id);
+        undo.action?.run();
+      },
+    },
+  ]);
+}
+
 const CommandPalette = lazyDialog(async () => (await import("./shell-dialogs.tsx")).CommandPalette);
 const MentionsDialog = lazyDialog(async () => (await import("./shell-dialogs.tsx")).MentionsDialog);
 const KeysSheet = lazyDialog(async () => (await import("./shell-dialogs.tsx")).KeysSheet);
@@ -98,6 +117,7 @@ function SignedIn({ session }: { session: Session }) {
   const [open, setOpen] = useState<"palette" | "keys" | "mentions" | null>(null);
   const pages = PAGES.filter(({ scope }) => mayDo(scope));
   const isWide = useIsWide();
+  const { ticketId, view } = useParams({ strict: false });
   const isKnown = session.projects.some(({ name }) => name === project);
   useProjectCommands({ projects: session.projects.map(({ name }) => name), project });
   const { markRead, mentions, unread } = useMentions();
@@ -105,6 +125,7 @@ function SignedIn({ session }: { session: Session }) {
   useLiveData();
   useNotifications();
 
+  useUndoCommand();
   useCommands("general", [
     { id: "palette", title: t("command.palette"), keys: "mod+k", run: () => setOpen("palette") },
     { id: "keys", title: t("command.keys"), keys: "?", run: () => setOpen("keys") },
@@ -131,15 +152,18 @@ function SignedIn({ session }: { session: Session }) {
       <ReachBanner />
       <div className="flex min-h-0 flex-1 max-lg:flex-col-reverse">
         {isWide ? <SideBar {...bar} openKeys={() => setOpen("keys")} /> : <BottomBar {...bar} />}
-        <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 bg-surface outline-none">
-          {isKnown ? (
-            <Outlet />
-          ) : (
-            <EmptyState icon={ShieldX} title={t("project.none")} text={t("project.noneText", { project })} />
-          )}
-        </main>
+        {/* Toasts move what is above them: on a ticket they are at the top, so that the composer's buttons stay in place. */}
+        <div className={`flex min-h-0 min-w-0 flex-1 ${ticketId === undefined ? "flex-col" : "flex-col-reverse"}`}>
+          <main id="main" tabIndex={-1} className="min-h-0 flex-1 bg-surface outline-none">
+            {isKnown ? (
+              <Outlet />
+            ) : (
+              <EmptyState icon={ShieldX} title={t("project.none")} text={t("project.noneText", { project })} />
+            )}
+          </main>
+          {!(isWide && view !== undefined) && <ToastList toasts={toasts} />}
+        </div>
       </div>
-      <ToastList toasts={toasts} />
       {open === "palette" && <CommandPalette onClose={() => setOpen(null)} />}
       {open === "mentions" && <MentionsDialog mentions={mentions} onRead={markRead} onClose={() => setOpen(null)} />}
       {open === "keys" && <KeysSheet onClose={() => setOpen(null)} />}

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { CustomerItem, TicketItem } from "@svc/contracts";
 import type { ReactNode } from "react";
+import { IdText } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { StateMark } from "../inbox/ticket-marks.tsx";
 import { useProject } from "../session/services.ts";
@@ -47,7 +48,11 @@ export function CustomerFactRows({ customer }: { customer: CustomerItem }) {
           <LocalTime timeZone={timeZone} />
         </Fact>
       )}
-      {externalId !== null && <Fact label={t("customer.externalId")}>{externalId}</Fact>}
+      {externalId !== null && (
+        <Fact label={t("customer.externalId")}>
+          <IdText label={t("customer.externalId")} text={externalId} />
+        </Fact>
+      )}
       {Object.entries(attributes).map(([name, value]) => (
         <Fact key={name} label={name}>
           {String(value)}

@@ -2,7 +2,7 @@ import { Check, Copy } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
 
 const COPIED_MS = 2_000;
 
@@ -48,5 +48,37 @@ export function CopyBox({ label, text, isWrapped = false }: { label: string; tex
         </span>
       </Button>
     </div>
+  );
+}
+
+/** A button that copies an ID. */
+export function CopyId({ label, text }: { label: string; text: string }) {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const copy = () =>
+    void navigator.clipboard.writeText(text).then(
+      () => toasts.show({ kind: "done", text: t("copy.done") }),
+      () => toasts.show({ kind: "error", text: t("copy.blocked") }),
+    );
+  return (
+    <IconButton
+      icon={Copy}
+      size="small"
+      label={t("copy.what", { what: label })}
+      className="-my-1 ml-1 align-middle"
+      onClick={copy}
+    />
+  );
+}
+
+/** An ID in one line, cut where there is no room for it, with a button that copies it. */
+export function IdText({ label, text }: { label: string; text: string }) {
+  return (
+    <span className="flex items-center">
+      <bdi title={text} className="truncate">
+        {text}
+      </bdi>
+      <CopyId label={label} text={text} />
+    </span>
   );
 }

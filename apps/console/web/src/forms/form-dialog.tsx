@@ -56,6 +56,11 @@ export function FormDialog({
     >
       <form
         id={formId}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || isDisabled || isBusy) return;
+          event.preventDefault();
+          event.currentTarget.requestSubmit();
+        }}
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);

@@ -2,9 +2,10 @@ import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-route
 import { MailOpen } from "lucide-react";
 import { Suspense, lazy, useDeferredValue, useMemo, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
-import { usePeople, useProject, useSession, useCommands } from "../session/services.ts";
+import { usePeople, useProject, useServices, useSession, useCommands } from "../session/services.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { EmptyState } from "../ui/notice.tsx";
+import { ToastList } from "../ui/toasts.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import type { BulkErrors } from "./bulk-dialogs.tsx";
 import { isNarrowed, queryOf, spanOnly } from "./inbox-search.ts";
@@ -24,6 +25,7 @@ const NONE: ReadonlySet<string> = new Set();
 // oxlint-disable-next-line max-lines-per-function -- the state that list, ticket, bulk actions and commands share
 export function InboxPage() {
   const { t } = useTexts();
+  const { toasts } = useServices();
   const project = useProject();
   const { isAdministrator, projects } = useSession();
   const { me } = usePeople();
@@ -127,35 +129,37 @@ export function InboxPage() {
       <h1 className="sr-only">{t("nav.inbox")}</h1>
       <div className="group/inbox flex h-full">
         <ViewSidebar current={viewId} search={search} />
-        <section
-          aria-label={t("inbox.list")}
-          className={`relative flex min-w-0 flex-col border-line bg-surface lg:w-80 lg:shrink-0 lg:border-r 2xl:w-96 ${ticketId === null ? "max-lg:flex-1" : "max-lg:hidden"}`}
+        <div
+          className={`flex min-w-0 flex-col border-line bg-surface lg:w-80 lg:shrink-0 lg:border-r 2xl:w-96 ${ticketId === null ? "max-lg:flex-1" : "max-lg:hidden"}`}
         >
-          <ListHead viewId={viewId} search={search} isLoading={list.isFetching && !list.isFetchingNextPage} />
-          <TicketList
-            key={listName}
-            list={list}
-            currentId={currentId}
-            selected={selected}
-            onToggle={toggle}
-            empty={`empty.${view?.id ?? "all"}`}
-            isFiltered={isNarrowed(search)}
-            onSearchAll={search.q === undefined || viewId === "all" ? undefined : () => searchAll(search.q)}
-            showsProjects={ofAll}
-          />
-          <Suspense>
-            {selected.size > 0 && (
-              <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onErrors={setErrors} />
-            )}
-          </Suspense>
-          {errors !== null && (
-            <BulkDialogs
-              dialog={{ kind: "errors", errors }}
-              onClose={() => setErrors(null)}
-              onChoose={() => undefined}
+          <section aria-label={t("inbox.list")} className="relative flex min-h-0 flex-1 flex-col">
+            <ListHead viewId={viewId} search={search} isLoading={list.isFetching && !list.isFetchingNextPage} />
+            <TicketList
+              key={listName}
+              list={list}
+              currentId={currentId}
+              selected={selected}
+              onToggle={toggle}
+              empty={`empty.${view?.id ?? "all"}`}
+              isFiltered={isNarrowed(search)}
+              onSearchAll={search.q === undefined || viewId === "all" ? undefined : () => searchAll(search.q)}
+              showsProjects={ofAll}
             />
-          )}
-        </section>
+            <Suspense>
+              {selected.size > 0 && (
+                <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onErrors={setErrors} />
+              )}
+            </Suspense>
+            {errors !== null && (
+              <BulkDialogs
+                dialog={{ kind: "errors", errors }}
+                onClose={() => setErrors(null)}
+                onChoose={() => undefined}
+              />
+            )}
+          </section>
+          {isWide && <ToastList toasts={toasts} />}
+        </div>
         <section
           aria-label={t("inbox.ticket")}
           className={`min-w-0 flex-1 ${ticketId === null ? "max-lg:hidden" : ""}`}

@@ -36,6 +36,14 @@ describe("the inbox's filters", () => {
     });
   });
 
+  test("ask for days as they begin where the operator is, and leave to the server what is no day", () => {
+    expect(queryOf({}, { createdFrom: "2026-11-21", createdTo: "soon", tag: "2026-11-21" })).toEqual({
+      createdFrom: new Date("2026-11-21T00:00").toISOString(),
+      createdTo: "soon",
+      tag: "2026-11-21",
+    });
+  });
+
   test("cannot take away what a view stands for", () => {
     expect(queryOf({ status: "spam" }, { status: "open", q: "watches" })).toEqual({ status: "spam", q: "watches" });
   });

@@ -29,6 +29,9 @@ export type InboxSearch = { [Name in FilterName]?: string } & {
   projects?: "all";
 };
 
+/** Filters whose values are days. */
+const DATES: ReadonlySet<string> = new Set<FilterName>(["createdFrom", "createdTo"]);
+
 /** Maximum length of a filter in an address. */
 const VALUE_MAX_CHARS = 500;
 
@@ -53,12 +56,19 @@ export const isNarrowed = (search: InboxSearch): boolean => search.q !== undefin
 /** Returns a search without filters, for the same projects. */
 export const spanOnly = ({ projects }: InboxSearch): InboxSearch => (projects === undefined ? {} : { projects });
 
+/** Returns the beginning of a day where the operator is, as RFC 3339; what is no day as it is. */
+function startOfDay(day: string): string {
+  const start = new Date(`${day}T00:00`);
+  return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(start.getTime()) ? start.toISOString() : day;
+}
+
 /** Returns the query for the server: the view's own filters override those of the search. Words belong to one project. */
 export function queryOf(view: TicketQuery, { projects, q, ...filters }: InboxSearch): TicketQuery {
   const ofAll = projects === "all" || view.allProjects === "1";
   const span = ofAll ? { allProjects: "1" } : q === undefined ? {} : { q };
+  const days = Object.entries(filters).map(([name, value]) => [name, DATES.has(name) ? startOfDay(value) : value]);
   // The server checks each value.
-  return { ...filters, ...view, ...span } as TicketQuery;
+  return { ...Object.fromEntries(days), ...view, ...span } as TicketQuery;
 }
 
 /** Where the texts are of the filters whose values are chosen from a list. */

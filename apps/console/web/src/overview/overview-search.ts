@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
 
 /** Midnight at the beginning of a day where the reader is, so many days later; null where there is no such day. */
-function startOf(day: string, daysLater = 0): Date | null {
+export function startOf(day: string, daysLater = 0): Date | null {
   if (!DAY.test(day)) return null;
   const [year = 0, month = 0, date = 0] = day.split("-").map(Number);
   const start = new Date(year, month - 1, date);

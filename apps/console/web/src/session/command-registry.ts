@@ -94,10 +94,13 @@ const HELD: ReadonlySet<string> = new Set(["j", "k", "ArrowDown", "ArrowUp"]);
 const EDITABLE = "input, textarea, select, [contenteditable], [role=menu], [role=listbox], [role=combobox]";
 const PRESSABLE = "a[href], button, summary, [role=button], [role=tab], [role=checkbox]";
 
+/** In a field it undoes what was typed. */
+const UNDO_KEY = "mod+z";
+
 /** Whether a key belongs to what has the focus, and not to a command. */
 function isTaken(event: PressedKey, name: string): boolean {
   const { target } = event;
-  if (!(target instanceof Element) || name.startsWith("mod+")) return false;
+  if (!(target instanceof Element) || (name.startsWith("mod+") && name !== UNDO_KEY)) return false;
   if (target.closest(EDITABLE) !== null && !target.matches("input[type=checkbox], input[type=radio]")) return true;
   return ["Enter", " ", "Spacebar"].includes(name) && target.closest(PRESSABLE) !== null;
 }

@@ -8,8 +8,7 @@ import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { sizeText } from "../ui/size-text.ts";
 import { ActionChips } from "./action-chips.tsx";
-import type { SeenChange } from "./own-drafts.ts";
-import type { Macro } from "./use-composer.ts";
+import type { Macro, SeenChange } from "./own-drafts.ts";
 import type { ReplyFile, ReplyFiles } from "./use-reply-files.ts";
 
 /** Who can be mentioned; the keys are the text's, which keeps the focus. */

@@ -1,10 +1,9 @@
-import { CheckCheck, ChevronUp, ListEnd, MessageSquareReply, Paperclip, Smile, StickyNote, Wand } from "lucide-react";
+import { CheckCheck, ListEnd, MessageSquareReply, Paperclip, Smile, StickyNote, Wand } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Source } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Person } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Menu, MenuItem } from "../ui/menu.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
@@ -37,7 +36,7 @@ function ComposerBar({
   onEmoji: () => void;
 }) {
   const { t } = useTexts();
-  const { choose, isOpen, isPreview, mode, modes, text, togglePreview } = state;
+  const { choose, hasAside, isOpen, isPreview, mode, modes, text, togglePreview } = state;
   return (
     <div role="group" aria-label={t("compose.kind")} className="flex flex-wrap items-center gap-1">
       {modes.map((name) => {
@@ -52,6 +51,9 @@ function ComposerBar({
           >
             <Icon aria-hidden className="size-3.5" />
             {t(title)}
+            {hasAside && name === (mode === "edit" ? "reply" : "edit") && (
+              <span role="img" aria-label={t("compose.unsent")} className="size-1.5 rounded-full bg-accent" />
+            )}
           </button>
         );
       })}
@@ -128,40 +130,41 @@ function ComposerField({ state, onCanned }: { state: ComposerState; onCanned: ()
 }
 
 /** What else can follow a reply. */
-function SendMenu({ state: { send }, isDisabled }: { state: ComposerState; isDisabled: boolean }) {
-  const { t } = useTexts();
-  return (
-    <Menu trigger={<IconButton icon={ChevronUp} label={t("compose.sendMore")} disabled={isDisabled} />}>
-      <MenuItem icon={CheckCheck} keys="mod+shift+Enter" onSelect={() => void send("resolve")}>
-        {t("compose.sendResolve")}
-      </MenuItem>
-      <MenuItem icon={ListEnd} keys="mod+alt+Enter" onSelect={() => void send("next")}>
-        {t("compose.sendNext")}
-      </MenuItem>
-    </Menu>
-  );
-}
+const AFTER_SEND = [
+  { after: "next", icon: ListEnd, title: "compose.sendNext", keys: "mod+alt+Enter" },
+  { after: "resolve", icon: CheckCheck, title: "compose.sendResolve", keys: "mod+shift+Enter" },
+] as const;
 
 /** Sends what is in the field; a hint says where it goes. */
 function ComposerFoot({ state, isWeak, isBusy }: { state: ComposerState; isWeak: boolean; isBusy: boolean }) {
   const { t } = useTexts();
   const { files, isReady, isStanding, mode, send, signature, takesFiles } = state;
+  const isDisabled = !isReady || (takesFiles && files.isSending);
   return (
-    <div className="mt-2 flex items-center gap-2">
+    <div className="mt-2 flex items-center justify-end gap-2">
       <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">
         {t(mode === "note" ? "compose.noteFoot" : signature === "" ? "compose.foot" : "compose.footSigned")}
       </p>
+      {mode !== "note" &&
+        AFTER_SEND.map(({ after, icon, keys, title }) => (
+          <IconButton
+            key={after}
+            icon={icon}
+            keys={keys}
+            label={t(title)}
+            disabled={isDisabled || isBusy}
+            onClick={() => void send(after)}
+          />
+        ))}
       <Button
         variant={isStanding && isWeak ? "plain" : "primary"}
         keys={isStanding ? "a" : "mod+Enter"}
-        disabled={!isReady || (takesFiles && files.isSending)}
+        disabled={isDisabled}
         isBusy={isBusy}
-        className="max-sm:ml-auto"
         onClick={() => void send()}
       >
         {t(isStanding ? "action.approve" : MODES[mode].submit)}
       </Button>
-      {mode !== "note" && <SendMenu state={state} isDisabled={!isReady || isBusy} />}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import type { TicketDetail } from "@svc/contracts";
 import { conversationsQuery, customerQuery } from "../api/customers.ts";
 import { Conversations, CustomerFactRows, Fact } from "../customers/customer-facts.tsx";
 import { CustomerNotes } from "../customers/customer-notes.tsx";
+import { IdText } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { customerName } from "../inbox/describe-ticket.ts";
 import { itemsOf } from "../lists/resource-page.tsx";
@@ -101,7 +102,8 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
       <dl>
         {userId !== null && (
           <Fact label={t("details.userId")}>
-            <bdi>{userId}</bdi> {/* The widget takes a user id only with its signature. */}
+            <IdText label={t("details.userId")} text={userId} />
+            {/* The widget takes a user id only with its signature. */}
             {channelId === "widget" && (
               <span title={t("details.verifiedHint")}>
                 <Badge tone="ok">{t("details.verified")}</Badge>

@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { Fact } from "../customers/customer-facts.tsx";
+import { IdText } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { isTask, otherMeta, taskDue, taskPerson } from "../inbox/describe-ticket.ts";
 import { useTagColor } from "../inbox/use-tags.ts";
@@ -113,7 +114,9 @@ function OriginFacts({ ticket }: { ticket: TicketDetail }) {
       <dl>
         {isTask(ticket) && <TaskFacts ticket={ticket} />}
         <Fact label={t("filter.channelId")}>{t(channelOf(ticket).title)}</Fact>
-        <Fact label={t("details.chat")}>{ticket.chatId}</Fact>
+        <Fact label={t("details.chat")}>
+          <IdText label={t("details.chat")} text={ticket.chatId} />
+        </Fact>
         <Fact label={t("filter.language")}>{language === null ? "–" : languageName(language)}</Fact>
         <Fact label={t("details.created")}>{dateTime(ticket.createdAt)}</Fact>
         <Fact label={t("details.firstReply")}>{firstReplyAt === null ? "–" : dateTime(firstReplyAt)}</Fact>

@@ -15,7 +15,14 @@ function makeStorage() {
   };
 }
 
-const begun = (mode: ComposeMode, text: string, files: readonly KeptFile[] = []) => ({ mode, text, seen: SEEN, files });
+const begun = (mode: ComposeMode, text: string, files: readonly KeptFile[] = []) => ({
+  mode,
+  text,
+  aside: "",
+  macro: null,
+  seen: SEEN,
+  files,
+});
 
 describe("what an operator has begun to write", () => {
   test("is there again after a reload, for this operator and ticket only", () => {

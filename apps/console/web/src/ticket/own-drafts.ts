@@ -1,4 +1,4 @@
-import type { TicketDetail } from "@svc/contracts";
+import type { RenderedReply, TicketDetail } from "@svc/contracts";
 import type { KeptTexts } from "../session/services.ts";
 
 /** What of a ticket somebody has seen, short enough to be kept with a text that was begun. */
@@ -81,10 +81,16 @@ export interface KeptFile {
   atMs: number;
 }
 
+/** What changes on the ticket with a reply, as the canned reply has it that was inserted last. */
+export type Macro = Pick<RenderedReply, "actions" | "resolves">;
+
 /** What somebody has begun to write for a ticket. */
 export interface OwnDraft {
   mode: ComposeMode;
   text: string;
+  /** The text that is not shown: the operator's own while the draft is edited, otherwise the edited draft. */
+  aside: string;
+  macro: Macro | null;
   /** What was seen of the ticket when it was begun; null where that is not known. */
   seen: SeenTicket | null;
   files: readonly KeptFile[];
@@ -113,16 +119,21 @@ function isFile(value: unknown): value is KeptFile {
   return isNamed && (fileId === null || typeof fileId === "string");
 }
 
+const isMacro = (value: unknown): value is Macro =>
+  isRecord(value) && isRecord(value["actions"]) && typeof value["resolves"] === "boolean";
+
 /** What a kept text holds; null for what is none, as of somebody else. */
 function readDraft(text: string | null): (OwnDraft & { at: number }) | null {
   try {
     const kept: unknown = JSON.parse(text ?? "null");
     if (!isRecord(kept) || typeof kept["text"] !== "string" || !isMode(kept["mode"])) return null;
-    const { at, files, mode, seen, text: words } = kept;
+    const { aside, at, files, macro, mode, seen, text: words } = kept;
     return {
       mode,
       text: words,
-      // An earlier version of the console kept neither.
+      // An earlier version of the console kept only mode and text.
+      aside: typeof aside === "string" ? aside : "",
+      macro: isMacro(macro) ? macro : null,
       seen: isSeen(seen) ? seen : null,
       files: Array.isArray(files) ? files.filter(isFile) : [],
       at: typeof at === "number" ? at : 0,
@@ -143,7 +154,7 @@ export function openOwnDrafts(storage: KeptTexts, operatorId: string) {
     /** Keeps what is written; an empty text without files is forgotten. */
     keep(ticketId: string, draft: OwnDraft, nowMs = Date.now()): void {
       const key = prefix + ticketId;
-      if (draft.text.trim() === "" && draft.files.length === 0) return storage.removeItem(key);
+      if ((draft.text + draft.aside).trim() === "" && draft.files.length === 0) return storage.removeItem(key);
       storage.setItem(key, JSON.stringify({ ...draft, at: nowMs }));
       const keys = storage.keys().filter((other) => other.startsWith(prefix));
       if (keys.length <= MAX_COUNT) return;

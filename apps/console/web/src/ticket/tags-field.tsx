@@ -16,17 +16,19 @@ export function TagsField({
   label,
   name,
   before,
+  autoFocus = false,
   onChange,
 }: {
   label: string;
   name?: string;
   /** The tags at first. */
   before: readonly string[];
+  autoFocus?: boolean;
   onChange?: (typed: string) => void;
 }) {
   const { t } = useTexts();
   const managed = useTags();
-  const [typed, setTyped] = useState(before.join(", "));
+  const [typed, setTyped] = useState(before.map((tag) => `${tag}, `).join(""));
   const chosen = readTags(typed);
   function write(text: string) {
     setTyped(text);
@@ -34,7 +36,16 @@ export function TagsField({
   }
   return (
     <div>
-      <Field label={label} hint={t("ticket.tagsHint")} name={name} value={typed} onChange={write} />
+      <Field
+        label={label}
+        hint={t("ticket.tagsHint")}
+        name={name}
+        value={typed}
+        data-autofocus={autoFocus ? "" : undefined}
+        // The next tag is typed behind the others.
+        onFocus={({ currentTarget }) => currentTarget.setSelectionRange(typed.length, typed.length)}
+        onChange={write}
+      />
       <div role="group" aria-label={t("ticket.addTag")} className="mt-2 flex flex-wrap gap-1 empty:hidden">
         {managed
           .filter((tag) => !chosen.includes(tag.name))

@@ -109,11 +109,11 @@ function morningAfter(days: number): Date {
   return morning;
 }
 
-/** Returns the times that a snooze is offered for. */
+/** Returns the times that a snooze is offered for, the most frequent one first. */
 const snoozeTimes = () =>
   [
-    { id: "hours", at: new Date(Date.now() + DAY_MS / 8) },
     { id: "tomorrow", at: morningAfter(1) },
+    { id: "hours", at: new Date(Date.now() + DAY_MS / 8) },
     { id: "monday", at: morningAfter((8 - new Date().getDay()) % 7 || 7) },
     { id: "week", at: morningAfter(7) },
   ] as const;
@@ -211,20 +211,14 @@ function ChangeDialog({ ticket, onClose, actions }: DialogProps & { actions: Tic
   const { overtaken, submit } = useChangeForm(ticket, actions, onClose);
   return (
     <FormDialog title={t("action.change")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
-      <Field
-        label={t("ticket.subject")}
-        name="subject"
-        defaultValue={ticket.subject}
-        maxLength={SUBJECT_MAX_CHARS}
-        autoFocus
-      />
+      <Field label={t("ticket.subject")} name="subject" defaultValue={ticket.subject} maxLength={SUBJECT_MAX_CHARS} />
       <SelectField
         label={t("filter.priority")}
         name="priority"
         defaultValue={ticket.priority}
         options={PRIORITIES.map((value) => ({ value, label: t(`priority.${value}`) }))}
       />
-      <TagsField name="tags" label={t("ticket.tags")} before={ticket.tags} />
+      <TagsField name="tags" label={t("ticket.tags")} before={ticket.tags} autoFocus />
       <div role="status" className="empty:hidden">
         {overtaken.length > 0 && (
           <Notice variant="warn">{t("change.overtaken", { what: overtaken.join(" · ") })}</Notice>

@@ -13,6 +13,7 @@ import {
   Route,
   Tags,
   ThumbsDown,
+  UserCheck,
   UserPlus,
 } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
@@ -24,7 +25,7 @@ import type { TextKey } from "../i18n/texts.ts";
 import { customerName, isTask, taskPerson } from "../inbox/describe-ticket.ts";
 import { DueMark, PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { useInbox } from "../inbox/use-ticket-list.ts";
-import { useProject, useRights } from "../session/services.ts";
+import { usePeople, useProject, useRights } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
@@ -115,6 +116,7 @@ function ViewerList({ viewers }: { viewers: Viewers }) {
 /** What the buttons of a ticket do. */
 interface HeaderDoing {
   askToResolve: () => void;
+  assign: (assignee: string) => void;
   resolve: (as: "spam") => void;
   reopen: () => void;
   unsnooze: () => void;
@@ -177,6 +179,38 @@ function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClose
   );
 }
 
+/** Buttons for what is done most often; a phone has them in the menu. */
+function QuickActions({
+  ticket,
+  isClosed,
+  doing,
+  isBusy,
+}: {
+  ticket: TicketDetail;
+  isClosed: boolean;
+  doing: HeaderDoing;
+  isBusy: boolean;
+}) {
+  const { t } = useTexts();
+  const { me } = usePeople();
+  return (
+    <div className="flex gap-1 max-sm:hidden">
+      {ticket.assignee !== me && (
+        <IconButton
+          icon={UserCheck}
+          label={t("action.take")}
+          keys="i"
+          disabled={isBusy}
+          onClick={() => doing.assign(me)}
+        />
+      )}
+      {!isClosed && (
+        <IconButton icon={AlarmClock} label={t("action.snooze")} keys="z" onClick={() => doing.openDialog("snooze")} />
+      )}
+    </div>
+  );
+}
+
 /** Subject and state of a ticket, who else views it, and what can be done with it as a whole. */
 export function TicketHeader({
   ticket,
@@ -208,6 +242,7 @@ export function TicketHeader({
         <HeaderFacts ticket={ticket} />
       </div>
       <ViewerList viewers={viewers} />
+      {mayWrite && <QuickActions ticket={ticket} isClosed={isClosed} doing={doing} isBusy={isBusy} />}
       {mayWrite && (
         <Button
           icon={isClosed ? RotateCcw : CircleCheck}

@@ -10,7 +10,7 @@ import { isSure } from "./draft-bar.tsx";
 import type { ShownDraft } from "./draft-bar.tsx";
 import { findMention, mentionsIn } from "./find-mention.ts";
 import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
-import type { ComposeMode, KeptFile, OwnDrafts } from "./own-drafts.ts";
+import type { ComposeMode, KeptFile, Macro, OwnDrafts } from "./own-drafts.ts";
 import { useOwnDraft } from "./use-own-draft.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
@@ -43,9 +43,6 @@ export interface ComposerProps {
 
 /** What follows a reply. */
 export type AfterSend = "stay" | "next" | "resolve";
-
-/** What changes on the ticket with a reply, as the canned reply has it that was inserted last. */
-export type Macro = Pick<RenderedReply, "actions" | "resolves">;
 
 /** An operator who has not typed for this long is no longer shown as typing. */
 const TYPING_MS = 4_000;
@@ -104,7 +101,7 @@ function useStanding(
   useEffect(() => {
     if (before.current === name) return;
     before.current = name;
-    if (own.text.trim() !== "" || own.files.files.length > 0 || hasFocus()) return;
+    if ((own.text + own.aside).trim() !== "" || own.files.files.length > 0 || hasFocus()) return;
     own.setMode(null);
     setCleared(false);
   });
@@ -121,14 +118,13 @@ export function useComposer(props: ComposerProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const notice = useRef<HTMLDivElement>(null);
   const draft = useOwnDraft(ticket, drafts);
-  const { files, setText, seen, setSeen, isOwn } = draft;
+  const { aside, files, macro, setMacro, setText, seen, setSeen, isOwn } = draft;
   const standing = useStanding(props, draft, () => document.activeElement === area.current);
   const { isBegun, isStanding, mode, modes, setCleared, text } = standing;
   const [wasOpened, setOpen] = useState(draft.hasStored);
   const isOpen = wasOpened || isStanding;
   const [isSending, setSending] = useState(false);
   const [isPreview, setPreview] = useState(false);
-  const [macro, setMacro] = useState<Macro | null>(null);
   const takesFiles = mode !== "note";
   const changes = isBegun ? describeChanges(seen, ticket, me) : [];
   const mentions = useMentions(text, mode === "note");
@@ -139,7 +135,7 @@ export function useComposer(props: ComposerProps) {
   function write(next: string) {
     if (isSending) return;
     isOwn.current = true;
-    if (!isBegun) setSeen(seenOf(ticket));
+    if (!isBegun && aside === "") setSeen(seenOf(ticket));
     draft.setMode(mode);
     setCleared(next.trim() === "");
     setText(next);
@@ -155,13 +151,17 @@ export function useComposer(props: ComposerProps) {
   };
   /** Inserts words at the caret, or in place of the text from `at` on. */
   function insert(words: string, at = mentions.caret) {
-    write(text.slice(0, at) + words + text.slice(mentions.caret));
+    // The caret is behind the words before the next key arrives.
+    flushSync(() => write(text.slice(0, at) + words + text.slice(mentions.caret)));
     const end = at + words.length;
-    requestAnimationFrame(() => {
+    mentions.setCaret(end);
+    const focusEnd = () => {
       area.current?.focus();
       area.current?.setSelectionRange(end, end);
-      mentions.setCaret(end);
-    });
+    };
+    focusEnd();
+    // A dialog that closes now returns the focus to the element that had it before.
+    requestAnimationFrame(() => document.activeElement !== area.current && focusEnd());
   }
   const send = useSend({
     act,
@@ -193,7 +193,7 @@ export function useComposer(props: ComposerProps) {
     open(next) {
       // The field has the focus before the next key arrives, which would be a command elsewhere.
       flushSync(() => {
-        draft.setMode(next);
+        draft.choose(next, mode);
         setOpen(true);
         setPreview(false);
         setCleared(false);
@@ -204,9 +204,11 @@ export function useComposer(props: ComposerProps) {
       focus();
     },
     focusOther() {
+      const hasEdited = mode !== "edit" && aside.trim() !== "";
       const hasText = isBegun || (mode === "edit" && !isStanding);
-      if (mode === "note" || !(hasText || files.files.length > 0)) return false;
+      if (!hasEdited && (mode === "note" || !(hasText || files.files.length > 0))) return false;
       flushSync(() => {
+        if (hasEdited) draft.choose("edit", mode);
         setOpen(true);
         setPreview(false);
       });
@@ -219,6 +221,8 @@ export function useComposer(props: ComposerProps) {
     notice,
     files,
     text,
+    /** True if a text of the other kind is set aside: the operator's own, or the edited draft. */
+    hasAside: aside.trim() !== "",
     mode,
     modes,
     takesFiles,
@@ -245,8 +249,7 @@ export function useComposer(props: ComposerProps) {
     send,
     signalTyping,
     choose: (next: ComposeMode) => {
-      if (isBegun) isOwn.current = true;
-      draft.setMode(next);
+      draft.choose(next, mode);
       setOpen(true);
       setCleared(false);
       focus();
@@ -269,7 +272,10 @@ export function useComposer(props: ComposerProps) {
     },
     insert,
     macro,
-    removeMacro: () => setMacro(null),
+    removeMacro: () => {
+      isOwn.current = true;
+      setMacro(null);
+    },
     pickCanned: ({ text: words, actions, resolves }: RenderedReply) => {
       insert(words);
       if (resolves || Object.keys(actions).length > 0) setMacro({ actions, resolves });
@@ -339,7 +345,8 @@ function useSend(options: SendOptions) {
     toasts.show({ kind: "error", text: message });
   }
   return async function send(after: AfterSend = "stay"): Promise<void> {
-    if (!isReady || (takesFiles && files.isSending)) return;
+    if (!isReady) return;
+    if (takesFiles && files.isSending) return reject(t("compose.uploading"));
     if (approve !== null) return approve(after === "resolve");
     if (takesFiles && files.hasFailed) return reject(t("compose.failedFile"));
     if (takesFiles && isInTheWay(changes)) {
@@ -352,11 +359,14 @@ function useSend(options: SendOptions) {
     setSending(false);
     // Text that could not be sent is kept.
     if (!isSent) return;
-    draft.isOwn.current = !takesFiles && files.files.length > 0;
+    draft.isOwn.current = !takesFiles && (files.files.length > 0 || draft.aside !== "");
     if (!draft.isOwn.current) drafts.forget(ticketId);
     mentions.chosen.current = [];
     // The files of a reply are not sent with a note: they stay for the reply.
-    if (takesFiles) files.replace(NO_FILES);
+    if (takesFiles) {
+      files.replace(NO_FILES);
+      draft.setAside("");
+    }
     draft.setText("");
     draft.setMode("reply");
     onSent();

@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { TicketDetail } from "@svc/contracts";
 import { seenOf } from "./own-drafts.ts";
-import type { ComposeMode, KeptFile, OwnDraft, OwnDrafts, SeenTicket } from "./own-drafts.ts";
+import type { ComposeMode, KeptFile, Macro, OwnDraft, OwnDrafts, SeenTicket } from "./own-drafts.ts";
 import { useReplyFiles } from "./use-reply-files.ts";
 
 /** Delay after the last letter before the text is stored: a reload loses at most that. */
@@ -9,50 +9,79 @@ const STORE_MS = 250;
 const NO_FILES: readonly KeptFile[] = [];
 
 /** The unsent text of a ticket with its files, stored in this browser, and followed when another tab changes it. */
+// oxlint-disable-next-line max-lines-per-function -- one state that is stored and followed as a whole
 export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
   const [stored] = useState(() => drafts.find(ticket.id));
   const { id, project } = ticket;
-  const files = useReplyFiles({ ticketId: id, project, kept: stored?.files ?? NO_FILES });
+  // True while something written in this tab is not stored yet. Tabs with the same ticket show what was written last, and
+  // a tab that is left stores nothing that it has stored before.
+  const isOwn = useRef(false);
+  const markOwn = () => {
+    isOwn.current = true;
+  };
+  const files = useReplyFiles({ ticketId: id, project, kept: stored?.files ?? NO_FILES, onSent: markOwn });
   // Null until the operator decides: a draft that is sure stands in the field.
   const [mode, setMode] = useState<ComposeMode | null>(stored?.mode ?? null);
   const [text, setText] = useState(stored?.text ?? "");
+  const [aside, setAside] = useState(stored?.aside ?? "");
+  const [macro, setMacro] = useState<Macro | null>(stored?.macro ?? null);
   // The state of the ticket that the operator saw when the text was begun.
   const [seen, setSeen] = useState<SeenTicket>(() => stored?.seen ?? seenOf(ticket));
 
-  // Only text that was written in this tab is stored by it: of two tabs with the same text, the one that sends it decides.
-  const isOwn = useRef(false);
-  const latest = useRef<OwnDraft>({ mode: mode ?? "reply", text, seen, files: files.kept });
+  const now: OwnDraft = { mode: mode ?? "reply", text, aside, macro, seen, files: files.kept };
+  const latest = useRef(now);
   useEffect(() => {
-    latest.current = { mode: mode ?? "reply", text, seen, files: files.kept };
+    latest.current = now;
   });
   const storedFiles = JSON.stringify(files.kept);
+  const store = useCallback(() => {
+    if (!isOwn.current) return;
+    isOwn.current = false;
+    drafts.keep(id, latest.current);
+  }, [drafts, id]);
   useEffect(() => {
-    const store = () => {
-      if (isOwn.current) drafts.keep(id, latest.current);
-    };
     const timer = setTimeout(store, STORE_MS);
     globalThis.addEventListener("pagehide", store);
     return () => {
       clearTimeout(timer);
       globalThis.removeEventListener("pagehide", store);
     };
-  }, [drafts, storedFiles, seen, mode, text, id]);
-  useEffect(
-    () => () => {
-      if (isOwn.current) drafts.keep(id, latest.current);
-    },
-    [drafts, id],
-  );
+  }, [store, storedFiles, seen, mode, text, aside, macro]);
+  useEffect(() => store, [store]);
   const takeOver = useRef<(draft: OwnDraft | null) => void>(() => undefined);
   useEffect(() => {
     takeOver.current = (draft) => {
-      if (isOwn.current) return;
+      if (isOwn.current || files.isSending) return;
       setText(draft?.text ?? "");
+      setAside(draft?.aside ?? "");
+      setMacro(draft?.macro ?? null);
       setSeen(draft?.seen ?? seenOf(ticket));
       files.replace(draft?.files ?? NO_FILES);
       if (draft !== null) setMode(draft.mode);
     };
   });
   useEffect(() => drafts.onOther(id, (draft) => takeOver.current(draft)), [drafts, id]);
-  return { hasStored: stored !== null, files, mode, setMode, text, setText, seen, setSeen, isOwn };
+  return {
+    hasStored: stored !== null,
+    files,
+    mode,
+    setMode,
+    /** Changes the kind of text. The draft and the operator's own text remain apart: the other one is set aside. */
+    choose(next: ComposeMode, shown: ComposeMode) {
+      if (text !== "" || aside !== "") markOwn();
+      setMode(next);
+      if ((next === "edit") === (shown === "edit")) return;
+      setText(aside);
+      setAside(text);
+    },
+    text,
+    setText,
+    aside,
+    setAside,
+    macro,
+    setMacro,
+    seen,
+    setSeen,
+    isOwn,
+  };
 }

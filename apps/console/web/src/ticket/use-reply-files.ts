@@ -47,10 +47,12 @@ export function useReplyFiles({
   ticketId,
   project,
   kept,
+  onSent,
 }: {
   ticketId: string;
   project: string;
   kept: readonly KeptFile[];
+  onSent: () => void;
 }) {
   const { connection, toasts } = useServices();
   const { t } = useTexts();
@@ -80,6 +82,7 @@ export function useReplyFiles({
       const path = `/api/v1/admin/tickets/${encodeURIComponent(ticketId)}/files`;
       const request = { project, form, timeoutMs: TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
       const { item } = (await connection.send("POST", path, request)) as { item: OperatorFile };
+      onSent();
       change(key, { state: "ready", fileId: item.fileId, name: item.filename, atMs: Date.now(), content: null });
     } catch (error) {
       change(key, { state: "failed", error: describeError(error, t) });

@@ -22,7 +22,7 @@ export interface Toasts {
 }
 
 /** So many are shown at once, the newest. */
-const SHOWN_MAX_COUNT = 4;
+const SHOWN_MAX_COUNT = 3;
 
 /** Creates an empty list of toasts. */
 export function createToasts(): Toasts {
@@ -54,7 +54,7 @@ function ToastView({ toast, toasts }: { toast: Toast; toasts: Toasts }) {
   const Icon = kind === "done" ? CircleCheck : CircleAlert;
   return (
     <li
-      className="animate-appear pointer-events-auto flex w-full max-w-md items-start gap-2.5 rounded-lg border border-line bg-raised px-3 py-2.5 shadow-pop"
+      className="animate-appear flex w-full max-w-md items-start sm:w-auto gap-2.5 rounded-lg border border-line bg-raised px-3 py-2"
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
       onFocus={() => setHeld(true)}
@@ -79,18 +79,16 @@ function ToastView({ toast, toasts }: { toast: Toast; toasts: Toasts }) {
   );
 }
 
-/** The toasts, announced to screen readers. */
+/**
+ * The toasts, announced to screen readers. They take room below what they are put after instead of covering it, so that
+ * nothing in use is hidden by them.
+ */
 export function ToastList({ toasts }: { toasts: Toasts }) {
   const { t } = useTexts();
   const shown = useStore(toasts.shown);
   return (
-    <section
-      aria-label={t("ui.notifications")}
-      aria-live="polite"
-      // Where nobody types: beside the conversation, and on small screens above it.
-      className="pointer-events-none fixed inset-x-0 z-50 p-4 max-lg:top-12 lg:bottom-0"
-    >
-      <ol className="flex flex-col items-center gap-2 lg:items-start">
+    <section aria-label={t("ui.notifications")} aria-live="polite" className="shrink-0 bg-page">
+      <ol className="flex flex-wrap justify-center gap-2 border-line p-2 not-empty:border-y empty:p-0">
         {shown.map((toast) => (
           <ToastView key={toast.id} toast={toast} toasts={toasts} />
         ))}
