@@ -1,5 +1,5 @@
 -- name: confirm (prepared)
--- What stands between two places was handed to a socket of the visitor. Locks the replies' rows.
+-- What stands between two positions has reached a socket of the visitor. Locks the replies' rows.
 UPDATE replies r SET delivered_at = now()
 FROM (SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :after::bigint[], :up_to::bigint[])
     AS i (project_id, ticket_id, after, up_to)

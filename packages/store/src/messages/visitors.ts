@@ -17,7 +17,7 @@ export interface ReservedMessage {
   seq: number | null;
 }
 
-/** A reply that was handed over: which message it answers, if any. */
+/** A reply that a browser has received: which message it answers, if any. */
 export interface ConfirmedReply {
   inReplyTo: string | null;
 }
