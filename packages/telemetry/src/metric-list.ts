@@ -112,7 +112,7 @@ export const METRICS = {
 
   svc_deliveries_total: {
     kind: "counter",
-    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push; to send an event to a webhook: event; and emails that were sent: email.",
+    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push; to send an event to a webhook: event; emails: email; and push notifications to operators' browsers: web_push.",
     labels: ["way", "outcome"],
   },
   svc_delivery_duration_seconds: {
