@@ -489,10 +489,10 @@ export interface Statements {
   };
   "people/push-subscriptions": {
     findDevice: [{ id: string }, { endpoint: string; p256dh: string; auth: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
+    isOf: [{ operatorId: string; endpoint: string }, object];
     put: [{ id: string; operatorId: string; endpoint: string; p256dh: string; auth: string }, object];
     readKeys: [object, { keys: unknown }];
     remove: [{ id: string }, object];
-    removeAllOf: [{ operatorId: string }, object];
     removeOf: [{ operatorId: string; endpoint: string }, object];
     setKeys: [{ keys: object | string }, object];
   };
