@@ -69,6 +69,7 @@ async function openServer(
   }
 }
 
+// oxlint-disable-next-line max-lines-per-function -- the composition of the service
 async function startWidget(resources: Resources): Promise<RunningService> {
   const { config, store, queues, log } = resources;
   const readSite = createSiteReader(store, demoOrigins(config));

@@ -78,7 +78,7 @@ export const METRICS = {
 
   svc_ratings_total: {
     kind: "counter",
-    help: "Ratings that visitors sent, by score from 1 to 5.",
+    help: "Ratings that visitors sent, by score from 1 to 5. A later comment is not counted again; another score is.",
     labels: ["score"],
   },
   svc_messages_accepted_total: { kind: "counter", help: "Committed messages.", labels: ["channel"] },
