@@ -111,7 +111,7 @@ export function createReviewClient(product: Product, ofProject: string): ReviewC
     async setBlocked(ticketId, isBlocked) {
       const { customer } = await client.until(
         ticketId,
-        (ticket) => ticket.customer?.id !== undefined,
+        (ticket) => (ticket.customer?.id ?? null) !== null,
         "have a customer",
       );
       const url = urlOf("").replace(/tickets\/$/, `customers/${customer?.id}/${isBlocked ? "block" : "unblock"}`);
