@@ -530,43 +530,4 @@ describeInBrowser("everyone can use the console", () => {
       expect(installabilityErrors.filter(({ errorId }) => errorId !== "in-incognito")).toEqual([]);
       expect((await callApi(`${ground.line.url}/sw.js`)).status).toBe(200);
     }));
-
-  test("shows a push notification while no page of it is open, which leads to its ticket", () =>
-    ground.browser.visit(async (open) => {
-      const { ticketId } = await ask("Where is my parcel?");
-      const visitor = await ground.enter(open, admin);
-      await visitor.context.grantPermissions(["notifications"], { origin: ground.line.url });
-      const page = await visitor.openPath("/shop/inbox/review");
-      await page.evaluate("navigator.serviceWorker.ready.then(() => true)");
-      const session = await visitor.context.newCDPSession(page);
-      const registered = new Promise<string>((resolve) => {
-        session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [registration] }) => {
-          if (registration !== undefined) resolve(registration.registrationId);
-        });
-      });
-      await session.send("ServiceWorker.enable");
-      const registrationId = await registered;
-      const [worker] = visitor.context.serviceWorkers();
-      if (worker === undefined) throw new Error("the console has no service worker");
-      const path = `/shop/inbox/all/${ticketId}`;
-      const data = JSON.stringify({ title: "Ticket assigned to you", body: "shop", path, tag: ticketId });
-      const push = () =>
-        session.send("ServiceWorker.deliverPushMessage", { origin: ground.line.url, registrationId, data });
-      const shown = () =>
-        worker.evaluate<string[]>("registration.getNotifications().then((all) => all.map(({ title }) => title))");
-      await page.goto("about:blank");
-      await push();
-      await waitFor(async () => (await shown()).length > 0, { what: "the notification" });
-      expect(await shown()).toEqual(["Ticket assigned to you"]);
-
-      await page.goto(`${ground.line.url}/shop/inbox/review`);
-      await settled(page);
-      // Only a person's click lets a worker focus a window.
-      await worker.evaluate(`WindowClient.prototype.focus = async () => {};
-        registration.getNotifications().then(([notification]) =>
-          dispatchEvent(new NotificationEvent("notificationclick", { notification })))`);
-      await page.waitForURL(`**${path}`);
-      expect(await shown()).toEqual([]);
-      expect(visitor.errors()).toEqual([]);
-    }));
 });
