@@ -252,6 +252,22 @@ describe("people of the team", () => {
   });
 });
 
+test("a blocked customer is not answered, and operators see the message as spam, until the block ends", async () => {
+  bot.write({ chatId: 133, text: "are you there?" });
+  expect(await textsSent(133, 1)).toEqual([SHOWN]);
+  const ticketId = messenger.ticketIdOf(133);
+  await reviews.setBlocked(ticketId, true);
+  bot.write({ chatId: 133, text: "buy this" });
+  const seen = await reviews.untilRejected(ticketId, 1);
+  expect(seen.status).toBe("spam");
+  expect(seen.replies).toHaveLength(1);
+  await reviews.setBlocked(ticketId, false);
+  bot.write({ chatId: 133, text: "thank you" });
+  // What is answered in a chat is sent in its order: nothing was sent for the second message.
+  expect(await textsSent(133, 2)).toEqual([SHOWN, SHOWN]);
+  expect((await reviews.read(ticketId)).replies).toHaveLength(2);
+});
+
 describe("an update that is wrong", () => {
   const EMOJI = "👩‍👩‍👧‍👦".repeat(372).slice(0, 4_096);
   const from = { id: 5, is_bot: false, first_name: "\u202e\u0000", language_code: "x".repeat(500) };

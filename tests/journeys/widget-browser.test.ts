@@ -4,6 +4,7 @@ import type { ProjectId } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import ExcelJS from "exceljs";
 import { callApi } from "./support/call-api.ts";
+import { createReviewClient } from "./support/create-review-client.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { describeInBrowser } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
@@ -279,6 +280,33 @@ describeInBrowser("a visitor", () => {
       await widget.part("entry").and(widget.page.locator('[data-author="operator"]')).getByText("person").waitFor();
       // Neither a rating nor another person is offered in the place of an answer to this one.
       expect(await widget.panel.locator(".offers button, [data-part=rating]").count()).toBe(0);
+      expect(visitor.errors()).toEqual([]);
+    }));
+
+  test("who is blocked is sent nothing, also by email, and is answered again after the block", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith("Two days.");
+      const reviews = createReviewClient(ground.product, "default");
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("before the block: how long?");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      const [row] = await queryDatabase<{ id: string }>(
+        ground.product.databaseUrl,
+        "SELECT ticket_id AS id FROM messages WHERE text = 'before the block: how long?'",
+      );
+      const ticketId = row?.id ?? "";
+      await reviews.setBlocked(ticketId, true);
+      await widget.write("during the block");
+      const seen = await reviews.untilRejected(ticketId, 1);
+      expect(seen.status).toBe("spam");
+      // Emails contain replies, and there is none.
+      expect(seen.replies).toHaveLength(1);
+      await reviews.setBlocked(ticketId, false);
+      await widget.write("after the block");
+      const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "the next answer");
+      expect(textsOf(shown, "visitor")).toEqual(["before the block: how long?", "during the block", "after the block"]);
       expect(visitor.errors()).toEqual([]);
     }));
 

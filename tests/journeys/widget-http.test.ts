@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { hashAddress, makeUnsubscribeToken } from "../../packages/channel-manager/src/index.ts";
 import { visitorChatId, widgetConfigAnswerSchema } from "@svc/contracts";
 import type { TicketDetail } from "@svc/contracts";
 import { waitFor } from "@svc/testing";
@@ -18,7 +19,9 @@ const MB = 1024 * 1024;
 let widget: WidgetProduct;
 
 beforeAll(async () => {
-  widget = await startWidget();
+  // Nothing is sent there.
+  const mail = { SVC_SMTP_URL: "smtp://127.0.0.1:1", SVC_EMAIL_FROM: "support@shop.example" };
+  widget = await startWidget({ env: mail });
 });
 
 afterAll(() => widget?.stop());
@@ -568,4 +571,27 @@ describe("beyond the limits", () => {
       await expectProblem(refused, 429, "rate_limited");
     }
   });
+});
+
+test("links that unsubscribe from emails work while the widget is disabled, and nothing else of it does", async () => {
+  const { store, urls } = widget;
+  const project = (await store.projects.ensure("default")).project.id;
+  const who = { project, customerId: randomUUID(), addressHash: hashAddress(store.sealer, "mia@example.com") };
+  const path = `/unsubscribe/${makeUnsubscribeToken(store.sealer, who)}`;
+  await store.channelsConfig.update("widget", {}, { enabled: false });
+  for (const replica of urls.keys()) {
+    const isDisabled = async () => {
+      const { status } = await widget.call("/widget.js", { replica });
+      return status === 503;
+    };
+    await waitFor(isDisabled, { what: "the widget to be disabled" });
+    expect((await widget.call(path, { replica })).status).toBe(200);
+    await expectProblem(await post(randomUUID(), newMessage(), { replica }), 503, "channel_disabled");
+  }
+  const form = new FormData();
+  form.append("List-Unsubscribe", "One-Click");
+  expect((await widget.call(path, { form })).status).toBe(200);
+  expect(await store.emailNotifications.isUnsubscribed(project, who)).toBe(true);
+  await store.channelsConfig.update("widget", {}, { enabled: true });
+  await waitFor(async () => (await widget.call("/widget.js")).ok, { what: "the widget to be enabled" });
 });

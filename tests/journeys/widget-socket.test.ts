@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { visitorChatId } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { startSilencingProxy, waitFor } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
 import { OTHER, QUESTION, createVisitorLines, lastOf, positionsOf, say } from "./support/create-visitor-lines.ts";
 import { holdChat } from "./support/hold-chat.ts";
@@ -46,6 +46,35 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
     const next = await say(again);
     await again.next("reply", ({ data }) => data.inReplyTo === next.messageId);
     expect(positionsOf(again)).toEqual([next.seq + 1]);
+  });
+
+  test("has a reply recorded as delivered once it has proved to have it, not while it is half-open", async () => {
+    const proxy = await startSilencingProxy(widget.urls[0] ?? "");
+    const [visitorId, otherId] = [randomUUID(), randomUUID()];
+    const visitor = connect(visitorId, 0, { url: proxy.url.replace(/\/$/, "") });
+    const other = connect(otherId);
+    const deliveredOf = async (id: string) =>
+      (
+        await queryDatabase<{ delivered: boolean }>(
+          widget.databaseUrl,
+          "SELECT delivered_at IS NOT NULL AS delivered FROM replies WHERE ticket_id = $1",
+          [ticketOf(id)],
+        )
+      ).map(({ delivered }) => delivered);
+    await visitor.next("ready");
+    await other.next("ready");
+    await say(visitor);
+    proxy.silence();
+    await waitFor(async () => (await deliveredOf(visitorId)).length > 0, { what: "the reply" });
+    // The replies of a process are recorded in their order.
+    await say(other);
+    await waitFor(async () => (await deliveredOf(otherId))[0], { what: "the later reply to be delivered" });
+    expect(await deliveredOf(visitorId)).toEqual([false]);
+    await proxy.close();
+    const again = connect(visitorId, 1);
+    await again.next("reply");
+    await waitFor(async () => (await deliveredOf(visitorId))[0], { what: "the reply to be delivered" });
+    expect(positionsOf(again)).toEqual([2]);
   });
 
   test("is sent its history, once and in order, from the place that it names", async () => {

@@ -6,13 +6,14 @@ import type { Listening } from "@svc/http";
 import { followPresence, followTexts } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
 import { startSweeps } from "@svc/work";
+import type { Express } from "express";
 import { demoOrigins } from "./serve-demo.ts";
 import { openSockets } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
 import { createWidgetChannel } from "./widget-channel.ts";
 import { createSiteReader } from "./widget-context.ts";
 import type { WidgetContext } from "./widget-context.ts";
-import { addWidgetRoutes } from "./widget-routes.ts";
+import { addDisabledRoutes, addWidgetRoutes } from "./widget-routes.ts";
 
 /** Topic of the wake-ups that say in which conversations of the widget something has happened. */
 const CHATS_TOPIC = "widget-chats";
@@ -32,29 +33,35 @@ async function sweepFiles({ store }: Resources, isStopped: () => boolean): Promi
   }
 }
 
-/** Opens the sockets and the HTTP server of the widget. Throws PortTakenError and CannotListenError. */
-async function openServer(
-  { config, log }: Resources,
-  context: WidgetContext,
-  findProblem: () => Promise<string | null>,
-): Promise<{ listening: Listening; sockets: Sockets }> {
-  const host = hostOf(config);
-  const sockets = openSockets(context);
-  const app = createApp(log, (routes) => addWidgetRoutes(routes, { ...context, config, sockets, findProblem }), {
+/** Binds the port of the widget for these routes. Throws PortTakenError and CannotListenError. */
+async function bindPort({ config, log }: Resources, addRoutes: (routes: Express) => void) {
+  const app = createApp(log, addRoutes, {
     trustProxy: config.trustProxy,
     app: "widget",
     showsMetrics: config.ports.metrics === undefined,
   });
+  const listening = await listen(app, {
+    host: hostOf(config),
+    port: config.ports.widget,
+    setting: "SVC_WIDGET_PORT",
+    requestTimeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+  return { app, listening };
+}
+
+/** Opens the sockets and the HTTP server of the widget. Throws PortTakenError and CannotListenError. */
+async function openServer(
+  resources: Resources,
+  context: WidgetContext,
+  findProblem: () => Promise<string | null>,
+): Promise<{ listening: Listening; sockets: Sockets }> {
+  const { config, log } = resources;
+  const sockets = openSockets(context);
   try {
-    const { widget: port } = config.ports;
-    const listening = await listen(app, {
-      host,
-      port,
-      setting: "SVC_WIDGET_PORT",
-      requestTimeoutMs: UPLOAD_TIMEOUT_MS,
-    });
+    const routesContext = { ...context, config, sockets, findProblem };
+    const { app, listening } = await bindPort(resources, (routes) => addWidgetRoutes(routes, routesContext));
     sockets.attach(listening.server, app);
-    log.info({ host, port: listening.port }, "widget listening");
+    log.info({ host: hostOf(config), port: listening.port }, "widget listening");
     return { listening, sockets };
   } catch (error) {
     await sockets.close();
@@ -62,6 +69,7 @@ async function openServer(
   }
 }
 
+// oxlint-disable-next-line max-lines-per-function -- the composition of the service
 async function startWidget(resources: Resources): Promise<RunningService> {
   const { config, store, queues, log } = resources;
   const readSite = createSiteReader(store, demoOrigins(config));
@@ -79,15 +87,31 @@ async function startWidget(resources: Resources): Promise<RunningService> {
     return store.findProblem();
   }
 
-  async function open(): Promise<void> {
-    ({ listening, sockets } = await openServer(resources, context, findProblem));
-  }
-
-  async function close(): Promise<void> {
+  async function closeServer(): Promise<void> {
     await sockets?.close();
     sockets = null;
     await listening?.close(CLOSE_DEADLINE_MS);
     listening = null;
+  }
+
+  /** Serves unsubscribe links while the channel is disabled. */
+  async function serveLinks(): Promise<void> {
+    if (config.email === undefined || isDraining) return;
+    try {
+      ({ listening } = await bindPort(resources, (routes) => addDisabledRoutes(routes, { store, findProblem })));
+    } catch (error) {
+      log.warn({ error }, "unsubscribe links of emails do not work while the widget is disabled");
+    }
+  }
+
+  async function open(): Promise<void> {
+    await closeServer();
+    ({ listening, sockets } = await openServer(resources, context, findProblem));
+  }
+
+  async function close(): Promise<void> {
+    await closeServer();
+    await serveLinks();
   }
 
   const channel = createWidgetChannel({ open, close, tell, countSockets: () => sockets?.count() ?? 0 });
@@ -109,11 +133,12 @@ async function startWidget(resources: Resources): Promise<RunningService> {
     { everyMs: SWEEP_EVERY_MS, run: (isStopped) => sweepFiles(resources, isStopped) },
   ]);
   const unfollow = await manager.follow();
+  if (listening === null) await serveLinks();
   const failure = manager.states().find(({ state }) => state === "failing")?.error ?? null;
 
   return {
     ...(failure === null ? {} : { problems: { Widget: failure } }),
-    urls: listening === null ? {} : { Widget: localUrl(hostOf(config), config.ports.widget) },
+    urls: sockets === null ? {} : { Widget: localUrl(hostOf(config), config.ports.widget) },
     findProblem,
     drain() {
       isDraining = true;
@@ -121,6 +146,7 @@ async function startWidget(resources: Resources): Promise<RunningService> {
     async stop() {
       isDraining = true;
       await unfollow();
+      await closeServer();
       await sweeper.stop();
       silence();
       silenceTexts();

@@ -7,6 +7,14 @@ export interface WidgetChannel extends Channel {
   receive: IncomingHandler;
 }
 
+/** Error of all that visitors ask for while the channel is switched off. */
+export const widgetDisabled = (): ServiceError =>
+  new ServiceError(
+    "channel_disabled",
+    "The widget is disabled. An administrator can enable it: svc channels enable widget.",
+    { headers: { "Retry-After": "30" } },
+  );
+
 /** Parts that the channel starts and stops, and the receiver of its announcements. */
 export interface WidgetServer {
   /** Binds the port. */
@@ -46,13 +54,7 @@ export function createWidgetChannel(server: WidgetServer): WidgetChannel {
       handler = given;
     },
     async receive(message, context) {
-      if (!isOpen || handler === null) {
-        throw new ServiceError(
-          "channel_disabled",
-          "The widget is disabled. An administrator can enable it: svc channels enable widget.",
-          { headers: { "Retry-After": "30" } },
-        );
-      }
+      if (!isOpen || handler === null) throw widgetDisabled();
       return handler(message, context);
     },
     sendMessage: (_chatId, _text, metadata) => tell(metadata?.ticketId),

@@ -18,6 +18,7 @@ import { addDemoRoutes, isDemoShown } from "./serve-demo.ts";
 import { SOCKET_PATH } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
 import { getUnsubscribePage, postUnsubscribe } from "./unsubscribe-page.ts";
+import { widgetDisabled } from "./widget-channel.ts";
 import type { WidgetContext } from "./widget-context.ts";
 
 /** Cuts connections whose request is not there as a whole after `ms`. For how long it is answered does not matter. */
@@ -103,6 +104,25 @@ export interface RoutesContext extends WidgetContext, HealthSource {
   sockets: Sockets;
 }
 
+/** Adds the routes of unsubscribe links, and nothing else of the widget: emails that were sent have them. */
+export function addDisabledRoutes(routes: Express, context: HealthSource & Pick<WidgetContext, "store">): void {
+  routes.use((request, response, next) => {
+    if (!answerHealth(request.path, response, context)) next();
+  });
+  routes.use(limitBodyTime(BODY_MS));
+  addUnsubscribeRoutes(routes, context);
+  routes.use(() => {
+    throw widgetDisabled();
+  });
+}
+
+const addUnsubscribeRoutes = (routes: Express, context: Pick<WidgetContext, "store">) =>
+  routes
+    .route("/unsubscribe/:token")
+    .get(getUnsubscribePage(context))
+    .post(postUnsubscribe(context))
+    .all(methodNotAllowed("GET", "HEAD", "POST"));
+
 /** Adds every address of the widget's port. */
 export function addWidgetRoutes(routes: Express, context: RoutesContext): void {
   const inTime = limitBodyTime(BODY_MS);
@@ -123,11 +143,7 @@ export function addWidgetRoutes(routes: Express, context: RoutesContext): void {
   routes.route(FILES_PATH).post(postFile(context)).all(methodNotAllowed("POST"));
   routes.route("/api/widget/files/:fileId").get(getFile(context)).all(methodNotAllowed("GET", "HEAD"));
   routes.route(SOCKET_PATH).get(sockets.handler).post(sockets.handler).all(methodNotAllowed("GET", "POST"));
-  routes
-    .route("/unsubscribe/:token")
-    .get(getUnsubscribePage(context))
-    .post(postUnsubscribe(context))
-    .all(methodNotAllowed("GET", "HEAD", "POST"));
+  addUnsubscribeRoutes(routes, context);
   addDemoRoutes(routes, {
     isLocal: isDemoShown(config),
     readKey: async () => (await readSite()).settings.apiKey,

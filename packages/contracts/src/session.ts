@@ -122,6 +122,8 @@ export interface PushAnswer {
   ok: true;
   /** Key by which push services recognize this installation, base64url: `applicationServerKey` of the Push API. */
   publicKey: string;
+  /** Whether the browser with the `endpoint` of the query gets the notifications of the signed-in operator. */
+  isSubscribed: boolean;
 }
 
 /** Response of `GET` and `PUT /session/notifications`. The body of `PUT` is the item. */

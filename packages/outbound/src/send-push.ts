@@ -63,7 +63,7 @@ async function describeRequest(target: PushTarget, message: PushMessage, { keys,
       contentEncoding: "aes128gcm",
     });
   } catch {
-    throw new PushError("the browser's keys are not valid", { isGone: true });
+    throw new PushError("the browser's keys are not valid", { isFinal: true });
   }
 }
 

@@ -314,7 +314,7 @@ export interface Statements {
     confirm: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; after: readonly (number | string | null)[]; upTo: readonly (number | string | null)[] }, { ticketId: string; inReplyTo: string }];
     listChats: [{ ticketIds: readonly (string | null)[]; project: string }, { place: number; createdAt: Date; author: string; text: string; markdown: boolean; isUnread: boolean }];
     look: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[] }, { place: number; lastSeq: number; messageId: string; text: string; score: number; writer: string; state: string }];
-    rate: [{ ticketId: string; project: string; score: number; comment: string }, { id: string }];
+    rate: [{ ticketId: string; project: string; score: number; comment: string }, { hasNewScore: boolean }];
     read: [{ ticketId: string; project: string; seq: number | string; limit: number | string }, { kind: string; id: string; seq: number; createdAt: Date; clientMessageId: string; text: string; files: unknown; author: string; authorName: string; authorPicture: string; inReplyTo: string; type: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number }];
     readUpTo: [{ seq: number | string; ticketId: string; project: string }, object];
     reserve: [{ project: string; ticketId: string; clientMessageId: string; messageId: string }, { messageId: string; seq: number }];
@@ -489,10 +489,10 @@ export interface Statements {
   };
   "people/push-subscriptions": {
     findDevice: [{ id: string }, { endpoint: string; p256dh: string; auth: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
+    isOf: [{ operatorId: string; endpoint: string }, object];
     put: [{ id: string; operatorId: string; endpoint: string; p256dh: string; auth: string }, object];
     readKeys: [object, { keys: unknown }];
     remove: [{ id: string }, object];
-    removeAllOf: [{ operatorId: string }, object];
     removeOf: [{ operatorId: string; endpoint: string }, object];
     setKeys: [{ keys: object | string }, object];
   };

@@ -78,7 +78,7 @@ export const METRICS = {
 
   svc_ratings_total: {
     kind: "counter",
-    help: "Ratings that visitors sent, by score from 1 to 5.",
+    help: "Ratings that visitors sent, by score from 1 to 5. A later comment is not counted again; another score is.",
     labels: ["score"],
   },
   svc_messages_accepted_total: { kind: "counter", help: "Committed messages.", labels: ["channel"] },
@@ -112,7 +112,7 @@ export const METRICS = {
 
   svc_deliveries_total: {
     kind: "counter",
-    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push; to send an event to a webhook: event; and emails that were sent: email.",
+    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push; to send an event to a webhook: event; emails: email; and push notifications to operators' browsers: web_push.",
     labels: ["way", "outcome"],
   },
   svc_delivery_duration_seconds: {

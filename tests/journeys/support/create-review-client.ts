@@ -41,6 +41,10 @@ export interface ReviewClient {
   untilIn(ticketId: string, stage: TicketItem["stage"]): Promise<TicketDetail>;
   /** Waits until so many messages of a ticket wait for a person, and answers it as it is then. */
   untilHeld(ticketId: string, count: number): Promise<TicketDetail>;
+  /** Blocks the customer of a ticket once it is known, or ends the block. */
+  setBlocked(ticketId: string, isBlocked: boolean): Promise<void>;
+  /** Waits until so many messages of a ticket were rejected, which a blocked customer has sent. */
+  untilRejected(ticketId: string, count: number): Promise<TicketDetail>;
   /** Waits until a ticket is in review with a draft that was made after it had this version. */
   untilRedrafted(ticketId: string, version: number): Promise<TicketDetail>;
   /** Sends a message into a chat of its own, in the mode `async` unless `more` says otherwise, and waits for its review. */
@@ -102,6 +106,23 @@ export function createReviewClient(product: Product, ofProject: string): ReviewC
       const isReached = ({ messages }: TicketDetail) =>
         messages.filter(({ state }) => state === "held").length === count;
       return client.until(ticketId, isReached, `hold ${count} messages`);
+    },
+
+    async setBlocked(ticketId, isBlocked) {
+      const { customer } = await client.until(
+        ticketId,
+        (ticket) => (ticket.customer?.id ?? null) !== null,
+        "have a customer",
+      );
+      const url = urlOf("").replace(/tickets\/$/, `customers/${customer?.id}/${isBlocked ? "block" : "unblock"}`);
+      const answer = await callApi(url, { method: "POST", key: product.adminKey, project: ofProject });
+      if (answer.status !== 200) throw new Error(`the block was not changed: ${answer.text}`);
+    },
+
+    untilRejected(ticketId, count) {
+      const isReached = ({ messages }: TicketDetail) =>
+        messages.filter(({ state }) => state === "rejected").length === count;
+      return client.until(ticketId, isReached, `reject ${count} messages`);
     },
 
     untilRedrafted(ticketId, version) {

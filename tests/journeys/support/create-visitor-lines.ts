@@ -3,8 +3,8 @@ import { openIoSocket, openPlainSocket } from "./open-visitor-socket.ts";
 import type { IoSocket, VisitorOptions, VisitorSocket } from "./open-visitor-socket.ts";
 import { WIDGET_KEY } from "./start-widget.ts";
 
-/** How a line is opened, and to which replica of the widget: the first one where it does not say. */
-export type LineOptions = Partial<VisitorOptions> & { replica?: number };
+/** How a line is opened, and to which replica of the widget: the first one where it does not say, or the URL of a proxy. */
+export type LineOptions = Partial<VisitorOptions> & { replica?: number; url?: string };
 
 /** Opens a line of a visitor and says hello, in one of the ways that there are. */
 export type OpenLine = (visitorId: string, sinceSeq?: number, options?: LineOptions) => VisitorSocket;
@@ -20,14 +20,14 @@ export function createVisitorLines(urls: () => readonly string[]) {
   const open: VisitorSocket[] = [];
   const urlOf = (replica = 0) => urls()[replica] ?? urls()[0] ?? "";
 
-  function plain({ replica, ...options }: LineOptions = {}): VisitorSocket {
-    const socket = openPlainSocket(urlOf(replica), { apiKey: WIDGET_KEY, ...options });
+  function plain({ replica, url = urlOf(replica), ...options }: LineOptions = {}): VisitorSocket {
+    const socket = openPlainSocket(url, { apiKey: WIDGET_KEY, ...options });
     open.push(socket);
     return socket;
   }
 
-  function socketIo({ replica, ...options }: LineOptions = {}) {
-    const socket = openIoSocket(urlOf(replica), { apiKey: WIDGET_KEY, ...options });
+  function socketIo({ replica, url = urlOf(replica), ...options }: LineOptions = {}) {
+    const socket = openIoSocket(url, { apiKey: WIDGET_KEY, ...options });
     open.push(socket);
     return socket;
   }

@@ -77,7 +77,7 @@ export async function startWidget(options: Parameters<typeof startProduct>[0] = 
       { enabled: true },
     );
     for (const url of urls) {
-      await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { what: `the widget at ${url}` });
+      await waitFor(async () => (await fetch(`${url}/widget.js`)).ok, { what: `the widget at ${url}` });
     }
   } catch (error) {
     await product.stop();

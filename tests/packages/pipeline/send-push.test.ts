@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { createAddressGuard, sendPush } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
 import type { ProjectId } from "@svc/store";
-import { testLog } from "@svc/testing";
+import { metricsText } from "@svc/telemetry";
+import { testLog, waitFor } from "@svc/testing";
 import type { Work } from "@svc/work";
 import { sendEmails } from "../../../apps/pipeline/src/email/send-emails.ts";
 import { readPushSender } from "../../../packages/runtime/src/push-keys.ts";
@@ -26,6 +27,8 @@ let origin: string;
 let works: Work<string>;
 const received: PushRequest[] = [];
 let status = 201;
+/** When the push service responds. */
+let held = Promise.resolve();
 const config = {
   consoleUrl: "https://console.example.com",
   widgetUrl: "https://chat.example.com",
@@ -40,7 +43,7 @@ beforeAll(async () => {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       received.push({ path: request.url ?? "", headers: request.headers, body: Buffer.concat(chunks) });
-      response.writeHead(status).end();
+      void held.then(() => response.writeHead(status).end());
     });
   });
   await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
@@ -60,6 +63,7 @@ afterAll(async () => {
 beforeEach(() => {
   received.length = 0;
   status = 201;
+  held = Promise.resolve();
 });
 
 /** A browser as its push service sees it. */
@@ -209,6 +213,56 @@ describe("an operator gets a push notification", () => {
     expect(await outcomesOf(off)).toEqual([]);
     expect(await outcomesOf(asleep)).toEqual([{ outcome: null }]);
     expect(await outcomesOf(looking)).toEqual([{ outcome: "withdrawn" }]);
+  });
+});
+
+test("a browser whose keys are not valid keeps its subscription, and the notification fails", async () => {
+  const operatorId = await newOperator();
+  const { endpoint } = newBrowser().subscription;
+  await db.store.pushSubscriptions.put(operatorId, { endpoint, p256dh: "AAAA", auth: "AAAA" });
+  await assign(operatorId);
+  await sendAll(operatorId);
+  expect(await db.store.pushSubscriptions.isOf(operatorId, endpoint)).toBe(true);
+  expect(await outcomesOf(operatorId)).toEqual([{ outcome: "failed" }]);
+  expect(await metricsText()).toMatch(/svc_deliveries_total\{way="web_push",outcome="dead"[^}]*\} [1-9]/);
+});
+
+test("push services that do not respond get some of the slots only: others wait, which is no attempt", async () => {
+  const operatorId = await newOperator();
+  for (let index = 0; index < 8; index++) await db.store.pushSubscriptions.put(operatorId, newBrowser().subscription);
+  await assign(operatorId);
+  let respond = () => {};
+  held = new Promise((resolve) => {
+    respond = () => resolve();
+  });
+  const devices = await db.sql<{ id: string }>("SELECT id FROM push_subscriptions WHERE operator_id = $1", [
+    operatorId,
+  ]);
+  const running = devices.map(({ id }) => works.process(id));
+  await waitFor(() => received.length === 6, { what: "all slots to be in use" });
+  const waiting = "SELECT FROM email_notifications WHERE operator_id = $1 AND attempts = 0 AND lease_id IS NULL";
+  await waitFor(async () => (await db.sql(waiting, [operatorId])).length === 2, { what: "the others to wait" });
+  expect(received).toHaveLength(6);
+  respond();
+  await Promise.all(running);
+  await makeDue();
+  await sendAll(operatorId);
+  expect((await outcomesOf(operatorId)).map(({ outcome }) => outcome)).toEqual(devices.map(() => "sent"));
+  expect(await metricsText()).toMatch(/svc_deliveries_total\{way="web_push",outcome="delivered"[^}]*\} [1-9]/);
+});
+
+describe("the subscriptions of an operator end", () => {
+  test.each([
+    ["signs out everywhere", (id: string) => db.store.operatorSessions.removeOf(id)],
+    ["gets another password", (id: string) => db.store.operators.update(id, { passwordHash: "another" }, null)],
+  ])("when the operator %s, and nobody else's", async (_what, run) => {
+    const [ann, ben] = [await newOperator(), await newOperator()];
+    const [ofAnn, ofBen] = [newBrowser().subscription, newBrowser().subscription];
+    await db.store.pushSubscriptions.put(ann, ofAnn);
+    await db.store.pushSubscriptions.put(ben, ofBen);
+    await run(ann);
+    expect(await db.store.pushSubscriptions.isOf(ann, ofAnn.endpoint)).toBe(false);
+    expect(await db.store.pushSubscriptions.isOf(ben, ofBen.endpoint)).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { readUnsubscribeToken } from "../../../packages/channel-manager/src/unsubscribe-token.ts";
+import { updateCustomer } from "../../../packages/operations/src/index.ts";
 import { openMailer, parseSmtpUrl } from "@svc/outbound";
 import type { Mailer } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
@@ -188,7 +189,7 @@ describe("an address from the form, which may be somebody else's,", () => {
     expect(smtp.emails).toHaveLength(3);
   });
 
-  test("gets nothing for any customer once the person has unsubscribed", async () => {
+  test("gets nothing for any customer once the person has unsubscribed, until an operator undoes that", async () => {
     const email = newAddress();
     const first = await ask({ email });
     await sendDue(first.ticketId);
@@ -202,7 +203,13 @@ describe("an address from the form, which may be somebody else's,", () => {
     expect(await outcomesOf(other.ticketId)).toEqual(["withdrawn"]);
     expect(smtp.emails).toHaveLength(1);
 
-    await db.store.emailNotifications.resubscribe(who.project, [who.addressHash]);
+    const operator = { actor: "key:test", keyId: "test", rateLimit: null, scopes: ["tickets:write" as const], project };
+    await updateCustomer(
+      { store: db.store },
+      { ...operator, projectName: "shop" },
+      { id: who.customerId },
+      { unsubscribed: false },
+    );
     const later = await ask({ email });
     await sendDue(later.ticketId);
     expect(await outcomesOf(later.ticketId)).toEqual(["sent"]);

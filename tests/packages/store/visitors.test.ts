@@ -204,15 +204,17 @@ describe("what a visitor says beside its messages", () => {
     const ticketId = await answeredChat();
     const rate = (score: number, comment: string | null = null) =>
       db.store.visitors.rate(owner, ticketId, { score, comment });
-    expect(await db.store.visitors.rate(stranger, ticketId, { score: 1, comment: null })).toBe(false);
-    expect(await db.store.visitors.rate(owner, newId(), { score: 1, comment: null })).toBe(false);
-    expect([await rate(2, "slow"), await rate(4), await rate(4)]).toEqual([true, true, true]);
+    expect(await db.store.visitors.rate(stranger, ticketId, { score: 1, comment: null })).toBeNull();
+    expect(await db.store.visitors.rate(owner, newId(), { score: 1, comment: null })).toBeNull();
+    const rated = [await rate(2), await rate(2, "slow"), await rate(4), await rate(4)];
+    expect(rated.map((one) => one?.hasNewScore)).toEqual([true, false, true, false]);
     expect(await db.store.visitors.readChatViews([{ project: owner, ticketId }])).toMatchObject([{ rating: 4 }]);
     const events = await db.sql<{ data: object }>(
       "SELECT data FROM ticket_events WHERE ticket_id = $1 AND actor = 'visitor' ORDER BY id",
       [ticketId],
     );
     expect(events.map(({ data }) => data)).toEqual([
+      { decision: "rate", score: 2 },
       { decision: "rate", score: 2, comment: "slow" },
       { decision: "rate", score: 4 },
     ]);

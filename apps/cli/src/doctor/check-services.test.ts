@@ -5,7 +5,15 @@ import { CHANNELS, widgetSettingsSchema } from "@svc/contracts";
 import { findRedisServer, freePort, startRedis } from "@svc/testing";
 import type { ReplicaState, Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
-import { checkConsole, checkTools, judgeReplicas, judgeSettings, checkRedis, judgeRedis } from "./check-services.ts";
+import {
+  checkConsole,
+  checkEmail,
+  checkTools,
+  judgeReplicas,
+  judgeSettings,
+  checkRedis,
+  judgeRedis,
+} from "./check-services.ts";
 
 const hasRedis = (await findRedisServer()) !== null;
 const testRedis = hasRedis ? test : test.skip;
@@ -113,6 +121,18 @@ async function findTools(answer: { status: number; type: string } | null, key: s
 
 const JSON_TYPE = "application/json";
 const PROBLEM = "application/problem+json";
+
+test("the check of emails names the settings that are missing, and push notifications that fail without them", async () => {
+  const checkWith = (state: { failing: number; since: Date | null; failure: string | null }) =>
+    checkEmail({ emailNotifications: { readState: () => Promise.resolve(state) } } as unknown as Store, null);
+  expect(await checkWith({ failing: 0, since: null, failure: null })).toMatchObject({
+    status: "ok",
+    detail: expect.stringMatching(/SVC_SMTP_URL and SVC_EMAIL_FROM/),
+  });
+  const since = new Date("2026-01-02T03:04:05Z");
+  const { detail } = await checkWith({ failing: 2, since, failure: "the push service responded with 503" });
+  expect(detail).toMatch(/2 notifications wait since 2026-01-02T03:04:05.000Z: the push service responded with 503$/);
+});
 
 describe("the tool server", () => {
   test.each([

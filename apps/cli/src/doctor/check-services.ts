@@ -93,16 +93,15 @@ export async function checkApi(
   return [ok("Port", `${port} is free`), judgeAbsence({ name: "HTTP API", app: "api", where: "here" }, running, cli)];
 }
 
-/** Connects to the mail server, and reports emails that wait for it. Nothing is shown if none is configured. */
-export async function checkEmail(
-  store: Pick<Store, "emailNotifications">,
-  mailer: Mailer | null,
-): Promise<Check | Check[]> {
-  if (mailer === null) return [];
+/** Connects to the mail server, and reports emails that wait for it; says which settings are missing if there is none. */
+export async function checkEmail(store: Pick<Store, "emailNotifications">, mailer: Mailer | null): Promise<Check> {
   const name = "Email";
   const { failing, since, failure } = await store.emailNotifications.readState();
   const waiting =
     failing === 0 ? "" : `; ${failing} notifications wait since ${since?.toISOString() ?? ""}: ${failure ?? ""}`;
+  if (mailer === null) {
+    return ok(name, `no mail server: set SVC_SMTP_URL and SVC_EMAIL_FROM to send emails${waiting}`);
+  }
   try {
     await mailer.check();
   } catch (error) {

@@ -10,10 +10,14 @@ import { sessionOf, signedIn } from "./signed-in.ts";
 export function addPushRoutes(routes: IRouter, context: ConsoleContext): void {
   const { store } = context;
 
-  const getKey = (): RequestHandler => async (_request, response) => {
-    const { publicKey } = await readPushKeys(store);
-    response.set("Cache-Control", "no-store").json({ ok: true, publicKey } satisfies PushAnswer);
-  };
+  const getKey =
+    (): RequestHandler =>
+    async ({ query: { endpoint } }, response) => {
+      const { publicKey } = await readPushKeys(store);
+      const isSubscribed =
+        typeof endpoint === "string" && (await store.pushSubscriptions.isOf(sessionOf(response).operatorId, endpoint));
+      response.set("Cache-Control", "no-store").json({ ok: true, publicKey, isSubscribed } satisfies PushAnswer);
+    };
   const subscribe = (): RequestHandler => async (request, response) => {
     const body = await readJsonBody(request, LIMITS.bodyMaxBytes);
     const { endpoint, keys } = checkInput(pushSubscriptionSchema, body, "The subscription");

@@ -94,7 +94,6 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
   const deleteSessions = (): RequestHandler => async (request, response) => {
     const { operatorId } = sessionOf(response);
     await store.operatorSessions.removeOf(operatorId);
-    await store.pushSubscriptions.removeAllOf(operatorId);
     cookie.clear(request, response);
     noContent(response);
     await auditSession(

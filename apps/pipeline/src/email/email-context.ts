@@ -13,7 +13,10 @@ export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
 };
 
 /** What becomes of a claimed email. */
-export type EmailOutcome = { sent: ClaimedEmail["reasons"] } | { waitMs: number };
+export type EmailOutcome = { sent: ClaimedEmail["reasons"]; way: "email" | "web_push" } | { waitMs: number };
+
+/** Nothing of a claimed email has a reason any more. */
+export const NOTHING_SENT: EmailOutcome = { sent: [], way: "email" };
 
 /** Sends an email. Throws EmailError. */
 export async function sendEmail({ mailer }: Pick<EmailContext, "mailer">, email: Email): Promise<void> {

@@ -9,15 +9,19 @@ import { count } from "@svc/telemetry";
 import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 import { dayOfDueDigest } from "./delivery-time.ts";
-import { sendEmail } from "./email-context.ts";
+import { NOTHING_SENT, sendEmail } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
 import { sendReplies } from "./send-replies.ts";
 import { sendToDevice } from "./send-to-device.ts";
 import { waitMsOf } from "./wait-ms-of.ts";
 import { writeOperatorEmail } from "./write-operator-email.ts";
 
-/** Emails that one replica sends at a time. */
-const CONCURRENCY = 3;
+/** Emails that one replica sends at a time if as many push notifications are sent as possible. */
+const EMAIL_CONCURRENCY = 3;
+/** Push notifications that one replica sends at a time: slow push services leave the other slots to emails. */
+const PUSH_CONCURRENCY = 6;
+/** How long a push notification waits that finds all of its slots in use. */
+const PUSH_WAIT_MS = 1_000;
 /** Delays after the first, second, … attempt. */
 const RETRY_DELAYS_MS = [30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 /** Attempts over three days, which is longer than a mail server is down. */
@@ -44,10 +48,17 @@ async function readContent({ store }: EmailContext, claim: ClaimedEmail): Promis
 }
 
 /** Sends what was claimed to its recipient: a customer, an operator, or a browser of one. */
-async function sendTo(context: EmailContext, claim: ClaimedEmail): Promise<EmailOutcome> {
+async function sendTo(context: EmailContext, claim: ClaimedEmail, pushes: { count: number }): Promise<EmailOutcome> {
   if (claim.reasons.some(({ kind }) => kind === "reply")) return sendReplies(context, claim);
   const operator = await context.store.emailNotifications.findOperator(claim.recipientId);
-  return operator === null ? sendToDevice(context, claim) : sendToOperator(context, claim, operator);
+  if (operator !== null) return sendToOperator(context, claim, operator);
+  if (pushes.count >= PUSH_CONCURRENCY) return { waitMs: PUSH_WAIT_MS };
+  pushes.count++;
+  try {
+    return await sendToDevice(context, claim);
+  } finally {
+    pushes.count--;
+  }
 }
 
 async function sendToOperator(
@@ -56,7 +67,7 @@ async function sendToOperator(
   operator: EmailOperator,
 ): Promise<EmailOutcome> {
   const content = operator.isDisabled ? null : await readContent(context, claim);
-  if (content === null) return { sent: [] };
+  if (content === null) return NOTHING_SENT;
   const { reasons, digest } = content;
   const settings = notificationSettingsSchema.parse(operator.notifications);
   const waitMs = waitMsOf(settings, { isOnline: operator.isOnline, since: claim.createdAt });
@@ -65,7 +76,7 @@ async function sendToOperator(
   const written = writeOperatorEmail(reasons, digest, { settings, consoleUrl });
   await sendEmail(context, { id: claim.emailId, to: operator.email, ...written });
   const digests = digest === null ? [] : claim.reasons.filter(({ kind }) => kind === "digest");
-  return { sent: [...reasons.map(({ kind, source }) => ({ kind, source })), ...digests] };
+  return { sent: [...reasons.map(({ kind, source }) => ({ kind, source })), ...digests], way: "email" };
 }
 
 function judge({ log }: EmailContext, error: unknown, claim: ClaimedEmail): Failure {
@@ -79,6 +90,10 @@ function judge({ log }: EmailContext, error: unknown, claim: ClaimedEmail): Fail
   };
 }
 
+/** Counts an attempt that failed, with the outcomes of callbacks. */
+const countFailure = (error: unknown, outcome: "later" | "dead") =>
+  count("svc_deliveries_total", { way: error instanceof PushError ? "web_push" : "email", outcome });
+
 /**
  * Defines the work of sending emails: each contains all that is due for its recipient. What has no reason any more is
  * withdrawn. Each reason is in one email; the email is sent again, under the same `Message-ID`, only if the
@@ -91,9 +106,11 @@ export function sendEmails(
 ): Work<string> {
   const { store, queues, log } = context;
   const { emailNotifications: emails } = store;
+  /** Push notifications that are being sent. */
+  const pushes = { count: 0 };
 
   async function run(claim: ClaimedEmail, { signal }: HeldLease): Promise<boolean> {
-    const outcome = await sendTo(context, claim);
+    const outcome = await sendTo(context, claim, pushes);
     if ("waitMs" in outcome) {
       await emails.retryLater(claim, { delayMs: outcome.waitMs, counts: false, failure: null });
       return false;
@@ -102,7 +119,7 @@ export function sendEmails(
     const finish = () => emails.finishSent(claim, outcome.sent);
     await retryUntilStored(log, finish, { what: "recording a sent email", signal });
     const withdrawn = claim.reasons.length - outcome.sent.length;
-    if (outcome.sent.length > 0) count("svc_deliveries_total", { way: "email", outcome: "delivered" });
+    if (outcome.sent.length > 0) count("svc_deliveries_total", { way: outcome.way, outcome: "delivered" });
     log.debug({ emailId: claim.emailId, sent: outcome.sent.length, withdrawn }, "email handled");
     return true;
   }
@@ -128,7 +145,7 @@ export function sendEmails(
     { queues, log },
     {
       name: "emails",
-      consumes: [{ queue: "emails", concurrency: CONCURRENCY }],
+      consumes: [{ queue: "emails", concurrency: EMAIL_CONCURRENCY + PUSH_CONCURRENCY }],
       target: ({ recipientId }: EmailJob) => recipientId,
       leases: createLeaseKeeper<ClaimedEmail>(log, { name: "emails", ms: EMAIL_LEASE_MS, renewMs: EMAIL_LEASE_MS }),
       async claim(recipientId: string, { handle }) {
@@ -140,13 +157,15 @@ export function sendEmails(
         maxAttempts: MAX_ATTEMPTS,
         retry: delaysMs,
         judge: (error, claim) => judge(context, error, claim),
-        async retryLater(claim, { delayMs, reason }) {
+        async retryLater(claim, { delayMs, reason, error }) {
+          countFailure(error, "later");
           // An attempt that a shutdown interrupts counts too: the server may have the email, and the next attempt needs its
           // Message-ID.
           await emails.retryLater(claim, { delayMs, counts: true, failure: reason });
           log.warn({ emailId: claim.emailId, attempt: claim.attempts, reason }, "sending an email failed; retrying");
         },
-        async giveUp(claim, reason) {
+        async giveUp(claim, reason, error) {
+          countFailure(error, "dead");
           await emails.finishFailed(claim, reason);
           log.warn({ emailId: claim.emailId, attempts: claim.attempts, reason }, "an email could not be sent");
           return true;

@@ -2,7 +2,7 @@ import { hashAddress, makeUnsubscribeToken } from "@svc/channel-manager";
 import { isEmailAddress } from "@svc/outbound";
 import { REPLY_MAX_DAYS } from "@svc/store";
 import type { ClaimedEmail, EmailConversation } from "@svc/store";
-import { sendEmail } from "./email-context.ts";
+import { NOTHING_SENT, sendEmail } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
 import { chatPageOf, emailLanguage, writeReplyEmail } from "./write-reply-email.ts";
 
@@ -39,21 +39,22 @@ async function readOrigins({ store }: EmailContext, { projectName }: EmailConver
 export async function sendReplies(context: EmailContext, claim: ClaimedEmail): Promise<EmailOutcome> {
   const { store, config } = context;
   const emails = store.emailNotifications;
-  const nothing: EmailOutcome = { sent: [] };
   const conversation = await emails.findConversation(claim);
-  if (conversation === null || conversation.isClosed || conversation.replyEmails === null) return nothing;
+  if (conversation === null || conversation.isClosed || conversation.replyEmails === null) return NOTHING_SENT;
   const { project, customerId } = conversation;
   if (customerId === null) {
-    return Date.now() - claim.createdAt.getTime() > REPLY_MAX_DAYS * DAY_MS ? nothing : { waitMs: CUSTOMER_WAIT_MS };
+    return Date.now() - claim.createdAt.getTime() > REPLY_MAX_DAYS * DAY_MS
+      ? NOTHING_SENT
+      : { waitMs: CUSTOMER_WAIT_MS };
   }
   const recipient = recipientOf(conversation);
-  if (recipient === null) return nothing;
+  if (recipient === null) return NOTHING_SENT;
   const { address, isVerified } = recipient;
   const addressHash = hashAddress(store.sealer, address);
-  if (await emails.isUnsubscribed(project, { customerId, addressHash })) return nothing;
+  if (await emails.isUnsubscribed(project, { customerId, addressHash })) return NOTHING_SENT;
   const replies = await emails.readUnseen(claim);
   const [first] = replies;
-  if (first === undefined) return nothing;
+  if (first === undefined) return NOTHING_SENT;
   const maxPerDay = isVerified ? MAX_PER_DAY.verified : MAX_PER_DAY.given;
   if (!(await emails.reserveAddress(claim, { addressHash, maxPerDay }))) return { waitMs: LIMIT_WAIT_MS };
   const question = await emails.findQuestion(claim, first.seq);
@@ -71,5 +72,5 @@ export async function sendReplies(context: EmailContext, claim: ClaimedEmail): P
     unsubscribeUrl: `${config.widgetUrl}/unsubscribe/${token}?lang=${language}`,
   });
   await sendEmail(context, { id: claim.emailId, to: address, ...written });
-  return { sent: replies.map(({ id }) => ({ kind: "reply", source: id })) };
+  return { sent: replies.map(({ id }) => ({ kind: "reply", source: id })), way: "email" };
 }

@@ -3,6 +3,7 @@ import type { NotificationSettings } from "@svc/contracts";
 import { PushError } from "@svc/outbound";
 import type { ClaimedEmail, TicketReason } from "@svc/store";
 import { fillText } from "./clean-text.ts";
+import { NOTHING_SENT } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
 import { waitMsOf } from "./wait-ms-of.ts";
 import texts from "./texts.json" with { type: "json" };
@@ -59,11 +60,11 @@ export function writePush(
 /** Sends what has come up for an operator to one of the operator's browsers; a browser that has ended it is removed. */
 export async function sendToDevice({ store, push }: EmailContext, claim: ClaimedEmail): Promise<EmailOutcome> {
   const device = await store.pushSubscriptions.findDevice(claim.recipientId);
-  if (device === null || device.isDisabled) return { sent: [] };
+  if (device === null || device.isDisabled) return NOTHING_SENT;
   const reasons = (await store.emailNotifications.readClaimed(claim)).filter(({ isMoot }) => !isMoot);
   const settings = notificationSettingsSchema.parse(device.notifications);
   const content = writePush(reasons, settings);
-  if (content === null) return { sent: [] };
+  if (content === null) return NOTHING_SENT;
   const waitMs = waitMsOf(settings, { isOnline: device.isOnline, since: claim.createdAt });
   if (waitMs > 0) return { waitMs };
   const topic = content.tag.replaceAll("-", "").slice(0, 32);
@@ -72,7 +73,7 @@ export async function sendToDevice({ store, push }: EmailContext, claim: Claimed
   } catch (error) {
     if (!(error instanceof PushError) || !error.isGone) throw error;
     await store.pushSubscriptions.remove(claim.recipientId);
-    return { sent: [] };
+    return NOTHING_SENT;
   }
-  return { sent: reasons.map(({ kind, source }) => ({ kind, source })) };
+  return { sent: reasons.map(({ kind, source }) => ({ kind, source })), way: "web_push" };
 }

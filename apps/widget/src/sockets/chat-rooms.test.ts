@@ -84,9 +84,13 @@ function createChat() {
 /** A line whose reader takes as much as the test says. */
 function createLine() {
   const sent: ServerFrame[] = [];
-  const state = { waitingBytes: 0, isOpen: true };
+  const state = { waitingBytes: 0, isOpen: true, isHalfOpen: false };
   const session = createSession(
     {
+      reachedSeq: 0,
+      probe(seq) {
+        if (!state.isHalfOpen) this.reachedSeq = seq;
+      },
       send: (frame) => void sent.push(frame),
       waitingBytes: () => state.waitingBytes,
       end: () => {
@@ -166,14 +170,29 @@ describe("replies are noted as handed over", () => {
     const line = createLine();
     chat.growTo(5);
     await chat.greet(line.session, 3);
-    await tickUntil(chat.rooms, "the note", () => chat.confirmed.length > 0);
+    await tickUntil(chat.rooms, "the note", () => chat.confirmed.at(-1)?.upTo === 5);
     chat.growTo(6);
-    await tickUntil(chat.rooms, "the next note", () => chat.confirmed.length > 1);
-    expect(chat.confirmed).toEqual([
-      { after: 0, upTo: 5 },
-      { after: 5, upTo: 6 },
+    await tickUntil(chat.rooms, "the next note", () => chat.confirmed.at(-1)?.upTo === 6);
+    expect(chat.confirmed.map(({ after }) => after)).toEqual([
+      0,
+      ...chat.confirmed.slice(0, -1).map(({ upTo }) => upTo),
     ]);
   });
+});
+
+test("replies are not recorded as delivered while the reader does not prove that it has them", async () => {
+  const chat = createChat();
+  const [halfOpen, other] = [createLine(), createLine()];
+  halfOpen.state.isHalfOpen = true;
+  await chat.greet(halfOpen.session, 0);
+  chat.growTo(2);
+  await tickUntil(chat.rooms, "both replies", () => halfOpen.places().length === 2);
+  for (let tick = 0; tick < 3; tick++) chat.rooms.tick();
+  expect(chat.confirmed).toEqual([]);
+  // The browser connects again, and says what it has.
+  await chat.greet(other.session, 1);
+  await tickUntil(chat.rooms, "the record of the second line", () => chat.confirmed.length > 0);
+  expect(chat.confirmed).toEqual([{ after: 0, upTo: 2 }]);
 });
 
 test("a line that has gone joins no conversation, whatever it has said before", async () => {

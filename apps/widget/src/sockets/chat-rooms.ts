@@ -42,7 +42,8 @@ function answerHello(session: Session, chatId: string, { lastSeq }: ChatView): v
   session.sentSeq = Math.min(session.helloSeq, lastSeq);
   // Whoever names a place has what comes before it. Whoever wants news alone has not been sent that by anybody.
   session.confirmedSeq = session.helloSeq <= lastSeq ? 0 : lastSeq;
-  session.unconfirmedSeq = 0;
+  session.unconfirmedSeq = session.helloSeq <= lastSeq ? session.helloSeq : 0;
+  session.line.reachedSeq = Math.max(session.line.reachedSeq, session.unconfirmedSeq);
   session.helloSeq = null;
   session.line.send(makeFrame("ready", { chatId, lastSeq }));
 }
@@ -148,9 +149,17 @@ async function showRoom(store: Store, room: Room, view: ChatView): Promise<boole
   return hasMore;
 }
 
-/** Records the replies that a session has received,. */
+/**
+ * Records the replies that a session has received, once its reader has proved it: what is written to a half-open
+ * connection reaches nobody, and is sent by email.
+ */
 function confirmDelivery({ store, log }: RoomsContext, session: Session, { project, ticketId }: Room): void {
-  if (session.unconfirmedSeq === 0 || session.line.waitingBytes() > 0) return;
+  const { line, unconfirmedSeq } = session;
+  if (unconfirmedSeq === 0 || line.waitingBytes() > 0) return;
+  if (line.reachedSeq < unconfirmedSeq) {
+    line.probe(unconfirmedSeq);
+    return;
+  }
   const positions = { after: session.confirmedSeq, upTo: session.unconfirmedSeq };
   session.confirmedSeq = session.unconfirmedSeq;
   session.unconfirmedSeq = 0;

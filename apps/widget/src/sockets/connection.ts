@@ -12,6 +12,10 @@ export interface VisitorConnection {
   send(frame: ServerFrame): void;
   /** Bytes that were sent and lie in this process, because their reader is slow. */
   waitingBytes(): number;
+  /** Position up to which its reader has proved to have everything; set by responses to `probe`. */
+  reachedSeq: number;
+  /** Asks the reader to prove that it has what was sent so far, which is everything up to this position. */
+  probe(seq: number): void;
   /** Safe to call twice. */
   end(why: CloseReason): void;
   isOpen(): boolean;
@@ -56,18 +60,25 @@ export function closeSocket(socket: WebSocket, why: CloseReason, text: string = 
 
 /** A line of a plain WebSocket. */
 export function plainLine(socket: WebSocket): VisitorConnection {
-  return {
+  const line: VisitorConnection = {
     send(frame) {
       // A line that breaks while something is sent is closed by the library; what it lost is sent to the next one.
       if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame), () => undefined);
     },
     waitingBytes: () => socket.bufferedAmount,
+    reachedSeq: 0,
+    probe: (seq) => socket.ping(String(seq)),
     end(why) {
       if (why === "slow") socket.terminate();
       else closeSocket(socket, why);
     },
     isOpen: () => socket.readyState === socket.OPEN,
   };
+  // A pong has the text of its ping; those of the pinger have none.
+  socket.on("pong", (seq) => {
+    line.reachedSeq = Math.max(line.reachedSeq, Number(seq.toString()) || 0);
+  });
+  return line;
 }
 
 /**
@@ -93,7 +104,8 @@ const LAST_WORDS: Partial<Record<CloseReason, { code: string; detail: string }>>
 };
 
 /** What engine.io keeps of a connection, as far as it is looked into here. */
-interface EngineConnection {
+interface EngineConnection extends NodeJS.EventEmitter {
+  sendPacket(type: "ping"): void;
   writeBuffer: readonly { data?: unknown }[];
   transport: { socket?: { bufferedAmount?: number } };
 }
@@ -102,12 +114,22 @@ const sizeOf = (data: unknown) => (typeof data === "string" || Buffer.isBuffer(d
 
 /** A line of socket.io. */
 export function socketIoLine(socket: Socket): VisitorConnection {
-  return {
+  const connection = socket.conn as unknown as EngineConnection;
+  /** What each ping without a pong proves; those of engine.io prove nothing. Pongs come in the order of their pings. */
+  const probes: number[] = [];
+  let probedSeq = 0;
+  const line: VisitorConnection = {
     send(frame) {
       if (socket.connected) socket.emit(frame.type, frame);
     },
+    reachedSeq: 0,
+    probe(seq) {
+      probedSeq = seq;
+      connection.sendPacket("ping");
+      probedSeq = 0;
+    },
     waitingBytes() {
-      const { writeBuffer, transport } = socket.conn as unknown as EngineConnection;
+      const { writeBuffer, transport } = connection;
       const unsent = writeBuffer.reduce((bytes, { data }) => bytes + sizeOf(data), 0);
       return unsent + (transport.socket?.bufferedAmount ?? 0);
     },
@@ -122,4 +144,11 @@ export function socketIoLine(socket: Socket): VisitorConnection {
     },
     isOpen: () => socket.connected,
   };
+  connection.on("packetCreate", ({ type }: { type: string }) => {
+    if (type === "ping") probes.push(probedSeq);
+  });
+  connection.on("heartbeat", () => {
+    line.reachedSeq = Math.max(line.reachedSeq, probes.shift() ?? 0);
+  });
+  return line;
 }

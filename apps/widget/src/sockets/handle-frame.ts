@@ -104,9 +104,10 @@ const HANDLERS: Handlers = {
       throw new ServiceError("invalid_request", "Ratings are turned off on this website.");
     // A rating that is another one leaves an event: no more of them than messages.
     await countMessage(context, session, site);
-    const isRated = await context.store.visitors.rate(project, ticketId, { score, comment: comment ?? null });
-    if (!isRated) throw new ServiceError("not_found", "There is nothing to rate yet. Send a message first.");
-    count("svc_ratings_total", { score: String(score) });
+    const rated = await context.store.visitors.rate(project, ticketId, { score, comment: comment ?? null });
+    if (rated === null) throw new ServiceError("not_found", "There is nothing to rate yet. Send a message first.");
+    // Not again for the comment that follows a score.
+    if (rated.hasNewScore) count("svc_ratings_total", { score: String(score) });
     context.tell([ticketId]);
   },
 };

@@ -38,7 +38,7 @@ export interface Session {
   isReadPending: boolean;
   /** The client's ids of messages that it has sent and is told of by an `ack`: it needs no other frame of them. */
   readonly own: Set<string>;
-  /** What comes after this place and was sent is not yet noted as delivered, up to `unconfirmedSeq`. */
+  /** What comes after this position and was sent is not yet recorded as delivered, up to `unconfirmedSeq`. */
   confirmedSeq: number;
   /** 0 when there is nothing to note. */
   unconfirmedSeq: number;

@@ -1,5 +1,5 @@
 -- name: confirm (prepared)
--- What stands between two places was handed to a socket of the visitor. Locks the replies' rows.
+-- What stands between two positions has reached a socket of the visitor. Locks the replies' rows.
 UPDATE replies r SET delivered_at = now()
 FROM (SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :after::bigint[], :up_to::bigint[])
     AS i (project_id, ticket_id, after, up_to)
@@ -102,7 +102,8 @@ ON CONFLICT (ticket_id) DO UPDATE SET read_seq = excluded.read_seq, updated_at =
 WHERE v.read_seq < excluded.read_seq;
 
 -- name: rate
--- The same rating again changes nothing and leaves no event. Locks the ticket's row against an erasure.
+-- The same rating again changes nothing and leaves no event. Says whether the score is another one than before, in the
+-- snapshot of the statement. Locks the ticket's row against an erasure.
 WITH ticket AS (
   SELECT id, home_project_id FROM tickets WHERE id = :ticket_id AND home_project_id = :project FOR KEY SHARE
 ), rated AS (
@@ -119,4 +120,4 @@ WITH ticket AS (
     CASE WHEN :score::integer <= {{badRatingMaxScore}} THEN 'badRating' END
   FROM rated
 )
-SELECT id FROM ticket;
+SELECT v.score IS DISTINCT FROM :score::integer AS has_new_score FROM ticket t LEFT JOIN visitors v ON v.ticket_id = t.id;

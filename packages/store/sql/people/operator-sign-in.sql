@@ -44,7 +44,9 @@ DELETE FROM operator_sessions WHERE id = :id;
 DELETE FROM operator_sessions WHERE hash = :hash;
 
 -- name: removeOf
--- Ends all sessions of an operator. Locks the rows of operator_sessions that it writes.
+-- Ends all sessions of an operator, and the push notifications of all their browsers. Locks the rows of operator_sessions and
+-- push_subscriptions that it writes.
+WITH pushes AS (DELETE FROM push_subscriptions WHERE operator_id = :operator_id)
 DELETE FROM operator_sessions WHERE operator_id = :operator_id RETURNING id;
 
 -- name: hasAdministrator
@@ -76,7 +78,9 @@ UPDATE operators SET password_hash = :password_hash, version = version + 1 WHERE
 RETURNING id;
 
 -- name: deleteSessions
--- Ends the sessions of an operator. Locks the rows of operator_sessions that it writes.
+-- Ends the sessions of an operator, and the push notifications of all their browsers. Locks the rows of operator_sessions and
+-- push_subscriptions that it writes.
+WITH pushes AS (DELETE FROM push_subscriptions WHERE operator_id = :id)
 DELETE FROM operator_sessions WHERE operator_id = :id;
 
 -- name: lockFirst

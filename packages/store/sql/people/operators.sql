@@ -74,7 +74,9 @@ WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) R
 UPDATE operators SET on_duty = :on_duty::boolean, version = version + 1 WHERE id = :id AND on_duty <> :on_duty;
 
 -- name: deleteSessions
--- Ends the sessions of an operator. Locks the rows of operator_sessions that it writes.
+-- Ends the sessions of an operator, and the push notifications of all their browsers. Locks the rows of operator_sessions and
+-- push_subscriptions that it writes.
+WITH pushes AS (DELETE FROM push_subscriptions WHERE operator_id = :id)
 DELETE FROM operator_sessions WHERE operator_id = :id;
 
 -- name: deleteLinks

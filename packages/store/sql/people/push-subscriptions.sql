@@ -14,9 +14,9 @@ RETURNING 1;
 -- Removes a browser of an operator. Locks the rows of push_subscriptions that it writes.
 DELETE FROM push_subscriptions WHERE operator_id = :operator_id AND endpoint = :endpoint;
 
--- name: removeAllOf
--- Removes all browsers of an operator. Locks the rows of push_subscriptions that it writes.
-DELETE FROM push_subscriptions WHERE operator_id = :operator_id;
+-- name: isOf
+-- Whether a browser gets the notifications of this operator.
+SELECT FROM push_subscriptions WHERE operator_id = :operator_id AND endpoint = :endpoint;
 
 -- name: remove
 -- Removes a browser whose subscription has ended. Locks the rows of push_subscriptions that it writes.

@@ -17,7 +17,7 @@ export interface ReservedMessage {
   seq: number | null;
 }
 
-/** A reply that was handed over: which message it answers, if any. */
+/** A reply that a browser has received: which message it answers, if any. */
 export interface ConfirmedReply {
   inReplyTo: string | null;
 }
@@ -244,14 +244,14 @@ export async function noteRead(db: Db, project: ProjectId, ticketId: string, seq
 }
 
 /**
- * Keeps how satisfied a visitor is, in place of what was said before, with an event on the ticket. False when the
- * conversation has no ticket yet.
+ * Keeps how satisfied a visitor is, in place of what was said before, with an event on the ticket. Returns whether the score
+ * is another one than before; null when the conversation has no ticket yet.
  */
 export async function rate(
   db: Db,
   project: ProjectId,
   ticketId: string,
   { score, comment }: { score: number; comment: string | null },
-): Promise<boolean> {
-  return (await sql.rate.run(db, { project, ticketId, score, comment })) > 0;
+): Promise<{ hasNewScore: boolean } | null> {
+  return sql.rate.one<{ hasNewScore: boolean }>(db, { project, ticketId, score, comment });
 }

@@ -181,7 +181,7 @@ const removeSession = (db: Db, id: string) => signInSql.removeSession.exec(db, {
 /** Ends the session with this SHA-256, where there is one. */
 const removeSessionByHash = (db: Db, hash: Buffer) => signInSql.removeByHash.exec(db, { hash });
 
-/** Ends all sessions of an operator; returns how many there were. */
+/** Ends all sessions of an operator and their push notifications; returns how many sessions there were. */
 const removeSessionsOf = (db: Db, operatorId: string) => signInSql.removeOf.run(db, { operatorId });
 
 const signInSql = statements("people/operator-sign-in");

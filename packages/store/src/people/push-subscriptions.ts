@@ -41,8 +41,9 @@ export const put = (db: Db, operatorId: string, keys: PushSubscriptionKeys): Pro
 export const removeOf = (db: Db, operatorId: string, endpoint: string): Promise<void> =>
   sql.removeOf.exec(db, { operatorId, endpoint });
 
-/** Removes all browsers of an operator. */
-export const removeAllOf = (db: Db, operatorId: string): Promise<void> => sql.removeAllOf.exec(db, { operatorId });
+/** True if a browser gets the notifications of this operator. */
+export const isOf = (db: Db, operatorId: string, endpoint: string): Promise<boolean> =>
+  sql.isOf.any(db, { operatorId, endpoint });
 
 /** Removes a browser whose subscription has ended. */
 export const remove = (db: Db, id: string): Promise<void> => sql.remove.exec(db, { id });

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { NotificationSettings, PushAnswer } from "@svc/contracts";
+import { findPushSubscription } from "../api/session.ts";
 import { FormError } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
@@ -18,18 +19,17 @@ const isSupported = () => "serviceWorker" in navigator && "PushManager" in globa
 const bytesOf = (base64url: string) =>
   Uint8Array.from(atob(base64url.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
 
-/** The subscription of this browser; null if it has none. */
-async function findSubscription(): Promise<PushSubscription | null> {
-  const registration = await navigator.serviceWorker.getRegistration();
-  return (await registration?.pushManager.getSubscription()) ?? null;
-}
-
 /** Turns push notifications of this browser on and off. */
 function DeviceSwitch() {
   const { t } = useTexts();
   const { connection, preferences, queryClient } = useServices();
   const { error, isBusy, run } = useAction();
-  const query = useQuery({ queryKey: ["push"], queryFn: async () => (await findSubscription()) !== null });
+  const query = useQuery({
+    queryKey: ["push"],
+    queryFn: async () => (await findPushSubscription(connection)) !== null,
+    // Not while a subscription is being made, which the server does not know yet.
+    staleTime: Infinity,
+  });
   const isOn = query.data === true;
 
   async function turnOn() {
@@ -44,7 +44,7 @@ function DeviceSwitch() {
     preferences.set((now) => ({ ...now, hasNotifications: false }));
   }
   async function turnOff() {
-    const subscription = await findSubscription();
+    const subscription = await findPushSubscription(connection);
     if (subscription === null) return;
     await connection.send("DELETE", PATH, { body: { endpoint: subscription.endpoint } });
     await subscription.unsubscribe();

@@ -8,6 +8,7 @@ import type {
   Mention,
   MentionsAnswer,
   PublicProfileInput,
+  PushAnswer,
   SavedView,
   SavedViewsAnswer,
 } from "@svc/contracts";
@@ -124,3 +125,19 @@ export const viewsQuery = (connection: Connection, operatorId: string, prepare: 
       return itemsOf(await connection.send("GET", "/session/views", { signal }));
     },
   });
+
+/**
+ * Returns the push subscription of this browser if it is the signed-in operator's. Ends one of another operator, who has not
+ * signed out here, or one that the server has removed, with what it has shown.
+ */
+export async function findPushSubscription(connection: Connection): Promise<PushSubscription | null> {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  const subscription = await registration?.pushManager?.getSubscription();
+  if (registration === undefined || subscription === null || subscription === undefined) return null;
+  const { endpoint } = subscription;
+  const { isSubscribed } = (await connection.send("GET", "/session/push", { query: { endpoint } })) as PushAnswer;
+  if (isSubscribed) return subscription;
+  for (const shown of await registration.getNotifications()) shown.close();
+  await subscription.unsubscribe();
+  return null;
+}

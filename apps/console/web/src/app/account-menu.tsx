@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Bell, BellOff, Compass, KeyRound, LogOut, Mail, MonitorX, PenLine } from "lucide-react";
 import { useState } from "react";
 import type { ReactElement, ReactNode } from "react";
-import { changeDuty, sessionQuery } from "../api/session.ts";
+import { changeDuty, findPushSubscription, sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import { mayBeLed } from "../first-run/first-run-state.ts";
 import { useTexts, LANGUAGES } from "../i18n/texts.ts";
@@ -107,8 +107,7 @@ export function AccountMenu({
   async function leave(path: "/session" | "/sessions") {
     try {
       // Whoever uses this browser next must not get this operator's notifications.
-      const worker = await navigator.serviceWorker?.getRegistration();
-      const subscription = (await worker?.pushManager?.getSubscription()) ?? null;
+      const subscription = await findPushSubscription(connection);
       if (subscription !== null) {
         await connection.send("DELETE", "/session/push", { body: { endpoint: subscription.endpoint } });
         // The server sends nothing to it any more; an unreachable push service must not prevent signing out.

@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { actorOf } from "../api/session.ts";
+import { actorOf, findPushSubscription } from "../api/session.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useSession } from "../session/services.ts";
 import { useStore } from "../ui/create-store.ts";
@@ -54,11 +54,15 @@ function hearPressed(open: (path: string) => void): () => void {
  * notifications, where that was asked for, and the page is not looked at; a note also on the page, where it is visible.
  */
 export function useNotifications(): void {
-  const { live, preferences, toasts } = useServices();
+  const { connection, live, preferences, toasts } = useServices();
   const { t } = useTexts();
   const { hasNotifications } = useStore(preferences);
   const { operator } = useSession();
   const navigate = useNavigate();
+  useEffect(() => {
+    // What is another operator's ends; if that fails, it is tried again when the console is opened.
+    findPushSubscription(connection).catch(() => undefined);
+  }, [connection, operator.id]);
   useEffect(() => {
     const maySend = hasNotifications && "Notification" in globalThis && Notification.permission === "granted";
     const open = (path: string) => void navigate({ href: path });
