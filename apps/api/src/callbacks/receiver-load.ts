@@ -17,7 +17,7 @@ export interface CountedTry {
   /** True if the receiver is slow right now: nobody should wait for it. */
   isSlow: boolean;
   /** Makes the request of the attempt; its duration decides whether the receiver is slow. */
-  send<Response>(request: () => Promise<Response>): Promise<Response>;
+  send: <Response>(request: () => Promise<Response>) => Promise<Response>;
   /** Counts the attempt out. To be called once. */
   leave(): void;
 }
@@ -43,6 +43,31 @@ const newReceiver = (): Receiver => ({ count: 0, sent: new Set(), waiting: new S
 function isSlow({ sent }: Receiver): boolean {
   const [oldest] = sent;
   return oldest !== undefined && performance.now() - oldest.at > SLOW_MS;
+}
+
+/** Resolves to the attempt once its turn comes, or to null if it does not come soon. */
+const waitForTurn = ({ waiting }: Receiver, countIn: () => CountedTry) =>
+  new Promise<CountedTry | null>((resolve) => {
+    const giveTurn = () => {
+      end();
+      resolve(countIn());
+    };
+    const timer = setTimeout(() => {
+      end();
+      resolve(null);
+    }, TURN_MS);
+    function end() {
+      clearTimeout(timer);
+      waiting.delete(giveTurn);
+    }
+    waiting.add(giveTurn);
+  });
+
+/** Delays an attempt, by the longer the more attempts to its receiver are delayed. */
+function refuse(receiver: Receiver, { aReceiver }: typeof LIMITS): RefusedTry {
+  receiver.refused++;
+  const loads = receiver.refused / aReceiver;
+  return { waitMs: Math.min(Math.max(loads * FULL_LOAD_MS, DELAY_MIN_MS), DELAY_MAX_MS) };
 }
 
 /**
@@ -81,29 +106,6 @@ export function createReceiverLoad(limits = LIMITS) {
     };
   }
 
-  const waitForTurn = (origin: string, receiver: Receiver) =>
-    new Promise<CountedTry | null>((resolve) => {
-      const giveTurn = () => {
-        end();
-        resolve(countIn(origin, receiver));
-      };
-      const timer = setTimeout(() => {
-        end();
-        resolve(null);
-      }, TURN_MS);
-      function end() {
-        clearTimeout(timer);
-        receiver.waiting.delete(giveTurn);
-      }
-      receiver.waiting.add(giveTurn);
-    });
-
-  function refuse(receiver: Receiver): RefusedTry {
-    receiver.refused++;
-    const loads = receiver.refused / limits.aReceiver;
-    return { waitMs: Math.min(Math.max(loads * FULL_LOAD_MS, DELAY_MIN_MS), DELAY_MAX_MS) };
-  }
-
   return {
     /** Counts an attempt in, at once or when its turn comes, or tells how long it is to be delayed. */
     async enter(url: string): Promise<CountedTry | RefusedTry> {
@@ -111,7 +113,9 @@ export function createReceiverLoad(limits = LIMITS) {
       const receiver = receivers.get(origin) ?? newReceiver();
       if (receiver.count >= limits.aReceiver) {
         const mayWait = receiver.waiting.size < limits.waiting && !isSlow(receiver);
-        return (mayWait ? await waitForTurn(origin, receiver) : null) ?? refuse(receiver);
+        return (
+          (mayWait ? await waitForTurn(receiver, () => countIn(origin, receiver)) : null) ?? refuse(receiver, limits)
+        );
       }
       // A receiver with nothing in progress is let in even then, so that a few that hang do not keep all others waiting.
       const isFull = total >= limits.all && (receiver.count > 0 || total >= limits.all * OVERFLOW);
