@@ -1,7 +1,7 @@
 import { makeReplyItems } from "../make-reply-items.ts";
 import type { Run, StageContext } from "../run.ts";
 
-/** Makes the reply items of an answer that goes out: the text, and each Markdown table also as XLSX. */
+/** Makes the reply items of an answer that is sent: the text, and each Markdown table also as XLSX. */
 export async function formatReply({ log }: StageContext, run: Run): Promise<void> {
   const { answer, gate, message } = run;
   if (gate?.sends !== true || answer?.text == null) return;
