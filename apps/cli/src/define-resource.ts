@@ -34,7 +34,7 @@ interface ListDefinition<Item, Given extends Options> extends ResourceCommand {
   empty: string | ((input: OptionValues<Given>) => string);
 }
 
-/** Options that a command only has if its definition says so. */
+/** Options that a command only has if its definition enables them. */
 interface SharedInput {
   project: string;
   limit: number;

@@ -111,7 +111,10 @@ export function shareFrom0To1(example = ""): (text: string) => number {
   };
 }
 
-/** Returns a reader of a positive whole number of at most so many digits, or of one word; `error` says what is allowed. */
+/**
+ * Returns a reader of a positive whole number with a maximum number of digits, or of one word; `error` lists what is
+ * allowed.
+ */
 export function numberOr<const Word extends string>(word: Word, maxDigits: number, error: string) {
   const number = new RegExp(`^[1-9]\\d{0,${maxDigits - 1}}$`);
   return (text: string): number | Word => {

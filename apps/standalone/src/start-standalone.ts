@@ -86,7 +86,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
       initialized = await initialize(resources, {
         configuredAdminKey: config.adminKey,
         guideDir: GUIDE_DIR,
-        // Not before everything has started: otherwise a key that nobody has seen would be lost.
+        // Not before everything has started: otherwise a key could be lost before it was shown.
         showsKey: false,
         // Without an external database, the product is being tried out on this machine.
         enablesWidget: early.databaseUrl === undefined,

@@ -103,7 +103,7 @@ export function createReceiverLoad(limits = LIMITS) {
       receiver.waiting.add(giveTurn);
     });
 
-  function refuse(receiver: Receiver): DelayedAttempt {
+  function delay(receiver: Receiver): DelayedAttempt {
     receiver.delayed++;
     const loads = receiver.delayed / limits.aReceiver;
     return { waitMs: Math.min(Math.max(loads * FULL_LOAD_MS, DELAY_MIN_MS), DELAY_MAX_MS) };
@@ -116,10 +116,9 @@ export function createReceiverLoad(limits = LIMITS) {
       const receiver = receivers.get(origin) ?? newReceiver();
       if (receiver.count >= limits.aReceiver) {
         const mayWait = receiver.waiting.size < limits.waiting && !isSlow(receiver);
-        return (mayWait ? await waitForTurn(origin, receiver) : null) ?? refuse(receiver);
+        return (mayWait ? await waitForTurn(origin, receiver) : null) ?? delay(receiver);
       }
-      // A receiver without attempts in progress may exceed the limit, so that a few that hang do not block all
-      // others.
+      // A receiver without attempts in progress may exceed the limit, so that others that hang do not block it.
       const isFull = total >= limits.all && (receiver.count > 0 || total >= limits.all * OVERFLOW);
       return isFull ? { waitMs: DELAY_MIN_MS } : countIn(origin, receiver);
     },

@@ -8,7 +8,7 @@ import type { Response } from "express";
 import type { Server } from "node:http";
 import { watchResponse } from "./message-responses.ts";
 
-/** Larger than any socket buffer, so that the response cannot be sent while nobody reads. */
+/** Larger than any socket buffer, so that the response cannot be sent unless it is read. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024);
 
 let server: Server;

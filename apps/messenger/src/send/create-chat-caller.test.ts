@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "@jest/globals";
 import { abortAfterGrace } from "./create-chat-caller.ts";
 
-/** Ends when its signal is aborted, and rejects with a text that says so. */
+/** Resolves with "cut" when its signal is aborted. */
 const untilAbort = (signal: AbortSignal) =>
   new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("cut"), { once: true }));
 

@@ -13,7 +13,7 @@ import type { IngestContext } from "./read-document.ts";
 const RETRY_DELAYS_MS = [5_000, 30_000, 120_000, 600_000];
 /** Longest delay that a site can request with `Retry-After`. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
-/** Delay after an outage of the store, which says nothing about the document. */
+/** Delay after an outage of the store, which is not an error of the document. */
 const STORE_DELAY_MS = 2_000;
 /** Time for all sitemaps of one import together: no pages of other imports are fetched meanwhile. */
 const SITEMAP_DEADLINE_MS = 5 * 60_000;
