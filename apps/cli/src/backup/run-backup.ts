@@ -111,7 +111,7 @@ async function restoreInto(
     },
     provenTables(reading, config.secretKey),
   );
-  // The queues' own tables are empty; the sweepers announce what is due.
+  // Creates the queues' own tables, which are empty: the sweepers announce what is due.
   await migrateAll(config.directUrl, log);
   await recordInAudit(database, "service.restore");
   return result;
