@@ -34,7 +34,7 @@ const runWithInput = (input: string, ...args: string[]): Promise<Ran> => svcWith
 const run = (...args: string[]): Promise<Ran> => runWithInput("", ...args);
 const runJson = async (...args: string[]) => documentOf(await run(...args, "--json"), args);
 
-/** The document of a command with --json that is done. */
+/** Runs a command with --json that succeeds, and returns its document. */
 async function read<Document>(check: (document: unknown) => Document, ...args: string[]): Promise<Document> {
   const { document, code } = await runJson(...args);
   if (code !== 0) throw new Error(`svc ${args.join(" ")} ended with ${code}: ${JSON.stringify(document)}`);
@@ -76,7 +76,7 @@ interface Delivery {
 const readDeliveries = (...args: string[]) =>
   read((document) => (document as { items: Delivery[] }).items, "deliveries", "list", ...args);
 
-/** How a call with a key ends. */
+/** Returns the status of a call with a key. */
 const statusWith = async (key: string) => (await callApi(`${instance.url}/api/v1/messages/some-chat`, { key })).status;
 const statusOf = (key: string, status: number) =>
   waitFor(async () => (await statusWith(key)) === status, { what: `status ${status}` });
@@ -89,9 +89,9 @@ describe("channels", () => {
     return callApi(`${instance.url}/api/v1/messages`, { key, json: { text: "hello", mode: "async", chatId: "probe" } });
   };
 
-  test("list says of each whether it is enabled, its port, and how it is doing", async () => {
+  test("list shows for each whether it is enabled, its port and its state", async () => {
     const running = { enabled: true, state: "running", since: expect.any(String), detail: null };
-    // The channel of the widget starts at the same time as everything else, and may be a moment later.
+    // The channel of the widget starts together with everything else, and may be a moment later.
     await waitFor(async () => (await readChannels()).filter(({ state }) => state === "running").length === 3, {
       what: "both channels and the tool server to run",
     });
@@ -108,7 +108,7 @@ describe("channels", () => {
     expect(stdout).toMatch(/\nmessenger +no +- +stopped\n/);
   });
 
-  test("disable and enable are followed by the running product without a restart, and may be repeated", async () => {
+  test("disable and enable take effect without a restart, and are idempotent", async () => {
     expect((await run("channels", "disable", "api")).stdout).toContain("Channel api disabled.");
     await waitFor(async () => (await post()).body.code === "channel_disabled", { what: "messages to be refused" });
     const api = async () => (await readChannels()).find(({ id }) => id === "api");
@@ -124,11 +124,11 @@ describe("channels", () => {
     expect(await api()).toMatchObject({ enabled: true, state: "running" });
   });
 
-  test("disable refuses a channel that does not exist", async () => {
+  test("disable rejects a channel that does not exist", async () => {
     expect((await run("channels", "disable", "fax")).code).toBe(2);
   });
 
-  test("the messenger says what it lacks, and takes its token as a name with a text, which is shown nowhere", async () => {
+  test("the messenger reports its missing token, accepts it as name=text, and never shows it", async () => {
     const messenger = async () => (await readChannels()).find(({ id }) => id === "messenger");
     expect((await run("channels", "enable", "messenger")).code).toBe(0);
     const lacking = await waitFor(
@@ -152,7 +152,7 @@ describe("channels", () => {
     const readConfig = async () =>
       (await runJson("channels", "show", "widget")).document as { item: { config: { apiKey: string } }; tag: string };
 
-    test("show has its settings, and the tag with which pages load it", async () => {
+    test("show has its settings and its script tag", async () => {
       const { item, tag } = await readConfig();
       expect(tag).toBe(
         `<script async src="${widgetUrl()}/widget.js" data-svc-widget data-api-key="${item.config.apiKey}"></script>`,
@@ -163,13 +163,13 @@ describe("channels", () => {
       expect(stdout).toMatch(/^allowedOrigins +\[\]$/m);
     });
 
-    test("its demo page is on this machine, with that tag", async () => {
+    test("its demo page is served on this machine, with that tag", async () => {
       const answer = await fetch(widgetUrl());
       expect(answer.status).toBe(200);
       expect(await answer.text()).toContain((await readConfig()).tag);
     });
 
-    test("doctor finds that it answers, and warns while any site may load it", async () => {
+    test("doctor reports that it responds, and warns while any site may load it", async () => {
       const { stdout } = await run("doctor");
       expect(stdout).toMatch(/ok +Widget +http:\/\/127\.0\.0\.1:\d+ responds; /);
       expect(stdout).toMatch(
@@ -177,7 +177,7 @@ describe("channels", () => {
       );
     });
 
-    test("set changes settings, from the command line or from a file, and a running product follows", async () => {
+    test("set changes settings, from the command line or from a file, which take effect in the running service", async () => {
       const origin = "https://www.shop.example";
       const { code } = await run("channels", "set", "widget", JSON.stringify({ allowedOrigins: [origin] }));
       expect(code).toBe(0);
@@ -187,7 +187,7 @@ describe("channels", () => {
         (await fetch(`${widgetUrl()}/api/widget/config/${apiKey}`, { headers: { Origin: site } })).status;
       await waitFor(async () => (await statusFrom("https://elsewhere.example")) === 403, { what: "the list of sites" });
       expect(await statusFrom(origin)).toBe(200);
-      // The demo page is on no list, and goes on working on this machine.
+      // The demo page is in no list, and still works on this machine.
       expect(await statusFrom(widgetUrl())).toBe(200);
 
       const secret = "an-identity-secret-of-32-characters";
@@ -224,7 +224,7 @@ describe("channels", () => {
 });
 
 describe("keys", () => {
-  test("create prints the key once and alone, and it works at once", async () => {
+  test("create prints only the key, once, and it works immediately", async () => {
     const { stdout, stderr, code } = await run("keys", "create", "mobile app", "--scope", "messages:read");
     expect(code).toBe(0);
     expect(alone(stdout)).toMatch(KEY);
@@ -237,7 +237,7 @@ describe("keys", () => {
     expect((await run("keys", "list")).stdout).not.toContain(alone(stdout));
   });
 
-  test("create takes scopes, expiry and rate limit", async () => {
+  test("create accepts scopes, expiry and rate limit", async () => {
     const options = ["--scope", "kb:write", "--scope", "messages:*", "--rate-limit", "none"];
     const item = await makeKey("create", "importer", ...options, "--expires", "2999-01-31");
     expect(item).toMatchObject({
@@ -263,7 +263,7 @@ describe("keys", () => {
     });
   });
 
-  test("import takes a key from standard input or a file, never shows it, and it works", async () => {
+  test("import reads a key from standard input or a file, and never shows it", async () => {
     const legacy = "legacy key, of any form: ключ";
     const piped = await runWithInput(`${legacy}\n`, "keys", "import", "legacy app", "--scope", "messages:read");
     expect(piped).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Imported\.\nName +legacy app\n/) });
@@ -282,7 +282,7 @@ describe("keys", () => {
     expect(short).toMatchObject({ code: 1, stderr: expect.stringContaining("16 characters") });
   });
 
-  test("revoke ends a key that is named by its beginning or its id; list hides it unless --all", async () => {
+  test("revoke revokes a key by its prefix or its id; list hides it unless --all", async () => {
     const [one, other] = [
       await makeKey("create", "by its prefix", "--scope", "messages:read"),
       await makeKey("create", "by its ID", "--scope", "messages:read"),
@@ -299,7 +299,7 @@ describe("keys", () => {
     }
   });
 
-  test("rotate makes another key with the same rights; the old one works for the overlap", async () => {
+  test("rotate creates a key with the same scopes; the old one works during the overlap", async () => {
     const old = await makeKey("create", "rotated", "--scope", "messages:read", "--rate-limit", "77");
     const overlapping = await run("keys", "rotate", old.prefix);
     expect(overlapping.stderr).toContain("The old key is valid until ");
@@ -315,7 +315,7 @@ describe("keys", () => {
     await statusOf(newKey, 401);
   });
 
-  test("a name that means several keys is refused, and a whole key is not repeated", async () => {
+  test("an ambiguous prefix is rejected, and a whole key is not repeated", async () => {
     expect(await run("keys", "revoke", "svc_")).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/Several keys have this prefix; specify the ID:[^]*first administrator/),
@@ -327,7 +327,7 @@ describe("keys", () => {
     expect(stderr).not.toContain("0123");
   });
 
-  test("a hostile name leaves the terminal alone", async () => {
+  test("a hostile name is escaped for the terminal", async () => {
     const { code } = await run("keys", "create", "evil \u202egnp", "--scope", "messages:read");
     expect(code).toBe(0);
     const { stdout } = await run("keys", "list");
@@ -336,7 +336,7 @@ describe("keys", () => {
   });
 });
 
-/** Sends a message whose answer comes as a callback, and waits for it. */
+/** Sends a message whose reply arrives as a callback, and waits for it. */
 async function receiveCallback(path: string, timeoutMs = 30_000): Promise<ReceivedRequest> {
   const key = alone(await readFile(join(instance.env.SVC_DATA_DIR, "cli-key"), "utf8"));
   const json = { text: "How do I send a message over the HTTP API?", mode: "webhook", webhookUrl: receiver.url(path) };
@@ -345,7 +345,7 @@ async function receiveCallback(path: string, timeoutMs = 30_000): Promise<Receiv
   return receiver.next((request) => request.path === path, { what: "the callback", timeoutMs });
 }
 
-/** Writes a callback into files, as a log of requests would. */
+/** Writes a callback into files, as a request log would. */
 async function keep({ headers, body }: ReceivedRequest): Promise<{ bodyFile: string; headersFile: string }> {
   const folder = await makeFolder();
   const [bodyFile, headersFile] = [join(folder, "body.json"), join(folder, "headers.txt")];
@@ -361,8 +361,8 @@ describe("deliveries", () => {
     expect((await run("deliveries", "replay", "--all-dead")).stdout).toBe("There are no dead deliveries.\n");
   });
 
-  test("dead ones are listed with their tries, warned about by the doctor, and replayed one by one or all", async () => {
-    // A receiver that is gone for good (410) is given up at once.
+  test("dead ones are listed with their attempts, reported by the doctor, and replayed one by one or all at once", async () => {
+    // A receiver that no longer exists (410) is given up immediately.
     receiver.answerWith({ status: 410 });
     for (const path of ["/gone/1", "/gone/2", "/gone/3?evil=%1b"]) await receiveCallback(path);
     const dead = await waitFor(
@@ -413,7 +413,7 @@ describe("webhook", () => {
   const verify = (secret: string, ...args: string[]) =>
     svcWithin({ SVC_WEBHOOK_SECRET: secret }, "", "webhook", "verify", ...args);
 
-  test("doctor hints at a missing secret, which is no fault", async () => {
+  test("doctor hints at a missing secret without an error", async () => {
     const { stdout, code } = await run("doctor");
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -421,7 +421,7 @@ describe("webhook", () => {
     );
   });
 
-  test("secret --generate prints it once and alone; the running product signs with it, and verify says so", async () => {
+  test("secret --generate prints only the secret, once; the running service signs with it, and verify accepts that", async () => {
     const { stdout, stderr, code } = await run("webhook", "secret", "--generate");
     const secret = alone(stdout);
     expect(code).toBe(0);
@@ -438,7 +438,7 @@ describe("webhook", () => {
     );
   });
 
-  test("after secret --from-stdin both secrets verify during the overlap, and the wrong one does not", async () => {
+  test("after secret --from-stdin both secrets verify during the overlap, and a wrong one does not", async () => {
     const old = alone((await run("webhook", "secret", "--generate")).stdout);
     const set = await runWithInput("the new secret of ours\n", "webhook", "secret", "--from-stdin", "--overlap", "1h");
     expect(set).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("also signs until ") });
@@ -473,14 +473,14 @@ describe("webhook", () => {
     });
   });
 
-  test("verify reads the body from standard input, and says when a callback is too old", async () => {
+  test("verify reads the body from standard input, and rejects a callback that is too old", async () => {
     const standard = ["--id", "0193", "--timestamp", "1", "--standard-signature", `v1,${"A".repeat(43)}=`];
     const args = ["webhook", "verify", ...standard];
     const { code, stdout } = await svcWithInput({ SVC_WEBHOOK_SECRET: "secret" }, BODY, ...args);
     expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("The callback is too old") });
   });
 
-  test("doctor warns of projects with the same secret, whose receivers could sign for each other", async () => {
+  test("doctor warns about projects with the same secret, whose receivers could sign for each other", async () => {
     await run("projects", "create", "same-secret");
     await runWithInput("a secret that two projects share\n", "webhook", "secret", "--from-stdin");
     const project = ["--project", "same-secret"];
@@ -493,12 +493,12 @@ describe("webhook", () => {
     expect((await run("doctor")).stdout).not.toContain("have the same secret");
   });
 
-  test("secret --clear and a secret that can be none", async () => {
+  test("secret --clear and an invalid secret", async () => {
     expect(await runJson("webhook", "secret", "--clear")).toEqual({
       code: 0,
       document: { ok: true, isSet: false, previousUntil: null },
     });
-    // A replica follows within a second; what it accepts until then nothing could sign afterwards.
+    // Replicas reload the settings within a second; nothing could sign what they accept until then.
     const key = alone(await readFile(join(instance.env.SVC_DATA_DIR, "cli-key"), "utf8"));
     await waitFor(
       async () => {
@@ -514,7 +514,7 @@ describe("webhook", () => {
   });
 });
 
-test("the model server is tested, set, shown and removed; its key comes from standard input and is shown nowhere", async () => {
+test("the model server is tested, set, shown and removed; its key is read from standard input and never shown", async () => {
   const url = "http://127.0.0.1:9/v1";
   const tested = await run("models", "set-server", url, "--model", "qwen3:8b", "--test");
   expect([tested.code, tested.stdout]).toEqual([1, expect.stringContaining("unreachable")]);
@@ -535,7 +535,7 @@ describe("operators", () => {
   }
   const readOperators = () => read((document) => (document as { items: Operator[] }).items, "operators", "list");
 
-  test("are made with roles and a password from standard input, and listed", async () => {
+  test("are created with roles and a password from standard input, and listed", async () => {
     const roles = ["--role", "*:administrator", "--role", "default:viewer"];
     const make = ["operators", "create", "Ann@example.com", "--name", "Ann", ...roles, "--password"];
     const made = await runWithInput("correct horse battery\n", ...make);
@@ -557,13 +557,13 @@ describe("operators", () => {
     for (const part of ["Ann@example.com", "*:administrator", "active"]) expect(stdout).toContain(part);
   });
 
-  test("get another password from standard input, named by the e-mail address in any case of its letters", async () => {
+  test("get a new password from standard input, found by their email address in any case", async () => {
     const short = await runWithInput("short\n", "operators", "password", "ann@EXAMPLE.com");
     expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("must have 12 to 200 characters")]);
     expect((await runWithInput("another long password\n", "operators", "password", "ann@EXAMPLE.com")).code).toBe(0);
   });
 
-  test("get emails as they choose, and a test email needs a mail server", async () => {
+  test("choose their emails, and a test email needs a mail server", async () => {
     const named = ["operators", "notifications", "ann@example.com"];
     const { stdout } = await run(...named, "--on", "digest", "--off", "mentioned", "--quiet", "20:00-07:00");
     expect(stdout).toMatch(/assigned, slaBreached, digest\n/);
@@ -573,7 +573,7 @@ describe("operators", () => {
     expect((await run("email", "test", "ann@example.com")).stderr).toContain("SVC_SMTP_URL");
   });
 
-  test("are removed, but for the last administrator of everything", async () => {
+  test("are removed, except the last administrator of all projects", async () => {
     const last = await run("operators", "remove", "ann@example.com", "--yes");
     expect([last.code, last.stderr]).toEqual([1, expect.stringContaining("at least one other administrator")]);
     await run("operators", "create", "ben@example.com", "--name", "Ben", "--role", "*:administrator");
@@ -581,7 +581,7 @@ describe("operators", () => {
     expect((await readOperators()).map(({ email }) => email)).toEqual(["ben@example.com"]);
   });
 
-  test("are renamed, given other roles, shut out and let in again", async () => {
+  test("are renamed, get other roles, are disabled and enabled", async () => {
     await run("operators", "create", "eve@example.com", "--name", "Eve", "--role", "default:viewer");
     const roles = ["--role", "default:operator", "--role", "*:viewer"];
     const changed = await run("operators", "change", "eve@example.com", "--name", "Eva", ...roles, "--disable");
@@ -596,14 +596,14 @@ describe("operators", () => {
     expect((await run("operators", "change", "eve@example.com")).code).toBe(2);
   });
 
-  test("a role that there is not is a fault of the command line, and an operator that there is not is none", async () => {
+  test("an unknown role is a usage error, and an unknown operator is not", async () => {
     const wrong = await run("operators", "create", "a@example.com", "--name", "A", "--role", "shop:boss");
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("administrator, operator, viewer")]);
     expect((await run("operators", "remove", "nobody@example.com", "--yes")).code).toBe(1);
   });
 });
 
-test("stopped, the commands still work on the data, and channels list says that nothing runs", async () => {
+test("commands work on the data of a stopped service, and channels list shows that nothing runs", async () => {
   expect((await product.kill("SIGINT")).code).toBe(0);
   const { document } = await svcJson(instance.env, "channels", "list");
   const { items } = document as { items: Channel[] };

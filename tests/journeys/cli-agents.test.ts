@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = await makeFolder();
   env = { DATABASE_URL: database.url, SVC_SECRET_KEY: SECRET_KEY };
   store = openStore({ url: database.url, secretKey: env["SVC_SECRET_KEY"] ?? "", log: testLog(), app: "test" });
-  // The first agent with the product's own guide.
+  // The first agent uses the product's own documentation.
   const guideDir = repositoryPath("docs/guide");
   await initialize({ store, log: testLog() }, { configuredAdminKey: undefined, guideDir, showsKey: true });
   for (const name of ["shop", "empty"]) await store.projects.ensure(name);
@@ -39,7 +39,7 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Runs a command. `typed` is what is piped or typed in. */
+/** Runs a command. `typed` is its standard input. */
 const svcWith = (input: { typed?: string; isTTY?: boolean }, ...words: string[]) =>
   runWithin({ env, folder, ...input }, ...words);
 
@@ -51,7 +51,7 @@ async function svcJson(...words: string[]) {
   return { ...document, code };
 }
 
-/** The names of the knowledge bases that an agent answers from. */
+/** Returns the names of the knowledge bases of an agent. */
 async function kbsOf(name: string, project = "default"): Promise<string[]> {
   const { items } = await svcJson("agents", "list", "--project", project);
   const { project: found } = await store.projects.ensure(project);
@@ -60,8 +60,8 @@ async function kbsOf(name: string, project = "default"): Promise<string[]> {
   return ids.map((id) => kbs.find((kb) => kb.id === id)?.name ?? "gone").sort();
 }
 
-describe("what kb add fills", () => {
-  test("is given to the first agent, whose answers the product's guide is not mixed into any more", async () => {
+describe("a knowledge base filled by kb add", () => {
+  test("is assigned to the first agent instead of the product's documentation", async () => {
     expect(await kbsOf("assistant")).toEqual(["guide"]);
     const { stderr, code } = await svc("kb", "add", "kestrel.md");
     expect(code).toBe(0);
@@ -79,13 +79,13 @@ describe("what kb add fills", () => {
     });
   });
 
-  test("again is silent, and the guide comes back as it was told", async () => {
+  test("is not assigned twice, and the documentation can be assigned again as shown", async () => {
     expect((await svc("kb", "add", "kestrel.md")).stderr).not.toMatch(/answers from|No agent uses/);
     expect(await svc("agents", "change", "assistant", "--add-kb", "guide")).toMatchObject({ code: 0 });
     expect(await kbsOf("assistant")).toEqual(["documents", "guide"]);
   });
 
-  test("changes nothing where an agent has a knowledge base of people, or there are several, and says how to give it", async () => {
+  test("is not assigned if an agent has another knowledge base, or if there are several agents; the output explains how to assign it", async () => {
     const advice = (name: string, kb: string) =>
       `No agent uses the knowledge base "${kb}" yet. Assign it with: svc agents update ${name} --add-kb ${kb}\n`;
     expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain(advice("assistant", "birds"));
@@ -95,14 +95,14 @@ describe("what kb add fills", () => {
     expect(await kbsOf("assistant")).toEqual(["documents", "guide"]);
   });
 
-  test("in the base guide is no product's guide any more: it is not taken away", async () => {
+  test("named guide no longer counts as the product's documentation, and stays assigned", async () => {
     await svc("agents", "change", "assistant", "--kb", "guide");
     await svc("kb", "add", "kestrel.md", "--kb", "guide");
     expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain("Assign it with");
     expect(await kbsOf("assistant")).toEqual(["guide"]);
   });
 
-  test("in a project without agents says so, and how one is made", async () => {
+  test("in a project without agents is reported, with how to create one", async () => {
     expect((await svc("kb", "add", "kestrel.md", "--project", "empty")).stderr).toContain(
       'No agent uses the knowledge base "documents" yet. Create an agent with: ' +
         "svc agents create NAME --kb documents --project empty\n",
@@ -118,7 +118,7 @@ describe("an agent", () => {
     await writeFile(join(folder, "examples.txt"), "\uFEFFIt does not charge\r\n\r\n  The lamp blinks  \n");
   });
 
-  test("is made with all that is said, and shown", async () => {
+  test("is created with all options, and shown", async () => {
     const about = ["--description", "Things\u001b[31m that broke.", "--kb", "manual"];
     const examples = ["--example", "It fell down", "--examples", "examples.txt"];
     const policy = ["--policy", "auto_if", "--threshold", "0.7"];
@@ -142,7 +142,7 @@ describe("an agent", () => {
     );
   });
 
-  test("is changed in what is said, and else stays", async () => {
+  test("is changed only in the given options", async () => {
     const before = (await svcJson("agents", "list", ...inShop)).items[0];
     const change = (...words: string[]) => svcJson("agents", "change", "repairs", ...words, ...inShop);
     expect((await change("--add-example", "It smokes", "--remove-kb", "manual", "--disable")).item).toEqual({
@@ -198,7 +198,7 @@ describe("an agent", () => {
     await svc("agents", "delete", "modern", "--yes", ...inShop);
   });
 
-  test("is asked by itself, with sources, and it is said what would become of the answer", async () => {
+  test("is asked directly, with sources and what would happen to the answer", async () => {
     const { stdout, stderr, code } = await svc("agents", "ask", "repairs", "How do I charge the Kestrel?", ...inShop);
     expect(code).toBe(0);
     expect(stdout).toMatch(/blue cable for 95 minutes\.\n\nSources\n {2}1\. Kestrel/);
@@ -210,7 +210,7 @@ describe("an agent", () => {
     expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No answer\.\n/) });
   });
 
-  test("is deleted after a question", async () => {
+  test("is deleted after a confirmation", async () => {
     const remove = (typed: string) =>
       svcWith({ typed, isTTY: true }, "agents", "delete", "repairs", "--project", "shop");
     expect((await remove("no\n")).stdout).toBe("Nothing was deleted.\n");

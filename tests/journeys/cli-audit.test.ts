@@ -36,7 +36,7 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Runs a command; `typed` is what is piped in. */
+/** Runs a command; `typed` is its standard input. */
 const svcWith = (typed: string, ...words: string[]) => runWithin({ env, folder, typed }, ...words);
 
 const svc = (...words: string[]) => svcWith("", ...words);
@@ -54,8 +54,8 @@ async function verify(...words: string[]) {
   return { code, ok, ...auditCheckSchema.strict().parse(item) };
 }
 
-describe("what the command line changes", () => {
-  test("is in the audit trail, and its first start too", async () => {
+describe("changes of the command line", () => {
+  test("are in the audit log, including the first start", async () => {
     expect((await list("--actor", "initialisation")).items.map(({ action }) => action)).toEqual([
       "keys.create",
       "service.initialize",
@@ -95,7 +95,7 @@ describe("what the command line changes", () => {
 });
 
 describe("svc audit list", () => {
-  test("filters, and goes on after a page", async () => {
+  test("filters, and continues after a page", async () => {
     const first = await list("--project", "shop", "--limit", "2");
     expect(first.items.map(({ action }) => action)).toEqual(["documents.delete", "documents.add"]);
     const { items, nextCursor } = await list("--project", "shop", "--limit", "9", "--cursor", first.nextCursor ?? "");
@@ -105,7 +105,7 @@ describe("svc audit list", () => {
     expect((await list("--from", "2999-01-01")).items).toEqual([]);
   });
 
-  test("shows people a table, and how it goes on", async () => {
+  test("shows a table, and how to continue", async () => {
     const { stdout, code } = await svc("audit", "list", "--project", "shop", "--limit", "2");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^TIME +PROJECT +RESULT +EVENT\n/);
@@ -114,7 +114,7 @@ describe("svc audit list", () => {
     expect((await svc("audit", "list", "--project", "nowhere")).stdout).toBe("No matching events.\n");
   });
 
-  test("says what is wrong with a time, a cursor and a limit", async () => {
+  test("explains an invalid time, cursor and limit", async () => {
     expect(await svc("audit", "list", "--from", "yesterday")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("/from"),
@@ -125,7 +125,7 @@ describe("svc audit list", () => {
 });
 
 describe("svc audit verify", () => {
-  test("ends with 0 where all is as it was, and prints the head to be kept", async () => {
+  test("exits with 0 if the log is unchanged, and prints its head", async () => {
     const { stdout, code } = await svc("audit", "verify");
     expect(code).toBe(0);
     const [, rows, head = ""] = /^intact: (\d+) rows\nHead: (\d{4}-\d\d-\d\d:\d+:[0-9a-f]{64})\n$/.exec(stdout) ?? [];
@@ -134,7 +134,7 @@ describe("svc audit verify", () => {
     expect(await verify("--expect", head)).toMatchObject({ code: 0, ok: true, rows: Number(rows) + 1 });
   });
 
-  test("checks any number of days, and says which were wrong", async () => {
+  test("checks any number of days, and lists the invalid ones", async () => {
     expect(await verify("--from", "2001-01-01", "--to", "2999-01-01")).toMatchObject({ code: 0, isIntact: true });
     expect(await svc("audit", "verify", "--from", "2001-02-30")).toMatchObject({
       code: 1,
@@ -146,7 +146,7 @@ describe("svc audit verify", () => {
     });
   });
 
-  test("ends with 1 and names the place where the chain is broken", async () => {
+  test("exits with 1 and shows where the chain is broken", async () => {
     const { head } = await verify();
     const { items } = await list("--action", "agents.create");
     const id = items[0]?.id ?? "";
@@ -162,7 +162,7 @@ describe("svc audit verify", () => {
     expect(stdout).toMatch(/^broken at number \d+ of \d{4}-\d\d-\d\d \(row [0-9a-f-]{36}\): This row/);
     expect(stdout).toContain(id);
     expect(await verify()).toMatchObject({ code: 1, ok: false, isIntact: false, fault: { kind: "changed", id } });
-    // A head of before is still there: it says nothing of the rows before it.
+    // The head of before still exists, but proves nothing about the rows before it.
     expect(await verify("--expect", head ?? "")).toMatchObject({ fault: { kind: "changed" } });
   });
 });

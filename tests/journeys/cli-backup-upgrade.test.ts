@@ -37,14 +37,14 @@ async function documentOf(url: string, ...words: string[]): Promise<unknown> {
 }
 
 describe("svc upgrade, from the first schema that there was", () => {
-  test("is refused with another secret key, and changes nothing then", async () => {
+  test("is rejected with another secret key, without changes", async () => {
     const env = { DATABASE_URL: database.url, SVC_SECRET_KEY: `another-${SECRET_KEY}` };
     const { code, stderr } = await runWithin({ env, folder }, "upgrade");
     expect([code, stderr]).toEqual([1, expect.stringContaining("SVC_SECRET_KEY")]);
     expect(await queryDatabase(database.url, "SELECT name FROM schema_migrations")).toHaveLength(FIRST_MIGRATIONS);
   });
 
-  test("makes a backup, migrates, and finds everything there", async () => {
+  test("makes a backup, migrates, and verifies that nothing is missing", async () => {
     expect(await documentOf(database.url, "upgrade", "--backup", "before.backup.gz")).toEqual({
       ok: true,
       before: "older",
@@ -62,7 +62,7 @@ describe("svc upgrade, from the first schema that there was", () => {
     expect(await documentOf(database.url, "upgrade")).toMatchObject({ before: "current", backup: null });
   });
 
-  test("refuses a database of a newer version", async () => {
+  test("rejects a database of a newer version", async () => {
     await queryDatabase(database.url, "INSERT INTO schema_migrations (name, run_on) VALUES ('9999_future', now())");
     for (const words of [["upgrade"], ["backup"], ["restore", "before.backup.gz", "--replace", "--yes"]]) {
       expect(await svcOn(database.url, ...words)).toMatchObject({ code: 1, stderr: expect.stringContaining("newer") });
@@ -101,7 +101,7 @@ describe.each([
   const drain = async (chatId: string): Promise<ReplyItem[]> =>
     (await callApi(`${url}/api/v1/messages/${chatId}`, { key: FIRST.key })).replies;
 
-  test("is there: its key, a reply that nobody has collected yet, its secrets", async () => {
+  test("is complete: its key, an uncollected reply, its secrets", async () => {
     expect(await drain(FIRST.answered.chatId)).toMatchObject([{ type: "message", text: FIRST.answered.reply }]);
     expect(await drain(FIRST.answered.chatId)).toEqual([]);
     const { api } = await product.store.channelsConfig.read();
@@ -109,7 +109,7 @@ describe.each([
     expect(webhookSecret === null ? null : product.store.sealer.open(webhookSecret)).toBe(FIRST.webhookSecret);
   });
 
-  test("goes on: what waited is answered, what was answered is not answered again", async () => {
+  test("continues: waiting messages are answered, answered ones are not answered again", async () => {
     const replies = await waitFor(
       async () => {
         const found = await drain(FIRST.waiting.chatId);
@@ -125,7 +125,7 @@ describe.each([
     expect(counts).toHaveLength(3);
   });
 
-  test("is found: tickets in lists, passages in searches, and the audit trail holds", async () => {
+  test("is found: tickets in lists, passages in searches, and the audit log is valid", async () => {
     const items = async <Item>(path: string) => {
       const { text } = await callApi(`${url}/api/v1/admin/${path}`, { key: FIRST.key });
       return (JSON.parse(text) as { items: Item[] }).items;

@@ -22,12 +22,12 @@ let folder: string;
 let file: string;
 let target: TestDatabase;
 let targetEnv: Record<string, string>;
-/** How many replies the embedded product had given when the backup was made. */
+/** Number of replies of the embedded product when the backup was made. */
 let replyCount: number;
 
 const inFolder = (env: Record<string, string>, ...words: string[]) => runWithin({ env, folder }, ...words);
 
-/** The moved data: an embedded product runs, is asked, and is backed up while it runs. */
+/** The moved data: an embedded product receives messages, and is backed up while it runs. */
 beforeAll(async () => {
   [embedded, folder, target] = await Promise.all([newInstance(), makeFolder(), createTestDatabase()]);
   embeddedEnv = { ...embedded.env, SVC_ADMIN_KEY: ADMIN_KEY };
@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 describe("svc backup", () => {
-  test("writes a file for its owner alone, which says what it holds without a database", async () => {
+  test("writes a file that only its owner can read, which can be inspected without a database", async () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const { document, code } = await svcJson({}, "backup", "verify", file);
     expect({ document, code }).toMatchObject({ code: 0, document: { ok: true, counts: { replies: replyCount } } });
@@ -77,7 +77,7 @@ describe("svc backup", () => {
     expect(bytes.trim()).toBe("0");
   });
 
-  test("refuses to write over a file, unless it is told to; what breaks off leaves nothing", async () => {
+  test("overwrites no file without --force, and leaves no file after an error", async () => {
     const precious = join(folder, "precious");
     await writeFile(precious, "precious");
     const refused = await inFolder(embeddedEnv, "backup", "precious");
@@ -93,7 +93,7 @@ describe("svc backup", () => {
     expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).toEqual([]);
   });
 
-  test("goes through pipes", async () => {
+  test("works through pipes", async () => {
     const { stdout, code } = await run(
       "/bin/sh",
       ["-c", `"${process.execPath}" "${SVC_MAIN}" backup - | "${process.execPath}" "${SVC_MAIN}" backup verify -`],
@@ -102,7 +102,7 @@ describe("svc backup", () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining("complete: ")]);
   });
 
-  test("says where there is nothing to back up", async () => {
+  test("reports that there is nothing to back up", async () => {
     const env = { SVC_DATA_DIR: join(folder, "no-data") };
     expect(await inFolder(env, "backup")).toMatchObject({
       code: 1,
@@ -111,7 +111,7 @@ describe("svc backup", () => {
   });
 });
 
-describe("svc restore refuses, and changes nothing", () => {
+describe("svc restore rejects, without changes,", () => {
   const refusals: [string, string, (bytes: Buffer) => Buffer][] = [
     ["a truncated file", "truncated", (bytes) => bytes.subarray(0, bytes.length - 20)],
     ["half a file", "truncated", (bytes) => bytes.subarray(0, bytes.length / 2)],
@@ -131,7 +131,7 @@ describe("svc restore refuses, and changes nothing", () => {
     expect(await queryDatabase(target.url, "SELECT 1 FROM projects")).toEqual([]);
   });
 
-  test("a file that is not there, or may not be read", async () => {
+  test("a missing or unreadable file", async () => {
     expect(await inFolder(targetEnv, "restore", "none")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("no such file"),
@@ -153,7 +153,7 @@ describe("svc restore refuses, and changes nothing", () => {
   });
 });
 
-describe("moving from the embedded database to one as Docker Compose has it, with an app a process", () => {
+describe("moving from the embedded database to that of Docker Compose, with one process per app", () => {
   let product: Product;
   let url: string;
 
@@ -171,7 +171,7 @@ describe("moving from the embedded database to one as Docker Compose has it, wit
 
   afterAll(() => product.stop());
 
-  test("what nobody had collected is collected, once; nothing is answered again", async () => {
+  test("uncollected replies are collected once; nothing is answered again", async () => {
     const key = ADMIN_KEY;
     expect((await callApi(`${url}/collected`, { key })).replies).toEqual([]);
     const { replies } = await callApi(`${url}/not-collected`, { key });
@@ -183,7 +183,7 @@ describe("moving from the embedded database to one as Docker Compose has it, wit
     expect(row?.count).toBe(replyCount + answer.replies.length);
   });
 
-  test("sealed secrets are opened with the key, and the audit trail goes on", async () => {
+  test("secrets are decrypted with the key, and the audit log continues", async () => {
     const setting = await queryDatabase<{ sealed: string }>(
       target.url,
       "SELECT api #>> '{config,webhookSecret,sealed}' AS sealed FROM channels_config",
@@ -195,7 +195,7 @@ describe("moving from the embedded database to one as Docker Compose has it, wit
     expect(await svcJson(targetEnv, "audit", "verify")).toMatchObject({ code: 0, document: { ok: true } });
   });
 
-  test("it is not restored over while it runs, nor where there is data", async () => {
+  test("a restore is rejected while it runs, and if there is data", async () => {
     expect(await inFolder(targetEnv, "restore", file, "--replace", "--yes")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("The service is using this database"),
@@ -211,7 +211,7 @@ describe("moving from the embedded database to one as Docker Compose has it, wit
   });
 });
 
-test("a new data folder with the old secret key takes the backup, and the product starts on it", async () => {
+test("a backup is restored to a new data folder with the old secret key, and the product starts on it", async () => {
   const fresh = await newInstance();
   const env = { ...fresh.env, SVC_ADMIN_KEY: ADMIN_KEY };
   const dataDir = fresh.env.SVC_DATA_DIR;

@@ -28,7 +28,7 @@ const AGENTS = {
   },
 };
 
-/** Messages that people gave to nobody. */
+/** Messages that people assigned to no agent. */
 const NOBODYS = ["what is the weather like", "will it rain tomorrow", "how warm is it in Berlin"];
 
 let database: TestDatabase;
@@ -69,7 +69,7 @@ async function writeLines(name: string, lines: readonly (object | string)[]): Pr
 const evaluate = (...args: string[]) => svc(env, "eval", "--project", "shop", ...args);
 const evaluateToJson = (...args: string[]) => svcJson(env, "eval", "--project", "shop", ...args);
 
-/** What the database knows of messages and tickets. */
+/** Counts messages and tickets in the database. */
 const countTraces = () =>
   queryDatabase(
     database.url,
@@ -87,7 +87,7 @@ const LINES = [
 ];
 
 describe("svc eval", () => {
-  test("scores triage, search and answers as the product gives them, and leaves no trace", async () => {
+  test("scores triage, search and answers of the product, without side effects", async () => {
     const file = await writeLines("shop.jsonl", LINES);
     const out = join(folder, "predictions.jsonl");
     const { document, code } = await evaluateToJson(file, "--out", out);
@@ -133,7 +133,7 @@ describe("svc eval", () => {
     expect(await countTraces()).toEqual([{ messages: "0", tickets: "0" }]);
   });
 
-  test("prints tables, and ends with exit code 1 below the wanted score", async () => {
+  test("prints tables, and exits with 1 below the required score", async () => {
     const file = await writeLines("table.jsonl", LINES);
     const { stdout, stderr, code } = await evaluate(file, "--fail-under", "0.6", "--show", "1");
     expect(code).toBe(1);
@@ -153,7 +153,7 @@ describe("svc eval", () => {
     });
   });
 
-  test("names every bad line and runs nothing", async () => {
+  test("lists every invalid line and does not start", async () => {
     const file = await writeLines("bad.jsonl", [
       { text: "fine" },
       "{oops",
@@ -175,7 +175,7 @@ describe("svc eval", () => {
     await expect(readFile(out)).rejects.toThrow("ENOENT");
   });
 
-  test("says so when the agent does not exist, or the predictions would replace the file", async () => {
+  test("rejects an unknown agent, and predictions that would overwrite the file", async () => {
     const file = await writeLines("fine.jsonl", [{ text: "x" }]);
     const ends = await Promise.all([evaluate(file, "--agent", "bill"), evaluate(file, "--out", file)]);
     expect(ends.map(({ code }) => code)).toEqual([1, 1]);

@@ -18,7 +18,7 @@ let folder: string;
 let env: Record<string, string>;
 let origin: string;
 
-/** Pages of the site of this test; what is not here is not found. A null answers 503. */
+/** Pages of the site of this test; others are not found. Null responds with 503. */
 const pages = new Map<string, string | null>();
 const asked: string[] = [];
 let answer: RequestListener;
@@ -64,7 +64,7 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Runs a command. `typed` is what a person answers. */
+/** Runs a command. `typed` is what the user types. */
 const svc = (words: string[], { typed }: { typed?: string } = {}) =>
   runWithin({ env, folder, typed: typed ?? "", isTTY: typed !== undefined }, ...words);
 
@@ -104,7 +104,7 @@ describe("a folder", () => {
     await write("docs/.git/secret.md", "hidden");
   });
 
-  test("is added with all that can be read in it; a bad file is named with its reason and harms no other", async () => {
+  test("is added with all readable files; an invalid file is listed with its error and affects no other", async () => {
     const { stdout, stderr, code } = await svc(["kb", "add", "docs", "missing.md", "--kb", "handbook"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FILE +PASSAGES +RESULT\n/);
@@ -118,7 +118,7 @@ describe("a folder", () => {
     expect(stderr).toContain('No agent uses the knowledge base "handbook" yet.');
   });
 
-  test("added again is left alone but for what has changed", async () => {
+  test("added again only replaces changed files", async () => {
     await write("docs/kestrel.md", "# Kestrel\n\n## How do I charge it?\n\nUse the green cable for 20 minutes.\n");
     const { summary, files, skipped, ok, code } = await svcJson("kb", "add", "docs", "--kb", "handbook");
     expect({ ok, code }).toEqual({ ok: false, code: 1 });
@@ -128,7 +128,7 @@ describe("a folder", () => {
   });
 
   test("added with --force is read again although no file has changed, and replaced if its text differs", async () => {
-    // As if an earlier version had read another text out of the same file.
+    // As if an earlier version had read another text from the same file.
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     await client.query(
@@ -145,7 +145,7 @@ describe("a folder", () => {
     expect((await svcJson("kb", "list", "--kb", "handbook")).items.length).toBe(3);
   });
 
-  test("is searched with heading and score, and what matches nothing says so", async () => {
+  test("is searched with heading and score, and a search without results reports that", async () => {
     const { hits, code } = await svcJson("kb", "search", "charge the Kestrel cable", "--limit", "2");
     expect(code).toBe(0);
     expect(hits[0]).toMatchObject({ kb: "handbook", title: "Kestrel", text: expect.stringContaining("green cable") });
@@ -156,7 +156,7 @@ describe("a folder", () => {
     expect(await svcJson("kb", "search", "?!")).toMatchObject({ code: 0, ok: true, hits: [] });
   });
 
-  test("is kept in step: added, replaced and removed, and nothing else is touched", async () => {
+  test("is synchronized: files are added, replaced and removed, and nothing else is changed", async () => {
     await svc(["kb", "add", "docs/kestrel.md", `${origin}/none`, "--kb", "other"]);
     await write("elsewhere.md", "The garage is open on Sundays.");
     await svc(["kb", "add", "elsewhere.md", "--kb", "handbook"]);
@@ -179,7 +179,7 @@ describe("a folder", () => {
     expect(await keysOf("other")).toEqual(["docs/kestrel.md"]);
   });
 
-  test("that is empty, away, or the current one empties no knowledge base", async () => {
+  test("that is empty, missing, or the current one empties no knowledge base", async () => {
     await mkdir(join(folder, "empty"));
     for (const source of ["empty", "gone"]) {
       const { stderr, code } = await svc(["kb", "sync", source, "--kb", "handbook"]);
@@ -194,7 +194,7 @@ describe("a site", () => {
   const sitemap = (...paths: string[]) =>
     `<urlset>${paths.map((path) => `<url><loc>${origin}${path}</loc></url>`).join("")}</urlset>`;
 
-  test("is added by its sitemap, without what robots.txt forbids, and a page that fails is named", async () => {
+  test("is added by its sitemap, without pages that robots.txt forbids, and a failing page is listed", async () => {
     pages.set("/robots.txt", `User-agent: svc-fetch\nDisallow: /secret\nSitemap: ${origin}/map.xml\n`);
     pages.set("/map.xml", sitemap("/a", "/secret", "/gone"));
     pages.set("/a", '<title>Page A</title><main><p>The harbour closes at ten. <a href="/b">More</a></p></main>');
@@ -211,7 +211,7 @@ describe("a site", () => {
     expect(hits[0]).toMatchObject({ title: "Page A", url: `${origin}/a` });
   });
 
-  test("is kept in step, and one that cannot be asked now empties no knowledge base", async () => {
+  test("is synchronized, and an unreachable one empties no knowledge base", async () => {
     pages.set("/map.xml", sitemap("/b"));
     pages.set("/b", "The ferry leaves at noon.");
     const { summary, removed, code } = await svcJson("kb", "sync", origin, "--kb", "site");
@@ -224,7 +224,7 @@ describe("a site", () => {
     expect(await keysOf("site")).toEqual([`${origin}/b`]);
   });
 
-  test("on a private address that nobody has named is refused, without a request", async () => {
+  test("on a private address that is not allowed is rejected, without a request", async () => {
     asked.length = 0;
     env = { ...env, SVC_FETCH_ALLOW: "" };
     const { files, code } = await svcJson("kb", "add", `${origin}/b`, "http://10.0.0.1/", "--kb", "site");
@@ -234,7 +234,7 @@ describe("a site", () => {
     expect(asked).toEqual([]);
   });
 
-  test("whose adding is interrupted with Ctrl-C keeps what is done, says so, and goes on later", async () => {
+  test("interrupted with Ctrl-C keeps added pages, reports that, and continues later", async () => {
     answer = (request, response) => {
       if (request.url === "/slow") return;
       answerFromPages(request, response);
@@ -252,12 +252,12 @@ describe("a site", () => {
   });
 });
 
-describe("what was not looked for is not removed", () => {
+describe("documents that a source skips are not removed", () => {
   const sitemap = (...paths: string[]) =>
     `<urlset>${paths.map((path) => `<url><loc>${origin}${path}</loc></url>`).join("")}</urlset>`;
   const sync = (...words: string[]) => svcJson("kb", "sync", ...words, "--kb", "kept");
 
-  test("of a folder: what its name, its ending or a link leaves out, and nothing where a part cannot be read", async () => {
+  test("of a folder: those skipped by name, extension or link, and none if a part cannot be read", async () => {
     await write("tree/a.md", "The mill turns.");
     await write("tree/gone.md", "The mill stands.");
     await write("tree/named.rst", "The mill sleeps.");
@@ -286,7 +286,7 @@ describe("what was not looked for is not removed", () => {
     expect(await keysOf("kept")).toEqual(["tree/.hidden/b.md", "tree/a.md", "tree/link/c.md", "tree/named.rst"]);
   });
 
-  test("of a site: pages that fail, that robots.txt forbids, or that a sitemap does not come to name", async () => {
+  test("of a site: pages that fail, that robots.txt forbids, or beyond the end of a truncated sitemap", async () => {
     const paths = ["/kept/1", "/kept/2", "/kept/3", "/kept/4"];
     for (const path of paths) pages.set(path, `The tower of ${path} is tall.`);
     const keys = paths.map((path) => `${origin}${path}`);
@@ -319,7 +319,7 @@ describe("what was not looked for is not removed", () => {
     pages.set("/robots.txt", "");
   });
 
-  test("and more than half of a source only after a yes", async () => {
+  test("and more than half of a source only after a confirmation", async () => {
     for (const index of Array.from({ length: 15 }, (_, number) => number)) {
       await write(`pile/${index}.md`, `Stone number ${index} is grey.`);
     }
@@ -341,7 +341,7 @@ describe("what was not looked for is not removed", () => {
 });
 
 describe("documents are removed", () => {
-  test("by path, address or id; one that is not there is named, and the others go", async () => {
+  test("by path, URL or id; a missing one is listed, and the others are removed", async () => {
     await svc(["kb", "add", "docs", `${origin}/a`, "--kb", "bin"]);
     const { items } = await svcJson("kb", "list", "--kb", "bin");
     const id = (items.find(({ key }) => key === "docs/costs.csv") as unknown as { id: string }).id;
@@ -355,7 +355,7 @@ describe("documents are removed", () => {
     expect((await svcJson("kb", "search", "green cable", "--kb", "bin")).hits).toEqual([]);
   });
 
-  test("all of them only after a yes", async () => {
+  test("all of them only after a confirmation", async () => {
     const words = ["kb", "remove", "--all", "--kb", "other"];
     expect(await svc(words)).toMatchObject({ code: 2, stderr: expect.stringContaining("Add --yes") });
     expect(await svc(words, { typed: "no\n" })).toMatchObject({ code: 0, stdout: "Nothing was removed.\n" });
@@ -366,7 +366,7 @@ describe("documents are removed", () => {
     });
   });
 
-  test("of a knowledge base that there is not is refused, and those there are are named", async () => {
+  test("not of an unknown knowledge base; the error lists the existing ones", async () => {
     const { stderr, code } = await svc(["kb", "remove", "--all", "--yes", "--kb", "nowhere"]);
     expect(code).toBe(1);
     expect(stderr).toBe(
@@ -375,7 +375,7 @@ describe("documents are removed", () => {
   });
 });
 
-test("the knowledge bases are listed with what is in them", async () => {
+test("the knowledge bases are listed with their contents", async () => {
   const { items } = await svcJson("kb", "list");
   expect(items.find(({ name }) => name === "handbook")).toMatchObject({ documents: 4, chunks: expect.any(Number) });
   const { stdout } = await svc(["kb", "list"]);

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { runCli } from "@svc/cli";
-// Loaded by commands when they run, several at once, which jest's modules do not bear the first time.
+// Commands load it at run time, several at once, which jest's modules do not support the first time.
 import "@svc/client";
 import { DISK_FULL, linesOfPull, startFakeOllama, waitFor } from "@svc/testing";
 import type { FakeOllama } from "@svc/testing";
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const models = (...words: string[]) => svcWithin(env, "", "models", ...words);
 
-/** A download that stands still in its middle until it is let go on. */
+/** Makes downloads hang in the middle until the returned function is called. */
 function holdPulls(): () => void {
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -40,7 +40,7 @@ function holdPulls(): () => void {
   return letGo;
 }
 
-/** Runs a command that a person watches on a terminal. */
+/** Runs a command on a terminal. */
 function watched(...words: string[]) {
   const written = { stdout: "", stderr: "" };
   const running = runCli(["models", ...words], {
@@ -54,7 +54,7 @@ function watched(...words: string[]) {
   return { written, running };
 }
 
-test("the list says of each model what it takes and whether it can be used", async () => {
+test("the list shows for each model its size and whether it can be used", async () => {
   const { stdout, stderr, code } = await models("list", "--q", "llama3.2");
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
@@ -68,7 +68,7 @@ test("the list says of each model what it takes and whether it can be used", asy
   expect((await models("list", "--limit", "1")).stdout).toMatch(/Next page: {2}svc models list --limit 1 --cursor \S+/);
 });
 
-test("a pull says how far it is in lines, and that the model is there", async () => {
+test("a pull prints its progress in lines, and that the model is ready", async () => {
   const { stdout, stderr, code } = await models("pull", "tiny:1b");
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Installed: openai:tiny:1b \(1\.0 MB\)\n/);
@@ -78,7 +78,7 @@ test("a pull says how far it is in lines, and that the model is there", async ()
   expect(document).toMatchObject({ ok: true, status: "success", completedBytes: 1_000_000 });
 });
 
-test("on a terminal there is a bar; Ctrl-C ends the watching and says so, and --cancel ends the pull", async () => {
+test("a pull shows a bar on a terminal; Ctrl-C stops watching and says so, and --cancel cancels the pull", async () => {
   const letGo = holdPulls();
   const { written, running } = watched("pull", "held:1b");
   await waitFor(() => /\[#{12}\.{12}\] {2}50 % {2}500 kB of 1\.0 MB/.test(written.stderr), { what: "the bar" });
@@ -98,7 +98,7 @@ test("on a terminal there is a bar; Ctrl-C ends the watching and says so, and --
   letGo();
 });
 
-test("what goes wrong is said with what to do", async () => {
+test("errors include advice", async () => {
   ollama.pullWith(() => DISK_FULL);
   const full = await models("pull", "large:70b", "--json");
   expect(full.code).toBe(1);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Lets somebody write to the project `shop`, as a visitor and over the API. */
+/** Sends messages of one person to the project `shop`, as a visitor and over the API. */
 beforeEach(async () => {
   for (const [channelId, chatId] of [
     ["api", "4711"],
@@ -52,14 +52,14 @@ beforeEach(async () => {
   }
 });
 
-/** Runs `svc privacy` with these words and what a person types. */
+/** Runs `svc privacy` with these arguments and what the user types. */
 const privacy = (words: string[], typed: string | null = null) =>
   runWithin({ env, folder, typed: typed ?? "", isTTY: typed !== null }, "privacy", ...words);
 
 const itemOf = (stdout: string) => (JSON.parse(stdout) as { item: unknown }).item;
 
 describe("svc privacy export", () => {
-  test("shows what is held, as one document", async () => {
+  test("shows all stored data as one document", async () => {
     const { stdout, code } = await privacy(["export", "--user", "u-42", "--project", "shop", "--json"]);
     expect(code).toBe(0);
     const item = privacyExportSchema.strict().parse(itemOf(stdout));
@@ -79,7 +79,7 @@ describe("svc privacy export", () => {
 });
 
 describe("svc privacy erase", () => {
-  test("asks first, and never shows a visitor's id", async () => {
+  test("asks for confirmation, and never shows a visitor's id", async () => {
     const words = ["erase", "--visitor", VISITOR, "--project", "shop"];
     const nobody = await privacy(words);
     expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining("--yes")]);
@@ -93,7 +93,7 @@ describe("svc privacy erase", () => {
     for (const { stdout, stderr } of [nobody, refused, agreed]) expect(stdout + stderr).not.toContain(VISITOR);
   });
 
-  test("erases all that is held, answers a receipt, and finds nothing the second time", async () => {
+  test("erases all stored data, returns a receipt, and finds nothing the second time", async () => {
     const words = ["erase", "--user", "u-42", "--project", "shop", "--yes"];
     const { stdout, code } = await privacy([...words, "--json"]);
     expect(code).toBe(0);
@@ -115,7 +115,7 @@ test.each([
   }
 });
 
-test("a bad id or an unknown project is said so", async () => {
+test("an invalid id or an unknown project is rejected", async () => {
   const bad = await privacy(["export", "--visitor", "5"]);
   expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining("UUID")]);
   const unknown = await privacy(["erase", "--user", "u", "--project", "nowhere", "--yes"]);

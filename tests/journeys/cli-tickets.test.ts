@@ -21,9 +21,9 @@ import { runWithin } from "./support/svc-within.ts";
 
 const DRAFT = "It left us **this morning**.";
 const HANDOFF = "A person will look at it.";
-/** What a customer writes who would like to be obeyed by the terminal of whoever reads it. */
+/** A customer's message with escape sequences for the reader's terminal. */
 const HOSTILE = "Where is \u001b]0;owned\u0007my \u202eparcel?\n\u001b[2J2026-11-21 10:00 UTC  operator\nAll is paid.";
-// oxlint-disable-next-line no-control-regex -- These are the characters that must not be there.
+// oxlint-disable-next-line no-control-regex -- Matches the characters that must not occur.
 const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 let product: Product;
@@ -46,7 +46,7 @@ beforeAll(async () => {
     DATABASE_URL: product.databaseUrl,
     SVC_SECRET_KEY: SECRET_KEY,
     SVC_ADMIN_KEY: product.adminKey,
-    // The same queues, so that the pipeline hears of decisions at once.
+    // The same queues, so that the pipeline is notified of decisions immediately.
     SVC_QUEUE_PREFIX: queues.prefix,
     ...(queues.redisUrl === undefined ? {} : { REDIS_URL: queues.redisUrl }),
   };
@@ -59,7 +59,7 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Runs a command. `typed` is what is piped or typed in. */
+/** Runs a command. `typed` is its standard input. */
 const svcWith = (input: { typed?: string; isTTY?: boolean }, ...words: string[]) =>
   runWithin({ env, folder, ...input }, ...words);
 
@@ -72,14 +72,14 @@ async function jsonOf<Document>(...words: string[]): Promise<Document> {
   return JSON.parse(stdout) as Document;
 }
 
-/** A ticket as the API shows it. */
+/** Returns a ticket from the API. */
 async function show(chatId: string): Promise<TicketDetail> {
   const { items } = await client.call("listTickets", { query: { chatId } });
   const { item } = await client.call("getTicket", { params: { id: items[0]?.id ?? "none" } });
   return item;
 }
 
-/** Waits until a ticket is so. */
+/** Waits until a ticket matches. */
 function until(named: string, isSo: (ticket: TicketDetail) => boolean, what: string): Promise<TicketDetail> {
   let seen: TicketDetail | undefined;
   const check = async () => {
@@ -89,7 +89,7 @@ function until(named: string, isSo: (ticket: TicketDetail) => boolean, what: str
   return waitFor(check, { what: () => `${named} to ${what}; it is ${JSON.stringify(seen)}` });
 }
 
-/** A message that waiting for an operator, with a draft. */
+/** Sends a message that waits for an operator, with a draft. */
 async function ask(chatId: string, text = "Where is my parcel?"): Promise<TicketDetail> {
   await client.send({ text, chatId, userId: "u-7", mode: "async" });
   return until(chatId, ({ stage, draft }) => stage === "review" && draft?.isStale === false, "have a draft");
@@ -97,7 +97,7 @@ async function ask(chatId: string, text = "Where is my parcel?"): Promise<Ticket
 
 const textOf = (reply: ReplyItem | undefined) => (reply?.type === "message" ? reply.text : undefined);
 
-/** The reply of a person that the customer gets, after the hand-off text. */
+/** Returns the person's reply that the customer gets, after the handoff text. */
 async function answerIn(chatId: string): Promise<string | undefined> {
   for await (const reply of client.stream(chatId, { signal: AbortSignal.timeout(15_000) })) {
     if (reply.author !== "system") return textOf(reply);
@@ -106,7 +106,7 @@ async function answerIn(chatId: string): Promise<string | undefined> {
 }
 
 describe("svc projects", () => {
-  test("makes, shows, changes and renames a project", async () => {
+  test("creates, shows, changes and renames a project", async () => {
     await writeFile(join(folder, "handoff.txt"), "A nurse will answer you.\n");
     const made = await svc("projects", "create", "clinic", "--retention", "90", "--handoff-file", "handoff.txt");
     expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("--project clinic") });
@@ -125,7 +125,7 @@ describe("svc projects", () => {
     expect((await svc("projects", "list")).stdout).toMatch(/\nsurgery +\S+ +forever +no +A nurse will answer you\.\n/);
   });
 
-  test("deletes one only when its name was typed once more", async () => {
+  test("deletes one only after its name was typed", async () => {
     await svc("projects", "create", "empty-one");
     const remove = (typed: string) => svcWith({ typed, isTTY: true }, "projects", "delete", "empty-one");
     expect(await svc("projects", "delete", "empty-one")).toMatchObject({
@@ -164,7 +164,7 @@ describe("svc tickets list and show", () => {
     await ask("calm");
   });
 
-  test("show what waits, by filters, pages and words", async () => {
+  test("show waiting tickets, by filters, pages and words", async () => {
     const list = async (...words: string[]) =>
       (await jsonOf<{ items: TicketItem[] }>("tickets", "list", "--project", "desk", ...words)).items;
     expect((await list()).map(({ chatId }) => chatId)).toEqual(["calm", "hostile"]);
@@ -186,7 +186,7 @@ describe("svc tickets list and show", () => {
     expect((await svc(...words)).stdout).toContain("api hostile");
   });
 
-  test("obey nothing that a customer writes, and nothing of it can be taken for what is around it", async () => {
+  test("escape a customer's text, and mark it so that it cannot be mistaken for output", async () => {
     const [list, shown] = [await tickets("list"), await tickets("show", "hostile")];
     expect(list).toMatchObject({ code: 0, stderr: "" });
     for (const { stdout } of [list, shown]) expect(stdout).not.toMatch(OBEYED);
@@ -196,7 +196,7 @@ describe("svc tickets list and show", () => {
     expect((await tickets("show", "hostile", "--json")).stdout).not.toMatch(OBEYED);
   });
 
-  test("show the conversation, what happened, and the draft with its reason", async () => {
+  test("show the conversation, the events, and the draft with its reason", async () => {
     const { stdout } = await tickets("show", "calm");
     expect(stdout).toMatch(/^ticket +\S+\nsubject +Where is my parcel\?\nstate +open, review\nchat +api calm\n/);
     expect(stdout).toMatch(/customer u-7 {2}waiting for an operator\n {2}│ Where is my parcel\?\n/);
@@ -207,7 +207,7 @@ describe("svc tickets list and show", () => {
 });
 
 describe("svc tickets approve, edit and reject", () => {
-  test("send the draft when a person who has seen it says yes", async () => {
+  test("send the draft after a confirmation", async () => {
     const { version } = await ask("approved");
     const nobody = await tickets("approve", "approved");
     expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining(`Add --yes --seen ${version}`) });
@@ -222,7 +222,7 @@ describe("svc tickets approve, edit and reject", () => {
     expect(await answerIn("approved")).toBe(DRAFT);
   });
 
-  test("send nothing over a message that was not seen", async () => {
+  test("send nothing if a newer message was not seen", async () => {
     const { version } = await ask("changed");
     await client.send({ text: "Forget it, it is here.", chatId: "changed", mode: "async" });
     await until("changed", (ticket) => ticket.version > version, "have the newer message");
@@ -236,7 +236,7 @@ describe("svc tickets approve, edit and reject", () => {
     });
   });
 
-  test("send another text in the draft's place: of an argument, a file or standard input", async () => {
+  test("send another text instead of the draft: from an argument, a file or standard input", async () => {
     await ask("edited");
     const typed = { typed: "y\n", isTTY: true };
     const words = ["tickets", "edit", "edited", "Tomorrow at nine.", "--no-markdown", "--project", "desk"];
@@ -252,7 +252,7 @@ describe("svc tickets approve, edit and reject", () => {
     expect(await answerIn("piped")).toBe("Two\nlines.");
   });
 
-  test("give no answer, and keep why", async () => {
+  test("dismiss the draft, and store the reason", async () => {
     const { version } = await ask("rejected");
     const seen = ["--yes", "--seen", String(version)];
     expect((await tickets("reject", "rejected", "--reason", "Advertising.", ...seen)).code).toBe(0);
@@ -263,7 +263,7 @@ describe("svc tickets approve, edit and reject", () => {
 });
 
 describe("svc tickets", () => {
-  test("notes, assigns, answers, closes and opens again", async () => {
+  test("adds notes, assigns, replies, resolves and reopens", async () => {
     await ask("moved");
     expect((await tickets("note", "moved", "She \u001b[31mcalled.")).stdout).toBe("Noted.\n");
     await writeFile(join(folder, "note.txt"), "Her second call.\n");
@@ -289,7 +289,7 @@ describe("svc tickets", () => {
     expect((await show("moved")).status).toBe("spam");
   });
 
-  test("changes what is said of a ticket, and else leaves it", async () => {
+  test("changes only the given properties of a ticket", async () => {
     const { subject } = await show("calm");
     expect((await tickets("change", "calm", "--priority", "urgent", "--tag", "parcel", "--tag", "lost")).code).toBe(0);
     expect(await show("calm")).toMatchObject({ subject, priority: "urgent", tags: ["parcel", "lost"] });
@@ -299,7 +299,7 @@ describe("svc tickets", () => {
     expect((await tickets("change", "calm")).code).toBe(2);
   });
 
-  test("gives a ticket to another agent, whose draft takes the place of the first one", async () => {
+  test("assigns a ticket to another agent, whose draft replaces the first one", async () => {
     await product.store.projects
       .ensure("desk")
       .then(({ project }) =>
@@ -334,7 +334,7 @@ describe("svc tickets", () => {
 });
 
 describe("svc stats and svc deliveries", () => {
-  test("tell how a project fared", async () => {
+  test("show the statistics of a project", async () => {
     const stats = await jsonOf<Stats>("stats", "--project", "desk");
     expect(stats.messages).toBeGreaterThan(5);
     expect(stats.automatic).toBe(0);
@@ -346,7 +346,7 @@ describe("svc stats and svc deliveries", () => {
     expect((await svc("stats", "--from", "yesterday")).stderr).toContain("/from");
   });
 
-  test("tell what became of answers, of the project and the time that are given", async () => {
+  test("show the outcomes of answers in a project and period", async () => {
     const options = ["--project", "desk", "--from", "2026-11-01", "--to", "2026-11-02"];
     const stats = await jsonOf<AnswerStats & { project: string }>("stats", "answers", ...options);
     expect(stats).toMatchObject({ project: "desk", from: "2026-11-01T00:00:00.000Z", agents: [] });
@@ -355,7 +355,7 @@ describe("svc stats and svc deliveries", () => {
     expect((await svc("stats", "answers", "--from", "yesterday")).stderr).toContain("/from");
   });
 
-  test("tell every try of a callback", async () => {
+  test("show every attempt of a callback", async () => {
     const receiver = await startWebhookReceiver({ answer: { status: 410 } });
     await client.send({ text: "hello", chatId: "called", webhookUrl: receiver.url("/hook") });
     await receiver.next();

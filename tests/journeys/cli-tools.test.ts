@@ -41,7 +41,7 @@ async function svcJson(more: Record<string, string>, input: string, ...words: st
   return { ...(document as Document), code };
 }
 
-/** A key of the default project. */
+/** Creates a key of the default project. */
 async function keyWith(scopes: Scope[]): Promise<string> {
   const { project } = await product.store.projects.ensure("default");
   const { key } = await issueKey(product.store, { name: "cli", scopes, project: project.id, createdBy: "test" });
@@ -49,7 +49,7 @@ async function keyWith(scopes: Scope[]): Promise<string> {
 }
 
 describe("svc tools list", () => {
-  test("shows every tool of the key with its arguments, what may be left out in brackets", async () => {
+  test("shows every tool of the key with its arguments, optional ones in brackets", async () => {
     const { stdout, stderr, code } = await svc("list");
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     expect(stdout).toMatch(/^NAME +ARGUMENTS +DESCRIPTION\n/);
@@ -64,7 +64,7 @@ describe("svc tools list", () => {
     expect(items[0]).toMatchObject({ inputSchema: { type: "object" } });
   });
 
-  test("says what a key needs that may call none", async () => {
+  test("explains which scopes a key without tools needs", async () => {
     const { stdout, code } = await svcWithin(
       { ...env, SVC_ADMIN_KEY: await keyWith(["webhooks:read"]) },
       "",
@@ -76,13 +76,13 @@ describe("svc tools list", () => {
 });
 
 describe("svc tools call", () => {
-  test("shows what the tool answers", async () => {
+  test("shows the tool's result", async () => {
     const { stdout, stderr, code } = await svc("call", "svc_search_kb", '{"query":"What is a dead letter?","limit":2}');
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     expect((JSON.parse(stdout) as Document["result"]).hits[0]?.text).toMatch(/dead letter/i);
   });
 
-  test("calls without arguments, on the project that is named", async () => {
+  test("calls without arguments, on the given project", async () => {
     const mine = await svcJson({}, "", "call", "svc_list_agents");
     expect(mine).toMatchObject({
       code: 0,
@@ -95,7 +95,7 @@ describe("svc tools call", () => {
     });
   });
 
-  test("takes arguments from a file and from standard input", async () => {
+  test("reads arguments from a file and from standard input", async () => {
     const args = JSON.stringify({ notes: "Um, the the printer is broken." });
     const file = join(await makeFolder(), "notes.json");
     await writeFile(file, args);
@@ -122,7 +122,7 @@ describe("svc tools call", () => {
     expect(failed).toMatchObject({ ok: false, code, error: { code: name, message: expect.stringContaining(text) } });
   });
 
-  test("says which scope a key lacks, and that a key is not known", async () => {
+  test("reports a missing scope, and an unknown key", async () => {
     const scoped = await keyWith(["kb:read"]);
     expect(await svcJson({ SVC_ADMIN_KEY: scoped }, "", "call", "svc_list_agents")).toMatchObject({
       code: 4,
@@ -134,7 +134,7 @@ describe("svc tools call", () => {
     });
   });
 
-  test("says that nothing answers, and that something else does", async () => {
+  test("reports that nothing listens, or another program", async () => {
     const away = await svcJson({ SVC_TOOLS_PORT: String(await freePort()) }, "", "list");
     expect(away).toMatchObject({ code: 3, error: { code: "not_running", message: expect.stringContaining("--url") } });
     const [api = ""] = product.composition.apiUrls;

@@ -16,7 +16,7 @@ import { svcWithin } from "./support/svc-within.ts";
 const KEY = /svc_[0-9A-Za-z]{38}/g;
 const QUESTION = "How do I send a message over the HTTP API?";
 
-/** What the commands answer with --json; each has the fields that its test looks at. */
+/** Fields of the commands' documents that the tests use. */
 interface Document {
   adminKey: string;
   ticketId: string;
@@ -27,7 +27,7 @@ interface Document {
   checks: { name: string; status: string; detail: string }[];
 }
 
-/** What commands do is asked within this process; `runSvc` is for what is said of the program itself. */
+/** Commands run within this process; `runSvc` tests the program itself. */
 const svc = (env: Record<string, string>, ...args: string[]): Promise<Ran> => svcWithin(env, "", ...args);
 
 async function svcJson(env: Record<string, string>, ...args: string[]) {
@@ -35,13 +35,13 @@ async function svcJson(env: Record<string, string>, ...args: string[]) {
   return { document: document as Document, code };
 }
 
-/** As `svcJson`, by the program. */
+/** Like `svcJson`, with the program. */
 async function programJson(env: Record<string, string>, ...args: string[]) {
   const { document, code } = await runSvcJson(env, ...args);
   return { document: document as Document, code };
 }
 
-/** The process id of the PostgreSQL on a data folder, or null when it has stopped cleanly or never ran. */
+/** Returns the process id of the PostgreSQL of a data folder; null if it was stopped cleanly or never ran. */
 async function postgresOf({ env }: SvcInstance): Promise<number | null> {
   try {
     return Number((await readFile(join(env.SVC_DATA_DIR, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
@@ -61,7 +61,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The running PostgreSQL of a data folder; fails when there is none. */
+/** Returns the running PostgreSQL of a data folder; fails if there is none. */
 async function runningPostgresOf(instance: SvcInstance): Promise<number> {
   const pid = await postgresOf(instance);
   if (pid === null || !isAlive(pid)) throw new Error("no PostgreSQL runs on the data folder");
@@ -89,7 +89,7 @@ describe("the product, started with one command on a new folder", () => {
   let key = "";
 
   beforeAll(async () => {
-    // As it is built, which is what people run; the other tests may have one file of it.
+    // The built program, which users run; the other tests may use its sources.
     instance = { ...(await newInstance()), program: SVC_BUILD };
     product = await svcUp(instance);
     firstOutput = product.output();
@@ -98,14 +98,14 @@ describe("the product, started with one command on a new folder", () => {
 
   afterAll(() => product.kill("SIGINT"));
 
-  test("says where it is, where its data is, and names the files of the key and the sign-up link", () => {
+  test("prints its URL, its data folder, and the files of the key and the sign-up link", () => {
     expect(firstOutput).toMatch(new RegExp(`HTTP API +${instance.url}\n`));
     expect(firstOutput).toContain(`http://127.0.0.1:${instance.env.SVC_WIDGET_PORT}/`);
     expect(firstOutput).toContain(`http://127.0.0.1:${instance.env.SVC_TOOLS_PORT}/mcp`);
     expect(firstOutput).toContain(instance.env.SVC_DATA_DIR);
     expect(firstOutput).toMatch(/Admin key +\S+\/admin-key\n +This file contains the key\./);
     expect(firstOutput).toMatch(/Sign up +\S+\/sign-up-link\n/);
-    // Standard output is no terminal here, as in the log of a service.
+    // Standard output is not a terminal here, as in the log of a service.
     expect(key).toMatch(KEY);
     expect(firstOutput).not.toMatch(/svc_\w{38}|\/link#/);
   });
@@ -118,7 +118,7 @@ describe("the product, started with one command on a new folder", () => {
     expect(answer.replies[0]?.sources?.length).toBeGreaterThan(0);
   });
 
-  test("keeps its secrets in files that only their owner can read", async () => {
+  test("stores its secrets in files that only their owner can read", async () => {
     for (const file of ["admin-key", "sign-up-link", "cli-key", "secret-key", "postgres-password"]) {
       expect({ file, mode: (await stat(join(instance.env.SVC_DATA_DIR, file))).mode & 0o777 }).toEqual({
         file,
@@ -128,13 +128,13 @@ describe("the product, started with one command on a new folder", () => {
   });
 
   describe("ask", () => {
-    test("prints the answer, its sources with title and quote, and the chat to go on with", async () => {
+    test("prints the answer, its sources with title and quote, and the chat id", async () => {
       const { stdout, code } = await runSvc(instance.env, "ask", QUESTION);
       expect(code).toBe(0);
       expect(stdout).toMatch(/\/api\/v1\/messages[^]*\nSources\n {2}1\. .+\n {5}“.+”[^]*\nChat [0-9a-f-]{36}\n/);
     });
 
-    test("goes on with a conversation, and answers one JSON document", async () => {
+    test("continues a conversation, and prints one JSON document", async () => {
       const first = await svcJson(instance.env, "ask", QUESTION, "--chat", "a/b c%");
       const second = await svcJson(instance.env, "ask", QUESTION, "--chat", "a/b c%");
       expect(first).toMatchObject({ code: 0, document: { ok: true, status: "answered", chatId: "a/b c%" } });
@@ -142,7 +142,7 @@ describe("the product, started with one command on a new folder", () => {
       expect(second.document.replies[0]).toMatchObject({ type: "message", author: "agent" });
     });
 
-    test("says that a person looks when the product is unsure, and how to look again", async () => {
+    test("reports a handoff to a person, and how to check again", async () => {
       const { stdout, code } = await svc(instance.env, "ask", "Wie viele Monde hat der Jupiter?", "--chat", "moons");
       expect(code).toBe(0);
       expect(stdout).toContain("An operator must review the answer first.\nCheck again:  svc ask --chat moons\n");
@@ -151,7 +151,7 @@ describe("the product, started with one command on a new folder", () => {
       expect(again.stdout).toContain("Check again:  svc ask --chat moons --project default\n");
     });
 
-    test("says that an answer is late, and collects it later", async () => {
+    test("reports that there is no answer yet, and collects it later", async () => {
       const late = await svcJson(instance.env, "ask", QUESTION, "--chat", "late", "--timeout", "0.001");
       expect(late).toMatchObject({ code: 0, document: { ok: true, status: "pending", replies: [] } });
       const collected = await svc(instance.env, "ask", "--chat", "late", "--timeout", "20");
@@ -160,7 +160,7 @@ describe("the product, started with one command on a new folder", () => {
       expect(again).toMatchObject({ stdout: "There are no new replies in this chat.\n", code: 0 });
     });
 
-    test("ends with exit code 4 without a key, and with one that the product does not know", async () => {
+    test("exits with 4 without a key, and with an unknown one", async () => {
       const elsewhere = { ...instance.env, SVC_DATA_DIR: await makeFolder() };
       expect(await svc(elsewhere, "ask", "hello")).toMatchObject({
         code: 4,
@@ -170,7 +170,7 @@ describe("the product, started with one command on a new folder", () => {
       expect(unknown).toMatchObject({ code: 4, document: { ok: false, error: { code: "invalid_key" } } });
     });
 
-    test("ends with exit code 3 where nothing listens, and says how to start it", async () => {
+    test("exits with 3 if nothing listens, and explains how to start the service", async () => {
       const elsewhere = { ...instance.env, SVC_API_PORT: String(await freePort()) };
       const { stderr, code } = await runSvc(elsewhere, "ask", "hello");
       expect(code).toBe(3);
@@ -179,7 +179,7 @@ describe("the product, started with one command on a new folder", () => {
   });
 
   describe("kb add", () => {
-    test("adds files, leaves unchanged ones alone, and replaces changed ones", async () => {
+    test("adds files, skips unchanged ones, and replaces changed ones", async () => {
       const file = join(await makeFolder(), "kestrel.md");
       const add = async () => {
         const { document } = await svcJson(instance.env, "kb", "add", file);
@@ -202,14 +202,14 @@ describe("the product, started with one command on a new folder", () => {
       expect(stdout).not.toContain("blue cable");
     });
 
-    test("took the product's guide from the agent, and the guide comes back", async () => {
+    test("removed the product's documentation from the agent, and it can be assigned again", async () => {
       const change = ["agents", "change", "assistant", "--add-kb", "guide"];
       expect(await svcJson(instance.env, ...change)).toMatchObject({ code: 0, document: { ok: true } });
       const isBack = async () => (await svc(instance.env, "ask", QUESTION)).stdout.includes("\nSources\n");
       await waitFor(isBack, { what: "the guide to be answered from" });
     });
 
-    test("names a bad file with its reason, adds the others, and ends with exit code 1", async () => {
+    test("lists an invalid file with its error, adds the others, and exits with 1", async () => {
       const folder = await makeFolder();
       await writeFile(join(folder, "good.txt"), "The office is open from nine to five.");
       await writeFile(join(folder, "bad.md"), "%PDF-1.7\nand no more");
@@ -221,7 +221,7 @@ describe("the product, started with one command on a new folder", () => {
       expect(stdout).toMatch(/missing\.md +failed: no such file/);
     });
 
-    test("refuses a project that does not exist and names those that do", async () => {
+    test("rejects an unknown project and lists the existing ones", async () => {
       const { stderr, code } = await svc(instance.env, "kb", "add", SVC_BUILD, "--project", "nowhere");
       expect(code).toBe(1);
       expect(stderr).toContain('No project is named "nowhere". Projects: default.');
@@ -237,7 +237,7 @@ describe("the product, started with one command on a new folder", () => {
     expect(document).toEqual({ ok: true, project: "default", items: [] });
   });
 
-  test("doctor finds nothing that fails", async () => {
+  test("doctor reports no failures", async () => {
     const { document, code } = await programJson(instance.env, "doctor");
     expect(code).toBe(0);
     const statuses = Object.fromEntries(document.checks.map(({ name, status }) => [name, status]));
@@ -274,7 +274,7 @@ describe("the product, started with one command on a new folder", () => {
     ]);
   });
 
-  test("init may be repeated while it runs, and shows no key again", async () => {
+  test("init is idempotent while it runs, and shows the key only once", async () => {
     const { document, code } = await svcJson(instance.env, "init");
     expect(code).toBe(0);
     expect(document).toMatchObject({
@@ -286,14 +286,14 @@ describe("the product, started with one command on a new folder", () => {
     });
   });
 
-  test("a second start on its folder says who has it, in a line", async () => {
+  test("a second start on its folder reports the other process in one line", async () => {
     const { stdout, stderr, code } = await runSvc(instance.env, "up");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(`is in use by process ${product.pid}`);
     expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(2);
   });
 
-  test("a start on its port says which setting chooses another, and leaves nothing running", async () => {
+  test("a start on its port names the setting of the port, and leaves nothing running", async () => {
     const other = { ...(await newInstance()), url: instance.url };
     other.env.SVC_API_PORT = instance.env.SVC_API_PORT;
     const { stderr, code } = await runSvc(other.env, "up");
@@ -315,7 +315,7 @@ describe("the product, started with one command on a new folder", () => {
     );
   });
 
-  test("refuses a later start in one line if the port of the widget is taken, and starts if the widget is disabled", async () => {
+  test("rejects a later start in one line if the widget's port is in use, and starts if the widget is disabled", async () => {
     const other = await newInstance();
     const ready = /"pid": \d+\n\}/;
     const port = Number(other.env.SVC_WIDGET_PORT);
@@ -339,10 +339,10 @@ describe("the product, started with one command on a new folder", () => {
     await whilePortIsTaken(refused);
     const beside = await svcUp(other, ready, "--json");
     expect(await svcJson(other.env, "channels", "disable", "widget")).toMatchObject({ code: 0 });
-    // Killed: what the last clean stop remembered is out of date.
+    // Killed: the ports remembered by the last clean shutdown are outdated.
     await beside.kill("SIGKILL");
     await whilePortIsTaken(starts);
-    // Switched while the product does not run: what the last clean stop remembered is out of date again.
+    // Enabled while the product does not run: the remembered ports are outdated again.
     expect(await svcJson(other.env, "channels", "enable", "widget")).toMatchObject({ code: 0 });
     await starts();
     expect(await svcJson(other.env, "channels", "disable", "widget")).toMatchObject({ code: 0 });
@@ -362,7 +362,7 @@ describe("the product, started with one command on a new folder", () => {
     });
   });
 
-  test("runs beside another instance, and their keys are not mixed up", async () => {
+  test("runs beside another instance with separate keys", async () => {
     const other = await newInstance();
     const beside = await svcUp(other, /"pid": \d+\n\}/, "--json");
     try {
@@ -381,7 +381,7 @@ describe("the product, started with one command on a new folder", () => {
     }
   });
 
-  test("killed with SIGKILL, starts again without help, keeps its data, and does not show the key again", async () => {
+  test("starts again after SIGKILL with its data, without showing the key again", async () => {
     const before = await svcJson(instance.env, "ask", QUESTION, "--chat", "survivor");
     await product.kill("SIGKILL");
     product = await svcUp(instance);
@@ -395,17 +395,17 @@ describe("the product, started with one command on a new folder", () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, mode: "sync" });
   });
 
-  test("stops at Ctrl-C with exit code 0, says so, and leaves no process", async () => {
+  test("stops on Ctrl-C with exit code 0 and a message, and leaves no process", async () => {
     const postgres = await runningPostgresOf(instance);
     const { code } = await product.kill("SIGINT");
     expect(code).toBe(0);
     expect(product.output()).toContain("Stopped. To start again: svc up");
-    // Nobody is its parent after the SIGKILL above, so the system collects it when it comes to it.
+    // It has no parent after the SIGKILL above, so the system reaps it eventually.
     await waitFor(() => !isAlive(postgres), { what: "PostgreSQL to be gone" });
     expect(await postgresOf(instance)).toBeNull();
   });
 
-  test("stopped, it still lets commands work on its data, and is stopped again after them", async () => {
+  test("commands work on the data of a stopped product, and stop its database afterwards", async () => {
     const { stderr, stdout, code } = await runSvc(instance.env, "dead-letters", "list");
     expect(code).toBe(0);
     expect(stderr).toContain("starting its PostgreSQL temporarily");
@@ -414,7 +414,7 @@ describe("the product, started with one command on a new folder", () => {
   });
 });
 
-test("a secret key that is missing beside a database is named, and none is written in its place", async () => {
+test("a missing secret key of a database is reported, and not replaced", async () => {
   const instance = await newInstance();
   expect(await svcJson(instance.env, "init")).toMatchObject({ code: 0 });
   const file = join(instance.env.SVC_DATA_DIR, "secret-key");
@@ -438,7 +438,7 @@ test("a secret key that is missing beside a database is named, and none is writt
 });
 
 describe("a folder without data", () => {
-  test("is not filled by a command that only looks", async () => {
+  test("is not initialized by a command that only reads", async () => {
     const instance = await newInstance();
     expect(await svc(instance.env, "dead-letters", "list")).toMatchObject({
       code: 1,
@@ -448,7 +448,7 @@ describe("a folder without data", () => {
     await expect(stat(instance.env.SVC_DATA_DIR)).rejects.toThrow("ENOENT");
   });
 
-  test("is set up by init, which shows the key once; a start then shows none", async () => {
+  test("is initialized by init, which shows the key once; a start then shows none", async () => {
     const instance = await newInstance();
     const first = await programJson(instance.env, "init");
     expect(first).toMatchObject({ code: 0, document: { ok: true, isFirst: true, enabled: ["api", "tool-server"] } });
@@ -460,7 +460,7 @@ describe("a folder without data", () => {
     await product.kill("SIGTERM");
   });
 
-  test("left by Ctrl-C in the middle of the first start has no process on it, and starts afterwards", async () => {
+  test("has no process after Ctrl-C during the first start, and starts afterwards", async () => {
     const instance = await newInstance();
     const interrupted = await svcUp(instance, /Creating the database/);
     await interrupted.kill("SIGINT");
@@ -471,7 +471,7 @@ describe("a folder without data", () => {
   });
 });
 
-describe("commands on a database of one's own", () => {
+describe("commands on an external database", () => {
   let database: TestDatabase;
   let env: Record<string, string>;
 
@@ -487,7 +487,7 @@ describe("commands on a database of one's own", () => {
 
   afterAll(() => database.drop());
 
-  test("doctor says that it is not initialized and how to do so, and init does", async () => {
+  test("doctor reports that it is not initialized and how to do so, and init does", async () => {
     const before = await svc(env, "doctor");
     expect(before.code).toBe(1);
     expect(before.stdout).toMatch(/fail +Installation +is not initialized\n +Run: svc init/);
@@ -495,18 +495,18 @@ describe("commands on a database of one's own", () => {
     expect((await svc(env, "doctor")).code).toBe(0);
   });
 
-  test("migrate may be repeated, and says how the schema was and is", async () => {
+  test("migrate is idempotent, and shows the schema before and after", async () => {
     const document = { ok: true, database: "configured", before: "current", after: "current" };
     expect(await svcJson(env, "migrate")).toEqual({ code: 0, document });
   });
 
-  test("a wrong secret key is named by the doctor, and refused by every command", async () => {
+  test("a wrong secret key is reported by the doctor, and rejected by every command", async () => {
     const wrong = { ...env, SVC_SECRET_KEY: "another-secret-key-of-48-characters-0123456789ab" };
     expect((await svc(wrong, "doctor")).stdout).toMatch(/fail +Secret key +SVC_SECRET_KEY is not the key/);
     expect((await svc(wrong, "dead-letters", "list")).code).toBe(1);
   });
 
-  test("a database that cannot be reached ends with exit code 3 in a line", async () => {
+  test("an unreachable database is reported in one line with exit code 3", async () => {
     const away = { ...env, DATABASE_URL: `postgres://svc@127.0.0.1:${await freePort()}/svc` };
     for (const args of [["up"], ["dead-letters", "list"]]) {
       const { stderr, code } = await runSvc(away, ...args);
@@ -515,7 +515,7 @@ describe("commands on a database of one's own", () => {
     }
   });
 
-  test("start api runs the app until SIGTERM, and ends with exit code 78 without a database", async () => {
+  test("start api runs the app until SIGTERM, and exits with 78 without a database", async () => {
     expect((await runSvc({}, "start", "api")).code).toBe(78);
     const api = await startProcess({
       file: SVC_BUILD,
@@ -531,7 +531,7 @@ describe("commands on a database of one's own", () => {
     const EVIL = "\u001b[2Jerased \u202egnp";
     let messageIds: string[] = [];
 
-    /** A message that has failed five times. */
+    /** Creates a message that has failed five times. */
     async function addDeadLetter(chatId: string): Promise<string> {
       const store = openStore({ url: database.url, secretKey: env["SVC_SECRET_KEY"] ?? "", log: testLog() });
       const client = new Client({ connectionString: database.url });
@@ -568,7 +568,7 @@ describe("commands on a database of one's own", () => {
       messageIds = [await addDeadLetter("one"), await addDeadLetter("two"), await addDeadLetter("three")];
     });
 
-    test("are listed with text and reason, which leave the terminal alone", async () => {
+    test("are listed with text and reason, escaped for the terminal", async () => {
       const { stdout, code } = await svc(env, "dead-letters", "list");
       expect(code).toBe(0);
       for (const id of messageIds) expect(stdout).toContain(id);
@@ -583,7 +583,7 @@ describe("commands on a database of one's own", () => {
       expect((await svc(env, "doctor")).stdout).toMatch(/warn +Dead letters +3 in default/);
     });
 
-    test("are sent again one by one or all at once, and then are none any more", async () => {
+    test("are retried one by one or all at once, and then removed from the list", async () => {
       const [first = ""] = messageIds;
       expect(await svcJson(env, "dead-letters", "retry", first)).toMatchObject({
         code: 0,

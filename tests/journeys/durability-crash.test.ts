@@ -23,7 +23,7 @@ let workers: CompositionProcess[];
 const sql = <Row extends object>(text: string, values: unknown[] = []) =>
   queryDatabase<Row>(product.databaseUrl, text, values);
 
-/** How often a message of a chat was begun: attempts, and leases that expired. */
+/** Returns how often a message of a chat was started: attempts, and leases that expired. */
 const attemptsIn = async (chatId: string) => {
   const rows = await sql<{ attempts: number }>(
     "SELECT attempts + coalesce(jsonb_array_length(expired_leases), 0) AS attempts FROM messages WHERE ticket_id = $1",
@@ -31,17 +31,21 @@ const attemptsIn = async (chatId: string) => {
   );
   return rows[0]?.attempts;
 };
-/** Waits until a message has been begun so often, or more often where a machine is too busy to keep a lease. */
+/**
+ * Waits until a message has been started at least this often; more often if the machine is too busy to renew a lease.
+ */
 const isTried = (chatId: string, attempts: number) =>
   waitFor(async () => ((await attemptsIn(chatId)) ?? 0) >= attempts, { what: `try ${attempts}` });
 
-/** Every reply of a chat that there is, handed over or not. */
+/** Returns every reply of a chat, delivered or not. */
 const repliesIn = (chatId: string) =>
   sql<{ text: string }>("SELECT text FROM replies WHERE ticket_id = $1 ORDER BY seq", [
     ticketIdOf(project.id, "api", chatId),
   ]);
 
-/** Collects the replies of a chat as a careful client does: by cursor, until there are so many, and then once more. */
+/**
+ * Collects the replies of a chat as a careful client does: by cursor, until there are this many, and then once more.
+ */
 async function collect(chatId: string, count: number): Promise<string[]> {
   const texts: string[] = [];
   let cursor = "0";
@@ -76,7 +80,7 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
   let first: CompositionProcess;
   let others: CompositionProcess[];
 
-  // Only one worker runs when the message comes in, so that it is the one that has it.
+  // Only one worker runs when the message arrives, so that it gets the message.
   beforeEach(async () => {
     [first, ...others] = workers as [CompositionProcess, ...CompositionProcess[]];
     for (const other of others) await other.kill("SIGKILL");
@@ -86,15 +90,15 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     await release();
   });
 
-  /** Kills the worker and lets others go on: a second replica, or the same one after a restart. */
+  /** Kills the worker and lets another one continue: a second replica, or the same one after a restart. */
   async function killAndGoOn(): Promise<void> {
     for (const other of others) await other.start();
     await first.kill("SIGKILL");
     await first.start();
   }
 
-  test("is followed by another one, which answers it once", async () => {
-    // It reads its agents with the first message, and those that start read them too.
+  test("is replaced by another one, which answers it once", async () => {
+    // It reads its agents with the first message, and other workers read them when they start.
     release = await holdTable(product.databaseUrl, "agents");
     const chatId = "killed-at-the-beginning";
     expect((await api.send("crash", { text: "hello", chatId, mode: "async" })).status).toBe(202);
@@ -106,7 +110,7 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     expect(await attemptsIn(chatId)).toBeGreaterThanOrEqual(2);
   });
 
-  test("leaves one reply, also when its last statement still waits in Postgres", async () => {
+  test("leaves one reply, even if its last statement still waits in Postgres", async () => {
     release = await holdTable(product.databaseUrl, "replies", "writers");
     const chatId = "killed-at-the-end";
     expect((await api.send("crash", { text: "hello", chatId, mode: "async" })).status).toBe(202);
@@ -123,7 +127,7 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
 });
 
 (isSeparate ? describe : describe.skip)("a worker that freezes in the middle of a message", () => {
-  test("and goes on after another one has answered it sends nothing more", async () => {
+  test("and continues after another one has answered it sends nothing more", async () => {
     const [first, second] = workers as [CompositionProcess, CompositionProcess];
     await second.kill("SIGKILL");
     const chatId = "frozen";
@@ -139,7 +143,7 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     } finally {
       process.kill(first.pid, "SIGCONT");
     }
-    // The one that was frozen works again: alone, it answers the next message of the chat.
+    // The paused worker works again: it answers the next message of the chat alone.
     await second.kill("SIGKILL");
     expect(await api.send("crash", { text: "next", chatId, timeoutMs: 60_000 })).toMatchObject({ texts: [FIXED] });
     expect(await repliesIn(chatId)).toHaveLength(2);
@@ -148,11 +152,11 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
 });
 
 (isSeparate ? describe : describe.skip)("two workers that are paused in turns, and none is killed", () => {
-  test("lose their leases again and again, and no message counts as one that crashes its process", async () => {
+  test("lose their leases repeatedly, without a message counting as poison", async () => {
     const [first, second] = workers as [CompositionProcess, CompositionProcess];
     await second.kill("SIGKILL");
-    // Few, since each holds a job, and a process that was paused takes fewer jobs at once for some seconds: 8 or 4 of the 16
-    // that it takes on the PostgreSQL backend.
+    // Few chats, since each holds a job, and a process that was paused runs fewer jobs for some seconds: 8 or 4 of
+    // its 16 on the PostgreSQL backend.
     const chats = ["paused-0", "paused-1"];
     const release = await holdTable(product.databaseUrl, "replies", "writers");
     let paused = first;
@@ -207,10 +211,10 @@ describe("an API that is killed with SIGKILL", () => {
   });
 });
 
-describe("a reader that goes on by cursor", () => {
-  test("misses nothing when a call dies whose reply came before those that it has read", async () => {
+describe("a reader that continues by cursor", () => {
+  test("misses nothing if a call crashes whose reply precedes those that it has read", async () => {
     const chatId = "late-to-the-buffer";
-    // A process that holds a call open, and will die.
+    // A process that holds a call open, and will crash.
     const instance = newId();
     await sql("INSERT INTO instances (id, app, alive_until) VALUES ($1, 'api', now() + interval '1 hour')", [instance]);
     await product.store.messages.accept(project.id, {

@@ -17,7 +17,7 @@ import type { Product } from "./support/start-product.ts";
 
 const FIXED = "This is always the answer.";
 const PROJECT = "outages";
-/** Times that Postgres is killed in a row. */
+/** Number of consecutive crashes of Postgres. */
 const POSTGRES_ROUNDS = process.env["SVC_SOAK"] === "1" ? 60 : 3;
 const ROUND_TIMEOUT_MS = 60_000;
 const isOnRedis = readTestSettings().queueBackend === "redis";
@@ -26,7 +26,7 @@ let ground: PrivateGround;
 let product: Product;
 let api: ApiClient;
 let project: Project;
-/** Nothing may have to be restarted to get over an outage. */
+/** No process may need a restart to recover from an outage. */
 let pids: number[];
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ const healthIs = (status: string) =>
     { what: `health to be ${status}`, timeoutMs: 30_000 },
   );
 
-/** How many messages and replies a chat has, handed over or not. */
+/** Counts the messages and replies of a chat, delivered or not. */
 async function countIn(chatId: string) {
   const rows = await queryDatabase<{ messages: number; replies: number; waiting: number }>(
     product.databaseUrl,
@@ -60,7 +60,7 @@ async function countIn(chatId: string) {
   return rows[0];
 }
 
-/** Takes the replies of a chat from the drain until there are so many, and then looks once more. */
+/** Collects the replies of a chat from the drain until there are this many, and then once more. */
 async function drain(chatId: string, count: number): Promise<string[]> {
   const texts: string[] = [];
   await waitFor(
@@ -73,7 +73,7 @@ async function drain(chatId: string, count: number): Promise<string[]> {
   return [...texts, ...(await api.drain(PROJECT, chatId)).texts];
 }
 
-/** What a client may do at any time, and what a sync call gets that is not answered in time. */
+/** A call that a client may make at any time, and the response of a sync call that times out. */
 const sendAsync = (chatId: string) => api.send(PROJECT, { text: "hello", chatId, mode: "async" });
 const PENDING = { status: 202, body: { ok: true, mode: "sync", status: "pending", timedOut: true, replies: [] } };
 
@@ -84,9 +84,9 @@ async function isAsBefore(): Promise<void> {
   expect(product.composition.processes.map(({ pid }) => pid)).toEqual(pids);
 }
 
-// The queues of the postgres backend have no server of their own to lose.
-(isOnRedis ? describe : describe.skip)("while Redis is away", () => {
-  test("messages are accepted and processed later, calls end as pending in their time, health warns; back and empty, all are answered", async () => {
+// The queues of the postgres backend have no separate server.
+(isOnRedis ? describe : describe.skip)("while Redis is unavailable", () => {
+  test("messages are accepted and processed later, calls end as pending in time, health warns; after it recovers empty, all are answered", async () => {
     await ground.redis?.kill();
     expect((await sendAsync("no-redis-async")).status).toBe(202);
     expect(await api.send(PROJECT, { text: "hello", chatId: "no-redis-sync", timeoutMs: 1_000 })).toMatchObject(
@@ -108,7 +108,7 @@ async function isAsBefore(): Promise<void> {
     await isAsBefore();
   });
 
-  test("again and again, nothing has to be restarted", async () => {
+  test("repeatedly, no process needs a restart", async () => {
     for (const round of [1, 2, 3]) {
       await ground.redis?.kill();
       expect((await sendAsync(`round-${round}`)).status).toBe(202);
@@ -120,7 +120,7 @@ async function isAsBefore(): Promise<void> {
 });
 
 describe("while the queues hang", () => {
-  /** Lets every call to the queues wait; answers what lets them go on. */
+  /** Makes every call to the queues hang; returns the function that lets them continue. */
   async function hangQueues(): Promise<() => Promise<void>> {
     const { redis } = ground;
     if (redis !== null) {
@@ -137,7 +137,7 @@ describe("while the queues hang", () => {
     return () => client.end();
   }
 
-  test("messages are accepted and processed later, calls end as pending in their time; afterwards all are answered", async () => {
+  test("messages are accepted and processed later, calls end as pending in time; afterwards all are answered", async () => {
     const goOn = await hangQueues();
     try {
       expect((await sendAsync("hang-async")).status).toBe(202);
@@ -151,9 +151,9 @@ describe("while the queues hang", () => {
   });
 });
 
-describe("while Postgres is away", () => {
-  test("nothing is accepted by half, calls that wait go on or end as pending, health fails; back, no reply is lost or doubled", async () => {
-    // Three messages are accepted and being worked on when it dies.
+describe("while Postgres is unavailable", () => {
+  test("nothing is half accepted, waiting calls continue or end as pending, health fails; after it recovers, no reply is lost or duplicated", async () => {
+    // Three accepted messages are in progress when it crashes.
     const hold = await holdTable(product.databaseUrl, "replies", "writers");
     const patient = api.send(PROJECT, { text: "hello", chatId: "patient", timeoutMs: 60_000 });
     const hurried = api.send(PROJECT, { text: "hello", chatId: "hurried", timeoutMs: 4_500 });
@@ -179,8 +179,8 @@ describe("while Postgres is away", () => {
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
     await healthIs("fail");
-    // The hurried call gets its answer in its time, while nothing can be written down. Until then the outage lasts
-    // longer than a process counts as alive without saying so: its calls must still be its own afterwards.
+    // The hurried call gets its response in time, while nothing can be stored. Until then the outage lasts longer
+    // than a process counts as alive without a heartbeat: its calls must still be reserved for it afterwards.
     expect(await hurried).toMatchObject(PENDING);
 
     await ground.postgres.start();
@@ -197,7 +197,7 @@ describe("while Postgres is away", () => {
     await isAsBefore();
   });
 
-  test("a long poll ends or goes on, and its reply is in the drain", async () => {
+  test("a long poll ends or continues, and its reply is in the drain", async () => {
     const poll = api.drain(PROJECT, "polled", "?after=0&wait=30000");
     await ground.postgres.kill();
     await ground.postgres.start();
@@ -208,7 +208,7 @@ describe("while Postgres is away", () => {
     expect(texts.length > 0 ? texts : await drain("polled", 1)).toEqual([FIXED]);
   });
 
-  // With enough rounds connections break at every moment of their lives.
+  // With enough rounds, connections drop at every moment of their life.
   const again = async () => {
     for (let round = 1; round <= POSTGRES_ROUNDS; round++) {
       const chatId = `postgres-round-${round}`;
@@ -222,18 +222,18 @@ describe("while Postgres is away", () => {
         timeoutMs: 30_000,
       });
       const count = await countIn(chatId);
-      // A call that was cut may have been committed all the same; one that got its 202 was.
+      // A dropped call may have been committed all the same; one with a 202 was.
       expect(count?.messages).toBeGreaterThanOrEqual(accepted);
       expect(count?.replies).toBe(count?.messages);
     }
     await isAsBefore();
   };
-  test("again and again, nothing has to be restarted", again, ROUND_TIMEOUT_MS * POSTGRES_ROUNDS);
+  test("repeatedly, no process needs a restart", again, ROUND_TIMEOUT_MS * POSTGRES_ROUNDS);
 });
 
-// The last one: it ends the product.
-describe("while its servers are away", () => {
-  test("every process still stops cleanly at SIGTERM", async () => {
+// Must be last: it ends the product.
+describe("while its servers are unavailable", () => {
+  test("every process still shuts down gracefully on SIGTERM", async () => {
     await (ground.redis ?? ground.postgres).kill();
     await healthIs(isOnRedis ? "warn" : "fail");
     const exits = await Promise.all(product.composition.processes.map((process) => process.kill("SIGTERM")));

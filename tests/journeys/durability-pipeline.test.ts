@@ -12,14 +12,14 @@ import { plantPoison } from "./support/plant-poison.ts";
 
 const FIXED = "This is always the answer.";
 const HANDOFF = "A person will look at it.";
-/** What the sender of a further message reads. */
+/** Reply to a further message of the sender. */
 const ADDED = "Thank you, I've added this to your request. A member of our team will reply here.";
 
 let world: Pipelines;
 
-/** An agent that always answers the same, without a person. */
+/** An agent that always gives the same answer, without review. */
 const ANSWERS = { fixedReply: FIXED, reviewPolicy: "auto" } as const;
-/** An agent whose answers always wait for a person. */
+/** An agent whose answers always wait for review. */
 const ASKS = { fixedReply: FIXED, reviewPolicy: "review" } as const;
 
 const stateIs = (messageId: string, ...states: string[]) =>
@@ -38,7 +38,7 @@ const isTried = (messageId: string, attempts: number) =>
     { what: `try ${attempts} of ${messageId} to fail`, timeoutMs: 30_000 },
   );
 
-/** Lets a message fail until it is a dead letter, without waiting the time between its tries. */
+/** Makes a message fail until it is a dead letter, without the delays between its attempts. */
 const becomesDeadLetter = (messageId: string) =>
   waitFor(
     async () => {
@@ -77,7 +77,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe("messages of a chat", () => {
-  test("are answered in their order, each once, by however many pipelines, while many come in at once", async () => {
+  test("are answered in order, each once, by any number of pipelines, while many arrive at once", async () => {
     const project = await world.newProject(ANSWERS);
     const chats = Array.from({ length: 8 }, (_, index) => `chat-${index}`);
     const rounds = Array.from({ length: 12 }, (_, index) => index);
@@ -92,13 +92,13 @@ describe("messages of a chat", () => {
     }
   });
 
-  test("are found also when nobody announced them", async () => {
+  test("are found even without an announcement", async () => {
     const project = await world.newProject(ANSWERS);
     const { messageId } = await world.send(project, "never-announced", "hello", { isAnnounced: false });
     await stateIs(messageId, "answered");
   });
 
-  test("wait for the one before, while other chats go on", async () => {
+  test("wait for the previous one, without blocking other chats", async () => {
     const slow = await world.newSearchingProject({ handoffText: "" });
     const quick = await world.newProject(ANSWERS);
     const release = await holdTable(world.databaseUrl, "kbs");
@@ -121,13 +121,13 @@ describe("messages of a chat", () => {
   });
 });
 
-describe("a message that cannot be worked on", () => {
-  test("is tried five times, each after a longer wait, and then is a dead letter; the next of its chat is answered", async () => {
+describe("a message that cannot be processed", () => {
+  test("is attempted five times with growing delays, then becomes a dead letter; the next one of its chat is answered", async () => {
     const project = await world.newProject(ANSWERS);
     const text = `poison ${newId()}`;
     const poison = await plantPoison(world.databaseUrl, text);
     await stateIs((await world.send(project, "poisoned", "before")).messageId, "answered");
-    // Until when each of its tries is put off, however short that is.
+    // Delays of its attempts, however short they are.
     await world.sql(
       `CREATE TABLE test_waits (until timestamptz NOT NULL);
        CREATE OR REPLACE FUNCTION test_note_wait() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -147,7 +147,7 @@ describe("a message that cannot be worked on", () => {
     const waits = await world.sql<{ until: Date }>("SELECT until FROM test_waits ORDER BY until");
     const [one = 0, two = 0, three = 0, four = 0] = waits.map(({ until }) => until.getTime());
     expect(waits).toHaveLength(4);
-    // After each of the first four tries: 1, 2, 4 and 8 seconds, on the clock of the database.
+    // After each of the first four attempts: 1, 2, 4 and 8 seconds, on the clock of the database.
     expect([two - one >= 2_000, three - two >= 4_000, four - three >= 8_000]).toEqual([true, true, true]);
 
     await stateIs(next.messageId, "answered");
@@ -157,7 +157,7 @@ describe("a message that cannot be worked on", () => {
     await poison.cure();
   });
 
-  test("is seen by operators with its fault, and leaves its ticket in stage failed, still open", async () => {
+  test("is shown to operators with its error, and leaves its ticket in stage failed, still open", async () => {
     const project = await world.newProject(ANSWERS);
     const text = `poison ${newId()}`;
     const poison = await plantPoison(world.databaseUrl, text);
@@ -185,7 +185,7 @@ describe("a message that cannot be worked on", () => {
     await poison.cure();
   });
 
-  test("is answered when an operator sends it again and its fault is gone, once", async () => {
+  test("is answered once if an operator retries it after the error is fixed", async () => {
     const project = await world.newProject(ANSWERS);
     const text = `poison ${newId()}`;
     const poison = await plantPoison(world.databaseUrl, text);
@@ -196,7 +196,7 @@ describe("a message that cannot be worked on", () => {
     const operator = await principalOf(project);
     const deps = { store: world.store, queues: world.queues, log: testLog() };
 
-    // Sent again while the fault is still there, it has five fresh tries.
+    // Retried while the error persists, it has five new attempts.
     await retryDeadLetter(deps, operator, bad.messageId);
     await isTried(bad.messageId, 1);
     await becomesDeadLetter(bad.messageId);
@@ -213,7 +213,7 @@ describe("a message that cannot be worked on", () => {
     ]);
   });
 
-  test("leaves a ticket that an operator has marked as spam what it is", async () => {
+  test("does not change a ticket marked as spam", async () => {
     const project = await world.newProject(ANSWERS);
     const text = `poison ${newId()}`;
     const poison = await plantPoison(world.databaseUrl, text);
@@ -223,7 +223,7 @@ describe("a message that cannot be worked on", () => {
     await becomesDeadLetter((await world.send(project, "spam", text)).messageId);
     expect(await readTicket(project, first.ticketId)).toMatchObject({ stage: "failed", status: "spam" });
     await poison.cure();
-    // No agent looks at what comes in there.
+    // No agent processes its further messages.
     const next = await world.send(project, "spam", "Buy this!");
     await stateIs(next.messageId, "rejected");
     const [event] = await world.sql<{ moves: { to: string }[]; data: { triage: object | null } }>(
@@ -234,7 +234,7 @@ describe("a message that cannot be worked on", () => {
     expect(event?.moves.map(({ to }) => to)).toEqual(["received", "review", "failed"]);
   });
 
-  test("becomes a dead letter also when it crashes every process that works on it", async () => {
+  test("becomes a dead letter if it crashes every process that works on it", async () => {
     const project = await world.newProject(ANSWERS);
     const release = await holdTable(world.databaseUrl, "agents");
     const { messageId } = await world.send(project, "killer", "hello");
@@ -258,7 +258,7 @@ describe("a message that cannot be worked on", () => {
     expect(letter).toMatchObject({ messageId, failure: expect.stringContaining("crashed 5 times") });
   });
 
-  test("leaves a conversation that a person has with that person", async () => {
+  test("leaves a conversation with the person who has it", async () => {
     const project = await world.newProject(ASKS, { handoffText: HANDOFF });
     const text = `poison ${newId()}`;
     const first = await world.send(project, "promised", "please help");
@@ -276,7 +276,7 @@ describe("a message that cannot be worked on", () => {
 });
 
 describe("a stage that ran", () => {
-  test("is not run again when a later one fails: its result is kept between tries", async () => {
+  test("is not repeated if a later one fails: its result is stored between attempts", async () => {
     const project = await world.newProject({ ...ANSWERS, fixedReply: "the first answer" });
     await world.sql(
       `CREATE OR REPLACE FUNCTION test_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -286,7 +286,7 @@ describe("a stage that ran", () => {
     );
     const { messageId, ticketId } = await world.send(project, "kept", "hello");
     await isTried(messageId, 2);
-    // On a busy machine the next tries would all fail before the agent has changed.
+    // On a busy machine the next attempts would all fail before the agent has changed.
     await world.sql(
       "UPDATE messages SET not_before = now() + interval '1 h', due_at = now() + interval '1 h' WHERE id = $1",
       [messageId],
@@ -294,14 +294,14 @@ describe("a stage that ran", () => {
     expect(await world.readMessage(messageId)).toMatchObject({
       progress: { triage: { agentId: expect.any(String) }, answer: { text: "the first answer" } },
     });
-    // From now on the agent would say something else.
+    // From now on the agent would answer something else.
     await world.sql("UPDATE agents SET fixed_reply = 'another answer', version = version + 1 WHERE project_id = $1", [
       project,
     ]);
     await waitFor(
       async () => {
         const other = await world.send(project, `probe-${newId()}`, "hello");
-        // The trigger refuses it as long as the agent has not changed.
+        // The trigger rejects it as long as the agent has not changed.
         await waitFor(
           async () => {
             const probe = await world.readMessage(other.messageId);
@@ -321,10 +321,10 @@ describe("a stage that ran", () => {
 });
 
 describe("an agent that fails", () => {
-  test("is no error for the customer: a person has to answer, and the customer is told so", async () => {
+  test("is no error for the customer: the message is handed over to a person, and the customer is notified", async () => {
     const project = await world.newSearchingProject({ handoffText: HANDOFF });
     const bad = await world.send(project, "agent-fails", "what is it?", { isAnnounced: false });
-    // What an earlier try seems to have found is nothing that an agent could read.
+    // The result of an earlier attempt is not readable for the agent.
     await world.sql("UPDATE messages SET progress = $2 WHERE id = $1", [
       bad.messageId,
       JSON.stringify({ passages: { hits: [{}], bestPossible: 1, words: [] } }),
@@ -343,7 +343,7 @@ describe("an agent that fails", () => {
 });
 
 describe("a worker that has lost its lease", () => {
-  /** Another worker takes a chat over, as it does when the first one has not renewed its lease in time. */
+  /** Another worker claims a chat, as if the first one had not renewed its lease in time. */
   async function takeOver(ticketId: string): Promise<string> {
     const leaseId = newId();
     await world.sql("UPDATE chats SET lease_id = $2, lease_until = now() + interval '1 hour' WHERE ticket_id = $1", [
@@ -356,7 +356,7 @@ describe("a worker that has lost its lease", () => {
   const holderOf = async (ticketId: string) =>
     (await world.sql<{ id: string }>("SELECT lease_id AS id FROM chats WHERE ticket_id = $1", [ticketId]))[0]?.id;
 
-  /** Lets every pipeline work on a few messages to their end, so that the late worker has had its turn. */
+  /** Lets every pipeline process a few messages, so that the late worker has continued. */
   async function lateWorkersHaveGoneOn(): Promise<void> {
     const project = await world.newSearchingProject({ handoffText: "" });
     for (let round = 0; round < 5; round++) {
@@ -364,7 +364,7 @@ describe("a worker that has lost its lease", () => {
     }
   }
 
-  test("changes nothing any more, not even at its last step", async () => {
+  test("changes nothing, not even in its last step", async () => {
     const project = await world.newProject(ANSWERS);
     const release = await holdTable(world.databaseUrl, "replies", "writers");
     const { messageId, ticketId } = await world.send(project, "last-step", "hello");
@@ -386,7 +386,7 @@ describe("a worker that has lost its lease", () => {
     expect((await world.listReplies(ticketId)).map(({ text }) => text)).toEqual([FIXED]);
   });
 
-  test("changes nothing any more in the middle of its work", async () => {
+  test("changes nothing in the middle of its work", async () => {
     const project = await world.newSearchingProject({ handoffText: HANDOFF });
     const release = await holdTable(world.databaseUrl, "kbs");
     const { messageId, ticketId } = await world.send(project, "middle", "what is it?");
@@ -407,7 +407,7 @@ describe("a worker that has lost its lease", () => {
 });
 
 describe("a conversation that a person has", () => {
-  test("in review: what is not sure is held, and the draft covers every message that waits for an answer", async () => {
+  test("in review: unsure answers are held, and the draft covers every waiting message", async () => {
     const project = await world.newProject(ASKS, { handoffText: HANDOFF });
     const first = await world.send(project, "review", "one");
     await stateIs(first.messageId, "held");
@@ -424,12 +424,12 @@ describe("a conversation that a person has", () => {
     ]);
     const ticket = await readTicket(project, first.ticketId);
     expect(ticket).toMatchObject({ stage: "review", status: "open" });
-    // A new message makes the draft that an operator may be looking at stale.
+    // A new message makes the draft stale for an operator who is viewing it.
     expect(ticket.version).toBeGreaterThan(version);
     expect((await readDraft(first.ticketId))?.covers).toEqual([first.messageId, second.messageId, third.messageId]);
   });
 
-  test("assigned: nothing is sent automatically, not even the hand-off text", async () => {
+  test("assigned: nothing is sent automatically, not even the handoff text", async () => {
     const project = await world.newProject(ANSWERS, { handoffText: HANDOFF });
     const first = await world.send(project, "assigned", "one");
     await stateIs(first.messageId, "answered");
@@ -448,7 +448,7 @@ describe("a conversation that a person has", () => {
 });
 
 describe("a ticket", () => {
-  test("that was resolved is open again when its customer writes, and is answered", async () => {
+  test("that was resolved is reopened by a message of its customer, and answered", async () => {
     const project = await world.newProject(ANSWERS);
     const first = await world.send(project, "resolved", "one");
     await stateIs(first.messageId, "answered");
@@ -466,8 +466,8 @@ describe("a ticket", () => {
     expect(row).toEqual({ resolved_at: null });
   });
 
-  // The last test: it looks at everything that the others have made.
-  test("makes only legal moves, each from where the one before has led, and is where the last one led", async () => {
+  // Must be last: it checks everything that the other tests have created.
+  test("makes only legal moves, each from the stage of the previous one, and is in the stage of the last one", async () => {
     const tickets = await world.sql<{ id: string; home: ProjectId; stage: string }>(
       "SELECT id, home_project_id AS home, stage FROM tickets",
     );

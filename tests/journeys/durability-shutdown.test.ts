@@ -20,7 +20,7 @@ const CLEAN = { code: 0, signal: null };
 let product: Product;
 let api: ApiClient;
 let project: Project;
-/** The process whose API is asked, and the one whose pipeline works: the same one where there is only one. */
+/** The process whose API is called, and the one whose pipeline works: the same one if there is only one. */
 let door: CompositionProcess;
 let worker: CompositionProcess;
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   door = processes.find(({ apiUrl }) => apiUrl === api.baseUrl(0)) as CompositionProcess;
   const workers = processes.filter(({ name }) => /pipeline|standalone/.test(name));
   [worker] = workers as [CompositionProcess];
-  // Of several pipelines one is enough: what it does not finish is done when it starts again.
+  // One of several pipelines is enough: what it does not finish is done after its restart.
   for (const other of workers.slice(1)) await other.kill();
 });
 
@@ -46,14 +46,14 @@ const readMessages = (chatId: string) =>
     [ticketIdOf(project.id, "api", chatId)],
   );
 
-/** A request on a connection that is open already, of which the last bytes are still to be sent. */
+/** Starts a request on an open connection without its last bytes. */
 async function beginRequest(baseUrl: string, path: string) {
   const { hostname, port, host } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port) }).setEncoding("utf8");
   await once(socket, "connect");
   socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n`);
   return {
-    /** Sends the rest, and answers what comes back until the connection is closed. */
+    /** Sends the rest, and returns the response until the connection is closed. */
     async finish(): Promise<string> {
       socket.write("\r\n");
       let answer = "";
@@ -65,7 +65,7 @@ async function beginRequest(baseUrl: string, path: string) {
 }
 
 describe("an API that gets SIGTERM", () => {
-  test("is not ready at once, answers its calls early, exits with 0, and their replies are in the drain", async () => {
+  test("is immediately not ready, responds to its calls early, exits with 0, and their replies are in the drain", async () => {
     const chatId = "waiting-calls";
     const release = await holdChat(product.store, project, chatId);
     const calls = [1, 2, 3].map((number) =>
@@ -113,7 +113,7 @@ describe("a pipeline that gets SIGTERM", () => {
   let release: () => Promise<void> = () => Promise.resolve();
   afterEach(() => release());
 
-  /** Lets it be in the middle of a message, until `release`. */
+  /** Starts a message and keeps it in progress until `release`. */
   async function beginMessage(chatId: string): Promise<void> {
     release = await holdTable(product.databaseUrl, "replies", "writers");
     expect((await api.send("shutdown", { text: "hello", chatId, mode: "async" })).status).toBe(202);
@@ -131,7 +131,7 @@ describe("a pipeline that gets SIGTERM", () => {
     expect(rows).toHaveLength(1);
   }
 
-  test("finishes the message that it works on, and exits with 0", async () => {
+  test("finishes its message, and exits with 0", async () => {
     const chatId = "finished";
     await beginMessage(chatId);
     const exit = worker.kill("SIGTERM");
@@ -143,10 +143,10 @@ describe("a pipeline that gets SIGTERM", () => {
     await isAnsweredOnce(chatId);
   });
 
-  test("exits with 0 also when the message does not end in time, and leaves it to the next one", async () => {
+  test("exits with 0 even if the message does not end in time, and leaves it to the next process", async () => {
     const chatId = "released";
     await beginMessage(chatId);
-    // Where the API is in the same process, it has to wait for a slow client besides.
+    // If the API is in the same process, it also has to wait for a slow client.
     const slow = await beginRequest(api.baseUrl(0), "/readyz");
     expect(await worker.kill("SIGTERM")).toEqual(CLEAN);
     slow.drop();
@@ -156,7 +156,7 @@ describe("a pipeline that gets SIGTERM", () => {
     await isAnsweredOnce(chatId);
   });
 
-  test("a second time ends at once, and the message is answered after the next start", async () => {
+  test("a second time ends immediately, and the message is answered after the next start", async () => {
     const chatId = "twice";
     await beginMessage(chatId);
     const exit = worker.kill("SIGTERM");

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** Calls `/api/v1/admin/agents` and what follows it as an administrator, each call on another replica. */
+/** Calls `/api/v1/admin/agents` and paths below it as an administrator, each call on another replica. */
 let calls = 0;
 const call = (path: string, request: ApiRequest = {}) =>
   callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/agents${path}`, {
@@ -47,7 +47,7 @@ const resultOf = ({ body }: ApiAnswer) => {
 const makeAgent = async (more: object = {}) => itemOf(await call("", { json: { name: `agent ${newId()}`, ...more } }));
 
 describe("an agent", () => {
-  test("201: is made, and read, listed, changed by its version and deleted", async () => {
+  test("201: is created, read, listed, updated by its version and deleted", async () => {
     const name = `billing ${newId()}`;
     const made = await call("", { json: { name, description: "Invoices.", reviewPolicy: "auto" } });
     const item = itemOf(made);
@@ -73,7 +73,7 @@ describe("an agent", () => {
     expectProblem(await call(`/${item.id}`), "not_found");
   });
 
-  test("200: lists come in pages, newest first", async () => {
+  test("200: lists are paged, newest first", async () => {
     for (const index of [1, 2, 3]) await call("", { json: { name: `paged ${index}` } });
     const names: string[] = [];
     let cursor: string | null = "";
@@ -85,7 +85,7 @@ describe("an agent", () => {
     expect(names).toEqual(["paged 3", "paged 2", "paged 1"]);
   });
 
-  test("400: every fault of a body or query is told, unknown fields too", async () => {
+  test("400: all errors of a body or query are reported, including unknown fields", async () => {
     const { id, name } = await makeAgent();
     const bad = { name: "", nmae: "x", autoThreshold: 2, examples: [1], kbIds: ["guide"] };
     const pointers = ["/name", "/nmae", "/autoThreshold", "/examples/0", "/kbIds/0"];
@@ -99,14 +99,14 @@ describe("an agent", () => {
     expect(itemOf(await call(`/${id}`))).toMatchObject({ name, version: 1 });
   });
 
-  test("413: a body is at most 5 MB, and may have more than a message", async () => {
+  test("413: a body may be larger than a message, up to 5 MB", async () => {
     const examples = Array.from({ length: 1_000 }, (_, index) => `${index} ${"x".repeat(1_500)}`);
     expect((await makeAgent({ examples })).examples).toEqual(examples);
     const tooLarge = { name: "large", instructions: "x".repeat(AGENT_LIMITS.bodyMaxBytes) };
     expectProblem(await call("", { json: tooLarge }), "payload_too_large");
   });
 
-  test("412: a change of another version is refused with the present one, and changes nothing", async () => {
+  test("412: a change of another version is rejected with the current one, without changes", async () => {
     const item = await makeAgent();
     for (const tag of ['"7"', 'W/"1"', '"x"']) {
       const headers = { "If-Match": tag };
@@ -118,7 +118,7 @@ describe("an agent", () => {
     expect(itemOf(await call(`/${item.id}`))).toEqual(item);
   });
 
-  test("405: other methods are refused with those that there are", async () => {
+  test("405: other methods are rejected with the allowed ones", async () => {
     const { id } = await makeAgent();
     const allow = { "": "GET, HEAD, POST", [`/${id}`]: "GET, HEAD, PATCH, DELETE", [`/${id}/execute`]: "POST" };
     for (const [path, methods] of Object.entries(allow)) {
@@ -129,7 +129,7 @@ describe("an agent", () => {
     expectProblem(await call(`/${id}/execute`), "method_not_allowed");
   });
 
-  test("404: of another project it is found by nobody, and neither is its knowledge base", async () => {
+  test("404: of another project it is not found, nor is its knowledge base", async () => {
     const kb = await kbs.makeKb();
     const item = await makeAgent({ kbIds: [kb.id] });
     const project = "south";
@@ -142,7 +142,7 @@ describe("an agent", () => {
     expect(itemOf(await call(`/${item.id}`))).toEqual(item);
   });
 
-  test("403: each call needs its own scope, before its body is read", async () => {
+  test("403: each call needs its scope, before its body is read", async () => {
     const { id } = await makeAgent();
     const { project } = await product.store.projects.ensure("north");
     const endpoints: [method: string, path: string, scope: Scope][] = [
@@ -168,7 +168,7 @@ describe("an agent", () => {
   });
 });
 
-test("an agent that is asked answers with sources, and says so when it finds nothing; no ticket is made", async () => {
+test("an agent answers with sources, or reports that it found nothing, without a ticket", async () => {
   const kb = await kbs.makeKb();
   const text = "# Returns\n\n## How do I send shoes back?\n\nShoes can be sent back within 30 days.\n";
   const { id: documentId } = documentOf(await kbs.add(kb.id, { key: "returns", text }));
@@ -188,7 +188,7 @@ test("an agent that is asked answers with sources, and says so when it finds not
   expect(await queryDatabase(product.databaseUrl, tickets, [project.id])).toEqual([]);
 });
 
-test("an example that is added counts in triage on every replica soon, and a deleted agent gets no more messages", async () => {
+test("an added example soon counts in triage on every replica, and a deleted agent gets no messages", async () => {
   const project = "triage";
   const create = async (json: object) => itemOf(await call("", { project, json: { reviewPolicy: "auto", ...json } }));
   const ask = async (text: string) => {
@@ -217,7 +217,7 @@ describe("the model server", () => {
   const KEY = "sk-planted-9876543210";
   const none = { ok: true, source: null, baseUrl: null, api: null, apiKey: null, model: null };
 
-  test("is tested, set and removed while the service runs: agents use it at once, and nobody reads its key", async () => {
+  test("is tested, set and removed while the service runs: agents use it immediately, and its key is never returned", async () => {
     const model = await startFakeModel();
     try {
       expect((await settings()).body).toEqual(none);
@@ -263,7 +263,7 @@ describe("the model server", () => {
       expect(row?.text).toContain("gpt-test");
       expect(row?.text).not.toContain(KEY);
 
-      // The key stays with its server, and is not sent to another one.
+      // The key belongs to its server, and is not sent to another one.
       expect((await settings({ method: "PUT", json: { ...input, apiKey: "********" } })).body).toEqual(shown);
       const moved = await settings({ method: "PUT", json: { baseUrl: "http://127.0.0.1:9/v1", model: null } });
       expect(moved.body).toMatchObject({ apiKey: null, model: null });
@@ -281,7 +281,7 @@ describe("the model server", () => {
     }
   });
 
-  test("400 with every error of the input; 403 for keys of one project", async () => {
+  test("400 with all errors of the input; 403 for keys of one project", async () => {
     for (const baseUrl of [
       "file:///etc/passwd",
       "ftp://host/",

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** Calls the first replica, so that what it writes down comes in the order of the calls. */
+/** Calls the first replica, so that its rows have the order of the calls. */
 function call(path: string, request: ApiRequest = {}): Promise<ApiAnswer> {
   const [baseUrl = ""] = product.composition.apiUrls;
   return callApi(`${baseUrl}/api/v1${path}`, { key: product.adminKey, ...request });
@@ -47,7 +47,7 @@ const keyFor = (project: Project | null, scopes: Scope[]) =>
     rateLimit: null,
   });
 
-/** The rows about one request, once there is any. */
+/** Waits for the rows of a request. */
 const untilAudited = (requestId: string) =>
   waitFor(
     async () => {
@@ -61,23 +61,23 @@ const untilAudited = (requestId: string) =>
     { what: `a row about the request ${requestId}` },
   );
 
-/** Waits until everything that the first replica has begun to write down is written: its rows keep their order. */
+/** Waits until the first replica has written all pending rows, which keep their order. */
 async function untilAllIsWritten(): Promise<void> {
   const requestId = newId();
-  // A route of its own each time: equal denials are counted.
+  // Uses another route each time: equal denials are counted.
   const { key } = await keyFor(north, ["models:execute"]);
   await call("/admin/keys", { key, headers: { "X-Request-Id": requestId } });
   await untilAudited(requestId);
 }
 
-describe("every endpoint of administration that is no GET", () => {
+describe("every administration endpoint other than GET", () => {
   const ENDPOINTS = Object.entries(ADMIN_ENDPOINTS as Record<string, Endpoint>).filter(
     ([, { method }]) => method !== "GET",
   );
-  /** They answer what would come of their body; nothing is kept, changed or sent, so their calls leave no row. */
+  /** Endpoints that only try out their body; nothing is stored, changed or sent, so their calls leave no row. */
   const TRIALS = ["renderCannedReply", "testHook", "testModelSettings"];
 
-  /** Calls an endpoint about what is not there, with the body of its example. */
+  /** Calls an endpoint for a missing object, with the body of its example. */
   async function callEndpoint({ method, path, body, ifMatch, example }: Endpoint, key: string): Promise<string> {
     const requestId = newId();
     await call(
@@ -92,7 +92,7 @@ describe("every endpoint of administration that is no GET", () => {
     return requestId;
   }
 
-  /** How many rows each of the requests has left, where that is not one. */
+  /** Returns the number of rows of each request that does not have exactly one. */
   async function findMiscounted(requestIds: ReadonlyMap<string, string>): Promise<Record<string, string[]>> {
     await untilAllIsWritten();
     const rows = await queryDatabase<{ request_id: string; action: string }>(
@@ -107,7 +107,7 @@ describe("every endpoint of administration that is no GET", () => {
     return Object.fromEntries(counted.filter(([, actions]) => actions.length !== 1));
   }
 
-  test("leaves exactly one row when it is called, whatever becomes of that", async () => {
+  test("adds exactly one row per call, whatever its result", async () => {
     const requestIds = new Map<string, string>();
     for (const [name, endpoint] of ENDPOINTS) requestIds.set(name, await callEndpoint(endpoint, product.adminKey));
     expect(await findMiscounted(requestIds)).toEqual(Object.fromEntries(TRIALS.map((name) => [name, []])));
@@ -115,7 +115,7 @@ describe("every endpoint of administration that is no GET", () => {
       product.databaseUrl,
       "SELECT DISTINCT action FROM audit_events",
     );
-    // The console says each of them in words.
+    // The console has a text for each of them.
     const texts = Object.keys(consoleTexts.pages);
     expect(actions.filter(({ action }) => !texts.includes(`audit.did.${action}`))).toEqual([]);
     const denied = await queryDatabase(
@@ -126,7 +126,7 @@ describe("every endpoint of administration that is no GET", () => {
     expect(denied).toEqual([]);
   });
 
-  test("leaves exactly one row when it is refused for its scope", async () => {
+  test("adds exactly one row if the scope is missing", async () => {
     const { key } = await keyFor(north, ["models:execute"]);
     const requestIds = new Map<string, string>();
     for (const [name, endpoint] of ENDPOINTS) requestIds.set(name, await callEndpoint(endpoint, key));
@@ -134,8 +134,8 @@ describe("every endpoint of administration that is no GET", () => {
   });
 });
 
-describe("what was done", () => {
-  test("is told with who, what, on what, in which project, and by which request", async () => {
+describe("a completed operation", () => {
+  test("is recorded with its actor, action, object, project and request", async () => {
     const headers = { "X-Request-Id": newId() };
     const name = `agent ${newId()}`;
     const made = await call("/admin/agents", { project: "north", json: { name }, headers });
@@ -170,13 +170,13 @@ describe("what was done", () => {
     });
   });
 
-  test("by the service itself is told too: the keys and the first project that it made", async () => {
+  test("of the service itself is recorded too: the keys and the first project", async () => {
     const rows = rowsOf(await audit("?limit=200&to=2999-01-01&actor=configuration"));
     expect(rows).toContainEqual(expect.objectContaining({ action: "keys.create", project: null, result: "ok" }));
     expect(rowsOf(await audit("?action=service.initialize"))).toHaveLength(1);
   });
 
-  test("does not give the name of an object of another project that a denied call has named", async () => {
+  test("does not reveal the name of another project's object in a denied call", async () => {
     const made = await call("/admin/agents", { project: "north", json: { name: `agent ${newId()}` } });
     const { id } = (made.body as unknown as { item: { id: string } }).item;
     const { key, record } = await keyFor(south, ["agents:write", "audit:read"]);
@@ -185,7 +185,7 @@ describe("what was done", () => {
     expect(rows).toMatchObject([{ actor: `key:${record.id}`, actorName: "journey", objectName: null }]);
   });
 
-  test("names no object where the caller has put something else in the place of an id", async () => {
+  test("has no object if the caller has sent something other than an id", async () => {
     const requestId = newId();
     const headers = { "X-Request-Id": requestId };
     const secret = `svc_${"s".repeat(38)}`;
@@ -202,7 +202,7 @@ describe("what was done", () => {
 });
 
 describe("the use of a key", () => {
-  test("is told once an hour by each replica, with the network and not the address", async () => {
+  test("is recorded once an hour by each replica, with the network instead of the address", async () => {
     const { key, record } = await keyFor(north, ["kb:read"]);
     const { apiUrls } = product.composition;
     for (const url of [...apiUrls, ...apiUrls]) await callApi(`${url}/api/v1/admin/kb`, { key });
@@ -241,7 +241,7 @@ describe("a denial", () => {
     expect(row).toMatchObject({ ...who, action: "http.denied", object, project: null, requestId, count: 1 });
   });
 
-  test("of a valid key is told with the key, and the project where it may work there", async () => {
+  test("of a valid key is recorded with the key, and the project if it has access", async () => {
     const { key, record } = await keyFor(north, ["kb:read"]);
     expectProblem(await call("/admin/keys", { key }), "insufficient_scope");
     expectProblem(await call("/admin/kb", { key, project: "south" }), "project_mismatch");
@@ -254,14 +254,14 @@ describe("a denial", () => {
     expect(rows.map(({ network }) => network)).toEqual([null, null]);
   });
 
-  test("that is repeated leaves no row each: the first at once, the others together when they are counted", async () => {
+  test("is recorded immediately the first time, and repetitions together as a count", async () => {
     const { key, record } = await keyFor(north, ["kb:read"]);
     for (let round = 0; round < 8; round++) await call("/projects", { key });
     await untilAllIsWritten();
     const list = async () =>
       rowsOf(await audit(`?actor=key:${record.id}&action=http.denied`)).map(({ count, object }) => [count, object]);
     expect(await list()).toEqual([[1, "GET /api/v1/projects"]]);
-    // What is counted is not lost when the process ends.
+    // Counted denials are not lost when the process ends.
     await product.restart({});
     expect(await list()).toEqual([
       [7, "GET /api/v1/projects"],
@@ -270,23 +270,23 @@ describe("a denial", () => {
   });
 });
 
-describe("the list of the audit trail", () => {
+describe("the audit log list", () => {
   test("403: needs audit:read, and admin:* for another project", async () => {
     const writer = await keyFor(north, ["audit:write"]);
     expectProblem(await audit("", { key: writer.key }), "insufficient_scope");
     const { key } = await keyFor(north, ["audit:read"]);
     for (const name of ["south", "default", "nowhere", ""]) {
       const answer = await audit(`?project=${name}`, { key });
-      // A parameter without a value is none.
+      // A parameter without a value counts as absent.
       if (name === "") expect(answer.status).toBe(200);
       else expectProblem(answer, "insufficient_scope");
     }
   });
 
-  test("has only the rows of its project for a key of that, and those of all for an administrator", async () => {
+  test("has only the rows of its project for a project key, and all rows for an administrator", async () => {
     for (const project of ["north", "south"]) await call("/admin/kb", { project, json: { name: `kb ${newId()}` } });
     const { key, record } = await keyFor(north, ["audit:read"]);
-    // The first use of the key leaves a row a moment later.
+    // The first use of the key adds a row a moment later.
     await audit("", { key });
     await waitFor(async () => rowsOf(await audit(`?action=key.use&object=${record.id}`)).length > 0, {
       what: "the use of the key to be noted",
@@ -301,7 +301,7 @@ describe("the list of the audit trail", () => {
     expect(rowsOf(await audit("?project=nowhere"))).toEqual([]);
   });
 
-  test("has what is done to the whole installation for administrators only, whichever project a call names", async () => {
+  test("has operations on the whole installation only for administrators, whatever project a call names", async () => {
     const { key } = await keyFor(north, ["audit:read"]);
     const since = new Date().toISOString();
     const changes: [string, ApiRequest][] = [
@@ -315,7 +315,7 @@ describe("the list of the audit trail", () => {
     }
     const seen = rowsOf(await audit(`?from=${since}&limit=200`, { key }));
     expect(seen.filter(({ action }) => action !== "key.use")).toEqual([]);
-    // The use of the key is noted a moment later, in its project.
+    // The use of the key is recorded a moment later, in its project.
     const rows = rowsOf(await audit(`?from=${since}`)).filter(({ action }) => action !== "key.use");
     const message = rows.map(({ action, project }) => `${action} ${project}`);
     expect(message.toReversed()).toEqual(
@@ -323,7 +323,7 @@ describe("the list of the audit trail", () => {
     );
   });
 
-  test("comes in pages, newest first, whatever is added meanwhile", async () => {
+  test("is paged, newest first, unaffected by new rows", async () => {
     const name = `kb ${newId()}`;
     for (let round = 0; round < 5; round++) await call("/admin/kb", { project: "north", json: { name } });
     const seen: AuditItem[] = [];
@@ -339,7 +339,7 @@ describe("the list of the audit trail", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("is of a time, and of a result", async () => {
+  test("is filtered by time and result", async () => {
     const [newest] = rowsOf(await audit("?limit=1&action=kb.create"));
     const at = newest?.at ?? "";
     expect(rowsOf(await audit(`?from=${at}&action=kb.create`))).toContainEqual(newest);
@@ -350,7 +350,7 @@ describe("the list of the audit trail", () => {
     expect(new Set(refused.map(({ result }) => result))).toEqual(new Set(["invalid_request"]));
   });
 
-  test("400: every fault of a query is told", async () => {
+  test("400: all errors of a query are reported", async () => {
     expectProblem(await audit("?limit=0&cursor=x&from=yesterday&to=2026-13-01&actor=%00"), "invalid_request", [
       "/actor",
       "/cursor",
@@ -362,16 +362,16 @@ describe("the list of the audit trail", () => {
       "/action",
       "/object",
     ]);
-    // It knows no search, and must not answer everything as if it were what was searched for.
+    // It has no search, and must not return everything for one.
     expectProblem(await audit("?q=north&limit=0"), "invalid_request", ["/q", "/limit"]);
     expectProblem(await call("/admin/deliveries?q=x"), "invalid_request", ["/q"]);
-    // The cursor of another list.
+    // A cursor of another list.
     const other = cursorOf(await call("/admin/keys?limit=1"));
     expectProblem(await audit(`?cursor=${other}`), "invalid_request", ["/cursor"]);
   });
 
   test.each(["' OR '1'='1", "'; DROP TABLE audit_events; --", "%", "_", "\\", "ok' UNION SELECT 1"])(
-    "takes a filter as it stands: %s",
+    "treats a filter as literal text: %s",
     async (text) => {
       for (const name of ["actor", "action", "object", "result", "project"]) {
         const answer = await audit(`?${name}=${encodeURIComponent(text)}`);
@@ -380,22 +380,22 @@ describe("the list of the audit trail", () => {
     },
   );
 
-  test("405: nothing of it can be changed", async () => {
+  test("405: is read-only", async () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
       expectProblem(await audit("", { method }), "method_not_allowed");
     }
   });
 });
 
-describe("the check of the audit trail", () => {
+describe("the verification of the audit log", () => {
   const verify = (query = "", request: ApiRequest = {}) => call(`/admin/audit/verify${query}`, request);
 
-  test("403: is for administrators, since the chain is one for all projects", async () => {
+  test("403: is for administrators, since all projects share one chain", async () => {
     const { key } = await keyFor(north, ["audit:*"]);
     expectProblem(await verify("", { key }), "insufficient_scope");
   });
 
-  test("400: takes days that are, in their order, not too many, and a head as it was told", async () => {
+  test("400: requires a valid, ordered and limited range of days, and a valid head", async () => {
     expectProblem(await verify("?from=2026-02-30&to=x&expect=1"), "invalid_request", ["/expect", "/from", "/to"]);
     expectProblem(await verify("?from=2026-03-02&to=2026-03-01"), "invalid_request", ["/to"]);
     expectProblem(await verify("?from=2026-01-01&to=2026-02-01"), "invalid_request", ["/from"]);
@@ -404,7 +404,7 @@ describe("the check of the audit trail", () => {
     expect((await verify("?from=2026-01-01&to=2026-01-31")).status).toBe(200);
   });
 
-  test("200: says that the chain is whole and where it ends, and finds by that whether it is still the same", async () => {
+  test("200: reports a valid chain with its head, and verifies it against an earlier head", async () => {
     const first = auditCheckSchema.strict().parse(checkOf(await verify()));
     expect(first).toMatchObject({ isIntact: true, fault: null, to: null, next: null });
     expect(first.rows).toBeGreaterThan(10);
@@ -423,7 +423,7 @@ describe("the check of the audit trail", () => {
   });
 });
 
-test("nothing that is secret or personal is in any row, wherever it was sent", async () => {
+test("no row contains secret or personal data, wherever it was sent", async () => {
   const planted: string[] = [];
   const plant = (prefix = "") => {
     const value = `${prefix}planted${randomBytes(16).toString("hex")}`;
@@ -469,7 +469,7 @@ test("nothing that is secret or personal is in any row, wherever it was sent", a
   expect(text).not.toContain(product.adminKey);
 });
 
-test("a row that somebody changes in the database is found, and named", async () => {
+test("a row that was changed in the database is detected and identified", async () => {
   const [row] = rowsOf(await audit("?action=agents.create&limit=1"));
   for (const statement of [
     "ALTER TABLE audit_events DISABLE TRIGGER USER",

@@ -31,7 +31,7 @@ const itemOf = ({ body }: ApiAnswer) => channelItemSchema.strict().parse((body a
 const read = async (id: string) => itemOf(await call(`/${id}`));
 
 describe("channels", () => {
-  test("200: are all listed with settings, version and how each process is doing", async () => {
+  test("200: are all listed with settings, version and the state of each process", async () => {
     const answer = await call("");
     expect(answer.status).toBe(200);
     const { items } = answer.body as unknown as { items: ChannelItem[] };
@@ -47,7 +47,7 @@ describe("channels", () => {
     expect(await read("messenger")).toMatchObject({ enabled: false, state: "stopped" });
   });
 
-  test("the tool server is one of them, and is no channel", async () => {
+  test("include the tool server, which is not a channel", async () => {
     const item = await read("tool-server");
     expect(item).toMatchObject({ kind: "integration", enabled: true, config: {} });
     expect((await read("api")).kind).toBe("channel");
@@ -56,7 +56,7 @@ describe("channels", () => {
 
   test("bindHost applies while the HTTP API runs, keeps its calls, and leaves administration reachable", async () => {
     const { port } = new URL(api.baseUrl(0));
-    // Only a listener at every address takes connections to another one of loopback.
+    // Only a listener on all addresses accepts connections to another loopback address.
     const askElsewhere = async () =>
       fetch(`http://127.0.0.2:${port}/api/v1/health`).then(
         (response) => response.status,
@@ -72,7 +72,7 @@ describe("channels", () => {
     expect((await read("api")).state).toBe("running");
   });
 
-  test("are switched off and on while they run, on every replica", async () => {
+  test("are disabled and enabled while they run, on every replica", async () => {
     const replicas = product.composition.apiUrls.map((_url, index) => index);
     const send = (replica: number) => api.send("default", { text: "hi", mode: "async" }, { replica });
     expect(itemOf(await put("api", { enabled: false }))).toMatchObject({ enabled: false });
@@ -87,14 +87,14 @@ describe("channels", () => {
       expectProblem(refused, "channel_disabled");
     }
     await waitFor(async () => (await read("api")).state === "stopped", { what: "the channel to be stopped" });
-    // Administration goes on, or nobody could switch it on again.
+    // Administration stays available, or it could not be enabled again.
     expect(itemOf(await put("api", { enabled: true }))).toMatchObject({ enabled: true });
     for (const replica of replicas) {
       await waitFor(async () => (await send(replica)).status === 202, { what: `replica ${replica} to start it` });
     }
   });
 
-  test("have settings that take effect while they run; what is left out stays", async () => {
+  test("have settings that take effect while they run; omitted fields are unchanged", async () => {
     const before = await read("api");
     const changed = itemOf(await put("api", { config: { timeoutMs: 1, bufferDays: 3 } }));
     expect(changed.config).toEqual({ ...before.config, timeoutMs: 1, bufferDays: 3 });
@@ -110,7 +110,7 @@ describe("channels", () => {
     await put("api", { config: { timeoutMs: 30_000, bufferDays: 7 } });
   });
 
-  test("never show a secret, keep it sealed, and keep the one before for the overlap", async () => {
+  test("never show a secret, store it encrypted, and keep the previous one during the overlap", async () => {
     const first = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
     const second = `whsec_${Buffer.alloc(32, 2).toString("base64")}`;
     for (const [secret, previous] of [
@@ -138,7 +138,7 @@ describe("channels", () => {
     expect(itemOf(await put("messenger", { config: { botToken: null } })).config).toEqual({ botToken: null });
   });
 
-  test("412: are not changed over somebody else's change", async () => {
+  test("412: are not changed if another administrator has changed them", async () => {
     const { version } = await read("api");
     const changes = ["one", "two"].map((_name, index) =>
       call(
@@ -192,7 +192,7 @@ describe("channels", () => {
     expect(await read(id)).toEqual({ ...before, replicas: expect.any(Array) });
   });
 
-  test("take the origins of a widget as they are meant", async () => {
+  test("normalize the origins of a widget", async () => {
     const allowedOrigins = ["https://example.com", "https://*.example.com", "http://127.0.0.1:8080"];
     const { config } = itemOf(
       await put("widget", { config: { allowedOrigins: [...allowedOrigins, "https://example.com"] } }),
@@ -200,7 +200,7 @@ describe("channels", () => {
     expect(config).toMatchObject({ allowedOrigins });
   });
 
-  test("keep the identity secret of a widget sealed and masked, and what a change leaves out", async () => {
+  test("store the identity secret of a widget encrypted and masked, and keep it if a change omits it", async () => {
     const identitySecret = "an identity secret of a site";
     const first = await put("widget", { config: { identitySecret, features: { upload: false } } });
     expect(itemOf(first).config).toMatchObject({
@@ -218,21 +218,21 @@ describe("channels", () => {
     await put("widget", { config: { identitySecret: null, features: { upload: true, rating: true } } });
   });
 
-  test("give a widget that is enabled without a key one", async () => {
+  test("create a key for a widget that is enabled without one", async () => {
     const { config } = itemOf(await put("widget", { enabled: true }));
     expect(config).toMatchObject({ apiKey: expect.stringMatching(/^wk_[\w-]{32}$/) });
     expect(itemOf(await put("widget", { enabled: true })).config).toEqual(config);
     await put("widget", { enabled: false, config: { apiKey: null } });
   });
 
-  test("404: are the three of the service, and no other", async () => {
+  test("404: are only the three of the service", async () => {
     for (const id of ["fax", "__proto__", "API"]) {
       expectProblem(await call(`/${id}`), "not_found");
       expectProblem(await put(id, {}), "not_found");
     }
   });
 
-  test("403: are changed by administrators only, and seen by keys with channels:read", async () => {
+  test("403: are changed only by administrators, and visible to keys with channels:read", async () => {
     const project = await product.store.projects.findByName("default");
     const { key } = await issueKey(product.store, {
       name: "channels",
@@ -268,7 +268,7 @@ describe("channels", () => {
     await put("widget", { config: { apiKey: null, allowedOrigins: [], project: "default" } });
   });
 
-  test("of an enabled channel are stopped while any process has it stopped, of another one while all have", async () => {
+  test("of an enabled channel are stopped while any process has stopped it, of a disabled one while all have", async () => {
     const say = (state: "running" | "stopped" | "failing", error: string | null = null) =>
       product.store.channelStates.report([{ id: "api", state, since: new Date(), error }]);
     const stateIs = (state: string) =>

@@ -36,7 +36,7 @@ const resultOf = ({ body }: ApiAnswer): HookTestResult =>
   hookTestResultSchema.strict().parse((body as unknown as { item: unknown }).item);
 
 describe("a hook", () => {
-  test("201: is made, and read, listed, changed by its version and deleted with its bodies", async () => {
+  test("201: is created, read, listed, updated by its version and deleted with its bodies", async () => {
     const name = `contact ${newId()}`;
     const made = await hooks.admin("", { json: { name, preset: "form" } });
     const { secret, ...item } = itemOf(made) as HookItem & { secret: string };
@@ -81,7 +81,7 @@ describe("a hook", () => {
     expect(left).toEqual([]);
   });
 
-  test("201: every preset is a hook as it is, and each part of it can be another one", async () => {
+  test("201: every preset is a valid hook, and each part of it can be overridden", async () => {
     for (const preset of hookPresetSchema.options) {
       expect(await hooks.make({ preset })).toMatchObject({ preset, ...HOOK_PRESETS[preset] });
     }
@@ -101,7 +101,7 @@ describe("a hook", () => {
     expect(made.mapping.meta).toBeUndefined();
   });
 
-  test("400: every fault of a body is told, unknown fields and paths that are no JSONPath among them", async () => {
+  test("400: all errors of a body are reported, including unknown fields and invalid JSONPaths", async () => {
     const bad = {
       name: "",
       nmae: "x",
@@ -150,7 +150,7 @@ describe("a hook", () => {
     expectProblem(await hooks.admin(`/${id}/rotate`, { json: rotation }), "invalid_request", allowed);
   });
 
-  test("412: a change of another version is refused with the present one", async () => {
+  test("412: a change of another version is rejected with the current one", async () => {
     const { id } = await hooks.make({ preset: "form" });
     const headers = { "If-Match": '"7"' };
     for (const request of [{ method: "PATCH", json: { name: "stolen" } }, { method: "DELETE" }]) {
@@ -164,7 +164,7 @@ describe("a hook", () => {
       ),
     );
     const { mapping, version } = itemOf(await hooks.admin(`/${id}`));
-    // Either both are in, or one was told to read it again; none undoes the other unnoticed.
+    // Either both changes are stored, or one was rejected; none overwrites the other unnoticed.
     const done = both.filter(({ status }) => status === 200);
     expect(version).toBe(1 + done.length);
     expect([mapping.userId, mapping.chatId].filter((value) => value === "fixed")).toHaveLength(done.length);
@@ -199,7 +199,7 @@ describe("a hook", () => {
     expect((await hooks.admin(`/${id}`)).status).toBe(200);
   });
 
-  test("leaves its changes in the audit trail, without secrets", async () => {
+  test("records its changes in the audit log, without secrets", async () => {
     const { id, secret = "" } = await hooks.make({ preset: "form" });
     await hooks.admin(`/${id}`, { method: "PATCH", json: { name: `renamed ${id}` } });
     await hooks.admin(`/${id}/rotate`, { method: "POST" });
@@ -221,7 +221,7 @@ async function projectId() {
 }
 
 describe("a test of a hook", () => {
-  test("200: shows what it makes of a body, and sends nothing", async () => {
+  test("200: shows the message for a body, and sends nothing", async () => {
     const { id } = await hooks.make({ preset: "github" });
     const headers = { "X-GitHub-Event": "issues", "x-github-delivery": "d-1", "X-Secret": "not for mappings" };
     const body: unknown = JSON.parse(hookSample("github-issues-opened"));
@@ -246,7 +246,7 @@ describe("a test of a hook", () => {
     expect(count?.count).toBe(0);
   });
 
-  test("200: tells what does not map and still shows what does", async () => {
+  test("200: reports what cannot be mapped, and shows the rest", async () => {
     const { id } = await hooks.make({ mapping: { text: "{{$.a}}", userId: "{{$.b}}", webhookUrl: null } });
     const answer = await hooks.admin(`/${id}/test`, { json: { body: { b: "me" } } });
     expect(resultOf(answer)).toMatchObject({
@@ -258,7 +258,7 @@ describe("a test of a hook", () => {
     expect(resultOf(await hooks.admin(`/${id}/test`, { json: { body: null } })).outcome).toBe("failed");
   });
 
-  test("400: takes a body and headers, nothing else", async () => {
+  test("400: accepts only a body and headers", async () => {
     const { id } = await hooks.make({ preset: "form" });
     const call = (json: object) => hooks.admin(`/${id}/test`, { json });
     expectProblem(await call({}), "invalid_request", ["/body"]);

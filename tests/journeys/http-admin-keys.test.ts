@@ -25,7 +25,7 @@ let product: Product;
 let api: ApiClient;
 /** An administrator's key without a rate limit. */
 let admin: string;
-/** Every key that this file has seen, so that the log can be searched for them. */
+/** Every key of this test file, to search the log for them. */
 const secrets = new Set<string>();
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ interface KeysRequest extends ApiRequest {
   replica?: number;
 }
 
-/** A request to `/api/v1/admin/keys`, by an administrator unless another key is given. */
+/** Calls `/api/v1/admin/keys`, as an administrator unless another key is given. */
 async function keys(path = "", { replica, ...request }: KeysRequest = {}): Promise<ApiAnswer> {
   const answer = await callApi(`${api.baseUrl(replica)}/api/v1/admin/keys${path}`, { key: admin, ...request });
   expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -59,7 +59,7 @@ async function keys(path = "", { replica, ...request }: KeysRequest = {}): Promi
 const create = (json: unknown, request: KeysRequest = {}) => keys("", { json, ...request });
 const NEW = { name: "shop", scopes: ["messages:*"], project: "north", rateLimit: null };
 
-/** Makes a key that is valid. */
+/** Creates a valid key. */
 async function make(change: object = {}): Promise<{ id: string; key: string; expiresAt: string | null }> {
   const answer = await create({ ...NEW, ...change });
   expect(answer.status).toBe(201);
@@ -73,7 +73,7 @@ const use = (key: string, replica = 0, project?: string) =>
   callApi(`${api.baseUrl(replica)}/api/v1/messages/keys`, { key, ...(project === undefined ? {} : { project }) });
 const replicas = () => product.composition.apiUrls.map((_, index) => index);
 
-/** Waits until a key has stopped on every replica. */
+/** Waits until every replica rejects a key. */
 async function expectEnded(key: string): Promise<void> {
   for (const replica of replicas()) {
     const answer = await waitFor(
@@ -87,8 +87,8 @@ async function expectEnded(key: string): Promise<void> {
   }
 }
 
-describe("a key that is made", () => {
-  test("is shown once, works at once on every replica, and is listed without itself", async () => {
+describe("a new key", () => {
+  test("is shown once, works immediately on every replica, and is listed without its value", async () => {
     const expiresAt = "2099-01-31T12:00:00+01:00";
     const made = await create({ ...NEW, name: "Kasse <b>2</b> 🛒", rateLimit: 600, expiresAt });
     const { key = "", ...item } = keyOf(made);
@@ -124,7 +124,7 @@ describe("a key that is made", () => {
     }
   });
 
-  test("has a record that says what the administration promises, whatever kind it is", async () => {
+  test("has a complete record, whatever its kind", async () => {
     await make({ expiresAt: "2099-01-31T12:00:00Z" });
     await make({ scopes: ["admin:*"], project: undefined, rateLimit: undefined });
     const { items } = keysOf(await keys("?limit=200"));
@@ -132,7 +132,7 @@ describe("a key that is made", () => {
     for (const item of items) expect(keyItemSchema.strict().parse(item)).toEqual(item);
   });
 
-  test("is bound to its project: `default` unless said, none with admin:*", async () => {
+  test("is bound to its project: `default` by default, none with admin:*", async () => {
     const projectOf = async (json: object) => keyOf(await create({ name: "a", ...json })).project;
     expect(await projectOf({ scopes: ["kb:read"] })).toBe("default");
     expect(await projectOf({ scopes: ["kb:read"], project: "north" })).toBe("north");
@@ -140,7 +140,7 @@ describe("a key that is made", () => {
     expect(keyOf(await create({ name: "a", scopes: ["kb:read"] }, { project: "north" })).project).toBe("default");
   });
 
-  test("has a limit of its own, or none", async () => {
+  test("has its own rate limit, or none", async () => {
     const { key } = await make({ rateLimit: 2 });
     await waitFor(async () => (await use(key)).status === 429, { what: "the limit of the key" });
     expect((await use(key)).headers.get("ratelimit-policy")).toBe('"default";q=2;w=60');
@@ -148,7 +148,7 @@ describe("a key that is made", () => {
     expect((await use(free)).headers.get("ratelimit-policy")).toBeNull();
   });
 
-  test("has its last use noted", async () => {
+  test("has its last use recorded", async () => {
     const { id, key } = await make();
     expect(keyOf(await keys(`/${id}`)).lastUsedAt).toBeNull();
     await use(key);
@@ -159,11 +159,11 @@ describe("a key that is made", () => {
     expect(Date.parse(lastUsedAt)).not.toBeNaN();
   });
 
-  test("ends when it expires, on every replica", async () => {
+  test("is rejected after its expiry, on every replica", async () => {
     let lifeMs = 1_000;
     const key = await waitFor(
       async () => {
-        // A machine that is too slow to use a key in its time gets one that lives longer.
+        // On a machine that is too slow to use a key in time, it gets a longer life.
         lifeMs *= 2;
         const made = await make({ expiresAt: new Date(Date.now() + lifeMs).toISOString() });
         const uses = await Promise.all(replicas().map((replica) => use(made.key, replica)));
@@ -175,8 +175,8 @@ describe("a key that is made", () => {
   });
 });
 
-describe("a key that is imported", () => {
-  test("works as it is on every replica, and no answer repeats it", async () => {
+describe("an imported key", () => {
+  test("works on every replica, and no response contains it", async () => {
     const key = "legacy/key+of=16 & more";
     secrets.add(key);
     const imported = await create({ ...NEW, key });
@@ -199,8 +199,8 @@ describe("a key that is imported", () => {
   });
 });
 
-describe("a key that is revoked", () => {
-  test("stops on every replica; once more is the same answer, and it stays in the list", async () => {
+describe("a revoked key", () => {
+  test("is rejected on every replica; revoking it again has the same response, and it stays in the list", async () => {
     const { id, key } = await make();
     for (const replica of replicas()) expect((await use(key, replica)).status).toBe(200);
     const revoked = await keys(`/${id}`, { method: "DELETE" });
@@ -212,15 +212,15 @@ describe("a key that is revoked", () => {
     expect(keyOf(await keys(`/${id}`)).revokedAt).toBe(keyOf(revoked).revokedAt);
   });
 
-  test("may be the one that revokes itself", async () => {
+  test("may have revoked itself", async () => {
     const { id, key } = await make({ scopes: ["admin:*"], project: undefined });
     expect((await keys(`/${id}`, { method: "DELETE", key })).status).toBe(200);
     await expectEnded(key);
   });
 });
 
-describe("a key that is rotated", () => {
-  test("works on beside its successor, which is like it", async () => {
+describe("a rotated key", () => {
+  test("still works beside its successor, which has the same properties", async () => {
     const old = await make({ expiresAt: "2099-01-31T12:00:00Z" });
     const rotated = await keys(`/${old.id}/rotate`, { method: "POST", replica: 1 });
     const { key = "", ...item } = keyOf(rotated);
@@ -236,7 +236,7 @@ describe("a key that is rotated", () => {
     expect([Date.parse(expiresAt ?? "") < Date.now() + 86_400_000, revokedAt]).toEqual([true, null]);
   });
 
-  test.each([0, 1])("ends after %i seconds, on every replica, and its successor does not", async (overlapSeconds) => {
+  test.each([0, 1])("expires after %i seconds on every replica, unlike its successor", async (overlapSeconds) => {
     const old = await make();
     for (const replica of replicas()) expect((await use(old.key, replica)).status).toBe(200);
     const rotated = keyOf(await keys(`/${old.id}/rotate`, { json: { overlapSeconds } }));
@@ -249,7 +249,7 @@ describe("a key that is rotated", () => {
 });
 
 describe("the list", () => {
-  test("comes page by page over replicas, each key once, whatever is made meanwhile", async () => {
+  test("is paged over replicas, with each key once, unaffected by new keys", async () => {
     const mark = "paging";
     const ids: string[] = [];
     for (let index = 0; index < 5; index++) ids.unshift((await make({ name: `${mark} ${index}` })).id);
@@ -264,7 +264,7 @@ describe("the list", () => {
     expect(seen).toEqual(ids);
   });
 
-  test("is searched by words as they are: no wildcard, no SQL, no mark-up", async () => {
+  test("is searched by literal text, without wildcards, SQL or markup", async () => {
     const name = "100% <i>Söhne</i> & 'Töchter'; --";
     const { id } = await make({ name });
     const idsFor = async (q: string) =>
@@ -296,12 +296,12 @@ describe("the list", () => {
     expectProblem(await keys(`?${query}`), "invalid_request", pointers);
   });
 
-  test("is refused for a cursor and a search of any length", async () => {
+  test("is rejected for a cursor or search of excessive length", async () => {
     const query = `cursor=${"A".repeat(5_000)}&q=${"x".repeat(201)}`;
     expectProblem(await keys(`?${query}`), "invalid_request", ["/cursor", "/q"]);
   });
 
-  test("is refused for a cursor with any character changed, and for one of another list", async () => {
+  test("is rejected for a cursor with any changed character, and for one of another list", async () => {
     const cursor = keysOf(await keys("?limit=1")).nextCursor ?? "";
     expect((await keys(`?cursor=${cursor}`)).status).toBe(200);
     for (let index = 0; index < cursor.length; index += 3) {
@@ -313,7 +313,7 @@ describe("the list", () => {
     expectProblem(projects, "invalid_request", ["/cursor"]);
   });
 
-  test("takes no offence at parameters that it does not know, or that say nothing", async () => {
+  test("ignores unknown and empty parameters", async () => {
     for (const query of ["?", "?limit=50&cursor=&q=", "?__proto__=1&order=asc&limit=007", "?q=%E0%A4%A"]) {
       expect((await keys(query)).status).toBe(200);
     }
@@ -342,7 +342,7 @@ describe("400 names the field:", () => {
     }
   });
 
-  test("each unknown scope by its place", async () => {
+  test("each unknown scope by its index", async () => {
     for (const scope of ["admin", "kb", "kb:all", "*:*", "", 1, null, ["kb:read"]]) {
       const answer = await create({ name: "a", scopes: ["kb:read", scope] });
       expectProblem(answer, "invalid_request", ["/scopes/1"]);
@@ -357,7 +357,7 @@ describe("400 names the field:", () => {
     }
   });
 
-  test("all faults at once, with the fields that nobody knows", async () => {
+  test("all errors at once, including unknown fields", async () => {
     const body =
       '{"name":1,"scopes":["kb:all"],"rateLimit":0,"createdBy":"me","__proto__":{"scopes":["admin:*"]},"constructor":{},"a/b~c":1}';
     expectProblem(await keys("", { body }), "invalid_request", [
@@ -371,7 +371,7 @@ describe("400 names the field:", () => {
     ]);
   });
 
-  test("a body that is no object", async () => {
+  test("a body that is not an object", async () => {
     const { id } = await make();
     for (const json of [null, [], [NEW], "text", 5, true]) {
       expectProblem(await create(json), "invalid_request", [""]);
@@ -379,7 +379,7 @@ describe("400 names the field:", () => {
     }
   });
 
-  test("the overlap of a rotation, and then nothing is rotated", async () => {
+  test("the overlap of a rotation, without rotating the key", async () => {
     const { id, key } = await make();
     for (const overlapSeconds of [-1, 604_801, 1.5, "0", null, [], {}]) {
       expectProblem(await keys(`/${id}/rotate`, { json: { overlapSeconds } }), "invalid_request", ["/overlapSeconds"]);
@@ -390,7 +390,7 @@ describe("400 names the field:", () => {
   });
 });
 
-describe("what is no such request", () => {
+describe("any other request", () => {
   test("is 400 invalid_json, 413 or 415, as everywhere", async () => {
     expectProblem(await keys("", { body: '{"name":' }), "invalid_json");
     expectProblem(await keys("", { body: "", method: "POST" }), "invalid_json");
@@ -404,7 +404,7 @@ describe("what is no such request", () => {
     expectProblem(await keys(`/${id}/rotate`, { body: "{}", headers: plain }), "unsupported_media_type");
   });
 
-  test("is 400 for JSON of any depth and with keys that come twice", async () => {
+  test("is 400 for JSON of any depth and with duplicate keys", async () => {
     const deep = `${'{"name":'.repeat(10_000)}1${"}".repeat(10_000)}`;
     expectProblem(await keys("", { body: deep }), "invalid_request", ["/name", "/scopes"]);
     const twice = '{"name":"a","name":1,"scopes":["kb:read"]}';
@@ -420,7 +420,7 @@ describe("what is no such request", () => {
     },
   );
 
-  test("is 405 with what is possible for other methods", async () => {
+  test("is 405 with the allowed methods for other methods", async () => {
     const { id } = await make();
     for (const [path, allow, methods] of [
       ["", "GET, HEAD, POST", ["PUT", "PATCH", "DELETE", "OPTIONS"]],
@@ -435,14 +435,14 @@ describe("what is no such request", () => {
     }
   });
 
-  test("is 404 below what there is", async () => {
+  test("is 404 for unknown paths below", async () => {
     expectProblem(await keys(`/${UNKNOWN}/rotate/now`, { method: "POST" }), "not_found");
     expectProblem(await keys(`/${UNKNOWN}/renew`, { method: "POST" }), "not_found");
   });
 });
 
-describe("whatever is sent", () => {
-  test("as a body is taken or refused, and never a fault of the service", async () => {
+describe("any input", () => {
+  test("as a body is accepted or rejected, and never an error of the service", async () => {
     const { id } = await make();
     await fc.assert(
       fc.asyncProperty(
@@ -467,7 +467,7 @@ describe("whatever is sent", () => {
     );
   });
 
-  test("as a path or query is taken or refused, and never a fault of the service", async () => {
+  test("as a path or query is accepted or rejected, and never an error of the service", async () => {
     const part = fc.oneof(
       fc.string({ unit: "binary", maxLength: 20 }).map((text) => encodeURIComponent(text.toWellFormed())),
       fc.stringMatching(/^[!-~]{0,20}$/).map((text) => text.replaceAll(/[?#]/g, "%")),

@@ -37,7 +37,7 @@ const make = async (more: object = {}) => itemOf(await call("", { json: { email:
 const ADMINISTRATOR = [{ project: "*", role: "administrator" }];
 
 describe("an operator", () => {
-  test("201: is made, read, listed, changed by its version and deleted; a password is never shown", async () => {
+  test("201: is created, read, listed, updated by its version and deleted; a password is never returned", async () => {
     const email = newEmail();
     const roles = [
       { project: "default", role: "viewer" },
@@ -65,7 +65,7 @@ describe("an operator", () => {
     expectProblem(await call(`/${item.id}`), "not_found");
   });
 
-  test("400: an e-mail address is one person's, in any case of its letters", async () => {
+  test("400: email addresses are unique, in any case", async () => {
     const [first, second] = [await make(), await make()];
     const taken = first.email.toUpperCase();
     expectProblem(await call("", { json: { email: taken, name: "Eve" } }), "invalid_request", ["/email"]);
@@ -73,7 +73,7 @@ describe("an operator", () => {
     expect(itemOf(await patch(first.id, { email: taken })).email).toBe(taken);
   });
 
-  test("400: every fault of a body is told, and what was typed as a password is not", async () => {
+  test("400: all errors of a body are reported, without the given password", async () => {
     const role = { project: "shop", role: "operator" };
     const bad = { email: "ann", name: "\n", roles: [{ project: "A B", role: "boss" }], password: "secret", x: 1 };
     const answer = await call("", { json: bad });
@@ -91,7 +91,7 @@ describe("an operator", () => {
     expectProblem(await remove(newId()), "not_found");
   });
 
-  test("403: nobody but an administrator sees or changes any", async () => {
+  test("403: are visible to and changed by administrators only", async () => {
     const { project } = await product.store.projects.ensure("default");
     const scopes = ["tickets:*", "agents:*", "kb:*", "audit:read"] as const;
     const { key } = await issueKey(product.store, {
@@ -105,9 +105,9 @@ describe("an operator", () => {
   });
 });
 
-test("the last administrator of everything is neither deleted nor disabled nor given another role", async () => {
+test("the last administrator of all projects cannot be deleted, disabled or given another role", async () => {
   const [one, other] = [await make({ roles: ADMINISTRATOR }), await make({ roles: ADMINISTRATOR })];
-  // Two at once: each alone would leave the other one.
+  // Concurrently: each of the two changes alone would leave the other administrator.
   const both = await Promise.all([remove(one.id), remove(other.id)]);
   expect(both.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 400]);
   const left = both[0]?.status === 200 ? other.id : one.id;
@@ -121,7 +121,7 @@ test("the last administrator of everything is neither deleted nor disabled nor g
   expect((await remove(left)).status).toBe(200);
 });
 
-test("the audit trail knows operators by their ids, and nobody's e-mail address or password", async () => {
+test("the audit log has the ids of operators, and no email address or password", async () => {
   const { id, email } = await make({ password: "an unusual passphrase" });
   await patch(id, { name: "Wolfgang" });
   await remove(id);

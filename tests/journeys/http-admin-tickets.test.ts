@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** Calls `/api/v1/admin/tickets` and what follows it as an administrator, each call on another replica. */
+/** Calls `/api/v1/admin/tickets` and paths below it as an administrator, each call on another replica. */
 let calls = 0;
 const call = (path: string, request: ApiRequest = {}) =>
   callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/tickets${path}`, {
@@ -58,7 +58,7 @@ const listed = async (query: string | Record<string, string>, request: ApiReques
   return itemsOf(answer).map(({ id }) => id);
 };
 
-/** Sends a message and answers the id of its ticket, once the pipeline is done with it. */
+/** Sends a message and returns the id of its ticket, once the pipeline has processed it. */
 async function converse(
   text: string,
   { project = "north", ...more }: Record<string, unknown> & { project?: string } = {},
@@ -73,7 +73,7 @@ async function keyOf(project: Project, scopes: Scope[]): Promise<string> {
 }
 
 describe("a ticket", () => {
-  test("200: has the record, what was said and done, and no more than that", async () => {
+  test("200: has its record, messages and events, and nothing else", async () => {
     const meta = { shop: "one", __proto__: 1 };
     const id = await converse("Where is my parcel?\nSecond line.", { userId: "u-7", meta });
     const answer = await call(`/${id}`);
@@ -105,19 +105,19 @@ describe("a ticket", () => {
     expect(item.events).toMatchObject([{ actor: "pipeline", messageId: item.messages[0]?.id }]);
     expect(item.firstReplyAt).not.toBeNull();
     expect((await call(`/${id}`, { method: "HEAD" })).headers.get("etag")).toBe(answer.headers.get("etag"));
-    // In the list without its contents.
+    // The list has it without its contents.
     const [inList] = itemsOf(await call(`?chatId=${item.chatId}`));
     const { messages, replies, events, draft, modelUsage, modelCalls, toolCalls, possibleDuplicates, more, ...record } =
       item;
     expect([modelUsage.calls, modelCalls, toolCalls, possibleDuplicates]).toEqual([0, [], [], []]);
     const lastMessage = { text: "We look into it. a 1", author: "agent", actor: null, at: item.replies[0]?.createdAt };
-    // Customers are found a moment after their message.
+    // Customers are indexed a moment after their message.
     expect(inList).toEqual({ ...record, customer: inList?.customer, lastMessage });
     expect(ticketItemSchema.strict().parse(inList)).toEqual(inList);
     expect([messages, replies, events, more].length + Number(draft === null)).toBe(5);
   });
 
-  test("200: is downloaded as text, in which nothing that a customer writes looks like an entry of its own", async () => {
+  test("200: is downloaded as text, in which no customer's message can imitate an entry", async () => {
     const text = "Hi.\r\n2026-01-01 00:00 UTC  Operator\u2028  We refund you.\u001b[2J\u202e";
     const meta = { customer: { name: "Mallory\n2026-01-01" } };
     const id = await converse(text, { meta });
@@ -137,14 +137,14 @@ describe("a ticket", () => {
     );
   });
 
-  test("200: held for a person, has the draft, which is stale once the customer writes again", async () => {
+  test("200: has its draft while held for review, which is stale once the customer writes again", async () => {
     const chatId = `held-${newId()}`;
     const id = await converse("What is the meaning of Zyxgrubl?", { project: "south", chatId });
     const item = itemOf(await call(`/${id}`, { project: "south" }));
     expect(item).toMatchObject({ stage: "review", status: "open", draft: { isStale: false } });
     expect(item.draft?.covers).toEqual(item.messages.map((message) => message.id));
     expect(item.replies).toMatchObject([{ author: "system", text: "A colleague answers." }]);
-    // Busy with another message, the pipeline cannot make a new draft before this one was looked at.
+    // While it processes another message, the pipeline cannot make a new draft before this one was checked.
     const release = await holdChat(product.store, south, chatId);
     await product.store.messages.accept(south.id, {
       channelId: "api",
@@ -173,10 +173,10 @@ describe("a ticket", () => {
     expect(drafted.version).toBeGreaterThan(item.version);
   });
 
-  test("200: that is accepted and not opened yet has the stage received", async () => {
+  test("200: has the stage received before it is opened", async () => {
     const chatId = `early-${newId()}`;
     const id = ticketIdOf(north.id, "api", chatId);
-    // As a channel commits it, in a moment in which no pipeline looks.
+    // As a channel commits it, at a moment without a running pipeline.
     await queryDatabase(
       product.databaseUrl,
       `WITH chat AS (INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq) VALUES ($1, $2, 'api', $3, 1))
@@ -202,7 +202,7 @@ describe("a ticket", () => {
     expectProblem(await call(`/${id}`, { method: "PATCH", json: { tags: [] } }), "not_found");
   });
 
-  test("200: shows the newest 200 of each, and says that there are more", async () => {
+  test("200: has the newest 200 messages and events, and whether there are more", async () => {
     const id = await converse("many");
     await queryDatabase(
       product.databaseUrl,
@@ -212,7 +212,7 @@ describe("a ticket", () => {
     const item = itemOf(await call(`/${id}`));
     expect(item.more).toEqual({ messages: false, replies: false, events: true });
     expect([item.events.length, item.events[0]?.actor, item.events.at(-1)?.actor]).toEqual([200, "test 1", "test 200"]);
-    // The older ones come from their place on, and the other lists only where they are asked for.
+    // Older ones are paged, and the other list is only returned if requested.
     const before = await call(`/${id}/history?eventsBefore=${item.events[0]?.id}`);
     const older = (before.body as unknown as { item: TicketHistory }).item;
     expect(older).toMatchObject({
@@ -231,7 +231,7 @@ describe("a ticket", () => {
     expectProblem(await call(`/${id}/history`, { project: "south" }), "not_found");
   });
 
-  test("200: shows at most 4 MB of each, the newest, however well they can be packed", async () => {
+  test("200: has at most 4 MB of the newest messages and events, however compressible they are", async () => {
     const id = await converse("large");
     await queryDatabase(
       product.databaseUrl,
@@ -247,7 +247,7 @@ describe("a ticket", () => {
     expect(JSON.stringify(messages.map(({ meta }) => meta)).length).toBeLessThanOrEqual(TICKET_LIMITS.shownMaxBytes);
   });
 
-  test("200: is changed by its version, which leaves an event; 412 and 400 change nothing", async () => {
+  test("200: is updated by its version with an event; 412 and 400 change nothing", async () => {
     const id = await converse("change me");
     const { version } = itemOf(await call(`/${id}`));
     const headers = { "If-Match": `"${version}"` };
@@ -270,7 +270,7 @@ describe("a ticket", () => {
     expect(item.events.at(-1)).toMatchObject({ data: { decision: "change", change: { priority: "urgent" } } });
   });
 
-  test("404: of another project it looks like one that there is not", async () => {
+  test("404: of another project it is indistinguishable from a missing one", async () => {
     const id = await converse("secret of the north");
     const missing = await call(`/${newId()}`, { project: "south" });
     for (const request of [{}, { method: "PATCH", json: { tags: ["stolen"] } }]) {
@@ -287,7 +287,7 @@ describe("a ticket", () => {
     expect(itemOf(await call(`/${id}`)).tags).toEqual([]);
   });
 
-  test("200: of another home, tells that home's name to an administrator only", async () => {
+  test("200: of another project of origin, has the name of that project only for an administrator", async () => {
     const id = await converse("to be handed on");
     expect((await call(`/${id}/note`, { json: { text: "north's own" } })).status).toBe(200);
     const reroute = (from: string, project: string) =>
@@ -302,7 +302,7 @@ describe("a ticket", () => {
     const item = itemOf(await call(`/${id}`, { project: "south", key }));
     expect(item).toMatchObject({ homeProject: null, project: "south" });
     expect(item.messages).toHaveLength(1);
-    // What was done in the time of the other project is only told to have been done.
+    // Events of the other project only show that something happened.
     const [run, note, rerouted] = item.events;
     expect(item.events).toHaveLength(3);
     for (const event of [run, note]) expect(event?.data).toEqual({});
@@ -312,7 +312,7 @@ describe("a ticket", () => {
     expect(JSON.stringify(item)).not.toMatch(/"north"|north's own|north-agent/);
     const whole = itemOf(await call(`/${id}`, { project: "south" }));
     expect(JSON.stringify(whole.events)).toContain("north's own");
-    // Back again, its home sees its own and not what the other one did.
+    // Back in its own project, it has its own events and not those of the other one.
     await call(`/${id}`, { project: "south", method: "PATCH", json: { tags: ["south's own"] } });
     expect((await reroute("south", "north")).status).toBe(200);
     const home = itemOf(await call(`/${id}`, { key: await keyOf(north, ["tickets:read"]) }));
@@ -322,7 +322,7 @@ describe("a ticket", () => {
 });
 
 describe("the customer of a ticket", () => {
-  test("200: has the name and address of `meta`, made safe to show, and is found by them", async () => {
+  test("200: has the sanitized name and email address of `meta`, and is found by them", async () => {
     const meta = { user: { name: "Zo\u00eb \u202eQuillfeather\n" }, email: "zoe@quill.example" };
     const id = await converse("Where is it?", { userId: "member-9041", meta });
     const customer = { name: "Zo\u00eb Quillfeather", email: "zoe@quill.example" };
@@ -333,14 +333,14 @@ describe("the customer of a ticket", () => {
     expect(await listed({ q: "quillfeather" }, { project: "south" })).toEqual([]);
   });
 
-  test("200: `meta` makes no task of a ticket, and no customer of what is none", async () => {
+  test("200: `meta` does not make a ticket a task, nor create a customer from invalid data", async () => {
     const id = await converse("Hello?", { meta: { origin: "tool-server", name: ["Zo\u00eb"] } });
     expect(itemOf(await call(`/${id}`))).toMatchObject({ customer: null, origin: null });
   });
 });
 
 describe("the list of tickets", () => {
-  test("200: goes on where it was while tickets come and change", async () => {
+  test("200: is paged consistently while tickets are created and changed", async () => {
     const user = `walker-${newId()}`;
     const ids: string[] = [];
     for (let index = 0; index < 5; index++) ids.push(await converse(`walk ${index}`, { userId: user }));
@@ -350,7 +350,7 @@ describe("the list of tickets", () => {
       const page: ApiAnswer = await call(`?userId=${user}&sort=createdAt&limit=2&cursor=${cursor}`);
       read.push(...itemsOf(page).map(({ id }) => id));
       cursor = cursorOf(page);
-      // One that was read and one that was not are changed.
+      // A listed and an unlisted ticket are changed.
       for (const id of [ids[0], ids[4]]) await call(`/${id}`, { method: "PATCH", json: { tags: [`t${calls}`] } });
     }
     expect(read).toEqual(ids);
@@ -361,7 +361,7 @@ describe("the list of tickets", () => {
     expect(await listed({ userId: user, createdFrom: "2020-01-01T00:00:00+01:00", sort: "createdAt" })).toEqual(ids);
   });
 
-  test("200: finds words within moments, in any case and without accents, in messages and replies", async () => {
+  test("200: soon finds words in messages and replies, ignoring case and accents", async () => {
     const word = `zitrone${newId().replaceAll("-", "").slice(-12)}`;
     const id = await converse(`Die Größe meiner ${word.toUpperCase()} fehlt, où est-elle?`);
     await waitFor(async () => (await listed({ q: word })).length > 0, { what: "the words" });
@@ -374,7 +374,7 @@ describe("the list of tickets", () => {
     expect(await listed({ q: word }, { project: "south" })).toEqual([]);
   });
 
-  test("200: of all projects goes on over them in one order, and needs an administrator's key", async () => {
+  test("200: of all projects is paged in one order, and needs an administrator's key", async () => {
     const user = `all-${newId()}`;
     const ids: string[] = [];
     for (const project of ["north", "south", "north", "south", "north"]) {
@@ -402,7 +402,7 @@ describe("the list of tickets", () => {
       await call(`/${id}`, { method: "PATCH", json: { tags: [tag] }, project });
     }
     expect(await listed({ allProjects: "1", tag, sort: "createdAt" })).toEqual(ids.slice(0, 2));
-    // Once the list has followed the changes, it goes by its index of tags.
+    // Once the list has followed the changes, it uses its index of tags.
     await waitFor(
       async () =>
         (
@@ -421,7 +421,7 @@ describe("the list of tickets", () => {
       expectProblem(await call(`${path}?${query}`, { key: scoped }), "insufficient_scope");
   });
 
-  test("400: tells every fault of the query", async () => {
+  test("400: reports all errors of the query", async () => {
     const query = new URLSearchParams({
       limit: "0",
       cursor: "x",
@@ -445,7 +445,7 @@ describe("the list of tickets", () => {
     expectProblem(await call("?status[$ne]=open&q=a&q=b"), "invalid_request", ["/q"]);
   });
 
-  test("400: takes no cursor that is changed, or of another order or list", async () => {
+  test("400: rejects a cursor that was changed, or of another order or list", async () => {
     for (let index = 0; index < 3; index++) await converse(`cursor ${index}`);
     const cursor = cursorOf(await call("?limit=1"));
     const agents = await callApi(`${api.baseUrl()}/api/v1/admin/agents?limit=1`, {
@@ -465,7 +465,7 @@ describe("the list of tickets", () => {
     expect((await call(`?limit=1&cursor=${cursor}`)).status).toBe(200);
   });
 
-  test("takes whatever is sent for text, and no more happens than that nothing is found", async () => {
+  test("treats any search as text, which at worst finds nothing", async () => {
     const before = await listed({ limit: "200" });
     const hostile = [
       "' OR 1=1 --",
@@ -501,7 +501,7 @@ describe("the list of tickets", () => {
   });
 });
 
-test("202: a test message is answered as any other is, in a chat of its own", async () => {
+test("202: a test message is answered like any other, in its own chat", async () => {
   const send = (json: object, request: ApiRequest = {}) =>
     callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/test-messages`, {
       key: product.adminKey,
@@ -537,7 +537,7 @@ describe("statistics", () => {
 
   const messagesOf = ({ body }: ApiAnswer) => (body as unknown as { messages: number }).messages;
 
-  test("200: count what came in and how it was answered, by channel and by agent", async () => {
+  test("200: count incoming messages and their outcomes, by channel and by agent", async () => {
     const project = await addProject(product.store, "counted", { reviewPolicy: "review" });
     const [held] = await product.store.agents.list(project.id);
     const chatId = `c-${newId()}`;
@@ -578,7 +578,8 @@ describe("statistics", () => {
     expect((await stats("?channelId=widget")).body).toMatchObject({ messages: 0 });
     expect((await stats(`?agentId=${held?.id}&channelId=api`)).body).toMatchObject({ messages: read.messages });
     expect((await stats("", { project: "north" })).body).not.toMatchObject({ messages: 0 });
-    // Each hour of a short time, each day of a longer one and each week of a long one, where the caller's days begin.
+    // One point per hour of a short period, per day of a longer one and per week of a long one, in the caller's time
+    // zone.
     const seriesOf = async (query: string) => ((await stats(query)).body as unknown as Stats).series;
     const days = (read as unknown as Stats).series;
     expect(days).toMatchObject({ unit: "day" });
@@ -598,7 +599,7 @@ describe("statistics", () => {
     ]);
     const weeks = await seriesOf("?from=2025-12-01&to=2026-11-30&timeZone=America/New_York");
     expect(weeks).toMatchObject({ unit: "week", points: { 0: { at: "2025-11-24T05:00:00.000Z" } } });
-    // A message that was worked on again is one, as its last time was.
+    // A message that was processed again counts once, by its last run.
     await queryDatabase(
       product.databaseUrl,
       `INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, at, moves, data)
@@ -611,7 +612,7 @@ describe("statistics", () => {
       automatic: 0,
       handoffs: read.handoffs + 1,
     });
-    // One that came in elsewhere counts where it is worked on.
+    // A ticket that was moved counts in the project that works on it.
     const given = await converse("given away");
     const target = { agentId: null, project: "counted" };
     expect((await call(`/${given}/reroute`, { json: target })).status).toBe(200);
@@ -620,7 +621,7 @@ describe("statistics", () => {
     });
   });
 
-  test("200: say what became of answers, sent and held, and leave out greetings and fixed replies", async () => {
+  test("200: count the outcomes of sent and held answers, without greetings and fixed replies", async () => {
     const { project } = await product.store.projects.ensure("answered");
     const kbs = createKbClient(product, "answered");
     const kb = await kbs.makeKb();
@@ -666,7 +667,7 @@ describe("statistics", () => {
     expectProblem(await stats("/answers?from=x&agentId=y"), "invalid_request", ["/from", "/agentId"]);
   });
 
-  test("200: say what waits in each queue, since when, and what was given up", async () => {
+  test("200: count waiting work by queue, with its age, and dead letters", async () => {
     const project = await addProject(product.store, "queued", {});
     const queues = async () =>
       (

@@ -43,7 +43,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-/** The files of a ZIP archive, by the list at its end. */
+/** Returns the files of a ZIP archive, from its directory. */
 function unzip(archive: Buffer): Map<string, string> {
   const files = new Map<string, string>();
   const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
@@ -67,7 +67,7 @@ type Attachment = Extract<ReplyItem, { type: "attachment" }>;
 const attachmentsIn = (replies: ReplyItem[]) =>
   replies.filter((reply): reply is Attachment => reply.type === "attachment");
 
-/** Checks that an answer is the text with its table, and the table as a file behind it; answers the file. */
+/** Checks that the replies are the text with its table and then the table as a file; returns the file. */
 function expectTable(replies: ReplyItem[]): Buffer {
   expect(replies.map(({ type }) => type)).toEqual(["message", "attachment"]);
   const [message, attachment] = replies;
@@ -86,13 +86,13 @@ function expectTable(replies: ReplyItem[]): Buffer {
 }
 
 describe("a Markdown table in an answer comes as an XLSX file too:", () => {
-  test("in the answer of a sync call, and not in the drain again", async () => {
+  test("in the response of a sync call, and not again in the drain", async () => {
     const chatId = randomUUID();
     const answer = await api.send("table", { text: "Which cities?", chatId });
     expect(answer.status).toBe(200);
     const files = unzip(expectTable(answer.replies));
     const sheet = files.get("xl/worksheets/sheet1.xml") ?? "";
-    // Numbers are numbers, everything else is text: a formula is nowhere.
+    // Numbers are numbers, everything else is text: there are no formulas.
     for (const number of [717710, 2748109, 0]) expect(sheet).toContain(`<v>${number}</v>`);
     expect(sheet).not.toContain("<f>");
     const texts = files.get("xl/sharedStrings.xml") ?? sheet;
@@ -102,7 +102,7 @@ describe("a Markdown table in an answer comes as an XLSX file too:", () => {
     expect((await api.drain("table", chatId)).replies).toEqual([]);
   });
 
-  test("in the drain of an async message: looked at, by cursor, and taken, the same bytes each time and on each replica", async () => {
+  test("in the drain of an async message: with peek, by cursor, and plain, with the same bytes each time on each replica", async () => {
     const chatId = randomUUID();
     await api.send("table", { text: "Which cities?", chatId, mode: "async" });
     await waitFor(async () => (await api.drain("table", chatId, "?peek=1")).replies.length === 2, {
@@ -133,7 +133,7 @@ describe("a Markdown table in an answer comes as an XLSX file too:", () => {
     expectTable((callback.json as { replies: ReplyItem[] }).replies);
   });
 
-  test("with one file a table, of different names", async () => {
+  test("with one file per table, with different names", async () => {
     const answer = await api.send("two-tables", { text: "hello" });
     expect(answer.replies.map(({ type }) => type)).toEqual(["message", "attachment", "attachment"]);
     const names = attachmentsIn(answer.replies).map(({ filename }) => filename);

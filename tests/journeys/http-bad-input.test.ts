@@ -19,7 +19,7 @@ import type { Product } from "./support/start-product.ts";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const NUL = "\u0000";
 const LONE = "\ud83d";
-/** Everything that is easily broken on the way through JSON, HTTP, SQL and back. */
+/** Text that easily breaks in JSON, HTTP or SQL. */
 const HARD_TEXT = 'שלום "עולם" مرحبا ‮abc‬ 👩‍👩‍👧‍👦🏳️‍🌈 e\u0301 \u{1F600}\u{10FFFF}\uFFFE \\u0000 \\ \'; -- \t\r\n\u2028 {"a":1}';
 const RUNS = process.env["SVC_SOAK"] === "1" ? 300 : 25;
 
@@ -38,7 +38,7 @@ const post = (json: unknown) => api.send("echo", json);
 const postBody = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   api.send("echo", undefined, { body, headers });
 const drain = (query: string) => api.drain("echo", "chat", query);
-/** A message that is accepted and that nobody waits for. */
+/** A message that is accepted, and for whose reply the test does not wait. */
 const accepted = { text: "hello", mode: "async" };
 
 function nested(depth: number): string {
@@ -123,7 +123,7 @@ describe("400 names the field:", () => {
     expectProblem(await post(json), "invalid_request", pointers);
   });
 
-  test("every bad field at once, not only the first", async () => {
+  test("all invalid fields at once", async () => {
     const answer = await post({ text: 5, chatId: "", userId: [], meta: [], mode: "x", webhookUrl: 1, timeoutMs: 0 });
     expectProblem(answer, "invalid_request", [
       "/text",
@@ -152,7 +152,7 @@ describe("400 names the field:", () => {
     expectProblem(await postBody(body), "invalid_request", [pointer]);
   });
 
-  test("text that only a prototype would have", async () => {
+  test("text that is only in the prototype", async () => {
     expectProblem(await postBody('{"__proto__":{"text":"hi"}}'), "invalid_request", ["/text"]);
   });
 });
@@ -178,7 +178,7 @@ describe("400 invalid_json:", () => {
   });
 });
 
-describe("what looks bad but is fine:", () => {
+describe("accepted although unusual:", () => {
   test.each<[what: string, json: unknown]>([
     ["50,000 characters", { ...accepted, text: "x".repeat(50_000) }],
     ["50,000 emoji, which are 100,000 UTF-16 units", { ...accepted, text: "🙂".repeat(50_000) }],
@@ -203,7 +203,7 @@ describe("what looks bad but is fine:", () => {
     expect((await postBody(body)).status).toBe(202);
   });
 
-  test("right-to-left, emoji and control texts come in and go out unchanged", async () => {
+  test("right-to-left text, emoji and control characters are stored and returned unchanged", async () => {
     const chatId = "hard-text";
     const meta = { [HARD_TEXT]: HARD_TEXT };
     const answer = await post({ text: HARD_TEXT, chatId, userId: HARD_TEXT, meta });
@@ -230,22 +230,22 @@ describe("the drain's query and path", () => {
     }
   });
 
-  test("400 for a parameter that comes twice", async () => {
+  test("400 for a duplicate parameter", async () => {
     expectProblem(await drain("?wait=1&wait=2"), "invalid_request", ["/wait"]);
   });
 
-  test("400 names every bad parameter", async () => {
+  test("400 lists all invalid parameters", async () => {
     expectProblem(await drain("?wait=-1&after=x&peek=7"), "invalid_request", ["/wait", "/after", "/peek"]);
   });
 
-  test("takes the longest wait and parameters that nobody knows", async () => {
+  test("accepts the longest wait and unknown parameters", async () => {
     // The reply ends the wait.
     await post({ ...accepted, chatId: "chat" });
     expect((await drain("?peek=1&wait=60000&colour=blue&__proto__=1")).status).toBe(200);
   });
 
   test.each(["%00", "a%0Ab", "%7F", "issue%3A1", "%2E%2E", "%2e", "x".repeat(201)])(
-    "400 for the chatId %s, which no message can have",
+    "400 for the invalid chatId %s",
     async (path) => {
       expectProblem(await askPath(`/api/v1/messages/${path}`), "invalid_request", ["/chatId"]);
     },
@@ -266,13 +266,13 @@ function askPath(path: string, method = "GET"): Promise<ApiAnswer> {
 describe("413", () => {
   const tooLarge = JSON.stringify({ ...accepted, extra: "x".repeat(2 * 1024 * 1024) });
 
-  test("for a body of 2 MB, whose length is announced, with the limit in words", async () => {
+  test("for a body of 2 MB with Content-Length, with the limit in the error", async () => {
     const answer = await postBody(tooLarge);
     expectProblem(answer, "payload_too_large");
     expect(answer.body.detail).toContain(String(LIMITS.bodyMaxBytes));
   });
 
-  test("for a body of 2 MB that comes in pieces", async () => {
+  test("for a chunked body of 2 MB", async () => {
     const response = await fetch(`${api.baseUrl()}/api/v1/messages`, {
       method: "POST",
       headers: { "X-Api-Key": product.adminKey, "Content-Type": "application/json" },
@@ -287,7 +287,7 @@ describe("413", () => {
     expectProblem(await postBody(body), "payload_too_large");
   });
 
-  test("and the same client's next call is answered", async () => {
+  test("and the next call of the same client succeeds", async () => {
     for (let round = 0; round < 3; round++) {
       expectProblem(await postBody(tooLarge), "payload_too_large");
       expect((await post(accepted)).status).toBe(202);
@@ -332,7 +332,7 @@ describe("415", () => {
   });
 });
 
-describe("405 says what is allowed:", () => {
+describe("405 lists the allowed methods:", () => {
   test.each([
     ["/api/v1/messages", "POST", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]],
     ["/api/v1/messages/chat", "GET, HEAD", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]],
@@ -346,7 +346,7 @@ describe("405 says what is allowed:", () => {
   });
 });
 
-describe("404 where there is nothing:", () => {
+describe("404 for unknown paths:", () => {
   test.each([
     "/",
     "/api",
@@ -371,7 +371,7 @@ describe("X-Request-Id", () => {
     return answer.headers.get("x-request-id");
   };
 
-  test.each(["a", "req-1_2.3:4", "X".repeat(128)])("is that of the request when it is a sane token: %s", async (id) => {
+  test.each(["a", "req-1_2.3:4", "X".repeat(128)])("is that of the request if it is a valid token: %s", async (id) => {
     expect(await idOf(id)).toBe(id);
     expect((await api.send("echo", accepted, { headers: { "X-Request-Id": id } })).headers.get("x-request-id")).toBe(
       id,
@@ -379,13 +379,13 @@ describe("X-Request-Id", () => {
   });
 
   test.each(["", "two words", "X".repeat(129), "<script>", "a,b", "é", '"', "a/b"])(
-    "is a new one when that of the request is no sane token: %j",
+    "is a new one if that of the request is invalid: %j",
     async (id) => {
       expect(await idOf(id)).toMatch(UUID);
     },
   );
 
-  test("is a new one when the request has two", async () => {
+  test("is a new one if the request has two", async () => {
     const answer = await sendRaw(api.baseUrl(), {
       path: "/api/v1/health",
       headers: [
@@ -396,7 +396,7 @@ describe("X-Request-Id", () => {
     expect(answer.headers.get("x-request-id")).toMatch(UUID);
   });
 
-  test("is another one each time when the request has none", async () => {
+  test("is unique if the request has none", async () => {
     expect(await idOf()).not.toBe(await idOf());
   });
 });
@@ -434,7 +434,7 @@ describe("any request at all", () => {
     ),
   };
 
-  test("that keeps to the schema is accepted", async () => {
+  test("that matches the schema is accepted", async () => {
     await fc.assert(
       fc.asyncProperty(valid, async (request) => {
         const answer = await post(request);
@@ -445,7 +445,7 @@ describe("any request at all", () => {
     );
   });
 
-  test("that has bad fields is refused with exactly these fields", async () => {
+  test("with invalid fields is rejected with exactly these fields", async () => {
     const bad = fc.record(invalidFields, { requiredKeys: [] }).filter((fields) => Object.keys(fields).length > 0);
     await fc.assert(
       fc.asyncProperty(valid, bad, async (request, errors) => {
@@ -456,7 +456,7 @@ describe("any request at all", () => {
     );
   });
 
-  test("with any JSON or bytes for a body gets an answer and no fault of the service", async () => {
+  test("with any JSON or bytes as body gets a response other than an error of the service", async () => {
     const anyBody = fc.oneof(
       fc.json(),
       fc.string({ unit: "binary" }),
@@ -488,7 +488,7 @@ describe("any request at all", () => {
 });
 
 describe("afterwards", () => {
-  test("bodies that are cut off harm nobody", async () => {
+  test("truncated bodies affect no other call", async () => {
     const head = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${product.adminKey}\r\nContent-Type: application/json\r\n`;
     const { hostname, port } = new URL(api.baseUrl());
     for (const rest of [
@@ -509,7 +509,7 @@ describe("afterwards", () => {
     }
   });
 
-  test("every process still answers, and none has noted a fault of its own", async () => {
+  test("every process still responds, and has logged no internal error", async () => {
     const { processes } = product.composition;
     for (const { name, apiUrl, output } of processes) {
       if (apiUrl !== undefined) expect((await callApi(`${apiUrl}/api/v1/health`)).body.status).toBe("pass");

@@ -125,7 +125,7 @@ describe(`callers that acknowledge by cursor (SVC_SEED=${SEED})`, () => {
     TEST_TIMEOUT_MS,
   );
 
-  test("have taken everything: every reply of theirs is delivered, and none is left", async () => {
+  test("have received everything: every reply is delivered, and none is left", async () => {
     const [row] = await queryDatabase<{ replies: number; delivered: number }>(
       product.databaseUrl,
       `SELECT count(*)::integer AS replies, count(r.delivered_at)::integer AS delivered
@@ -135,7 +135,7 @@ describe(`callers that acknowledge by cursor (SVC_SEED=${SEED})`, () => {
   });
 });
 
-describe("plain readers that hang up before their answer is on its way", () => {
+describe("plain readers that disconnect before their response is sent", () => {
   /** A long poll that the process has: it answers what came later. */
   async function beginPoll(chatId: string, replica: number) {
     const poll = await openRawCall(api.baseUrl(replica), {
@@ -159,7 +159,7 @@ describe("plain readers that hang up before their answer is on its way", () => {
   }
 
   test(
-    "before anything came lose nothing: the reply is there for the next one, on every replica",
+    "before a reply arrives lose nothing: the next reader gets it, on every replica",
     async () => {
       await forEachChat("waits-for-nothing", CHATS, async (chatId, chat) => {
         const poll = await beginPoll(chatId, chat);
@@ -187,7 +187,7 @@ describe("plain readers that hang up before their answer is on its way", () => {
   );
 
   test(
-    "do not keep the reply from another reader that goes on waiting",
+    "do not withhold the reply from another waiting reader",
     async () => {
       await forEachChat("waits-beside", CHATS / 5, async (chatId, chat) => {
         const impatient = await Promise.all([beginPoll(chatId, chat), beginPoll(chatId, chat + 1)]);
@@ -201,7 +201,7 @@ describe("plain readers that hang up before their answer is on its way", () => {
   );
 });
 
-test("afterwards nobody holds a reply", async () => {
+test("afterwards no reply is reserved", async () => {
   await waitFor(
     async () => {
       const [row] = await queryDatabase<{ held: string }>(

@@ -66,7 +66,7 @@ async function waitingCount(chatId: string, project: string): Promise<number> {
 }
 
 describe("an async message", () => {
-  test("gets 202 with exactly the documented body, and where its replies will be", async () => {
+  test("gets 202 with exactly the documented body, and the drain URL", async () => {
     const answer = await api.send("fixed", { text: "hello", chatId: "async 1", mode: "async" });
     expect(answer.status).toBe(202);
     expect(answer.headers.get("location")).toBe("/api/v1/messages/async%201");
@@ -81,7 +81,7 @@ describe("an async message", () => {
     });
   });
 
-  test("is answered in the drain, whichever replica is asked", async () => {
+  test("is answered in the drain of every replica", async () => {
     const chatId = "async-drained";
     await api.send("fixed", { text: "hello", chatId, mode: "async" });
     const drained = await api.drain("fixed", chatId, "?wait=20000", { replica: 1 });
@@ -98,23 +98,23 @@ describe("an async message", () => {
 });
 
 describe("waiting", () => {
-  test("a long poll that began before the message gets its reply", async () => {
+  test("a long poll that started before the message gets its reply", async () => {
     const chatId = "polled";
     const polling = api.drain("fixed", chatId, "?wait=30000", { replica: 1 });
     await api.send("fixed", { text: "hello", chatId, mode: "async" });
     expect((await polling).texts).toEqual([FIXED]);
   });
 
-  test("a long poll ends empty when nothing comes", async () => {
+  test("a long poll ends empty without a reply", async () => {
     const answer = await api.drain("fixed", "nothing-comes", "?wait=100");
     expect(answer).toMatchObject({ status: 200, body: { ok: true, replies: [], cursor: "0", more: false } });
   });
 
-  test("wait=0 answers at once, also with nothing", async () => {
+  test("wait=0 responds immediately, even if empty", async () => {
     expect(await api.drain("fixed", "nothing-there", "?wait=0")).toMatchObject({ status: 200, body: { replies: [] } });
   });
 
-  test("a long poll by cursor waits for what comes after the cursor", async () => {
+  test("a long poll by cursor waits for replies after the cursor", async () => {
     const chatId = "polled-by-cursor";
     await fillBuffer(chatId, 1);
     const first = await api.drain("fixed", chatId, "?after=0&wait=30000");
@@ -128,7 +128,7 @@ describe("waiting", () => {
 });
 
 describe("a plain GET", () => {
-  test("takes what it returns: nobody finds it again", async () => {
+  test("removes the replies that it returns", async () => {
     const chatId = "taken";
     await fillBuffer(chatId, 3);
     expect((await api.drain("fixed", chatId)).replies.length).toBe(3);
@@ -144,7 +144,7 @@ describe("a plain GET", () => {
     expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   });
 
-  test("gives each reply to exactly one of several readers", async () => {
+  test("returns each reply to exactly one of several readers", async () => {
     const chatId = "shared";
     const count = 20;
     const read: string[] = [];
@@ -164,7 +164,7 @@ describe("a plain GET", () => {
     expect((await api.drain("fixed", chatId)).replies).toEqual(nothing);
   });
 
-  test("returns at most 100 replies and says that there are more", async () => {
+  test("returns at most 100 replies, and whether there are more", async () => {
     const chatId = "crowded";
     await fillBuffer(chatId, 101);
     const first = await api.drain("fixed", chatId);
@@ -176,7 +176,7 @@ describe("a plain GET", () => {
     expect(rest.replies[0]?.seq).toBeGreaterThan(first.replies.at(-1)?.seq ?? Infinity);
   });
 
-  test("returns at most 8 MB, but always a reply when there is one", async () => {
+  test("returns at most 8 MB, but at least one reply if there is any", async () => {
     const chatId = "heavy";
     await fillBuffer(chatId, 2, "large");
     const first = await api.drain("large", chatId);
@@ -188,7 +188,7 @@ describe("a plain GET", () => {
 });
 
 describe("a GET with a cursor", () => {
-  test("returns replies again and again until they are acknowledged", async () => {
+  test("returns replies repeatedly until they are acknowledged", async () => {
     const chatId = "acknowledged";
     await fillBuffer(chatId, 3);
     const first = await api.drain("fixed", chatId, "?after=0");
@@ -210,7 +210,7 @@ describe("a GET with a cursor", () => {
     expect(idsOf((await api.drain("fixed", chatId)).replies)).toEqual([two?.id, three?.id]);
   });
 
-  test("goes through more than 8 MB in pages, each of which comes again until it is acknowledged", async () => {
+  test("returns more than 8 MB in pages, each repeatedly until it is acknowledged", async () => {
     const chatId = "heavy-by-cursor";
     await fillBuffer(chatId, 3, "large");
     const seen: string[] = [];
@@ -229,7 +229,7 @@ describe("a GET with a cursor", () => {
     expect((await api.drain("large", chatId)).replies).toEqual(nothing);
   });
 
-  test("goes on while messages keep coming on every replica, without a loss or a repeat", async () => {
+  test("loses and repeats nothing while messages arrive on every replica", async () => {
     const chatId = "keeps-coming";
     const count = 25;
     const sending = Promise.all(
@@ -250,7 +250,7 @@ describe("a GET with a cursor", () => {
     expect((await api.drain("fixed", chatId)).replies).toEqual(nothing);
   });
 
-  test("goes through more than one page without a loss or a repeat", async () => {
+  test("loses and repeats nothing over several pages", async () => {
     const chatId = "paged";
     await fillBuffer(chatId, 101);
     const seen: string[] = [];
@@ -267,7 +267,7 @@ describe("a GET with a cursor", () => {
 });
 
 describe("messages of all modes in one chat", () => {
-  test("each get their reply in their own way, and the drain has the others in their order", async () => {
+  test("each get their reply by their mode, and the drain has the others in order", async () => {
     const chatId = "mixed";
     const bodyOf = (text: string, change: object = {}) => ({ text, chatId, ...change });
     const release = await holdChat(product.store, fixed, chatId);
@@ -317,8 +317,8 @@ describe("messages of all modes in one chat", () => {
   });
 });
 
-describe("looking without taking", () => {
-  test("peek=1 takes nothing", async () => {
+describe("reading without removing", () => {
+  test("peek=1 removes nothing", async () => {
     const chatId = "peeked";
     await fillBuffer(chatId, 1);
     const checked = await api.drain("fixed", chatId, "?peek=1");
@@ -334,7 +334,7 @@ describe("looking without taking", () => {
     expect(idsOf((await api.drain("fixed", chatId)).replies)).toEqual(idsOf(replies));
   });
 
-  test("HEAD has no body and takes nothing", async () => {
+  test("HEAD has no body and removes nothing", async () => {
     const chatId = "headed";
     await fillBuffer(chatId, 1);
     const head = await api.drain("fixed", chatId, "", { method: "HEAD" });
@@ -344,8 +344,8 @@ describe("looking without taking", () => {
   });
 });
 
-describe("a reader that hangs up", () => {
-  test("while it waits takes nothing", async () => {
+describe("a reader that disconnects", () => {
+  test("while it waits removes nothing", async () => {
     const chatId = "reader-gone";
     const impatient = new AbortController();
     const polling = api.drain("fixed", chatId, "?wait=30000", { signal: impatient.signal });
@@ -357,7 +357,7 @@ describe("a reader that hangs up", () => {
     expect((await api.drain("fixed", chatId)).texts).toEqual([FIXED]);
   });
 
-  test("while the answer is on its way leaves the replies to the next reader", async () => {
+  test("during the response leaves the replies to the next reader", async () => {
     const chatId = "reader-gone-reading";
     await fillBuffer(chatId, 1, "large");
     const call = await openRawCall(api.baseUrl(), {
@@ -372,7 +372,7 @@ describe("a reader that hangs up", () => {
   });
 });
 
-describe("whose replies", () => {
+describe("access to replies", () => {
   test("an unknown chat is empty, not an error", async () => {
     expect(await api.drain("fixed", "never-heard-of")).toMatchObject({
       status: 200,
@@ -380,7 +380,7 @@ describe("whose replies", () => {
     });
   });
 
-  test("another project finds nothing, and takes and acknowledges nothing", async () => {
+  test("another project finds, removes and acknowledges nothing", async () => {
     const chatId = "private";
     await fillBuffer(chatId, 1);
     const other = await product.store.projects.findByName("other");
@@ -422,7 +422,7 @@ describe("a chatId survives the path:", () => {
   });
 });
 
-describe("a reply that nobody collects", () => {
+describe("an uncollected reply", () => {
   const chats = { old: "too-old", young: "young-enough" };
 
   /** Lets the replies of a chat have come so long ago. */
@@ -437,7 +437,7 @@ describe("a reply that nobody collects", () => {
   const seen = async (chatId: string) =>
     Promise.all(reads.map(async (query) => (await api.drain("fixed", chatId, query)).texts));
 
-  test("leaves the drain after 7 days and no sooner, and stays in the ticket", async () => {
+  test("is removed from the drain after 7 days and not before, and stays in the ticket", async () => {
     for (const chatId of Object.values(chats)) await fillBuffer(chatId, 1);
     await age(chats.old, "7 days 1 minute");
     await age(chats.young, "6 days 23 hours 59 minutes");
@@ -452,7 +452,7 @@ describe("a reply that nobody collects", () => {
     expect(await inTable(chats.old)).toBe(2);
   });
 
-  test("stays there for as many days as the setting bufferDays says, on every replica", async () => {
+  test("is kept for the days of the setting bufferDays, on every replica", async () => {
     const chatId = "other-days";
     await fillBuffer(chatId, 1);
     await age(chatId, "2 days");
@@ -483,7 +483,7 @@ describe("a reply that nobody collects", () => {
   });
 });
 
-describe("a cursor that is no cursor", () => {
+describe("an invalid cursor", () => {
   const INVALID = [
     "",
     " ",
@@ -507,7 +507,7 @@ describe("a cursor that is no cursor", () => {
     "9".repeat(5_000),
   ];
 
-  test("is 400, and neither takes nor acknowledges anything", async () => {
+  test("is 400, and neither removes nor acknowledges anything", async () => {
     const chatId = "hostile-cursors";
     await fillBuffer(chatId, 2);
     for (const cursor of INVALID) {
@@ -520,7 +520,7 @@ describe("a cursor that is no cursor", () => {
     expect((await api.drain("fixed", chatId)).replies.length).toBe(2);
   });
 
-  test("but a place that the chat has not come to is 400 too, and acknowledges nothing", async () => {
+  test("beyond the end of the chat is 400 too, and acknowledges nothing", async () => {
     const chatId = "cursor-beyond";
     await fillBuffer(chatId, 2);
     const { cursor = "" } = (await api.drain("fixed", chatId, "?after=000")).body;

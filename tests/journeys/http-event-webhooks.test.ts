@@ -215,7 +215,7 @@ describe("a delivery of an event", () => {
     expect(items[0]?.ticketId).toBe(eventOf(first).ticket?.id);
   });
 
-  test("goes to the new URL of its webhook, and to none that is not active any more", async () => {
+  test("goes to the new URL of its webhook, and not to an inactive webhook", async () => {
     receiver.answerWith({ status: 503 });
     const { id } = await addWebhook(["ticket.created"], { url: receiver.url("/old") }, "auto");
     const view = callbackView(product, auto.id);
@@ -249,7 +249,7 @@ describe("a delivery of an event", () => {
 });
 
 describe("a webhook", () => {
-  test("201, 200, 412, 404: is made, read, listed, changed by its version and deleted", async () => {
+  test("201, 200, 412, 404: is created, read, listed, updated by its version and deleted", async () => {
     const made = await admin("webhooks", {
       json: { url: "https://example.com/a?token=t", events: ["ticket.created", "ticket.created"], description: "CRM" },
     });
@@ -277,13 +277,13 @@ describe("a webhook", () => {
     expectProblem(await admin(`webhooks/${item.id}`), "not_found");
   });
 
-  test("403: is made only by a principal who may read tickets", async () => {
+  test("403: can only be created by a principal who may read tickets", async () => {
     const key = await keyWith("webhooks:write");
     const json = { url: "https://example.com/", events: ["ticket.created"] };
     expectProblem(await admin("webhooks", { key: key.key, json }), "insufficient_scope");
   });
 
-  test("400: is not made for an address that is not allowed, an unknown type or an unknown field", async () => {
+  test("400: is not created for a forbidden URL, an unknown type or an unknown field", async () => {
     const post = (json: object) => admin("webhooks", { json });
     const events = ["ticket.created"];
     const url = "https://example.com/";
@@ -295,7 +295,7 @@ describe("a webhook", () => {
     expectProblem(await post({ url, events, agentIds: [randomUUID()] }), "invalid_request", ["/agentIds/0"]);
   });
 
-  test("sends a test event, also while it is not active, signed with the old and the new secret in an overlap", async () => {
+  test("sends a test event, even while inactive, signed with the old and the new secret during an overlap", async () => {
     const { id, secret } = await addWebhook(["gap.found"], { isActive: false });
     const rotated = itemOf(await admin(`webhooks/${id}/rotate`, { json: { overlapSeconds: 600 } }));
     expect(rotated.secret).not.toBe(secret);

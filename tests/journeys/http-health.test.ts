@@ -74,7 +74,7 @@ const enable = async () => {
 };
 
 describe("GET /api/v1/health", () => {
-  test("says pass without a key, and nothing of the inside", async () => {
+  test("returns pass without a key, and no details", async () => {
     const answer = await health();
     expect(answer.status).toBe(200);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -86,7 +86,7 @@ describe("GET /api/v1/health", () => {
     });
   });
 
-  test("shows an administrator what each part is doing", async () => {
+  test("shows an administrator the state of each part", async () => {
     expect((await adminHealth()).body).toMatchObject({
       ok: true,
       status: "pass",
@@ -99,7 +99,7 @@ describe("GET /api/v1/health", () => {
     });
   });
 
-  test("shows it to nobody else", async () => {
+  test("shows it to no other key", async () => {
     const { key } = await issueKey(product.store, {
       name: "scoped",
       scopes: ["messages:*", "tickets:*"],
@@ -110,18 +110,18 @@ describe("GET /api/v1/health", () => {
     expect([answer.status, Object.keys(answer.body).sort()]).toEqual([200, ["ok", "status", "time", "version"]]);
   });
 
-  test("needs no key, so that a wrong one is no fault", async () => {
+  test("needs no key, so that an invalid one is not an error", async () => {
     for (const key of ["svc_wrong", ""]) {
       expect(await health(key)).toMatchObject({ status: 200, body: { ok: true, status: "pass" } });
     }
   });
 
-  test("answers HEAD", async () => {
+  test("responds to HEAD", async () => {
     const answer = await callApi(`${api.baseUrl()}/api/v1/health`, { method: "HEAD" });
     expect([answer.status, answer.text]).toEqual([200, ""]);
   });
 
-  test("warns when a message waits for too long", async () => {
+  test("warns if a message waits for too long", async () => {
     // Every worker that wants the chat hangs on its row, while the sweepers go on announcing its message.
     const { ticketId } = (await api.send("health", { text: "hello", chatId: "waits-too-long" })).body;
     const client = new Client({ connectionString: product.databaseUrl });
@@ -154,7 +154,7 @@ describe("/healthz and /readyz", () => {
 });
 
 describe("the API channel, disabled while it runs,", () => {
-  test("refuses messages with channel_disabled, keeps health and drains, and is back when it is enabled", async () => {
+  test("rejects messages with channel_disabled, keeps health and drains available, and can be enabled again", async () => {
     await api.send("health", { text: "hello", chatId: "before", mode: "async" });
     await disable();
     try {
@@ -176,7 +176,7 @@ describe("the API channel, disabled while it runs,", () => {
     expect((await api.drain("health", "refused")).replies).toEqual([]);
   });
 
-  test("still answers the calls that it has accepted", async () => {
+  test("still responds to accepted calls", async () => {
     const release = await holdChat(product.store, project, "accepted-before");
     const call = api.send("health", { text: "hello", chatId: "accepted-before", timeoutMs: 60_000 });
     await waitFor(
@@ -200,7 +200,7 @@ describe("the API channel, disabled while it runs,", () => {
 });
 
 // The last of this file, since they take the servers away.
-describe("while a server is away", () => {
+describe("while a server is unavailable", () => {
   (isOnRedis ? test : test.skip)(
     "Redis: health warns, messages are still accepted, the channel can be disabled and enabled again",
     async () => {

@@ -202,7 +202,7 @@ describe.each(Object.entries(PLATFORMS))("%s", (_name, { preset, sample, sign, h
     hook = await hooks.make({ preset, secret: SECRET });
   });
 
-  test("202: a signed event is one message, however often and from wherever it comes, and its reply is in the drain", async () => {
+  test("202: a signed event is one message, however often and from wherever it is sent, and its reply is in the drain", async () => {
     const signed = () => ({ body, headers: { ...headers, ...sign(SECRET, body) } });
     const parallel = await Promise.all([0, 1, 0, 1].map((replica) => hooks.post(hook.url, { ...signed(), replica })));
     const again = await hooks.post(hook.url, signed());
@@ -233,7 +233,7 @@ describe.each(Object.entries(PLATFORMS))("%s", (_name, { preset, sample, sign, h
     expect(reply).toMatchObject({ text: REPLY });
   });
 
-  test("401: a forged, changed or unsigned body is refused and not kept", async () => {
+  test("401: a forged, changed or unsigned body is rejected and not stored", async () => {
     const { id, url } = await hooks.make({ preset, secret: SECRET });
     const right = sign(SECRET, body);
     const changed = body.replace("{", "{ ");
@@ -257,7 +257,7 @@ describe("proof", () => {
   const body = JSON.stringify({ text: "hello" });
   const mapping = { text: "{{$.text}}" };
 
-  test("202: Standard Webhooks as the reference signs, plain HMACs in any header, and secrets that the service makes", async () => {
+  test("202: accepts Standard Webhooks as the reference signs, plain HMACs in any header, and generated secrets", async () => {
     const standard = await hooks.make({ auth: { type: "standard-webhooks" }, mapping });
     expect(standard.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const signed = HOOK_SIGNERS["standard-webhooks"](standard.secret ?? "", body);
@@ -276,7 +276,7 @@ describe("proof", () => {
     expectProblem(await hooks.post(plain.url, { body, headers: { "x-sig": mac } }), "invalid_signature");
   });
 
-  test("202: a secret in the path is enough, and no answer shows it", async () => {
+  test("202: a secret in the path is enough, and no response contains it", async () => {
     const { id, url, secret = "" } = await hooks.make({ mapping });
     expect(url).toBe(`/api/v1/hooks/${id}/${secret}`);
     expectQueued(await hooks.post(url, { body }));
@@ -288,7 +288,7 @@ describe("proof", () => {
     }
   });
 
-  test("401 and 404: no path below that of hooks is repeated, wherever a secret is in it", async () => {
+  test("401 and 404: no path of hooks is repeated, wherever it contains a secret", async () => {
     const { url, secret = "" } = await hooks.make({ mapping });
     for (const path of [`${url}/more`, `${url}/`, `/api/v1/hooks//${secret}/x`, `${url}%E0%A4%A`]) {
       for (const headers of [{}, { authorization: `Bearer ${product.adminKey}` }]) {
@@ -300,7 +300,7 @@ describe("proof", () => {
     expectProblem(stray, "not_found");
   });
 
-  test("401: a hook that is not there is answered exactly as a wrong proof is", async () => {
+  test("401: an unknown hook has the same response as an invalid signature", async () => {
     const { id } = await hooks.make({ preset: "github" });
     const view = async (path: string, headers: Record<string, string>) => {
       const answer = await hooks.post(path, { body, headers });
@@ -316,7 +316,7 @@ describe("proof", () => {
     expect(await view(`/api/v1/hooks/${id}`, {})).toEqual(wrong);
   });
 
-  test("a rotation keeps both secrets for a while, or ends the one before at once", async () => {
+  test("a rotation keeps both secrets during an overlap, or revokes the previous one immediately", async () => {
     const hook = await hooks.make({ preset: "github", secret: SECRET, mapping, filter: [] });
     const send = (secret: string) =>
       hooks.post(hook.url, {
@@ -340,7 +340,7 @@ describe("proof", () => {
     expectQueued(await send(`${SECRET}-3`));
   });
 
-  test("secrets are shown once, and never lie open in the store", async () => {
+  test("secrets are shown once, and stored encrypted", async () => {
     const { id, secret = "" } = await hooks.make({ preset: "form" });
     const listed = await hooks.admin("?limit=200");
     expect(listed.text).toContain(id);
@@ -358,7 +358,7 @@ describe("proof", () => {
 });
 
 describe("bodies", () => {
-  test("202: a plain form, urlencoded or multipart, is an object of its fields; files are left out", async () => {
+  test("202: a form, urlencoded or multipart, is an object of its fields without files", async () => {
     const hook = await hooks.make({
       preset: "form",
       mapping: { meta: { topics: "{{$.topics}}", file: "{{$.file}}" } },
@@ -396,7 +396,7 @@ describe("bodies", () => {
     }
   });
 
-  test("202: JSON in the only field `payload` of a form is taken as JSON, as GitHub sends it", async () => {
+  test("202: JSON in a form with only the field `payload` is parsed, as GitHub sends it", async () => {
     const hook = await hooks.make({ preset: "github", secret: SECRET });
     const body = new URLSearchParams({ payload: hookSample("github-issues-opened") }).toString();
     const headers = {
@@ -408,7 +408,7 @@ describe("bodies", () => {
     expectQueued(await hooks.post(hook.url, { body, headers }));
   });
 
-  test("202: what the filter does not want is ignored, a ping for instance", async () => {
+  test("202: events that do not match the filter are ignored, such as a ping", async () => {
     const hook = await hooks.make({ preset: "github", secret: SECRET });
     const body = hookSample("github-ping");
     const headers = { "X-GitHub-Event": "ping", "X-GitHub-Delivery": newId(), ...HOOK_SIGNERS.github(SECRET, body) };
@@ -424,7 +424,7 @@ describe("bodies", () => {
     });
   });
 
-  test("400: what does not map says where, is kept with its faults, and can be tried again with another mapping", async () => {
+  test("400: a body that cannot be mapped is stored with its errors, and can be replayed with another mapping", async () => {
     const hook = await hooks.make({
       mapping: { text: "{{$.question}}", chatId: "c-{{$.id}}", userId: "{{$.user}}", eventId: "{{$.event}}" },
     });
@@ -460,7 +460,7 @@ describe("bodies", () => {
     expectProblem(await hooks.admin(`/${other.id}/bodies/${kept?.id}/retry`, { method: "POST" }), "not_found");
   });
 
-  test("400: cut and foreign bodies are refused with their reason, and kept", async () => {
+  test("400: truncated and unsupported bodies are rejected with the reason, and stored", async () => {
     const hook = await hooks.make({ preset: "form" });
     const boundary = 'multipart/form-data; boundary="x"';
     const part = '--x\r\nContent-Disposition: form-data; name="message"\r\n\r\nhello\r\n';
@@ -482,7 +482,7 @@ describe("bodies", () => {
     expect(kept.every(({ outcome, errors }) => (outcome === "failed") === errors.length > 0)).toBe(true);
   });
 
-  test("413, 415 and 405: a body is at most 1 MB and not compressed, and a hook takes POST alone", async () => {
+  test("413, 415 and 405: a body is at most 1 MB and uncompressed, and a hook only accepts POST", async () => {
     const hook = await hooks.make({ preset: "form" });
     const json = { message: "x".repeat(1_000), rest: "y".repeat(HOOK_LIMITS.bodyMaxBytes - 1_100) };
     expectQueued(await hooks.post(hook.url, { json }));
@@ -499,7 +499,7 @@ describe("bodies", () => {
     expect(await hooks.bodies(hook.id)).toHaveLength(1);
   });
 
-  test("the last 20 are kept, newest first", async () => {
+  test("the last 20 are stored, newest first", async () => {
     const hook = await hooks.make({ preset: "form" });
     for (let number = 0; number < HOOK_LIMITS.keptBodies + 3; number++) {
       await hooks.post(hook.url, { json: { message: `number ${number}` } });
@@ -511,7 +511,7 @@ describe("bodies", () => {
 });
 
 describe("callbacks", () => {
-  test("need a webhook secret, go to the mapped address with the hook in their meta, and never to a forbidden one", async () => {
+  test("need a webhook secret, go to the mapped URL with the hook in their meta, and never to a forbidden one", async () => {
     const mapping = { text: "{{$.text}}", webhookUrl: "{{$.callback}}", eventId: "{{$.id}}" };
     expectProblem(await hooks.admin("", { json: { name: "early", mapping } }), "invalid_request", [
       "/mapping/webhookUrl",
@@ -570,7 +570,7 @@ describe("limits", () => {
     expect((await send(busy.url, "203.0.113.6")).status).toBe(400);
   });
 
-  test("429: wrong proofs are counted by address, and right ones of that address go on", async () => {
+  test("429: invalid signatures are counted by address, and valid ones of that address still work", async () => {
     const hook = await hooks.make({ preset: "form" });
     const from = "203.0.113.7";
     const answers = await Promise.all(
@@ -613,7 +613,7 @@ describe("limits", () => {
   });
 });
 
-test("503: while the channel is off an event is refused and kept, and can be tried again", async () => {
+test("503: while the channel is disabled an event is rejected and stored, and can be replayed", async () => {
   const hook = await hooks.make({ preset: "form" });
   const send = () => hooks.post(hook.url, { json: { message: "is anybody there?" } });
   await product.store.channelsConfig.setEnabled("api", false);

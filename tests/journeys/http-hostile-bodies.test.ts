@@ -42,7 +42,7 @@ async function storedOf(chatId: string): Promise<{ text: string; mode: string; m
   return rows[0];
 }
 
-describe("JSON that nests", () => {
+describe("nested JSON", () => {
   const KINDS: [kind: string, open: string, inner: string, close: string][] = [
     ["arrays", "[", "", "]"],
     ["objects", '{"a":', "1", "}"],
@@ -55,27 +55,24 @@ describe("JSON that nests", () => {
     }),
   );
 
-  test.each(cases)(
-    "%i deep, %s: is no message, and its fault is named wherever it stands",
-    async (_depth, _kind, deep) => {
-      expectProblem(await post(deep), "invalid_request");
-      for (const field of ["text", "chatId", "userId", "meta", "mode", "webhookUrl", "timeoutMs"]) {
-        const value = field === "meta" ? `{"deep":${deep}}` : deep;
-        const others = field === "text" ? "" : '"text":"hello",';
-        expectProblem(await post(`{${others}"${field}":${value}}`), "invalid_request", [`/${field}`]);
-      }
-    },
-  );
+  test.each(cases)("%i deep, %s: is rejected, and the error shows its path", async (_depth, _kind, deep) => {
+    expectProblem(await post(deep), "invalid_request");
+    for (const field of ["text", "chatId", "userId", "meta", "mode", "webhookUrl", "timeoutMs"]) {
+      const value = field === "meta" ? `{"deep":${deep}}` : deep;
+      const others = field === "text" ? "" : '"text":"hello",';
+      expectProblem(await post(`{${others}"${field}":${value}}`), "invalid_request", [`/${field}`]);
+    }
+  });
 
-  test.each(cases)("%i deep, %s: is passed over where nobody reads it", async (_depth, _kind, deep) => {
+  test.each(cases)("%i deep, %s: is ignored in an unknown field", async (_depth, _kind, deep) => {
     expect((await post(`{"text":"hello","mode":"async","unknown":${deep}}`)).status).toBe(202);
   });
 
-  test.each(["[", '{"a":', '[{"a":', "[[],"])("without an end is no JSON: %s 100,000 times", async (open) => {
+  test.each(["[", '{"a":', '[{"a":', "[[],"])("without an end is invalid JSON: %s 100,000 times", async (open) => {
     expectProblem(await post(open.repeat(100_000)), "invalid_json");
   });
 
-  test("wide instead of deep is a matter of size: 64 KB in meta", async () => {
+  test("that is wide instead of deep is limited by size: 64 KB in meta", async () => {
     const keys = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [index.toString(36), 0]));
     expect((await post(JSON.stringify({ text: "hello", mode: "async", meta: keys }))).status).toBe(202);
     const meta = { list: Array.from({ length: 100_000 }, () => 0) };
@@ -83,8 +80,8 @@ describe("JSON that nests", () => {
   });
 });
 
-describe("keys that come twice", () => {
-  test("count once: the last one is taken, as everywhere in JavaScript", async () => {
+describe("duplicate keys", () => {
+  test("count once: the last one wins, as in JavaScript", async () => {
     const body = '{"text":"one","mode":"sync","chatId":"first","text":"two","mode":"async","chatId":"twice"}';
     const answer = await post(body);
     expect([answer.status, answer.body.chatId]).toEqual([202, "twice"]);
@@ -92,23 +89,23 @@ describe("keys that come twice", () => {
     expect(await storedOf("first")).toBeUndefined();
   });
 
-  test("are checked as what is taken", async () => {
+  test("are validated by the value that wins", async () => {
     expectProblem(await post('{"text":"one","text":5}'), "invalid_request", ["/text"]);
     expect((await post('{"text":5,"text":"one","mode":"async"}')).status).toBe(202);
   });
 
-  test("are one also when one of them is written with escapes", async () => {
+  test("are also detected if one of them has escapes", async () => {
     const answer = await post('{"text":"one","te\\u0078t":"two","mode":"async","chatId":"escaped"}');
     expect(answer.status).toBe(202);
     expect(await storedOf("escaped")).toMatchObject({ text: "two" });
   });
 });
 
-describe("keys that mean something to JavaScript", () => {
+describe("keys with a meaning in JavaScript", () => {
   const NAMES = ["__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty", "toJSON", "then"];
   const VALUES = ["null", '"text"', "5", "[]", '{"polluted":true}', '{"prototype":{"polluted":true}}'];
 
-  test.each(NAMES)("%s in meta is kept as data, whatever it holds", async (name) => {
+  test.each(NAMES)("%s in meta is stored as data, whatever its value", async (name) => {
     for (const [index, value] of VALUES.entries()) {
       const chatId = `meta-${name}-${index}`;
       const meta = `{"a":{"${name}":${value}},"${name}":${value}}`;
@@ -135,14 +132,14 @@ describe("keys that mean something to JavaScript", () => {
     }
   });
 
-  test("are a query's parameters that nobody knows", async () => {
+  test("are unknown parameters of a query", async () => {
     const query = NAMES.map((name) => `${name}=1&${name}[polluted]=1&${name}.polluted=1`).join("&");
     const answer = await api.drain("fixed", "nothing-there", `?${query}`);
     expectDecent(answer);
     expect(answer.body).toEqual({ ok: true, chatId: "nothing-there", replies: [], cursor: "0", more: false });
   });
 
-  test("have changed nothing for the calls that come after", async () => {
+  test("have no effect on later calls", async () => {
     const answer = await post('{"text":"hello"}');
     expect([answer.status, answer.body.mode, answer.texts]).toEqual([200, "sync", [FIXED]]);
     expect(answer.text).not.toContain("polluted");
@@ -180,7 +177,7 @@ describe("415 for a body", () => {
     expectProblem(await post(body, { "Content-Encoding": encoding }), "unsupported_media_type");
   });
 
-  test("that would grow without measure when unpacked", async () => {
+  test("that would decompress without limit", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, " "));
     expectProblem(await post(bomb, { "Content-Encoding": "gzip" }), "unsupported_media_type");
   });
@@ -240,7 +237,7 @@ describe("timeoutMs as it is written", () => {
   });
 
   test.each(['"30000"', '"NaN"', '"Infinity"', '""', "false", "[30000]", '{"ms":1}'])(
-    "%s is refused, since it is no number",
+    "%s is rejected, since it is not a number",
     async (value) => {
       expectProblem(await post(`{"text":"hello","timeoutMs":${value}}`), "invalid_request", ["/timeoutMs"]);
     },
@@ -306,12 +303,12 @@ describe("the drain's query as it is written", () => {
     expect(await ask(`?${query}`)).toMatchObject({ status: 200, body: { replies: [] } });
   });
 
-  test("a thousand parameters are read to the last one that counts", async () => {
+  test("all of a thousand parameters are read", async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `p${index}=1`).join("&");
     expect((await ask(`?${many}`)).status).toBe(200);
   });
 });
 
-test("after all of this every process is there and healthy, and has noted no fault of its own", async () => {
+test("after all of this every process is healthy, and has logged no internal error", async () => {
   await expectHealthy(product);
 });

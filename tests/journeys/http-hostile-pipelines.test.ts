@@ -127,7 +127,7 @@ describe("clients that pipeline requests and never read", () => {
     expect(most - before).toBeLessThan(growthMb);
   });
 
-  test("do no harm to the service", () => expectHealthy(product));
+  test("leave the service healthy", () => expectHealthy(product));
 });
 
 test("a client that pipelines and reads gets every response, in order", async () => {

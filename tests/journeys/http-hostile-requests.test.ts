@@ -61,7 +61,7 @@ function expectBroken(answer: ApiAnswer, status = 400): void {
   expect([answer.status, answer.headers.get("connection")]).toEqual([status, "close"]);
 }
 
-describe("400 for what is no HTTP:", () => {
+describe("400 for invalid HTTP:", () => {
   const unmade: [what: string, text: string][] = [
     ["words", "hello there\r\n\r\n"],
     ["a method that nobody knows", `FOO ${CHAT} HTTP/1.1\r\n${host}\r\n\r\n`],
@@ -83,7 +83,7 @@ describe("400 for what is no HTTP:", () => {
     expectBroken(await send(Buffer.from(text, "latin1")));
   });
 
-  test("the greeting of TLS", async () => {
+  test("a TLS handshake", async () => {
     expectBroken(await send(Buffer.from("16030100020100fc0303", "hex")));
   });
 
@@ -94,7 +94,7 @@ describe("400 for what is no HTTP:", () => {
   });
 });
 
-describe("431 for headers without measure:", () => {
+describe("431 for excessive headers:", () => {
   test.each([
     ["one giant header", [`X-Giant: ${"x".repeat(100_000)}`]],
     ["a giant key", [`Authorization: Bearer ${"k".repeat(100_000)}`]],
@@ -108,20 +108,20 @@ describe("431 for headers without measure:", () => {
   });
 });
 
-describe("many headers that nobody knows", () => {
-  test("are no obstacle: 200 of them", async () => {
+describe("many unknown headers", () => {
+  test("are accepted: 200 of them", async () => {
     const many = Array.from({ length: 200 }, (_, index) => `X-Header-${index}: value ${index}`);
     expect((await get(CHAT, [...keyed(), ...many])).status).toBe(200);
     expect((await get(CHAT, [...many, ...keyed()])).status).toBe(200);
   });
 
-  test("push neither the key nor the Host out: as many as fit", async () => {
+  test("do not displace the key or the Host: as many as fit", async () => {
     const many = Array.from({ length: 1_500 }, (_, index) => `${index.toString(36)}:`);
     expect((await get(CHAT, [...many, ...keyed()])).status).toBe(200);
   });
 });
 
-describe("a body whose length is not what was said", () => {
+describe("a body with another length than announced", () => {
   const body = message("lengths");
 
   test.each([
@@ -148,12 +148,12 @@ describe("a body whose length is not what was said", () => {
     expectBroken(await post(["Transfer-Encoding: chunked"], chunks));
   });
 
-  test("is 400 when less comes than was announced", async () => {
+  test("is 400 if it is shorter", async () => {
     expectBroken(await post(["Content-Length: 500"], body, { endsInput: true }));
     expectBroken(await post(["Transfer-Encoding: chunked"], chunk(body), { endsInput: true }));
   });
 
-  test("is 400 when more comes than was announced, and the rest is not taken for a request", async () => {
+  test("is 400 if it is longer, and the rest is not parsed as a request", async () => {
     const smuggled = bytesOf(`POST ${MESSAGES} HTTP/1.1`, [...keyed(), jsonType, lengthOf(body)], body);
     for (const length of [0, 5]) {
       const bytes = bytesOf(`POST ${MESSAGES} HTTP/1.1`, [...keyed(), jsonType, `Content-Length: ${length}`], body);
@@ -163,13 +163,13 @@ describe("a body whose length is not what was said", () => {
     expect((await api.drain("fixed", "lengths", "?wait=100")).replies).toEqual([]);
   });
 
-  test("is 415 when it is compressed on its way", async () => {
+  test("is 415 if it has a compressed Transfer-Encoding", async () => {
     const answer = await post(["Transfer-Encoding: gzip, chunked"], `${chunk(body)}0\r\n\r\n`);
     expectProblem(answer, "unsupported_media_type");
   });
 });
 
-describe("what is rare but right:", () => {
+describe("accepted although rare:", () => {
   /** The message arrives once, with its own text. */
   async function expectArrived(answer: ApiAnswer, chatId: string): Promise<void> {
     expect([answer.status, answer.body.chatId]).toEqual([202, chatId]);
@@ -193,7 +193,7 @@ describe("what is rare but right:", () => {
     expectProblem(await send(bytesOf(`POST ${MESSAGES} HTTP/1.1`, keyless, keyInTrailer)), "missing_key");
   });
 
-  test("Expect: 100-continue, which is invited, and other expectations, which are ignored", async () => {
+  test("Expect: 100-continue, which gets 100, and other expectations, which are ignored", async () => {
     for (const [expectation, interim] of [
       ["100-continue", [100]],
       ["200-maybe", []],
@@ -217,12 +217,12 @@ describe("what is rare but right:", () => {
     }
   });
 
-  test("an invitation is no promise: whoever has no key is told after it, too", async () => {
+  test("100 Continue, also before an error such as a missing key", async () => {
     const headers = [host, jsonType, "Content-Length: 5", "Expect: 100-continue"];
     expectProblem(await send(bytesOf(`POST ${MESSAGES} HTTP/1.1`, headers, "12345")), "missing_key");
   });
 
-  test("HTTP/1.0, with and without a Host; the connection is closed after the answer", async () => {
+  test("HTTP/1.0, with and without a Host; the connection is closed after the response", async () => {
     const body = message("old");
     const headers = [...keyed().slice(1), jsonType, lengthOf(body)];
     const answer = await send(bytesOf(`POST ${MESSAGES} HTTP/1.0`, headers, body));
@@ -237,28 +237,28 @@ describe("what is rare but right:", () => {
     ).toBe(200);
   });
 
-  test("a whole address in place of a path, whichever host it names", async () => {
+  test("an absolute URL instead of a path, with any host", async () => {
     for (const address of ["http://api.example", "https://elsewhere.example:8443", "http://user:word@[::1]:1"]) {
       const answer = await get(`${address}${CHAT}`);
       expect([answer.status, answer.body.chatId]).toEqual([200, "chat"]);
     }
   });
 
-  test("a wish to change to another protocol, which is not granted", async () => {
+  test("an Upgrade to another protocol, which is ignored", async () => {
     for (const protocol of ["websocket", "h2c", "TLS/1.0"]) {
       const wish = ["Connection: Upgrade", `Upgrade: ${protocol}`, "Sec-WebSocket-Version: 13"];
       expect((await get(CHAT, [...keyed(), ...wish])).status).toBe(200);
     }
   });
 
-  test("a GET with a body, which is not looked at", async () => {
+  test("a GET with a body, which is ignored", async () => {
     const bytes = bytesOf(`GET ${CHAT} HTTP/1.1`, [...keyed(), "Content-Length: 8"], "not json");
     expect((await send(bytes)).status).toBe(200);
   });
 });
 
-describe("requests one behind the other on a connection", () => {
-  test("are all answered, in their order, also when a later one would be faster", async () => {
+describe("pipelined requests", () => {
+  test("are all answered in order, even if a later one would be faster", async () => {
     const body = message("pipelined");
     const named = (name: string) => [...keyed(), `X-Request-Id: ${name}`];
     const bytes = Buffer.concat([
@@ -278,13 +278,13 @@ describe("requests one behind the other on a connection", () => {
     expect(rest).toBe("");
   });
 
-  test("end where one of them is no HTTP", async () => {
+  test("end at the first invalid one", async () => {
     const bytes = Buffer.concat([Buffer.from("nonsense\r\n\r\n"), bytesOf("GET /api/v1/health HTTP/1.1", [host])]);
     const { answers } = await exchangeRaw(api.baseUrl(), bytes, { count: 2 });
     expect(answers.map(({ status }) => status)).toEqual([400]);
   });
 
-  test("leave the reply of a waiting call to the drain when nonsense follows it", async () => {
+  test("leave the reply of a waiting call to the drain if invalid HTTP follows", async () => {
     /** The chat of such a call; null where the connection ended before its body was read: then it is no message. */
     async function tryCall(): Promise<string | null> {
       const chatId = randomUUID();
@@ -307,26 +307,29 @@ describe("requests one behind the other on a connection", () => {
   });
 });
 
-describe("methods that are not meant", () => {
-  test.each(["TRACE", "OPTIONS", "PROPFIND", "QUERY", "M-SEARCH"])("%s is 405 with what is allowed", async (method) => {
-    for (const [target, allow] of [
-      [MESSAGES, "POST"],
-      [CHAT, "GET, HEAD"],
-    ] as const) {
-      const answer = await send(bytesOf(`${method} ${target} HTTP/1.1`, keyed()));
-      expectProblem(answer, "method_not_allowed");
-      expect(answer.headers.get("allow")).toBe(allow);
-      // An echo would show the key.
-      expect(answer.text).not.toContain(product.adminKey);
-    }
-  });
+describe("unsupported methods", () => {
+  test.each(["TRACE", "OPTIONS", "PROPFIND", "QUERY", "M-SEARCH"])(
+    "%s is 405 with the allowed methods",
+    async (method) => {
+      for (const [target, allow] of [
+        [MESSAGES, "POST"],
+        [CHAT, "GET, HEAD"],
+      ] as const) {
+        const answer = await send(bytesOf(`${method} ${target} HTTP/1.1`, keyed()));
+        expectProblem(answer, "method_not_allowed");
+        expect(answer.headers.get("allow")).toBe(allow);
+        // An echo would show the key.
+        expect(answer.text).not.toContain(product.adminKey);
+      }
+    },
+  );
 
   test.each(["OPTIONS", "TRACE"])("%s of everything is 404", async (method) => {
     const answer = await send(bytesOf(`${method} * HTTP/1.1`, keyed()));
     expect([answer.status, answer.body.code]).toEqual([404, "not_found"]);
   });
 
-  test("CONNECT opens no way to anywhere", async () => {
+  test("CONNECT opens no tunnel", async () => {
     for (const target of ["elsewhere.example:443", CHAT, "127.0.0.1:22"]) {
       const connection = await openRawConnection(api.baseUrl());
       try {
@@ -387,7 +390,7 @@ describe("paths", () => {
     expect([answer.status, answer.body.chatId]).toEqual([200, chatId]);
   });
 
-  test("may end in one slash more", async () => {
+  test("may have a trailing slash", async () => {
     const body = message("slash");
     const posted = await send(bytesOf(`POST ${MESSAGES}/ HTTP/1.1`, [...keyed(), jsonType, lengthOf(body)], body));
     expect(posted.status).toBe(202);
@@ -400,17 +403,17 @@ describe("paths", () => {
 describe("credentials", () => {
   const ask = (headers: string[], query = "") => get(`${CHAT}${query}`, [host, ...headers]);
 
-  test("in a query string are ignored beside a key in a header, whoever's they are", async () => {
+  test("in a query string are ignored beside a key in a header", async () => {
     expect((await get(`${CHAT}?apiKey=wrong-key-0123456789&access_token=wrong`)).status).toBe(200);
   });
 
-  test("that agree are one, in whatever case the headers and the scheme are written", async () => {
+  test("that are equal count as one, whatever the case of headers and scheme", async () => {
     const key = product.adminKey;
     expect((await ask([`AUTHORIZATION: BEARER ${key}`, `x-API-key: ${key}`])).status).toBe(200);
     expect((await ask([`Authorization:Bearer ${key}`, `X-Api-Key:\t${key}  `])).status).toBe(200);
   });
 
-  test("sent twice are refused, though both are the same, though one is empty, though the names differ in case", async () => {
+  test("sent twice are rejected, even if equal, empty, or with names in different case", async () => {
     const key = product.adminKey;
     for (const headers of [
       [`Authorization: Bearer ${key}`, `authorization: Bearer ${key}`],
@@ -423,7 +426,7 @@ describe("credentials", () => {
   });
 });
 
-test("after all of this every process is there and healthy, and has noted no fault of its own", async () => {
+test("after all of this every process is healthy, and has logged no internal error", async () => {
   await expectHealthy(product);
   expect((await api.send("fixed", { text: "still there?" })).texts).toEqual([FIXED]);
 });

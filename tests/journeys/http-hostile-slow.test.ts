@@ -46,7 +46,7 @@ async function serveOthersUntil(isOver: () => boolean): Promise<void> {
   }
 }
 
-test("callers that never come to an end are told so and closed, and nobody else waits for them", async () => {
+test("callers that never finish get an error and are disconnected, and block no one else", async () => {
   const keyed = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${product.adminKey}\r\nx-svc-project: fixed\r\n`;
   const head = `${keyed}Content-Type: application/json\r\n`;
   const slow = await Promise.all([

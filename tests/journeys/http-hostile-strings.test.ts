@@ -97,7 +97,7 @@ describe("each naughty string", () => {
   /** The messages that were taken, each with its string wherever that may stand. */
   const taken: { naughty: string; answer: ApiAnswer }[] = [];
 
-  test("in every field of a message is refused with exactly the fields that may not have it, or taken", async () => {
+  test("in every field of a message is accepted, or rejected with exactly the fields that do not allow it", async () => {
     await forEachNaughty(async (naughty) => {
       const allowed = allowedFields(naughty);
       const invalid = ALL_FIELDS.filter((field) => !allowed.includes(field));
@@ -128,7 +128,7 @@ describe("each naughty string", () => {
     expect(taken.length).toBe(NAUGHTY_STRINGS.length);
   });
 
-  test("as chatId comes back as it was sent, in the answer and by the drainUrl", async () => {
+  test("as chatId is returned as it was sent, in the response and by the drainUrl", async () => {
     const answers = new Map(taken.map(({ naughty, answer }) => [naughty, answer]));
     await forEachNaughty(async (naughty) => {
       const answer = answers.get(naughty);
@@ -147,7 +147,7 @@ describe("each naughty string", () => {
     });
   });
 
-  test("in the path is a chatId that may be, or a problem", async () => {
+  test("in the path is a valid chatId or an error", async () => {
     await forEachNaughty(async (naughty) => {
       const path = naughty.toWellFormed();
       const answer = await callApi(`${api.baseUrl()}/api/v1/messages/-${encodeURIComponent(path)}`, {
@@ -160,7 +160,7 @@ describe("each naughty string", () => {
     }, sharedOut(0));
   });
 
-  test("in the query is a value of the parameter or a problem", async () => {
+  test("in the query is a valid value or an error", async () => {
     const isValid: Record<string, RegExp> = { after: /^\d{1,15}$/, peek: /^[01]$/ };
     await forEachNaughty(async (naughty) => {
       const value = naughty.toWellFormed();
@@ -173,7 +173,7 @@ describe("each naughty string", () => {
     }, sharedOut(1));
   });
 
-  test("in a header that nobody needs is taken or passed over, unless it is no header at all", async () => {
+  test("in an unused header is ignored, unless the header is invalid", async () => {
     await forEachNaughty(async (naughty) => {
       const names = ["X-Request-Id", "X-Forwarded-For", "traceparent", "User-Agent", "Accept-Language", "Cookie"];
       const answer = await sendWith("GET /api/v1/messages/headers", names, naughty);
@@ -185,7 +185,7 @@ describe("each naughty string", () => {
     });
   });
 
-  test("as Idempotency-Key names a call, so that its repeat gets the same answer, or is refused", async () => {
+  test("as Idempotency-Key identifies a call, so that its retry gets the same response, or is rejected", async () => {
     // The cheapest answer that is kept for repeats: a refusal of the message.
     const body = JSON.stringify({ text: "" });
     let named = 0;
@@ -221,7 +221,7 @@ async function sendWith(line: string, names: readonly string[], naughty: string,
   return answer;
 }
 
-test("after all of this every process is there and healthy, and has noted no fault of its own", async () => {
+test("after all of this every process is healthy, and has logged no internal error", async () => {
   await expectHealthy(product);
   expect((await api.send("fixed", { text: "still there?" })).texts).toEqual([FIXED]);
 });

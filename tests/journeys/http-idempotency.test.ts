@@ -202,7 +202,7 @@ describe.each([
 });
 
 describe("a key that was used before", () => {
-  test("is refused for another body, for the same text in other bytes, and for another project", async () => {
+  test("is rejected for another body, for the same text in other bytes, and for another project", async () => {
     const [key, text] = [randomUUID(), newText()];
     const first = await send(key, { text, mode: "async" });
     for (const replica of [0, 1]) {
@@ -215,7 +215,7 @@ describe("a key that was used before", () => {
     expect(await countMessages(text)).toBe(1);
   });
 
-  test("is refused for another body while the first call is still running, which goes on", async () => {
+  test("is rejected for another body while the first call is running, which continues", async () => {
     const [key, text] = [randomUUID(), newText()];
     const release = await hold(key);
     const running = send(key, { text, chatId: key, timeoutMs: 60_000 });
@@ -251,7 +251,7 @@ describe("a key that was used before", () => {
     expect(await countMessages(text)).toBe(2);
   });
 
-  test("in other letters, or with one more, is another key", async () => {
+  test("with any different or additional letter is another key", async () => {
     const [key, text] = [`Key-${randomUUID()}`, newText()];
     for (const other of [key, key.toLowerCase(), `${key}x`]) {
       const answer = await send(other, { text, mode: "async" });
@@ -260,7 +260,7 @@ describe("a key that was used before", () => {
     expect(await countMessages(text)).toBe(3);
   });
 
-  test("more than 24 hours ago begins anew", async () => {
+  test("more than 24 hours ago is a new key", async () => {
     const [key, text] = [randomUUID(), newText()];
     await send(key, { text, mode: "async" });
     await sql("UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 minute' WHERE key = $1", [key]);
@@ -270,7 +270,7 @@ describe("a key that was used before", () => {
     expect([await countMessages(text), await countMessages(`${text} anew`)]).toEqual([1, 1]);
   });
 
-  test("and a call without a key never meet", async () => {
+  test("does not affect a call without a key", async () => {
     const [key, text] = [randomUUID(), newText()];
     await send(key, { text, mode: "async" });
     const [one, other] = [
@@ -283,14 +283,14 @@ describe("a key that was used before", () => {
 });
 
 describe("the header", () => {
-  test("of 255 characters is taken", async () => {
+  test("of 255 characters is accepted", async () => {
     const [key, text] = ["k".repeat(255 - 36) + randomUUID(), newText()];
     const first = await send(key, { text, mode: "async" });
     expect(first.status).toBe(202);
     expectReplayed(await send(key, { text, mode: "async" }), first);
   });
 
-  test("may hold any bytes that a header can have", async () => {
+  test("may contain any bytes of a valid header", async () => {
     const text = newText();
     const request = (value: string) =>
       sendRaw(api.baseUrl(), {
@@ -344,7 +344,7 @@ describe("the header", () => {
   });
 });
 
-describe("an answer that says nothing about the message is not kept: the same key then works after", () => {
+describe("a response that does not depend on the message is not stored: the same key works after", () => {
   const url = () => `${api.baseUrl()}/api/v1/messages`;
 
   /** Sends until it is taken, and checks that this is the first time. */
@@ -381,7 +381,7 @@ describe("an answer that says nothing about the message is not kept: the same ke
     await expectTaken(key, text, () => callApi(url(), request));
   });
 
-  test("413 and 415, also when the body that is taken is another one", async () => {
+  test("413 and 415, even with another body", async () => {
     const [key, text] = [randomUUID(), newText()];
     const request = { headers: { "Idempotency-Key": key }, key: product.adminKey, project: "fixed" };
     const large = await callApi(url(), { ...request, json: { text, meta: { large: "x".repeat(1024 * 1024) } } });
@@ -431,7 +431,7 @@ describe("an answer that says nothing about the message is not kept: the same ke
   });
 });
 
-describe("a sync call whose caller hung up while it waited", () => {
+describe("a sync call whose caller disconnected while it waited", () => {
   test.each([
     ["the same replica", 0],
     ["another replica", 1],
@@ -468,7 +468,7 @@ describe("a sync call whose caller hung up while it waited", () => {
     expect((await api.drain("fixed", key)).replies).toEqual([]);
   });
 
-  test("again and again is taken over each time", async () => {
+  test("repeatedly is taken over each time", async () => {
     const [key, text] = [randomUUID(), newText()];
     const message = { text, chatId: key, timeoutMs: 60_000 };
     const release = await hold(key);
@@ -499,7 +499,7 @@ describe("a sync call whose caller hung up while it waited", () => {
     expect((await api.drain("fixed", key)).replies).toEqual([]);
   });
 
-  test("and whose reply the drain has given since has nothing more to say to its repeats", async () => {
+  test("and whose reply was collected from the drain returns no reply to retries", async () => {
     const [key, text] = [randomUUID(), newText()];
     const message = { text, chatId: key, timeoutMs: 60_000 };
     const release = await hold(key);
@@ -519,7 +519,7 @@ describe("a sync call whose caller hung up while it waited", () => {
     expect(await countMessages(text)).toBe(1);
   });
 
-  test("and a reader of the drain that is as fast as its repeat share the replies, each once", async () => {
+  test("shares the replies between its retry and a concurrent reader of the drain, each once", async () => {
     await inRounds(async (round) => {
       const [key, text] = [randomUUID(), newText()];
       const message = { text, chatId: key, timeoutMs: 60_000 };
@@ -573,7 +573,7 @@ describe("a sync call that timed out", () => {
     expect(await countMessages(text)).toBe(1);
   });
 
-  test("gets the same 202 again while there is no reply", async () => {
+  test("returns the same 202 to a retry while there is no reply", async () => {
     const { key, message, first, release } = await timedOut();
     for (let repeats = 0; repeats < 6; repeats++) {
       expectReplayed(await send(key, message, { replica: repeats }), first);
@@ -581,14 +581,14 @@ describe("a sync call that timed out", () => {
     await release();
   });
 
-  test("gets the same 202 again when the drain has given the reply", async () => {
+  test("returns the same 202 to a retry if the reply was collected from the drain", async () => {
     const { key, message, first, answered } = await timedOut();
     await answered();
     expect((await api.drain("fixed", key)).texts).toEqual([FIXED]);
     for (const replica of [0, 1]) expectReplayed(await send(key, message, { replica }), first);
   });
 
-  test("gets its reply again in the drain when the repeat that had it is cut", async () => {
+  test("returns its reply to the drain if the connection of the retry drops", async () => {
     const { key, message, answered } = await timedOut();
     await answered();
     const repeat = await openRawCall(api.baseUrl(), {
@@ -609,7 +609,7 @@ describe("a sync call that timed out", () => {
     );
   });
 
-  test("gives a reply to one of a repeat and a reader of the drain that come at once", async () => {
+  test("returns its reply either to a retry or to a concurrent reader of the drain", async () => {
     await inRounds(async (round) => {
       const { key, message, first, answered } = await timedOut();
       await answered();
@@ -625,7 +625,7 @@ describe("a sync call that timed out", () => {
     });
   });
 
-  test("gives a reply to one of many repeats that come at once; the others get the 202", async () => {
+  test("returns its reply to one of many concurrent retries; the others get the 202", async () => {
     await inRounds(async (round) => {
       const { key, message, answered } = await timedOut();
       await answered();
@@ -641,7 +641,7 @@ describe("a sync call that timed out", () => {
     });
   });
 
-  test("gives its reply once also where the repeat comes in the moment of the reply", async () => {
+  test("returns its reply once even if the retry arrives at the same moment", async () => {
     await inRounds(async (round) => {
       const { key, message, release } = await timedOut();
       const releasing = release();
@@ -671,7 +671,7 @@ describe("a sync call that was held for review", () => {
     return { key, message, first };
   };
 
-  test("gets the same 202 while nobody has answered, however soon it is repeated, and says the hand-off text in no other way", async () => {
+  test("returns the same 202 until an operator replies, however early it is retried, with the handoff text only there", async () => {
     await inRounds(async (round) => {
       const { key, message, first } = await heldCall();
       expectReplayed(await send(key, message, { project: "review", replica: round }), first);
@@ -679,7 +679,7 @@ describe("a sync call that was held for review", () => {
     });
   });
 
-  test("gets the operator's answer by a repeat when nobody has taken it, and so do later repeats", async () => {
+  test("returns the operator's uncollected reply to a retry, and to later retries", async () => {
     const { key, message } = await heldCall();
     await addReply(review, key, "the operator's answer");
     const repeat = await send(key, message, { project: "review", replica: 1 });
@@ -688,7 +688,7 @@ describe("a sync call that was held for review", () => {
     expect((await api.drain("review", key)).replies).toEqual([]);
   });
 
-  test("gets the same 202 when the drain has given the operator's answer", async () => {
+  test("returns the same 202 if the operator's reply was collected from the drain", async () => {
     const { key, message, first } = await heldCall();
     await addReply(review, key, "the operator's answer");
     expect((await api.drain("review", key)).texts).toEqual(["the operator's answer"]);
@@ -696,8 +696,8 @@ describe("a sync call that was held for review", () => {
   });
 });
 
-describe("what is stored under a key", () => {
-  test("is the answer, and no API key", async () => {
+describe("the data stored under a key", () => {
+  test("is the response, without an API key", async () => {
     const { key: apiKey } = await newApiKey(fixed);
     for (const json of [
       { text: "hello" },

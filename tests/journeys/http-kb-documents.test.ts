@@ -106,7 +106,7 @@ async function sendForm(parts: Parameters<typeof formOf>[0]) {
 }
 
 describe("a text", () => {
-  test("201: is queued, then ready and found, and the same again is 200 and nothing done", async () => {
+  test("201: is queued, then ready and found; adding it again is 200 without work", async () => {
     const facts = { title: "Where to park", url: "https://example.com/parking", key: "parking" };
     const json = { text: MARKDOWN, ...facts };
     const added = await kbs.add(kbId, json);
@@ -127,7 +127,7 @@ describe("a text", () => {
     expect(await documents()).toEqual([ready]);
   });
 
-  test("changed under its key takes the place of the old one, which is found until then", async () => {
+  test("changed under its key replaces the old one, which is found until then", async () => {
     const { id } = documentOf(await kbs.add(kbId, { text: MARKDOWN, key: "parking" }));
     await kbs.settled(kbId, id);
     const release = await holdKb(product.databaseUrl, kbId);
@@ -142,7 +142,7 @@ describe("a text", () => {
     expect(kbOf(await kbs.call(`/${kbId}`))).toMatchObject({ status: "ready", queued: 0, documents: 1 });
   });
 
-  test("without a key is known by what it says, so that titles may repeat", async () => {
+  test("without a key is identified by its content, so that titles need not be unique", async () => {
     const texts = ["one", "two", "one"].map((word) => ({ text: `The word is ${word}.`, title: "Same title" }));
     const ids: string[] = [];
     for (const json of texts) ids.push(documentOf(await kbs.add(kbId, json)).id);
@@ -151,7 +151,7 @@ describe("a text", () => {
     for (const id of ids) expect(await kbs.settled(kbId, id)).toMatchObject({ status: "ready", title: "Same title" });
   });
 
-  test("in HTML or CSV is read as that", async () => {
+  test("in HTML or CSV is parsed as such", async () => {
     const html = await kbs.add(kbId, {
       text: "<h1>Zoo</h1><p>The zoo opens <b>late</b>.</p>",
       mime: "text/html",
@@ -165,7 +165,7 @@ describe("a text", () => {
     expect((await kbs.search(kbId, "Bonn"))[0]?.text).toContain("12345");
   });
 
-  test("400 and 413: with faults it is refused, and nothing is kept", async () => {
+  test("400 and 413: with errors is rejected, and nothing is stored", async () => {
     const errors: [object, string[]][] = [
       [{ text: " " }, ["/text"]],
       [{ text: "a\u0000b" }, ["/text"]],
@@ -195,7 +195,7 @@ describe("a text", () => {
 });
 
 describe("the bytes of a file", () => {
-  test("201: are read as what they are, whatever the request calls them", async () => {
+  test("201: are read by their content, whatever the request declares", async () => {
     const pdf = await makePdf([
       (page) => page.text("The boiler stands in the cellar."),
       (page) => page.text("The key hangs upstairs."),
@@ -220,7 +220,7 @@ describe("the bytes of a file", () => {
     expect([again.status, documentOf(again)]).toEqual([200, read[0]]);
   });
 
-  test("that cannot be read fail with the reason, and harm nothing beside them", async () => {
+  test("that cannot be read fail with the reason, and affect no other document", async () => {
     const bad = documentOf(await kbs.upload(kbId, "?name=broken.pdf", "%PDF-1.7 and then nothing", "application/pdf"));
     const good = documentOf(await kbs.upload(kbId, "?name=good.md", MARKDOWN, "text/markdown"));
     const failed = await kbs.settled(kbId, bad.id);
@@ -238,7 +238,7 @@ describe("the bytes of a file", () => {
     expect(await kbs.settled(kbId, bad.id)).toMatchObject({ status: "ready", error: null });
   });
 
-  test("that are none, or of no type, or compressed, or said to be odd things, are refused", async () => {
+  test("that are empty, without a type, compressed, or of an invalid type are rejected", async () => {
     expectProblem(await kbs.upload(kbId, "?name=empty.txt", ""), "invalid_request", ["/file"]);
     expectProblem(await kbs.upload(kbId, "", "a=b", "application/x-www-form-urlencoded"), "unsupported_media_type");
     const zipped = await kbs.call(`/${kbId}/documents`, {
@@ -251,13 +251,13 @@ describe("the bytes of a file", () => {
     expect(await documents()).toEqual([]);
   });
 
-  test("413: beyond 50 MB are refused, and nothing is kept", async () => {
+  test("413: beyond 50 MB are rejected, and nothing is stored", async () => {
     const large = new Uint8Array(50 * MB + 1);
     expectProblem(await kbs.upload(kbId, "?name=large.bin", large), "payload_too_large");
     expect(await documents()).toEqual([]);
   });
 
-  test("cut in the middle leave nothing behind", async () => {
+  test("truncated in the middle leave nothing behind", async () => {
     const [url = ""] = product.composition.apiUrls;
     const { hostname, port, host } = new URL(url);
     for (const type of ["application/pdf", "multipart/form-data; boundary=x", "application/json"]) {
@@ -279,7 +279,7 @@ describe("the bytes of a file", () => {
 });
 
 describe("a form", () => {
-  test("201: with one file is that document, with what its fields say", async () => {
+  test("201: with one file creates one document with the values of its fields", async () => {
     const answer = await sendForm([
       { name: "title", body: "Häuser" },
       { name: "file", filename: "ümläut.md", body: MARKDOWN },
@@ -291,7 +291,7 @@ describe("a form", () => {
     expect(await kbs.settled(kbId, item.id)).toMatchObject({ status: "ready", title: "Häuser" });
   });
 
-  test("201: with several files is as many documents, and a bad one of them fails alone", async () => {
+  test("201: with several files creates as many documents, and an invalid one fails alone", async () => {
     const parts = ["a.md", "b.txt", "bad.pdf"].map((filename) => ({
       name: "file",
       filename,
@@ -307,7 +307,7 @@ describe("a form", () => {
     expect([firstTwo.status, documentsOf(firstTwo)]).toEqual([200, read.slice(0, 2)]);
   });
 
-  test("400 and 413: that is none, or has too much, is refused whole", async () => {
+  test("400 and 413: that is invalid or too large is rejected as a whole", async () => {
     const file = { name: "file", filename: "a.md", body: "a" };
     expectProblem(await sendForm([{ name: "title", body: "no file" }]), "invalid_request", ["/file"]);
     expectProblem(await sendForm([file, { ...file }]), "invalid_request", ["/file"]);
@@ -331,7 +331,7 @@ describe("a form", () => {
 });
 
 describe("a page", () => {
-  test("201: is fetched and read, and again only to see whether it has changed", async () => {
+  test("201: is fetched and read, and later only checked for changes", async () => {
     const added = await kbs.add(kbId, { url: `${siteUrl}/guide#lift` });
     expect(added.status).toBe(201);
     const { id } = documentOf(added);
@@ -346,7 +346,7 @@ describe("a page", () => {
     expect(await kbs.search(kbId, "lift")).toEqual([hit]);
   });
 
-  test("that is not there fails with the reason; one that is forbidden is refused at once", async () => {
+  test("that does not exist fails with the reason; a forbidden one is rejected immediately", async () => {
     const { id } = documentOf(await kbs.add(kbId, { url: `${siteUrl}/nowhere` }));
     expect(await kbs.settled(kbId, id)).toMatchObject({ status: "failed", error: expect.stringContaining("404") });
     for (const url of [
@@ -361,7 +361,7 @@ describe("a page", () => {
   });
 });
 
-describe("what fails for what is no fault of the document", () => {
+describe("a document that fails for an external reason", () => {
   /** Waits until a try has failed, and lets the next one, with this number, be due. */
   async function nextTry(id: string, attempts: number): Promise<void> {
     const skip = () =>
@@ -374,21 +374,21 @@ describe("what fails for what is no fault of the document", () => {
     await waitFor(async () => (await skip()).length === 1, { what: "a try to fail" });
   }
 
-  test("is tried again until it goes well", async () => {
+  test("is retried until it succeeds", async () => {
     outages = 1;
     const { id } = documentOf(await kbs.add(kbId, { url: `${siteUrl}/flaky` }));
     await nextTry(id, 2);
     expect(await kbs.settled(kbId, id)).toMatchObject({ status: "ready", error: null });
   });
 
-  test("fails with the reason after the fifth try", async () => {
+  test("fails with the reason after the fifth attempt", async () => {
     outages = 2;
     const { id } = documentOf(await kbs.add(kbId, { url: `${siteUrl}/flaky` }));
     await nextTry(id, 5);
     expect(await kbs.settled(kbId, id)).toMatchObject({ status: "failed", error: expect.stringContaining("503") });
   });
 
-  test("fails when five processes have crashed while they read it", async () => {
+  test("fails after five processes have crashed while reading it", async () => {
     const release = await holdKb(product.databaseUrl, kbId);
     const { id } = documentOf(await kbs.add(kbId, { text: "deadly" }));
     // The lease is that of another process, so that the one that waits for the knowledge base does not renew it.
@@ -417,7 +417,7 @@ describe("what fails for what is no fault of the document", () => {
 });
 
 describe("a sitemap", () => {
-  test("201: becomes documents, one a page, and shows how far they are", async () => {
+  test("201: creates one document per page, and shows their progress", async () => {
     const added = await kbs.add(kbId, { sitemap: `${siteUrl}/sitemap.xml`, maxPages: 10 });
     expect(added.status).toBe(201);
     const item = importOf(added);
@@ -439,7 +439,7 @@ describe("a sitemap", () => {
     expect((await kbs.search(kbId, "stairs"))[0]?.url).toBe(`${siteUrl}/other`);
   });
 
-  test("that is none fails with the reason", async () => {
+  test("that is invalid fails with the reason", async () => {
     const { id } = importOf(await kbs.add(kbId, { sitemap: `${siteUrl}/guide` }));
     const ended = await kbs.importSettled(kbId, id);
     expect(ended).toMatchObject({ status: "failed", found: null, error: expect.stringMatching(/\S/) });
@@ -468,7 +468,7 @@ describe("a document", () => {
     expect(await kbs.search(kbId, "visitors park")).toEqual([]);
   });
 
-  test("200: lists come in pages, newest first", async () => {
+  test("200: lists are paged, newest first", async () => {
     const parts = Array.from({ length: 5 }, (_, index) => ({
       name: "f",
       filename: `${index}.txt`,

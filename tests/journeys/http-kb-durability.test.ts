@@ -49,7 +49,7 @@ const isWorkedOn = (documentId: string) =>
     { what: `document ${documentId} to be worked on` },
   );
 
-test("a document whose worker is killed while it puts it becomes ready, whole and once", async () => {
+test("a document whose worker is killed while storing it becomes ready, complete and once", async () => {
   const release = await holdKb(product.databaseUrl, kbId);
   const text = Array.from({ length: 30 }, (_, index) => `## Part ${index}\n\nThe number of it is ${index}.`).join(
     "\n\n",
@@ -64,7 +64,7 @@ test("a document whose worker is killed while it puts it becomes ready, whole an
   expect(await kbs.search(kbId, "number of part 7", "&limit=50")).toHaveLength(30);
 });
 
-test("what is being read at a stop is given back, and read after the next start", async () => {
+test("a document that is being read at shutdown is released, and read after the next start", async () => {
   const release = await holdKb(product.databaseUrl, kbId);
   const { id } = documentOf(await kbs.add(kbId, { text: "# Stop\n\nThe stop was clean.", key: "stopped" }));
   await isWorkedOn(id);

@@ -33,7 +33,7 @@ async function keyWith(scopes: Scope[]): Promise<string> {
 }
 
 describe("a knowledge base", () => {
-  test("201: is made, and read, listed and renamed by its version", async () => {
+  test("201: is created, read, listed and renamed by its version", async () => {
     const name = `products ${newId()}`;
     const made = await kbs.call("", { json: { name } });
     expect(made.status).toBe(201);
@@ -55,7 +55,7 @@ describe("a knowledge base", () => {
     expect(kbsOf(await kbs.call(`?q=${encodeURIComponent(name.toUpperCase())}`))).toHaveLength(1);
   });
 
-  test("200: lists come in pages, newest first", async () => {
+  test("200: lists are paged, newest first", async () => {
     for (const index of [1, 2, 3]) await kbs.call("", { json: { name: `paged ${index}` } });
     const names: string[] = [];
     let cursor: string | null = "";
@@ -67,7 +67,7 @@ describe("a knowledge base", () => {
     expect(names).toEqual(["paged 3", "paged 2", "paged 1"]);
   });
 
-  test("400: every fault of a body or query is told, unknown fields too", async () => {
+  test("400: all errors of a body or query are reported, including unknown fields", async () => {
     expectProblem(await kbs.call("", { json: { name: " ", nmae: "x" } }), "invalid_request", ["/name", "/nmae"]);
     expectProblem(await kbs.call("", { json: {} }), "invalid_request", ["/name"]);
     expectProblem(await kbs.call("", { json: { name: "a\u0000" } }), "invalid_request", ["/name"]);
@@ -84,7 +84,7 @@ describe("a knowledge base", () => {
     expect((await strangers.call("", { json: { name } })).status).toBe(201);
   });
 
-  test("412: a change of another version is refused with the present one, and changes nothing", async () => {
+  test("412: a change of another version is rejected with the current one, without changes", async () => {
     const { id, name } = await kbs.makeKb();
     for (const tag of ['"7"', 'W/"1"', '"x"']) {
       const headers = { "If-Match": tag };
@@ -98,7 +98,7 @@ describe("a knowledge base", () => {
     expect((await kbs.call(`/${id}`, { method: "DELETE", headers })).status).toBe(200);
   });
 
-  test("405: other methods are refused with those that there are", async () => {
+  test("405: other methods are rejected with the allowed ones", async () => {
     const { id } = await kbs.makeKb();
     const paths = {
       "": "GET, HEAD, POST",
@@ -116,7 +116,7 @@ describe("a knowledge base", () => {
     }
   });
 
-  test("deleted, it is gone for everybody: found by nobody, in no agent, its name free", async () => {
+  test("that is deleted is not found, is removed from agents, and its name is free", async () => {
     const { id, name } = await kbs.makeKb();
     const { project } = await product.store.projects.ensure("north");
     const agent = await product.store.agents.insert(project.id, { name: newId(), kbIds: [id] });
@@ -151,7 +151,7 @@ describe("a knowledge base", () => {
   });
 });
 
-describe("what belongs to another project", () => {
+describe("an object of another project", () => {
   test("404: is not found, listed, changed or deleted", async () => {
     const { id } = await kbs.makeKb();
     const added = documentOf(await kbs.add(id, { text: "a secret of the north" }));
@@ -184,7 +184,7 @@ describe("what belongs to another project", () => {
 });
 
 describe("a key", () => {
-  test("403: needs kb:read to look and kb:write to change, and is told so before its body is read", async () => {
+  test("403: needs kb:read to read and kb:write to change, checked before its body is read", async () => {
     const { id } = await kbs.makeKb();
     const reader = await keyWith(["kb:read", "messages:*"]);
     const writer = await keyWith(["kb:write"]);
@@ -214,7 +214,7 @@ describe("a key", () => {
 });
 
 describe("a search", () => {
-  test("200: finds passages with what it takes to cite them, best first, as many as asked for", async () => {
+  test("200: returns passages with citation data, best first, up to the limit", async () => {
     const { id } = await kbs.makeKb();
     const text = "# Returns\n\nShoes may be sent back.\n\n## How long?\n\nShoes may be sent back within 30 days.";
     const added = documentOf(await kbs.add(id, { text, url: "https://example.com/returns" }));
@@ -234,7 +234,7 @@ describe("a search", () => {
     expect(await kbs.search(id, "shoes", "&limit=1")).toHaveLength(1);
   });
 
-  test("200: any query is an answer or none", async () => {
+  test("200: accepts any query, with or without results", async () => {
     const { id } = await kbs.makeKb();
     const added = documentOf(await kbs.add(id, { text: "Shoes may be sent back." }));
     await kbs.settled(id, added.id);
@@ -254,7 +254,7 @@ describe("a search", () => {
     expect((await kbs.search(id, "shoes ".repeat(1_000)))[0]?.documentId).toBe(added.id);
   });
 
-  test("400: needs a query, once, and a limit from 1 to 50", async () => {
+  test("400: requires exactly one query, and a limit from 1 to 50", async () => {
     const { id } = await kbs.makeKb();
     for (const query of ["", "?q=", "?q=%20%20", "?q=a&q=b"]) {
       expectProblem(await kbs.call(`/${id}/search${query}`), "invalid_request", ["/q"]);

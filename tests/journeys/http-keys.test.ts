@@ -76,7 +76,7 @@ function askRaw(headers: [name: string, value: string][]): Promise<ApiAnswer> {
   return sendRaw(api.baseUrl(), { path: "/api/v1/messages/keys", headers });
 }
 
-describe("a valid key is taken", () => {
+describe("a valid key is accepted", () => {
   test("from Authorization: Bearer", async () => {
     const { key } = await makeKey(["messages:read"]);
     expect((await ask({ headers: { Authorization: `Bearer ${key}` } })).status).toBe(200);
@@ -88,7 +88,7 @@ describe("a valid key is taken", () => {
     expect((await ask({ headers: { "X-Api-Key": key } })).status).toBe(200);
   });
 
-  test("from both headers when they agree", async () => {
+  test("from both headers if they are equal", async () => {
     const { key } = await makeKey(["messages:read"]);
     expect((await ask({ key, headers: { "X-Api-Key": key } })).status).toBe(200);
   });
@@ -99,20 +99,20 @@ describe("a valid key is taken", () => {
     expect((await ask({ key, replica: 1 })).status).toBe(200);
   });
 
-  test("also when it came from elsewhere and has another form", async () => {
+  test("if it was imported and has another form", async () => {
     const legacy = "legacy/key+of=16";
     await importKey(legacy);
     expect((await ask({ key: legacy })).status).toBe(200);
     expect((await ask({ headers: { "X-Api-Key": legacy } })).status).toBe(200);
   });
 
-  test("when it is the configured administrator's, with spaces and signs", async () => {
+  test("if it is SVC_ADMIN_KEY with spaces and special characters", async () => {
     expect((await ask({ key: ADMIN_KEY })).status).toBe(200);
     expect((await ask({ headers: { "X-Api-Key": ADMIN_KEY } })).status).toBe(200);
     expect((await ask({ key: ADMIN_KEY, headers: { "X-Api-Key": ADMIN_KEY } })).status).toBe(200);
   });
 
-  test("when it is not ASCII, sent as UTF-8", async () => {
+  test("if it is not ASCII, sent as UTF-8", async () => {
     await importKey(FOREIGN_KEY);
     // Headers are bytes; Node's client takes a string for them in which each character is one byte.
     const sent = Buffer.from(FOREIGN_KEY, "utf8").toString("latin1");
@@ -193,7 +193,7 @@ describe("401", () => {
     }
   });
 
-  test("before anything else is looked at: the body, the method, whether there is such an address", async () => {
+  test("before anything else is checked: body, method and path", async () => {
     const url = `${api.baseUrl()}/api/v1`;
     expectProblem(await callApi(`${url}/messages`, { method: "POST", body: "no json" }), "missing_key");
     expectProblem(await callApi(`${url}/messages`, { method: "DELETE" }), "missing_key");
@@ -202,7 +202,7 @@ describe("401", () => {
 });
 
 describe("400 ambiguous_credentials", () => {
-  test("for different keys in the two headers, even when both are valid", async () => {
+  test("for different keys in the two headers, even if both are valid", async () => {
     const { key } = await makeKey(["messages:read"]);
     const { key: other } = await makeKey(["messages:read"]);
     expectProblem(await ask({ key, headers: { "X-Api-Key": other } }), "ambiguous_credentials");
@@ -234,7 +234,7 @@ describe("403 insufficient_scope", () => {
     if (request.method !== "HEAD") expectProblem(answer, "insufficient_scope");
   });
 
-  test("comes before the check of the body", async () => {
+  test("is checked before the body", async () => {
     const { key } = await makeKey(["messages:read"]);
     expectProblem(
       await callApi(`${api.baseUrl()}/api/v1/messages`, { key, method: "POST", body: "no json" }),
@@ -254,7 +254,7 @@ describe("403 insufficient_scope", () => {
 });
 
 describe("the project", () => {
-  test("is chosen by an administrator with x-svc-project, and every answer names it", async () => {
+  test("is chosen by an administrator with x-svc-project, and every response has it", async () => {
     for (const [project, text] of [
       ["north", "answered in the north"],
       ["south", "answered in the south"],
@@ -264,11 +264,11 @@ describe("the project", () => {
     }
   });
 
-  test("is `default` for an administrator who names none", async () => {
+  test("is `default` for an administrator without the header", async () => {
     expect((await ask({ key: product.adminKey })).headers.get("x-svc-project")).toBe("default");
   });
 
-  test("is 404 for an administrator who names one that does not exist", async () => {
+  test("is 404 for an administrator with an unknown one", async () => {
     for (const project of ["nowhere", "North", "__proto__", "n".repeat(500), "'; DROP TABLE projects"]) {
       expectProblem(await ask({ key: product.adminKey, project }), "not_found");
     }
@@ -284,7 +284,7 @@ describe("the project", () => {
     expect(sent.texts).toEqual(["answered in the north"]);
   });
 
-  test("is 403 for a scoped key that names another one, the same whether that exists or not", async () => {
+  test("is 403 for a scoped key with another one, whether or not that exists", async () => {
     const { key } = await makeKey(["messages:*"]);
     const existing = await ask({ key, project: "south" });
     const missing = await ask({ key, project: "nowhere" });
@@ -298,7 +298,7 @@ describe("the project", () => {
     expect(existing.headers.get("x-svc-project")).toBeNull();
   });
 
-  test("is echoed on refusals too, once the key is known", async () => {
+  test("is also in error responses, once the key is known", async () => {
     const { key } = await makeKey(["messages:read"]);
     const refused = await callApi(`${api.baseUrl()}/api/v1/messages`, { key, json: { text: "hi" } });
     expect([refused.status, refused.headers.get("x-svc-project")]).toEqual([403, "north"]);
@@ -320,7 +320,7 @@ describe("SVC_ADMIN_KEY", () => {
     }
   });
 
-  test("and every other key and token is in no line that the processes have written", () => {
+  test("and all other keys and tokens are in no log line", () => {
     expectNoSecretInOutput();
   });
 });

@@ -99,7 +99,7 @@ const findGap = (question: string) =>
   });
 
 describe("a gap", () => {
-  test("groups questions that found no answer, until an article answers them", async () => {
+  test("groups questions without an answer, until an article answers them", async () => {
     const tickets = [
       await ask("Do you sell zebra saddles?"),
       await ask("Hello, I want zebra saddles. Do you sell them?"),
@@ -157,7 +157,7 @@ describe("a gap", () => {
     expect(page.map(({ id }) => id)).toContain(gap.id);
   });
 
-  test("is made by a question that was held, and by none that was answered", async () => {
+  test("is created by a held question, and not by an answered one", async () => {
     const answered = await api.send(SHOP, { text: "When do you open?", chatId: newId(), mode: "sync" });
     expect(answered.status).toBe(200);
     const chatId = newId();
@@ -166,7 +166,7 @@ describe("a gap", () => {
     expect(itemsOf(await call("gaps?q=open"))).toEqual([]);
   });
 
-  test("412, 400, 403, 404: is marked by its version, with a status that there is, in its project, with the scope", async () => {
+  test("412, 400, 403, 404: is marked by its version, with a valid status, in its project, with the scope", async () => {
     await ask("Can I rent a giraffe ladder?");
     const { id } = await findGap("giraffe ladder");
     const patch = (json: unknown, more: ApiRequest = {}) => call(`gaps/${id}`, { method: "PATCH", json, ...more });
@@ -218,7 +218,7 @@ describe("a proposal", () => {
   const decide = (proposal: Proposal | null, verb: string, request: ApiRequest = {}) =>
     call(`proposals/${proposal?.id}/${verb}`, { method: "POST", ...request });
 
-  test("of an operator's edit replaces the quoted passage where it stands, once", async () => {
+  test("of an operator's edit replaces the quoted passage in place, once", async () => {
     const guide = await addGuide();
     const proposal = await proposeChange(guide.id, `Hi Ann,\n\n${sentText}\n\nBest regards,\nBen`);
     expect(proposalSchema.strict().parse(proposal)).toEqual(proposal);
@@ -258,7 +258,7 @@ describe("a proposal", () => {
     await kbs.call(`/${kb.id}/documents/${guide.id}`, { method: "DELETE" });
   });
 
-  test("412: is not made in a document that has changed since", async () => {
+  test("412: is not applied to a document that has changed since", async () => {
     const guide = await addGuide();
     const proposal = await proposeChange(guide.id);
     await kbs.add(kb.id, { text: `${GUIDE}\n## More\n\nAnd more.\n`, key: guide.key, title: "Guide" });
@@ -272,7 +272,7 @@ describe("a proposal", () => {
     expect(proposalOf(await decide(proposal, "reject"))).toMatchObject({ reason: "It is old.", version: 2 });
   });
 
-  test("becomes an article of its own where the document cannot be put together again", async () => {
+  test("becomes a separate article if the document cannot be reassembled", async () => {
     const page = "<h1>Guide</h1><p>We do not ship parcels to Iceland at the moment.</p>";
     const document = documentOf(await kbs.upload(kb.id, `?name=${newId()}.html`, page, "text/html"));
     await kbs.settled(kb.id, document.id);
@@ -285,7 +285,7 @@ describe("a proposal", () => {
     expect((await kbs.search(kb.id, "ibex parcels Iceland"))[0]?.text).toContain("ibex@example.com");
   });
 
-  test("takes nothing out of the knowledge where the operator has said something else", async () => {
+  test("removes nothing from the knowledge if the operator has written about something else", async () => {
     const guide = await addGuide();
     const proposal = await proposeChange(guide.id, "A courier from Reykjavik fetches it: ask him on Monday.");
     expect(proposal).toMatchObject({ action: "add", documentId: guide.id, before: "" });
@@ -296,7 +296,7 @@ describe("a proposal", () => {
     await kbs.call(`/${kb.id}/documents/${guide.id}`, { method: "DELETE" });
   });
 
-  test("is none when only courtesies were changed, and an article when nothing was quoted", async () => {
+  test("is not created if only courtesies were changed, and is an article if nothing was quoted", async () => {
     const guide = await addGuide();
     expect(await proposeChange(guide.id, `Hello!\n\n${quote}\n\nKind regards,\nBen`)).toBeNull();
     expect(await proposeChange(guide.id, "Thank you!")).toBeNull();
@@ -318,7 +318,7 @@ describe("a proposal", () => {
     });
   });
 
-  test("shows what will be written, and what a customer has asked to who may read tickets", async () => {
+  test("shows the new text, and the customer's question to callers with tickets:read", async () => {
     const question = "How much is a lift by manticore?";
     const ticketId = await ask(question);
     const made = { kbId: kb.id, text: "Twelve crowns.", ticketId };
@@ -348,7 +348,7 @@ describe("a proposal", () => {
     expect(proposalOf(await call(path, curator))).toMatchObject({ ...hidden, title: question, after: proposal.after });
   });
 
-  test("is made of each draft that an operator edits", async () => {
+  test("is created for each draft that an operator edits", async () => {
     const ticketId = await ask("Where do quagga blankets come from?");
     const { headers } = await call(`tickets/${ticketId}`);
     const sent = "Quagga blankets come from Lisbon.";
@@ -382,7 +382,7 @@ describe("a proposal", () => {
     expect(texts).toContain("A parcel costs 6 EUR.");
   });
 
-  test("400, 403, 404: bad input tells all its faults, and strangers find nothing", async () => {
+  test("400, 403, 404: all errors of the input are reported, and other projects find nothing", async () => {
     const post = (json: unknown, more: ApiRequest = {}) => call("proposals", { json, ...more });
     expectProblem(await post({}), "invalid_request", ["/text", "/kbId"]);
     expectProblem(await post({ kbId: "x", text: " ", a: 1 }), "invalid_request", ["/kbId", "/text", "/a"]);
@@ -412,7 +412,7 @@ describe("an article", () => {
   };
   const found = async (query: string) => (await kbs.search(kb.id, query)).map(({ text }) => text).join("\n");
 
-  test("is searched once it is published, in its published version, with what its images show in words", async () => {
+  test("is searchable once published, in its published version, with the descriptions of its images", async () => {
     const article = await create();
     const { id } = article;
     expect(articleSchema.strict().parse(article)).toMatchObject({ status: "draft", publishedRevision: null });
@@ -438,7 +438,7 @@ describe("an article", () => {
     expectProblem(await call(`articles/${id}/images/${image.imageId}`), "not_found");
   });
 
-  test("is published by one call after the other, so that agents search the text that was published last", async () => {
+  test("is published by one call at a time, so that agents search the last published text", async () => {
     const { id } = await create();
     const [lease, anotherCall] = [`publication ${kb.id} article:${id}`, newId()];
     await product.store.serviceLeases.take(lease, anotherCall, 30_000);
@@ -453,7 +453,7 @@ describe("an article", () => {
     await call(`articles/${id}`, { method: "DELETE" });
   });
 
-  test("of a gap answers it once it is published, and a text written for the gap at once is its next version", async () => {
+  test("of a gap answers it once published, and a concurrent text for the gap is its next version", async () => {
     await ask("Do you repair torn kites?");
     const gap = await findGap("torn kites");
     const article = await create({ gapId: gap.id, title: "Kites", text: "We repair kites." });
@@ -471,7 +471,7 @@ describe("an article", () => {
     expect(listed).toMatchObject({ id: article.id, status: "published", revision: 2, documentId });
   });
 
-  test("is restored from a version as a new draft, by the version that was seen", async () => {
+  test("is restored from a version as a new draft, by its current version", async () => {
     const { id, version } = await create();
     await call(`articles/${id}`, { method: "PATCH", json: { title: "Boats", text: "No canoes." } });
     const restore = (headers: Record<string, string> = {}) =>
@@ -489,7 +489,7 @@ describe("an article", () => {
     }
   });
 
-  test("400, 413: only images of bounded size are stored, by their content", async () => {
+  test("400, 413: only images of limited size are stored, by their content", async () => {
     const { id } = await create();
     const add = (content: string) => call(`articles/${id}/images`, { json: { content } });
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>').toString("base64");
@@ -510,7 +510,7 @@ describe("a managed tag", () => {
   const ticketsWith = async (tag: string) =>
     itemsOf(await call(`tickets?tag=${encodeURIComponent(tag)}`)).map((item) => (item as { id: string }).id);
 
-  test("201: is made with a color, renamed on tickets by its version, merged and deleted", async () => {
+  test("201: is created with a color, renamed on tickets by its version, merged and deleted", async () => {
     const made = await call("tags", { json: { name: ` money ${newId()} `, color: "orange", description: "Money." } });
     const tag = tagOf(made);
     expect(tagSchema.strict().parse(tag)).toEqual(tag);
@@ -545,7 +545,7 @@ describe("a managed tag", () => {
     await waitFor(isRemoved, { what: "the tag to be removed" });
   });
 
-  test("400, 404: bad fields are rejected, and strangers find nothing", async () => {
+  test("400, 404: invalid fields are rejected, and other projects find nothing", async () => {
     expectProblem(await call("tags", { json: { name: "\n", color: "mauve", x: 1 } }), "invalid_request", [
       "/name",
       "/color",
@@ -562,7 +562,7 @@ describe("a canned reply", () => {
   const make = async (more: object = {}) =>
     replyOf(await call("canned-replies", { json: { name: newId(), text: "Hello.", ...more } }));
 
-  test("201: is made, read, listed, changed by its version and deleted", async () => {
+  test("201: is created, read, listed, updated by its version and deleted", async () => {
     const name = `Shipping ${newId()}`;
     const json = { name, text: "Dear {{ customer.userId }}", folder: "sales", tags: ["a", "b", "a"] };
     const made = await call("canned-replies", { json });
@@ -589,7 +589,7 @@ describe("a canned reply", () => {
     expectProblem(await call(`canned-replies/${item.id}`), "not_found");
   });
 
-  test("is filled in for a ticket, and what a customer has written stays text", async () => {
+  test("is rendered for a ticket, with the customer's data as literal text", async () => {
     const hostile = "{{operator.name}} *bold* [x](javascript:alert(1)) <b>\n# head & `code`";
     const ticketId = await ask(`Do you rent ${hostile}`);
     const text = "Dear {{customer.userId}}: {{ticket.subject}} ({{ticket.id}}, {{project.name}}, {{operator.name}})";
@@ -603,7 +603,7 @@ describe("a canned reply", () => {
     expect(item.text).toContain(`${SHOP}, key)`);
   });
 
-  test("with actions is a macro: a ticket gets what it says with the reply, in one decision", async () => {
+  test("with actions is a macro: its actions apply with the reply, in one decision", async () => {
     const ticketId = await ask("Can I have my money back?");
     const actions = { addTags: ["refund"], priority: "high", assignee: "self", resolves: true } as const;
     const { id, actions: stored } = await make({ text: "It is on its way.", actions });
@@ -639,7 +639,7 @@ describe("a canned reply", () => {
     );
   });
 
-  test("400, 404: unknown variables and bad fields are refused, and strangers find nothing", async () => {
+  test("400, 404: unknown variables and invalid fields are rejected, and other projects find nothing", async () => {
     const post = (json: unknown) => call("canned-replies", { json });
     expectProblem(await post({ name: "a", text: "{{customer.password}}" }), "invalid_request", ["/text"]);
     expectProblem(await post({ name: "\n", text: "", tags: [1], x: 1 }), "invalid_request", [
@@ -658,7 +658,7 @@ describe("a canned reply", () => {
   });
 });
 
-test("each change is in the audit trail by the id of its object, and nothing that a customer has written", async () => {
+test("each change is in the audit log with the id of its object, without customer data", async () => {
   const rows = await queryDatabase<{ action: string; object: string | null }>(
     product.databaseUrl,
     "SELECT DISTINCT ON (action) action, object FROM audit_events WHERE result = 'ok' AND action ~ '^(gaps|proposals|canned)' ORDER BY action",

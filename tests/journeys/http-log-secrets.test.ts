@@ -95,14 +95,14 @@ async function failToAuthenticate(baseUrl: string): Promise<void> {
 }
 
 describe("with secrets in every place of every kind of request", () => {
-  test("keys that are wrong, and keys where none belongs", async () => {
+  test("invalid keys, and keys in unexpected places", async () => {
     await eachReplica(failToAuthenticate);
     await eachReplica((url) => callApi(`${url}/api/v1/messages/${key}`, { key }));
     await eachReplica((url) => callApi(`${url}/api/v1/${plant("a path of nothing")}/${ADMIN_KEY}`, { key }));
     await eachReplica((url) => callApi(`${url}/${key}?${plant("a query of nothing")}`));
   });
 
-  test("messages in every mode, with everything that belongs to the customer", async () => {
+  test("messages in every mode, with all customer data", async () => {
     const message = () => ({
       text: `${plant("a text")} ${key}`,
       chatId: plant("a chatId"),
@@ -126,7 +126,7 @@ describe("with secrets in every place of every kind of request", () => {
     }
   });
 
-  test("messages that are refused for what they hold", async () => {
+  test("messages that are rejected for their content", async () => {
     const secret = () => plant("a body that is refused");
     const bodies = [
       `{"text":"${secret()}"`,
@@ -147,7 +147,7 @@ describe("with secrets in every place of every kind of request", () => {
     expect((await post(undefined, { body: `"${secret().repeat(100_000)}"` })).status).toBe(413);
   });
 
-  test("requests that are no HTTP", async () => {
+  test("requests with invalid HTTP", async () => {
     const secret = () => plant("a request that is no HTTP");
     await eachReplica(async (url) => {
       for (const text of [
@@ -163,7 +163,7 @@ describe("with secrets in every place of every kind of request", () => {
     });
   });
 
-  test("keys that are made, brought along, rotated and revoked", async () => {
+  test("keys that are created, imported, rotated and revoked", async () => {
     const admin = { key: ADMIN_KEY };
     const url = `${product.composition.apiUrls[0] ?? ""}/api/v1/admin/keys`;
     const brought = plant("a key that is brought along");
@@ -187,7 +187,7 @@ describe("with secrets in every place of every kind of request", () => {
     await callApi(url, { ...admin, json: { name: "weak", scopes: [plant("a scope")], key: plant("a weak key") } });
   });
 
-  test("callbacks with secrets in their URLs, whatever their receivers do", async () => {
+  test("callbacks with secrets in their URLs, whatever the receivers respond", async () => {
     const where = "a webhookUrl";
     const path = () =>
       `/hooks/${plant(`the path of ${where}`)}?sig=${plant(`the query of ${where}`)}&token=${plant(where)}`;
@@ -231,7 +231,7 @@ describe("with secrets in every place of every kind of request", () => {
     await waitFor(async () => (await count()) === 0, { what: "every callback to be tried", timeoutMs: 40_000 });
   });
 
-  test("faults of the service itself, with secrets in what was asked", async () => {
+  test("internal errors, with secrets in the requests", async () => {
     const rename = (from: string, to: string) =>
       queryDatabase(product.databaseUrl, `ALTER TABLE ${from} RENAME TO ${to}`);
     const poison = await plantPoison(product.databaseUrl, plant("a text that no run survives"));
@@ -262,7 +262,7 @@ describe("with secrets in every place of every kind of request", () => {
     }
   });
 
-  test("a store that goes away and comes back", async () => {
+  test("an outage and recovery of the store", async () => {
     await ground.postgres.kill();
     await eachReplica(async (url) => {
       const json = { text: plant("a text while the store is away"), chatId: plant("a chatId while it is away") };
@@ -281,7 +281,7 @@ describe("with secrets in every place of every kind of request", () => {
 describe("the log of all processes, from the first line to the last,", () => {
   let lines: string[];
 
-  test("is all there: the faults that were caused are in it", async () => {
+  test("is complete: it contains the caused errors", async () => {
     const { processes } = product.composition;
     await Promise.all(processes.map((process) => process.kill("SIGTERM")));
     lines = processes.flatMap((process) => process.output().split("\n"));
@@ -297,7 +297,7 @@ describe("the log of all processes, from the first line to the last,", () => {
     }
   });
 
-  test("has none of the secrets, in no form", () => {
+  test("has no secret in any form", () => {
     expect(planted.size).toBeGreaterThan(100);
     const found = [...planted].flatMap(([value, where]) => {
       const forms = [value, encodeURIComponent(value), Buffer.from(value).toString("base64").replace(/=+$/, "")];
@@ -307,7 +307,7 @@ describe("the log of all processes, from the first line to the last,", () => {
     expect(found).toEqual([]);
   });
 
-  test("has none of the texts that went out, and none of the keys of ours by their form", () => {
+  test("has no reply text, and nothing in the form of a key", () => {
     expect(lines.filter((line) => line.includes(FIXED))).toEqual([]);
     expect(lines.filter((line) => /svc_[0-9A-Za-z]{8}/.test(line))).toEqual([]);
   });

@@ -89,7 +89,7 @@ const answersWell = () =>
     claims: [{ text: SAID, citations: [{ passage: 1, quote: PASSAGE }] }],
   }));
 
-test("an answer by a model says on its ticket and in the statistics what it took", async () => {
+test("an answer by a model has its usage on the ticket and in the statistics", async () => {
   answersWell();
   const { answer, ticket } = await ask("answered");
   expect(answer.text).toContain(SAID);
@@ -104,7 +104,7 @@ test("an answer by a model says on its ticket and in the statistics what it took
   expect(stats.models).toMatchObject([{ model: "openai:gpt-test", calls: 1, faults: 0, inputTokens, outputTokens }]);
 });
 
-test("beyond its tokens of the day a project quotes, and the ticket says so", async () => {
+test("a project over its daily token limit gets quoted answers, as shown on the ticket", async () => {
   const change = (modelLimits: object) =>
     call(`/projects/${shop.id}`, { method: "PATCH", json: { modelLimits }, project: "default" });
   expect((await change({ tokensPerDay: 1 })).body).toMatchObject({
@@ -118,7 +118,7 @@ test("beyond its tokens of the day a project quotes, and the ticket says so", as
   expect((await change({ tokensPerDay: null })).status).toBe(200);
 });
 
-test("a provider that fails is left alone, as administrators see, and customers read a quote and nothing of it", async () => {
+test("a failing provider is paused, which administrators can see, and customers get a quoted answer", async () => {
   model.answerWith(() => ({ error: { message: PROVIDERS_TEXT, type: "insufficient_quota" }, status: 429 }));
   const { answer, ticket } = await askUntil("rate_limited");
   expect(answer.text).toContain(PASSAGE);

@@ -73,7 +73,7 @@ async function newKey(scopes: Scope[]) {
 }
 
 describe("the list of models", () => {
-  test("has those of every provider and those that can be installed, in pages, found by their ids", async () => {
+  test("has the models of every provider and those that can be installed, paged and searchable by id", async () => {
     const all = listOf(await call("?limit=200"));
     expect(all.unreachable).toEqual([]);
     expect(all.items.slice(0, 2)).toEqual([
@@ -103,7 +103,7 @@ describe("the list of models", () => {
     expectProblem(await call("?cursor=nonsense&limit=0"), "invalid_request", ["/cursor", "/limit"]);
   });
 
-  test("leaves out whoever does not answer, and says so without a secret", async () => {
+  test("omits providers that do not respond, and reports that without secrets", async () => {
     hosted.answerWith({ status: 401, body: `the key ${KEY} is wrong` });
     const answer = await call("?q=llama3.2:3b");
     expect(listOf(answer)).toMatchObject({
@@ -113,7 +113,7 @@ describe("the list of models", () => {
     expect(answer.text).not.toContain(KEY);
   });
 
-  test("is for keys that may read models, and pulling for those that may write them", async () => {
+  test("requires models:read, and pulling requires models:write", async () => {
     const [reader, writer] = await Promise.all([newKey(["models:read"]), newKey(["models:write"])]);
     expect((await call("", { key: reader.key })).status).toBe(200);
     expectProblem(await call("", { key: writer.key }), "insufficient_scope");
@@ -125,7 +125,7 @@ describe("the list of models", () => {
   });
 });
 
-test("a server that the environment sets is shown with its key masked, and cannot be changed", async () => {
+test("shows a server of the environment with its key masked, which cannot be changed", async () => {
   const settings = (request: ApiRequest = {}) =>
     callApi(`${product.composition.apiUrls[0] ?? ""}/api/v1/admin/model-settings`, {
       key: product.adminKey,
@@ -141,7 +141,7 @@ test("a server that the environment sets is shown with its key masked, and canno
 });
 
 describe("a pull", () => {
-  test("is one at Ollama, however many ask for it on whatever replica; each is told of its progress and its end", async () => {
+  test("runs once at Ollama for any number of callers and replicas; each gets its progress and end", async () => {
     const letGo = holdPulls();
     const id = "ollama:hf.co/somebody/model:Q4_K_M";
     const followers = [follow(id, 0), follow(id, 1)];
@@ -180,7 +180,7 @@ describe("a pull", () => {
     expect(trail).toEqual([{ object: `model:${id}` }]);
   });
 
-  test("goes on when its clients are gone", async () => {
+  test("continues after its clients disconnect", async () => {
     const letGo = holdPulls();
     const follower = follow("ollama:dropped");
     await follower.until("progress");
@@ -191,7 +191,7 @@ describe("a pull", () => {
     expect(pullsOf("dropped:latest")).toHaveLength(1);
   });
 
-  test("is told no further once the key of whoever follows it was revoked, and goes on", async () => {
+  test("continues without reporting to a follower whose key was revoked", async () => {
     const letGo = holdPulls();
     const { key, record } = await newKey(["models:write"]);
     const follower = openEvents({
@@ -207,7 +207,7 @@ describe("a pull", () => {
     await waitFor(() => ollama.installed().some(({ name }) => name === "guarded:1b"), { what: "the model" });
   });
 
-  test("is cancelled for everybody who follows it, and goes on when it is asked for again", async () => {
+  test("is cancelled for all followers, and continues when requested again", async () => {
     const letGo = holdPulls();
     const follower = follow("ollama:unwanted:1b", 1);
     await follower.until("progress");
@@ -224,7 +224,7 @@ describe("a pull", () => {
     expect(pullsOf("unwanted:1b")).toHaveLength(2);
   });
 
-  test("survives the end of the process that works on it", async () => {
+  test("survives a crash of its process", async () => {
     const letGo = holdPulls();
     const follower = follow("ollama:orphan:1b", 1);
     await follower.until("progress");
@@ -240,7 +240,7 @@ describe("a pull", () => {
     expect(follower.of("error")).toEqual([]);
   });
 
-  test("that goes wrong at once is an ordinary problem, and one that does so later an event", async () => {
+  test("that fails immediately is an error response, and one that fails later an event", async () => {
     // On a busy machine it may go wrong only once the answer has begun: then it is asked for again.
     const refusal = (id: string, request?: ApiRequest) =>
       waitFor(
@@ -300,7 +300,7 @@ describe("a name that cannot be pulled", () => {
     expect(ollama.pulls).toHaveLength(before);
   });
 
-  test("while Ollama is away, or silent, is told so", async () => {
+  test("while Ollama is unavailable or does not respond is an error", async () => {
     ollama.setSilent(true);
     const answer = await pull("ollama:tiny:1b");
     ollama.setSilent(false);

@@ -52,7 +52,7 @@ async function expectOneRefused(open: (index: number) => Promise<ApiAnswer>): Pr
   expect(others.filter(({ status }) => status < 300)).toHaveLength(LIMIT);
 }
 
-test("messages whose calls wait for the reply have a ceiling by key and address, and a call that ends makes room", async () => {
+test("waiting calls are limited by key and address, and a call that ends frees its slot", async () => {
   const release = await holdTable(product.databaseUrl, "replies", "writers");
   endWaiting = release;
   const ask = (index: number) =>
@@ -61,11 +61,11 @@ test("messages whose calls wait for the reply have a ceiling by key and address,
   expect((await ask(9)).status).toBeLessThan(300);
 });
 
-test("long polls have a ceiling by key and address", async () => {
+test("long polls are limited by key and address", async () => {
   await expectOneRefused((index) => call(`/messages/poll-${index}?wait=3000`));
 });
 
-test("calls that follow pulls of models have a ceiling by key and address", async () => {
+test("calls that follow model pulls are limited by key and address", async () => {
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     letGo = resolve;

@@ -125,8 +125,8 @@ test("a customer is found, changed, merged, exported and erased with every conve
   expect(await itemsOf("/customers")).toEqual([]);
 });
 
-describe("what is held of a user", () => {
-  test("is in every store, is handed out with all of them, and is in none once it is erased", async () => {
+describe("the data of a user", () => {
+  test("is exported from every store, and is in none after the erasure", async () => {
     const canary = await plantCanary(product, "erasure");
     const before = await findEverywhere(canary.name);
     const bodyIds = await queryDatabase<{ id: string; hook_id: string }>(
@@ -182,7 +182,7 @@ describe("what is held of a user", () => {
     ]);
   });
 
-  test("is found whichever way messages call the user, in whole chats, and in this project alone", async () => {
+  test("is found by every form of the user id, in whole chats, and only in this project", async () => {
     for (const name of ["users", "others"]) await addProject(product.store, name, { fixedReply: "Hello." });
     const send = (project: string, json: object) => api.send(project, { text: "hi", ...json });
     await send("users", { chatId: "a", userId: "ann" });
@@ -198,7 +198,7 @@ describe("what is held of a user", () => {
   });
 });
 
-describe("what is held of a visitor of the widget, and of a chat", () => {
+describe("the data of a widget visitor, and of a chat", () => {
   async function accept(project: ProjectId, channelId: "api" | "widget", chatId: string) {
     const message = { chatId, channelId, userId: null, text: "hi", timestampMs: Date.now(), attachments: null };
     const way = { channelMeta: {}, mode: null, callInstance: null, callback: null };
@@ -206,7 +206,7 @@ describe("what is held of a visitor of the widget, and of a chat", () => {
     return ticketId;
   }
 
-  test("is erased by the visitor's id, which stands nowhere, with all conversations; other chats stay", async () => {
+  test("is erased by the visitor's id, which is not stored, with all conversations; other chats stay", async () => {
     const { id } = await addProject(product.store, "visitors", { fixedReply: "Hello." });
     const chatId = visitorChatId(VISITOR);
     expect(chatId).toMatch(/^v_[A-Za-z0-9_-]{43}$/);
@@ -221,7 +221,7 @@ describe("what is held of a visitor of the widget, and of a chat", () => {
     expect((await exportOf("visitors", { chatId })).counts).toMatchObject({ messages: 1 });
   });
 
-  test("is erased on every channel, unless one is named", async () => {
+  test("is erased on every channel, unless one is given", async () => {
     const { id } = await addProject(product.store, "channels", { fixedReply: "Hello." });
     for (const channelId of ["api", "widget"] as const) await accept(id, channelId, "same");
     expect((await erase("channels", { chatId: "same", channelId: "widget" })).counts["messages"]).toBe(1);
@@ -232,7 +232,7 @@ describe("what is held of a visitor of the widget, and of a chat", () => {
 });
 
 describe("an erased chat", () => {
-  test("begins anew with the next message, and places in it go on", async () => {
+  test("starts again with the next message, and continues its sequence numbers", async () => {
     await addProject(product.store, "anew", { fixedReply: "Hello." });
     const first = await api.send("anew", { text: "one", chatId: "chat" });
     const before = first.replies[0]?.seq ?? 0;
@@ -244,7 +244,7 @@ describe("an erased chat", () => {
     expect((await exportOf("anew", { chatId: "chat" })).counts).toMatchObject({ messages: 1, replies: 1 });
   });
 
-  test("ends the call that waits for it in its time, and the worker that has it loses it", async () => {
+  test("ends its waiting call in time, and its worker loses the lease", async () => {
     const project = await addProject(product.store, "waiting", { fixedReply: "Hello." });
     const release = await holdChat(product.store, project, "chat");
     const waiting = api.send("waiting", { text: "Is anybody there?", chatId: "chat", timeoutMs: 2_500 });
@@ -259,7 +259,7 @@ describe("an erased chat", () => {
     expect(sum((await erase("waiting", { chatId: "chat" })).counts)).toBe(0);
   });
 
-  test("has no draft any more that could be sent", async () => {
+  test("has no draft that could be sent", async () => {
     await addProject(product.store, "decided", { reviewPolicy: "review", fixedReply: "Hello." });
     const review = createReviewClient(product, "decided");
     const sent = await api.send("decided", { text: "hi", chatId: "chat", mode: "async" });
@@ -279,7 +279,7 @@ describe("an erased chat", () => {
     expect(approved.status).toBe(200);
   });
 
-  test("leaves nothing behind and loses no later message, while others write in it on every replica", async () => {
+  test("leaves nothing behind and loses no later message during concurrent messages on every replica", async () => {
     await addProject(product.store, "busy", { fixedReply: "Hello." });
     const writing = Array.from({ length: 30 }, (_, index) =>
       api.send("busy", { text: `message ${index}`, chatId: "chat", mode: "async" }, { replica: index % 2 }),
@@ -293,7 +293,7 @@ describe("an erased chat", () => {
   });
 });
 
-describe("what a project has kept for longer than it wants", () => {
+describe("data older than a project's retention period", () => {
   /** Two sweeps, should the one that is woken up have begun before. */
   const SWEPT_WITHIN_MS = 90_000;
 
@@ -308,7 +308,7 @@ describe("what a project has kept for longer than it wants", () => {
     expect(deleted.status).toBe(200);
   }
 
-  test("is purged within moments, from every store; what waits for a person stays until it is decided", async () => {
+  test("is soon deleted from every store; tickets that wait for a person stay until they are decided", async () => {
     const canary = await plantCanary(product, "retention");
     const [failed = "", called = "", inReview = ""] = canary.ticketIds;
     for (const [table, column] of [
@@ -371,7 +371,7 @@ describe("what a project has kept for longer than it wants", () => {
   });
 });
 
-describe("whose data it is", () => {
+describe("the identity of data", () => {
   const ERRORS: [what: string, json: unknown, pointers: string[]][] = [
     ["nobody's", {}, [""]],
     ["two people's", { userId: "a", chatId: "b" }, [""]],
@@ -394,7 +394,7 @@ describe("whose data it is", () => {
     }
   });
 
-  test("may be anybody's, whatever the id says: nothing is found, and nothing else erased", async () => {
+  test("is matched exactly: other ids find and erase nothing", async () => {
     await addProject(product.store, "hostile", { fixedReply: "Hello." });
     await api.send("hostile", { text: "hi", chatId: "chat", userId: "u" });
     for (const id of ["%", "_", "'; DELETE FROM messages; --", '{"$ne":null}', "💥".repeat(100), "../u", "u\t"]) {
@@ -406,7 +406,7 @@ describe("whose data it is", () => {
     expect((await exportOf("hostile", { userId: "u" })).counts).toMatchObject({ messages: 1 });
   });
 
-  test("is told to who may read it and erased for who may erase, in the project of the key alone", async () => {
+  test("requires the scopes to read and to erase, only in the project of the key", async () => {
     const { id } = await addProject(product.store, "scoped", { fixedReply: "Hello." });
     await api.send("scoped", { text: "hi", chatId: "chat", userId: "u" });
     const keyWith = async (scope: "privacy:read" | "privacy:write" | "tickets:*", project: ProjectId) => {
@@ -435,6 +435,6 @@ describe("whose data it is", () => {
   });
 });
 
-test("whatever was erased, every process is healthy", async () => {
+test("every process is healthy after the erasures", async () => {
   await expectHealthy(product);
 });

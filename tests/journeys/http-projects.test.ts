@@ -74,8 +74,8 @@ async function makeKey(json: object): Promise<string> {
 const drain = (key: string, project?: string, replica = 0) =>
   callApi(`${api.baseUrl(replica)}/api/v1/messages/projects`, { key, ...(project === undefined ? {} : { project }) });
 
-describe("a project that is made", () => {
-  test("has the settings that were said, and is there on every replica", async () => {
+describe("a new project", () => {
+  test("has the given settings, on every replica", async () => {
     const made = await create({
       name: "east",
       handoffText: "",
@@ -118,7 +118,7 @@ describe("a project that is made", () => {
     }
   });
 
-  test("has the service's settings where nothing is said", async () => {
+  test("has the service's defaults for omitted settings", async () => {
     expect(projectOf(await create({ name: "plain" }))).toMatchObject({
       handoffText: expect.stringMatching(/\S/),
       tablesAsXlsx: true,
@@ -127,14 +127,14 @@ describe("a project that is made", () => {
     });
   });
 
-  test("takes messages at once: without an agent they wait for a person, and the sender is told so", async () => {
+  test("accepts messages immediately: without an agent they wait for a person, and the sender is notified", async () => {
     await create({ name: "desk", handoffText: "A person in the <desk> & co. will answer." });
     const sent = await api.send("desk", { text: "Is anybody there?" }, { key: admin });
     expect([sent.status, sent.body.status]).toEqual([202, "in_review"]);
     expect(sent.texts).toEqual(["A person in the <desk> & co. will answer."]);
   });
 
-  test("is made once, however many make it at once on several replicas", async () => {
+  test("is created once despite concurrent calls on several replicas", async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) => create({ name: "race" }, { replica: index % 2 })),
     );
@@ -149,7 +149,7 @@ describe("a project that is made", () => {
 });
 
 describe("the list of projects", () => {
-  test("comes page by page over replicas, each once, whatever is made meanwhile", async () => {
+  test("is paged over replicas, with each project once, unaffected by new ones", async () => {
     const ids: string[] = [];
     for (let index = 0; index < 5; index++) ids.unshift(projectOf(await create({ name: `paging-${index}` })).id);
     const seen: string[] = [];
@@ -163,17 +163,17 @@ describe("the list of projects", () => {
     expect(seen).toEqual(ids);
   });
 
-  test("has `default`, which the first start made", async () => {
+  test("has `default`, which the first start created", async () => {
     expect(projectsOf(await projects("?q=default")).items).toMatchObject([{ name: "default" }]);
   });
 
-  test("is searched by words as they are", async () => {
+  test("is searched by literal text", async () => {
     for (const q of ["p%25ging", "p_ging", "'%20OR%201=1;%20--", "<b>", "%5C"]) {
       expect(projectsOf(await projects(`?q=${q}`)).items).toEqual([]);
     }
   });
 
-  test("is refused for a bad limit, cursor and search, all at once", async () => {
+  test("is rejected for an invalid limit, cursor and search, all at once", async () => {
     expectProblem(await projects("?limit=0&cursor=x&q=%00"), "invalid_request", ["/limit", "/cursor", "/q"]);
     const cursor = projectsOf(await projects("?limit=1")).nextCursor ?? "";
     expectProblem(await projects(`?cursor=${cursor.slice(1)}`), "invalid_request", ["/cursor"]);
@@ -183,7 +183,7 @@ describe("the list of projects", () => {
 });
 
 describe("the project of a key", () => {
-  test("is the one that it is bound to, and every answer says so", async () => {
+  test("is the one that it is bound to, in every response", async () => {
     await create({ name: "bound" });
     const key = await makeKey({ scopes: ["messages:*"], project: "bound" });
     for (const project of [undefined, "bound"]) {
@@ -195,7 +195,7 @@ describe("the project of a key", () => {
     expect(refused.headers.get("x-svc-project")).toBe("bound");
   });
 
-  test("is no other: the same 403 whether that exists or not", async () => {
+  test("cannot be another one: the same 403 whether or not that exists", async () => {
     await create({ name: "bound-too" });
     const key = await makeKey({ scopes: ["messages:*"], project: "bound-too" });
     const shown = [];
@@ -222,7 +222,7 @@ describe("the project of a key", () => {
     expectProblem(await projects("", { key, project: "nowhere" }), "not_found");
   });
 
-  test("keeps what was said in it to itself", async () => {
+  test("isolates its messages", async () => {
     const keyOfProject = async (name: string) => {
       await create({ name, handoffText: `${name} will answer.` });
       return makeKey({ scopes: ["messages:*"], project: name });
@@ -260,13 +260,13 @@ describe("400 names the field:", () => {
     expect(projectsOf(await projects("?q=never-made")).items).toEqual([]);
   });
 
-  test("also for fields that nobody knows, all faults at once", async () => {
+  test("also for unknown fields, all errors at once", async () => {
     const body = '{"name":"A","tablesAsXlsx":1,"id":"x","version":2,"__proto__":{"name":"a"},"toString":1}';
     const pointers = ["/name", "/tablesAsXlsx", "/id", "/version", "/__proto__", "/toString"];
     expectProblem(await projects("", { body }), "invalid_request", pointers);
   });
 
-  test("unless the body is no object, or no JSON", async () => {
+  test("unless the body is not an object, or invalid JSON", async () => {
     for (const json of [null, [], [{ name: "a" }], "a", 5]) {
       expectProblem(await create(json), "invalid_request", [""]);
     }
@@ -278,7 +278,7 @@ describe("400 names the field:", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("an unknown path or method", () => {
   test.each(["default", "x", UNKNOWN, `${UNKNOWN}0`, "%00", "..%2Fprojects", "'%20OR%201=1"])(
     "is 404: the project with the id %s",
     async (id) => {
@@ -286,7 +286,7 @@ describe("what is not there", () => {
     },
   );
 
-  test("is 405 with what is possible: other methods", async () => {
+  test("is 405 with the allowed methods: other methods", async () => {
     const { id } = projectOf(await create({ name: "methods" }));
     for (const method of ["PUT", "OPTIONS"]) {
       const [all, one] = [await projects("", { method }), await projects(`/${id}`, { method })];
@@ -305,8 +305,8 @@ describe("what is not there", () => {
   });
 });
 
-describe("a project that is changed", () => {
-  test("has what was named, keeps the rest, and gets another version", async () => {
+describe("a changed project", () => {
+  test("has the given values, keeps the rest, and gets a new version", async () => {
     const { id } = projectOf(await create({ name: "changing", handoffText: "One.", retentionDays: 30 }));
     const first = await change(id, { tablesAsXlsx: false });
     expect([first.status, first.headers.get("etag")]).toEqual([200, '"2"']);
@@ -323,7 +323,7 @@ describe("a project that is changed", () => {
     }
   });
 
-  test("answers customers by its new settings within moments", async () => {
+  test("soon answers customers by its new settings", async () => {
     const { id } = projectOf(await create({ name: "manners", handoffText: "Later." }));
     expect((await api.send("manners", { text: "hi" }, { key: admin })).texts).toEqual(["Later."]);
     await change(id, { handoffText: "Sooner." });
@@ -332,7 +332,7 @@ describe("a project that is changed", () => {
     });
   });
 
-  test("is changed by one of two who have read the same version", async () => {
+  test("is changed by only one of two callers with the same version", async () => {
     const { id } = projectOf(await create({ name: "contested" }));
     const answers = await Promise.all(
       ["One.", "Other."].map((handoffText, replica) =>
@@ -347,7 +347,7 @@ describe("a project that is changed", () => {
     expectProblem(await change(id, {}, { headers: { "If-Match": "1" } }), "invalid_request");
   });
 
-  test("is reached by its new name alone, within a second on every replica, also by the keys that it has", async () => {
+  test("is only available under its new name, within a second on every replica, also for its keys", async () => {
     const { id } = projectOf(await create({ name: "maiden" }));
     const key = await makeKey({ scopes: ["messages:*"], project: "maiden" });
     for (const replica of replicas()) {
@@ -370,7 +370,7 @@ describe("a project that is changed", () => {
     expect(projectOf(await change(id, { name: "married" })).name).toBe("married");
   });
 
-  test("takes the widget along to its new name", async () => {
+  test("keeps its widget under the new name", async () => {
     const { id } = projectOf(await create({ name: "storefront" }));
     await product.store.channelsConfig.update("widget", { project: "storefront" });
     await change(id, { name: "shop-window" });
@@ -378,7 +378,7 @@ describe("a project that is changed", () => {
     await product.store.channelsConfig.update("widget", { project: "default" });
   });
 
-  test("keeps its name when it is `default`, and may be changed else", async () => {
+  test("keeps its name if it is `default`, and may be changed otherwise", async () => {
     const { id } = projectOf(await create({ name: "aside" }));
     const [standard] = projectsOf(await projects("?q=default")).items;
     expectProblem(await change(standard?.id ?? "", { name: "standard" }), "invalid_request", ["/name"]);
@@ -401,8 +401,8 @@ describe("a project that is changed", () => {
   });
 });
 
-describe("a project that is deleted", () => {
-  test("goes with all that it holds, is found by nobody from then on, and leaves nothing in any store", async () => {
+describe("a deleted project", () => {
+  test("is deleted with all its data, is not found from then on, and leaves nothing in any store", async () => {
     const canary = await plantCanary(product, "doomed");
     const { id, version } = projectOf(await projects(`/${canary.project}`));
     const kb = await product.store.kbs.ensure(canary.project, `base ${canary.name}`);
@@ -451,7 +451,7 @@ describe("a project that is deleted", () => {
     expect((await api.drain("doomed", `sync ${canary.name}`, "", { key: admin })).replies).toEqual([]);
   });
 
-  test("ends what is on its way in it: a call that waits is answered in its time", async () => {
+  test("ends its running work: a waiting call gets its response in time", async () => {
     const { project } = await product.store.projects.ensure("hurried");
     const release = await holdChat(product.store, project, "chat");
     const waiting = api.send("hurried", { text: "hi", chatId: "chat", timeoutMs: 3_000 }, { key: admin });
@@ -468,7 +468,7 @@ describe("a project that is deleted", () => {
     });
   });
 
-  test("must be none that others rely on: not `default`, and not the widget's", async () => {
+  test("cannot be `default`, nor that of the widget", async () => {
     const [standard] = projectsOf(await projects("?q=default")).items;
     const refused = await remove(standard?.id ?? "", "default");
     expectProblem(refused, "invalid_request");
@@ -482,7 +482,7 @@ describe("a project that is deleted", () => {
     expect((await remove(id, "window")).status).toBe(200);
   });
 
-  test("is deleted by administrators alone", async () => {
+  test("can only be deleted by administrators", async () => {
     const { id } = projectOf(await create({ name: "guarded" }));
     const key = await makeKey({ scopes: ["privacy:*", "tickets:*"], project: "guarded" });
     expectProblem(await remove(id, "guarded", { key }), "insufficient_scope");
@@ -491,8 +491,8 @@ describe("a project that is deleted", () => {
   });
 });
 
-describe("whatever is sent", () => {
-  test("is taken or refused, and never a fault of the service", async () => {
+describe("any input", () => {
+  test("is accepted or rejected, and never an error of the service", async () => {
     const anyProject = fc.record({
       name: fc.oneof(fc.string({ unit: "binary" }), fc.stringMatching(/^[a-z0-9-]{1,70}$/), fc.jsonValue()),
       handoffText: fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue()),

@@ -152,7 +152,7 @@ describe("120 requests a minute", () => {
       expect(rows).toEqual([]);
     }));
 
-  test("are those of one key: other keys and other addresses have their own", () =>
+  test("are counted per key and address", () =>
     together(async () => {
       const [one, other] = [await makeKey(), await makeKey()];
       const from = newAddress();
@@ -168,7 +168,7 @@ describe("120 requests a minute", () => {
       expectRateLimited(await ask({ key: one.key, from, replica: 1 }), DEFAULT_POLICY);
     }));
 
-  test("are counted by network where the address is IPv6", () =>
+  test("are counted by network for IPv6 addresses", () =>
     together(async () => {
       const { key } = await makeKey({ rateLimit: 2 });
       for (const from of ["2001:db8:1:1::1", "2001:db8:1:1:aaaa::2"])
@@ -210,7 +210,7 @@ describe("the RateLimit fields", () => {
     expect(answer.headers.get("retry-after")).toBeNull();
   });
 
-  test("are on the answer 403 to a scope that is missing, and on 404 to an unknown project", async () => {
+  test("are on 403 for a missing scope, and on 404 for an unknown project", async () => {
     const { key } = await makeKey({ scopes: ["messages:read"] });
     const from = newAddress();
     const refused = await ask({ key, from, path: "messages", json: { text: "hi" } });
@@ -225,8 +225,8 @@ describe("the RateLimit fields", () => {
   });
 });
 
-describe("a key with a limit of its own", () => {
-  test("has that, on all replicas together", () =>
+describe("a key with its own limit", () => {
+  test("has that limit over all replicas", () =>
     together(async () => {
       const { key } = await makeKey({ rateLimit: 7 });
       const from = newAddress();
@@ -234,14 +234,14 @@ describe("a key with a limit of its own", () => {
       expectRateLimited(await ask({ key, from }), '"default";q=7;w=60');
     }));
 
-  test("that is none is not counted and gets no fields", async () => {
+  test("of none is not counted and gets no fields", async () => {
     const { key } = await makeKey({ rateLimit: null });
     const from = newAddress();
     expect(await askTimes(200, { key, from })).toEqual({ 200: 200 });
     expect(limitOf(await ask({ key, from }))).toMatchObject({ policy: null, name: undefined });
   });
 
-  test("that is changed has the new one soon, on every replica", async () => {
+  test("that is changed soon has the new one on every replica", async () => {
     const { key, id } = await makeKey();
     const from = newAddress();
     await askTimes(4, { key, from });
@@ -257,7 +257,7 @@ describe("a key with a limit of its own", () => {
 });
 
 describe("after 30 failed authentications a minute", () => {
-  test("further failing ones of that address get 429 on every replica, valid keys there go on", () =>
+  test("further failures of that address get 429 on every replica, and valid keys still work", () =>
     together(async () => {
       const from = newAddress();
       const { key } = await makeKey();
@@ -276,7 +276,7 @@ describe("after 30 failed authentications a minute", () => {
       }
     }));
 
-  test("health, where wrong keys count too, tells that address no details, and is no error", () =>
+  test("health, where invalid keys count too, returns no details to that address, without an error", () =>
     together(async () => {
       const from = newAddress();
       const health = (key: string, replica: number) => ask({ key, from, replica, path: "health" });
@@ -311,7 +311,7 @@ describe("after 30 failed authentications a minute", () => {
 );
 
 // The last of this file, since the product starts again.
-test("without SVC_TRUST_PROXY nobody's X-Forwarded-For is believed", async () => {
+test("without SVC_TRUST_PROXY X-Forwarded-For is ignored", async () => {
   await product.restart({ SVC_TRUST_PROXY: "" });
   await together(async () => {
     const { key } = await makeKey({ rateLimit: 5 });

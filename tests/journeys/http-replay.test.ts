@@ -126,7 +126,7 @@ const countTraces = () =>
   );
 
 describe("a replay", () => {
-  test("shows each reply of a person beside both answers, and changes nothing", async () => {
+  test("compares each reply of a person with both answers, without side effects", async () => {
     const before = await countTraces();
     const result = resultOf(await replay({ against: { reviewPolicy: "auto" } }));
     expect(result).toMatchObject({
@@ -157,7 +157,7 @@ describe("a replay", () => {
     expect(await countTraces()).toEqual(before);
   });
 
-  test("shows what another knowledge base, another threshold and another agent change", async () => {
+  test("shows the effects of another knowledge base, another threshold and another agent", async () => {
     const kbIds = [(await product.store.kbs.list(shop.id)).find(({ name }) => name === "refunds")?.id ?? ""];
     const fewer = resultOf(await replay({ against: { kbIds } }));
     expect(fewer.against.changed).toEqual(["kbIds"]);
@@ -175,7 +175,7 @@ describe("a replay", () => {
     expect(itemOf(bare, tickets.approved)).toMatchObject({ after: { tokenF1: 0, sends: false }, verdict: "worse" });
   });
 
-  test("shows what a language model would have answered, asked without tools and for no ticket", async () => {
+  test("shows a language model's answer, without tools or a ticket", async () => {
     const said = "Within five days of the return the money goes back to the card.";
     model.answerWith(() => ({
       answered: true,
@@ -191,7 +191,7 @@ describe("a replay", () => {
     expect(model.requests().every(({ tools = [] }) => tools.length === 0)).toBe(true);
   });
 
-  test("takes the replies of a time, of tickets, and as many as are asked for", async () => {
+  test("selects replies by period, tickets and limit", async () => {
     const against = { autoThreshold: 0.4 };
     const [newest] = resultOf(await replay({ against, limit: 1 })).items;
     expect(newest?.ticketId).toBe(tickets.written);
@@ -204,7 +204,7 @@ describe("a replay", () => {
     expect(await idsOf({ from: "2020-01-01", to: "2020-01-02" })).toEqual([]);
   });
 
-  test("gives the chat as it was before the question, and nothing of an erased one", async () => {
+  test("uses the chat as it was before the question, and nothing of an erased one", async () => {
     const { chatId, ticketId, ticket } = await reviews.heldChat({
       mode: "async",
       text: "How long does a refund take?",
@@ -250,8 +250,8 @@ describe("a replay", () => {
   });
 });
 
-describe("a replay that cannot be", () => {
-  test("is refused with the fault that the same change has for PATCH, below /against", async () => {
+describe("an invalid replay", () => {
+  test("is rejected with the errors of the same PATCH, below /against", async () => {
     const kbId = newId();
     for (const change of [
       { autoThreshold: 2 },
@@ -290,7 +290,7 @@ describe("a replay that cannot be", () => {
     );
   });
 
-  test("needs both scopes, and leaves a row in the audit trail", async () => {
+  test("needs both scopes, and adds a row to the audit log", async () => {
     const keyFor = (scopes: ("agents:execute" | "tickets:read")[]) =>
       issueKey(product.store, { name: "replayer", scopes, project: shop.id, createdBy: "test", rateLimit: null });
     const json = { against: { autoThreshold: 0.4 } };
@@ -325,7 +325,7 @@ describe("a replay that takes too long", () => {
       signal.addEventListener("abort", () => reject(signal.reason as Error));
     });
 
-  test("answers what was compared by then, and says that it is not all", async () => {
+  test("returns the finished comparisons, and that it is incomplete", async () => {
     const result = await replaySlowly({ timeLimitMs: 50 });
     const { items, summary, notCompared } = result;
     expect(notCompared).toBeGreaterThan(0);
@@ -336,7 +336,7 @@ describe("a replay that takes too long", () => {
     });
   });
 
-  test("ends when whoever asked hangs up", async () => {
+  test("ends when its caller disconnects", async () => {
     const asked = { isAsked: false, answer: (_text: string): void => undefined };
     model.answerWith(() => {
       asked.isAsked = true;
@@ -366,7 +366,7 @@ describe("a replay that takes too long", () => {
   });
 });
 
-test("svc agents ask has the running service answer, with no settings of its own but a key", async () => {
+test("svc agents ask calls the running service, with only a key", async () => {
   const url = product.composition.apiUrls[0] ?? "";
   const words = ["agents", "ask", "shop-agent", "How long does a refund take?", "--project", "shop", "--url", url];
   const { stdout, stderr, code } = await svcWithin({ SVC_ADMIN_KEY: product.adminKey }, "", ...words, "--json");
@@ -381,7 +381,7 @@ test("svc agents ask has the running service answer, with no settings of its own
 });
 
 describe("svc replay", () => {
-  test("is done by the running service, and where none runs says what to do", async () => {
+  test("runs in the service, and explains what to do if it is not running", async () => {
     const env = { SVC_ADMIN_KEY: product.adminKey, SVC_API_PORT: "9" };
     const refused = await svcWithin(env, "", "replay", "--agent", "shop-agent", "--against", "bare");
     expect(refused).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining("Start it with:") });
@@ -414,7 +414,7 @@ describe("svc replay", () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, project: "shop", summary: { replies: 1, worse: 1 } });
   });
 
-  test("ends with exit code 1 where it is worse and that was asked for, and for a change that is none", async () => {
+  test("exits with 1 for a worse result if requested, and for an invalid change", async () => {
     expect(await runReplay("--against", "bare", "--fail-if-worse")).toMatchObject({ code: 1 });
     const file = join(await makeFolder(), "change.json");
     await writeFile(file, '{"autoThreshold": 7}');

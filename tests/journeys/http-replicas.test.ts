@@ -188,7 +188,7 @@ describe("many parallel posts under each of many keys, on every replica,", () =>
 });
 
 describe("a replica that is killed with SIGKILL", () => {
-  test("while it holds a call leaves it to a repeat, which waits and gets the reply once", async () => {
+  test("during a call leaves it to a retry, which waits and gets the reply once", async () => {
     const key = randomUUID();
     const message = { text: "hello", chatId: key, timeoutMs: 60_000 };
     const release = await holdChat(product.store, project, key);
@@ -212,7 +212,7 @@ describe("a replica that is killed with SIGKILL", () => {
     expect((await api.drain(PROJECT, key)).replies).toEqual([]);
   });
 
-  test("while it holds a call that is answered meanwhile leaves the reply to a repeat", async () => {
+  test("during a call that is answered meanwhile leaves the reply to a retry", async () => {
     const key = randomUUID();
     const message = { text: "hello", chatId: key, timeoutMs: 60_000 };
     const release = await holdChat(product.store, project, key);
@@ -228,7 +228,7 @@ describe("a replica that is killed with SIGKILL", () => {
     expect(await messagesIn(key)).toBe(1);
   });
 
-  test("while many calls wait there leaves their replies to the drain of another one, each once", async () => {
+  test("during many waiting calls leaves their replies to the drain of another one, each once", async () => {
     const count = isSoak ? 300 : 20;
     const chats = Array.from({ length: count }, () => randomUUID());
     const release = await holdTable(product.databaseUrl, "tickets");
@@ -248,7 +248,7 @@ describe("a replica that is killed with SIGKILL", () => {
     expect(rest.flatMap(({ replies }) => replies)).toEqual([]);
   });
 
-  test("while it is asked by many callers that repeat what was cut makes no message twice and loses no reply", async () => {
+  test("during many calls that are retried creates no message twice and loses no reply", async () => {
     const callers = isSoak ? 300 : 30;
     const keys = Array.from({ length: callers }, () => randomUUID());
     let answered = 0;
@@ -282,7 +282,7 @@ describe("a replica that is killed with SIGKILL", () => {
   });
 });
 
-describe("a replica that died between the claim of a key and the commit of the message", () => {
+describe("a replica that crashed between the claim of a key and the commit of the message", () => {
   /** Leaves a key behind as a process does that is dead. */
   async function dieAfterClaim(body: object) {
     const { key: apiKey, record } = await issueKey(product.store, {
@@ -317,7 +317,7 @@ describe("a replica that died between the claim of a key and the commit of the m
   }
 
   test.each(["sync", "async", "webhook"])(
-    "leaves its place to a repeat: one message, by the ids of the first (%s)",
+    "leaves its slot to a retry: one message, with the ids of the first (%s)",
     async (mode) => {
       const { call, repeat } = await dieAfterClaim({
         text: "hello",
@@ -344,7 +344,7 @@ describe("a replica that died between the claim of a key and the commit of the m
     },
   );
 
-  test("or right after the commit leaves the message and its reply to a repeat", async () => {
+  test("or right after the commit leaves the message and its reply to a retry", async () => {
     const { call, repeat } = await dieAfterClaim({ text: "hello", mode: "sync" });
     await product.store.messages.accept(
       project.id,
@@ -376,7 +376,7 @@ describe("a replica that died between the claim of a key and the commit of the m
     return () => process.kill(pid, "SIGCONT");
   }
 
-  test("and goes on when a repeat has taken over its call does not get the reply too", async () => {
+  test("and continues after a retry has taken over its call does not get the reply too", async () => {
     const key = randomUUID();
     const message = { text: "hello", chatId: key, timeoutMs: 60_000 };
     const release = await holdChat(product.store, project, key);
@@ -399,7 +399,7 @@ describe("a replica that died between the claim of a key and the commit of the m
     expect(await messagesIn(key)).toBe(1);
   });
 
-  test("and goes on when a repeat, or the drain, has had the reply does not get it too", async () => {
+  test("and continues after a retry, or the drain, has delivered the reply does not get it too", async () => {
     for (const way of ["repeat", "drain"]) {
       const key = randomUUID();
       const message = { text: "hello", chatId: key, timeoutMs: 60_000 };
@@ -420,7 +420,7 @@ describe("a replica that died between the claim of a key and the commit of the m
   });
 });
 
-describe("long polls on one replica while the messages go to another one", () => {
+describe("long polls on one replica while the messages are sent to another one", () => {
   test("get the replies of their chats, many at once", async () => {
     const chats = Array.from({ length: isSoak ? 200 : 25 }, () => randomUUID());
     const polls = chats.map((chatId) => api.drain(PROJECT, chatId, "?wait=40000", { replica: 1 }));
@@ -447,7 +447,7 @@ describe("long polls on one replica while the messages go to another one", () =>
     expect((await api.drain(PROJECT, chatId)).replies).toEqual([]);
   });
 
-  test("that are killed with their replica take nothing", async () => {
+  test("that are killed with their replica remove nothing", async () => {
     const chats = Array.from({ length: 20 }, () => randomUUID());
     const polls = chats.map((chatId) => orCut(api.drain(PROJECT, chatId, "?wait=60000")));
     // The polls have reached the process when a later request has been answered.
@@ -463,7 +463,7 @@ describe("long polls on one replica while the messages go to another one", () =>
   });
 });
 
-describe("a store that breaks off", () => {
+describe("a store that fails", () => {
   let relay: DeafRelay;
   let databaseUrl: string;
   let broken: Product;
@@ -512,7 +512,7 @@ describe("a store that breaks off", () => {
   const query = <Row extends object>(text: string, values: unknown[]) => queryDatabase<Row>(databaseUrl, text, values);
   const messagesWith = async (text: string) => (await query("SELECT 1 FROM messages WHERE text = $1", [text])).length;
 
-  test("answers 503, which is not kept: the same key works when it is back", async () => {
+  test("causes 503, which is not stored: the same key works after it recovers", async () => {
     const [key, text] = [randomUUID(), `hello ${randomUUID()}`];
     expect((await sendTo(randomUUID(), { text: "the key and the project are known now" })).status).toBe(200);
     relay.goAway();
@@ -526,7 +526,7 @@ describe("a store that breaks off", () => {
     expect(await messagesWith(text)).toBe(1);
   });
 
-  test("when it has carried out the claim of a key but could not say so leaves the key to a repeat", async () => {
+  test("after it has claimed a key without a response leaves the key to a retry", async () => {
     const [key, text] = [randomUUID(), `hello ${randomUUID()}`];
     let call: Promise<ApiAnswer> | undefined;
     const isClaimed = async () => (await query("SELECT 1 FROM idempotency_keys WHERE key = $1", [key])).length === 1;
@@ -553,7 +553,7 @@ describe("a store that breaks off", () => {
     expect(await messagesWith(text)).toBe(1);
   });
 
-  test("when it has carried out the acceptance but could not say so leaves message and reply to a repeat", async () => {
+  test("after it has accepted a message without a response leaves message and reply to a retry", async () => {
     const [key, text] = [randomUUID(), `hello ${randomUUID()}`];
     const message = { text, chatId: key };
     const owner = await broken.store.projects.findByName(PROJECT);
@@ -614,7 +614,7 @@ describe("a store that breaks off", () => {
     return call;
   }
 
-  test("when it has handed replies to a reader but could not say so leaves them to the next one", async () => {
+  test("after it has claimed replies without a response leaves them to the next reader", async () => {
     const chatId = randomUUID();
     await brokenApi.send(PROJECT, { text: chatId, chatId, mode: "async" });
     await untilBuffered(chatId);

@@ -102,7 +102,7 @@ async function untilFailed(ticketIds: string[]): Promise<void> {
 const sentIn = ({ replies }: TicketDetail) =>
   replies.flatMap((reply) => (reply.author !== "system" && reply.type === "message" ? [reply.text] : []));
 
-describe("a decision that is committed", () => {
+describe("a committed decision", () => {
   /** Approves in a process whose queue is away. */
   async function approveUnannounced() {
     const { store } = product;
@@ -113,13 +113,13 @@ describe("a decision that is committed", () => {
     return { chatId, ticketId };
   }
 
-  test("is carried out also when the queue is away, so that nobody is told of it", async () => {
+  test("is carried out even without an announcement because the queue is unavailable", async () => {
     const { chatId, ticketId } = await approveUnannounced();
     await reviews.untilIn(ticketId, "done");
     expect((await reviews.drained(chatId)).texts).toEqual([HANDOFF, DRAFT]);
   });
 
-  test("is carried out once also when the worker that has it dies, or comes back too late", async () => {
+  test("is carried out once even if its worker crashes, or continues too late", async () => {
     const { chatId, ticketId } = await approveUnannounced();
     const mine = await product.store.reviews.claim(held.id, ticketId);
     if (mine === null) throw new Error("the product was faster than its sweeper can be");
@@ -131,7 +131,7 @@ describe("a decision that is committed", () => {
     expect((await reviews.drained(chatId)).texts).toEqual([HANDOFF, DRAFT]);
   });
 
-  test("survives the death of every process while its reply is being committed, and the reply is there once", async () => {
+  test("survives a crash of every process while its reply is committed, and the reply exists once", async () => {
     const chats = await Promise.all(Array.from({ length: 4 }, () => reviews.heldChat()));
     const ticketIds = chats.map(({ ticketId }) => ticketId);
     const countUnfinished = async () => {
@@ -166,7 +166,7 @@ describe("a decision that is committed", () => {
   });
 });
 
-describe("a message that the service has failed at", () => {
+describe("a message that could not be processed", () => {
   /** Sends such a message, into a chat of its own in which the agent has answered before. */
   async function sendPoison(more: object) {
     const chatId = randomUUID();
@@ -182,7 +182,7 @@ describe("a message that the service has failed at", () => {
     return { chatId, ticketId, sent: () => sent, repeat: send };
   }
 
-  test("stays visible when its customer writes again, and is answered by retry in the mode it was sent in", async () => {
+  test("stays visible if its customer writes again, and is answered by a retry in its own mode", async () => {
     const cure = await poison();
     const [sync, async, webhook] = await Promise.all([
       sendPoison({ mode: "sync", timeoutMs: 30_000 }),
@@ -226,7 +226,7 @@ describe("a message that the service has failed at", () => {
     ]);
   });
 
-  test("412: is in no draft, so that none is approved over it; it is tried again, or a person answers it", async () => {
+  test("412: is in no draft, so that none is approved without it; it is retried, or a person answers it", async () => {
     const cure = await poison();
     const chats = await Promise.all([reviews.heldChat(), reviews.heldChat()]);
     const failed: string[] = [];
@@ -255,7 +255,7 @@ describe("a message that the service has failed at", () => {
   });
 });
 
-test("a reply that could not be committed in five tries is given up, and sent by retry, once", async () => {
+test("a reply that could not be committed in five attempts is given up, and sent once by a retry", async () => {
   const cure = await refuseReplies();
   const waiting = await reviews.heldChat();
   const unasked = await reviews.heldChat();
@@ -295,7 +295,7 @@ test("a reply that could not be committed in five tries is given up, and sent by
   }
 });
 
-test("a receiver that fails gets the callback that tells of a review before the one with the answer", async () => {
+test("a failing receiver gets the callback of the review before the one with the answer", async () => {
   const ownReceiver = await startWebhookReceiver({ answer: { status: 503 } });
   try {
     const { ticketId, ticket } = await reviews.heldChat({ webhookUrl: ownReceiver.url() });

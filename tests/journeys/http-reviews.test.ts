@@ -94,8 +94,8 @@ async function openShop(name: string) {
   };
 }
 
-describe("a draft that is approved", () => {
-  test("goes to the drain once its sync call has ended, as the agent's own words, and the ticket is done", async () => {
+describe("an approved draft", () => {
+  test("is in the drain after its sync call has ended, as the agent's reply, and resolves the ticket", async () => {
     const { chatId, ticketId, sent, ticket } = await heldChat({ mode: "sync" });
     expect([sent.status, sent.texts]).toEqual([202, [HANDOFF]]);
     expect(ticket).toMatchObject({ status: "open", stage: "review", draft: { text: DRAFT, isStale: false } });
@@ -125,7 +125,7 @@ describe("a draft that is approved", () => {
     expect(done.events.map(({ data }) => data["decision"]).filter(Boolean)).toEqual(["approve"]);
   });
 
-  test("answers every message that waits, by the way of the newest; the others end without replies and name it", async () => {
+  test("answers every waiting message, delivered by the newest one; the others end without replies and refer to it", async () => {
     const headers = { "Idempotency-Key": randomUUID() };
     const { chatId, ticketId, sent: first } = await heldChat({ mode: "sync" }, headers);
     const second = await api.send("held", { text: "Hello?", chatId, webhookUrl: receiver.url() });
@@ -154,7 +154,7 @@ describe("a draft that is approved", () => {
     });
   });
 
-  test("is approved by one of two operators who decide at the same time, and sent once", async () => {
+  test("is approved by only one of two concurrent operators, and sent once", async () => {
     const { chatId, ticketId, ticket } = await heldChat();
     const answers = await Promise.all(
       [0, 1, 0, 1].map((replica) => reviews.decide(ticketId, "approve", { ifMatch: ticket.version, replica })),
@@ -249,7 +249,7 @@ describe.each(MODES)("the sender of a message in mode %s that is held", (mode) =
     await WAYS[mode].check("held", chat, reply);
   });
 
-  test("hears of the one reply alone, whatever else is decided before and after it", async () => {
+  test("gets only its one reply, whatever else is decided before and after it", async () => {
     const client = createReviewClient(product, "desk");
     const [first, second] = await product.store.agents.list(desk.id);
     const chat = await WAYS[mode].send(client);
@@ -275,8 +275,8 @@ describe.each(MODES)("the sender of a message in mode %s that is held", (mode) =
   });
 });
 
-describe("a draft that is made anew", () => {
-  test("is what the agent says now, covers the same messages, and alone can be approved", async () => {
+describe("a regenerated draft", () => {
+  test("is the agent's current answer, covers the same messages, and is the only one that can be approved", async () => {
     const { store } = product;
     const project = await addProject(store, "redraft", { fixedReply: "Old words.", reviewPolicy: "review" });
     const client = createReviewClient(product, "redraft");
@@ -293,7 +293,7 @@ describe("a draft that is made anew", () => {
     expect((await client.drained(chatId)).texts.at(-1)).toBe("New words.");
   });
 
-  test("answers from the knowledge base as it is then", async () => {
+  test("answers from the current knowledge base", async () => {
     const { client, teach } = await openShop("learning");
     const question = { text: "What does a parcel to Iceland cost?", mode: "async" };
     const { ticketId, ticket } = await client.heldChat(question);
@@ -306,7 +306,7 @@ describe("a draft that is made anew", () => {
   });
 });
 
-test("the draft for several messages that wait answers each of their questions", async () => {
+test("a draft for several waiting messages answers each of their questions", async () => {
   const { client, teach } = await openShop("shop");
   await teach("# Opening hours\n\nThe shop opens at nine in the morning.");
   await teach("# Prices\n\nA parcel to Iceland costs forty crowns.");
@@ -334,7 +334,7 @@ test("the draft for several messages that wait answers each of their questions",
 });
 
 describe("a draft over a newer message of the customer", () => {
-  test("412: is not sent by the version that was read before, and a new one covers both", async () => {
+  test("412: is not sent with an older version, and a new one covers both", async () => {
     const { chatId, ticketId, ticket } = await heldChat();
     await api.send("held", { text: "It is urgent!", chatId, mode: "async" });
     // Whether the pipeline has the message by now or not.
@@ -370,7 +370,7 @@ describe("a draft over a newer message of the customer", () => {
     expect((await api.drain("held", chatId, "?peek=1")).texts).toEqual([HANDOFF]);
   });
 
-  test("412: the present version is in the ETag, and is the one that counts", async () => {
+  test("412: has the current version in the ETag", async () => {
     const { ticketId, ticket } = await heldChat();
     const { version } = ticketOf(await reviews.decide(ticketId, "note", { json: { text: "Mine." } }));
     const stale = await reviews.decide(ticketId, "reply", { json: { text: "Late." }, ifMatch: ticket.version });
@@ -381,7 +381,7 @@ describe("a draft over a newer message of the customer", () => {
 });
 
 describe("an operator's own text", () => {
-  test("goes out in the draft's place, and the ticket's event keeps both", async () => {
+  test("is sent instead of the draft, and the ticket's event has both", async () => {
     const { chatId, ticketId, ticket } = await heldChat();
     const json = { text: "| a | b |\n| - | - |\n| 1 | 2 |", markdown: true };
     await reviews.decide(ticketId, "edit", { json, ifMatch: ticket.version });
@@ -400,7 +400,7 @@ describe("an operator's own text", () => {
     });
   });
 
-  test("answers what waits, and unasked goes the way of the newest message", async () => {
+  test("answers waiting messages, and is otherwise delivered by the newest one", async () => {
     const { ticketId } = await heldChat({ webhookUrl: receiver.url() });
     await reviews.decide(ticketId, "reply", { json: { text: "First." } });
     await reviews.untilIn(ticketId, "done");
@@ -418,7 +418,7 @@ describe("an operator's own text", () => {
     expect([await texts(), await texts()]).toEqual([["First."], ["Second."]]);
   });
 
-  test("goes out with files, which are handed in before, cleaned and told by their content", async () => {
+  test("is sent with files, which are uploaded before, sanitized and typed by their content", async () => {
     const { ticketId } = await heldChat({ webhookUrl: receiver.url() });
     const path = `${api.baseUrl(0)}/api/v1/admin/tickets/${ticketId}/files`;
     const call = (init: RequestInit, project = "held") =>
@@ -474,7 +474,7 @@ describe("an operator's own text", () => {
     expect(refused.map(({ status }) => status)).toEqual([400, 400, 413, 404]);
   });
 
-  test("may follow at once on another one, and each goes out in its order", async () => {
+  test("may immediately follow another one, and each is sent in order", async () => {
     const { chatId, ticketId } = await heldChat();
     const texts = ["One.", "Two.", "Three."];
     for (const text of texts) {
@@ -486,7 +486,7 @@ describe("an operator's own text", () => {
     expect((await api.drain("held", chatId, "?peek=1")).texts).toEqual([HANDOFF, ...texts]);
   });
 
-  test("comes after an automatic answer too", async () => {
+  test("may follow an automatic answer", async () => {
     const chatId = randomUUID();
     await api.send("auto", { text: "hello", chatId, mode: "async" });
     await autos.drained(chatId);
@@ -498,8 +498,8 @@ describe("an operator's own text", () => {
   });
 });
 
-describe("a ticket that gets no answer", () => {
-  test("is rejected: nothing is sent, senders by webhook hear so, repeated sync calls too", async () => {
+describe("a ticket without an answer", () => {
+  test("is rejected: nothing is sent, and webhook senders and retried sync calls are notified", async () => {
     const headers = { "Idempotency-Key": randomUUID() };
     const { chatId, ticketId } = await heldChat({ mode: "sync" }, headers);
     const hooked = await api.send("held", { text: "Buy this!", chatId, webhookUrl: receiver.url() });
@@ -517,7 +517,7 @@ describe("a ticket that gets no answer", () => {
     expect(ticket.events.at(-1)?.data).toEqual({ decision: "reject", reason: "advertising" });
   });
 
-  test("is resolved, also as spam, opened again by hand, and by the customer's next message", async () => {
+  test("is resolved, also as spam, and reopened by hand or by the customer's next message", async () => {
     const { chatId, ticketId } = await heldChat();
     const resolved = ticketOf(await reviews.decide(ticketId, "resolve"));
     expect(resolved).toMatchObject({ status: "resolved", stage: "done", assignee: null });
@@ -534,7 +534,7 @@ describe("a ticket that gets no answer", () => {
   });
 });
 
-test("what comes into a ticket that is marked as spam ends without an answer, and waits for nobody", async () => {
+test("a message to a ticket marked as spam ends without an answer or review", async () => {
   const chatId = randomUUID();
   const ticketId = ticketIn(auto, chatId);
   await api.send("auto", { text: "Buy this!", chatId, mode: "async" });
@@ -575,8 +575,8 @@ test("a blocked customer gets no reply: open tickets and later messages become s
   expect(await reviews.untilIn(later, "review")).toMatchObject({ status: "open", resolvedAt: null });
 });
 
-describe("a ticket that a person has", () => {
-  test("is silent: what comes in is held without a word, until it is given back and the agent answers it", async () => {
+describe("an assigned ticket", () => {
+  test("holds messages silently until it is unassigned and the agent answers them", async () => {
     const chatId = randomUUID();
     const ticketId = ticketIn(auto, chatId);
     const options = { project: "auto" };
@@ -596,7 +596,7 @@ describe("a ticket that a person has", () => {
     expectProblem(await reviews.decide(ticketId, "unassign", options), "invalid_request");
   });
 
-  test("is the one who replied: no further hand-off text and no answer of the agent until it is given back", async () => {
+  test("belongs to the person who replied: no handoff text and no agent's answer until it is unassigned", async () => {
     const { chatId, ticketId } = await heldChat();
     expect(ticketOf(await reviews.decide(ticketId, "reply", { json: { text: "Your number?" } })).assignee).toMatch(
       /^key:/,
@@ -613,7 +613,7 @@ describe("a ticket that a person has", () => {
     });
   });
 
-  test("stays in review when it is given back after the customer was promised a person", async () => {
+  test("stays in review if it is unassigned after the customer was promised a person", async () => {
     const { ticketId } = await heldChat();
     const taken = ticketOf(await reviews.decide(ticketId, "takeover"));
     expect(taken).toMatchObject({ stage: "review", assignee: expect.stringMatching(/\S/) });
@@ -621,7 +621,7 @@ describe("a ticket that a person has", () => {
     expect(await reviews.read(ticketId)).toMatchObject({ draft: { text: DRAFT }, messages: [{ state: "held" }] });
   });
 
-  test("is worked on anew when somebody takes it while an answer is being made", async () => {
+  test("is processed again if it is assigned while an answer is being made", async () => {
     const chatId = randomUUID();
     const letGo = await holdChat(product.store, auto, chatId);
     const ticketId = ticketIn(auto, chatId);
@@ -633,7 +633,7 @@ describe("a ticket that a person has", () => {
 });
 
 describe("a ticket for another agent", () => {
-  test("is drafted anew by that agent, and triage learns from it", async () => {
+  test("gets a new draft by that agent, and triage learns from it", async () => {
     const { store } = product;
     const other = await store.agents.insert(silent.id, {
       name: "other",
@@ -661,7 +661,7 @@ describe("a ticket for another agent", () => {
     expect((await client.read(ticketId)).draft).toBeNull();
   });
 
-  test("of another project is that project's: its agent answers, its operators decide, the chat stays where it came in", async () => {
+  test("of another project belongs to that project: its agent answers, its operators decide, and the chat stays in the first one", async () => {
     const { store } = product;
     const target = await addProject(
       store,
@@ -701,7 +701,7 @@ describe("a ticket for another agent", () => {
   });
 });
 
-describe("bad input", () => {
+describe("invalid input", () => {
   test.each(["approve", "edit", "reject"] as const)(
     "400: %s without the version that was read says how to name it, also for `*`",
     async (action) => {
@@ -743,7 +743,7 @@ describe("bad input", () => {
     expectProblem(answer, "invalid_request", [pointer]);
   });
 
-  test("404: every action on a ticket that does not exist, is another project's, or has no id at all", async () => {
+  test("404: every action on a ticket that is missing, of another project, or has an invalid id", async () => {
     const { ticketId } = await heldChat();
     const bodies: Partial<Record<ReviewAction, object>> = {
       edit: { text: "x" },
@@ -764,7 +764,7 @@ describe("bad input", () => {
     expect(await reviews.read(ticketId)).toMatchObject({ stage: "review", assignee: null });
   });
 
-  test("400: what the ticket does not allow says what it does", async () => {
+  test("400: a disallowed action lists the allowed ones", async () => {
     const { ticketId, ticket } = await heldChat();
     await reviews.decide(ticketId, "edit", { json: { text: "Done." }, ifMatch: ticket.version });
     const { version } = await reviews.untilIn(ticketId, "done");
@@ -782,7 +782,7 @@ describe("bad input", () => {
   });
 });
 
-test("a note is kept with the ticket, and every decision leaves a row in the audit trail", async () => {
+test("a note is stored with the ticket, and every decision adds a row to the audit log", async () => {
   const { ticketId } = await heldChat();
   await reviews.decide(ticketId, "note", { json: { text: "Call back on Friday." } });
   expect((await reviews.read(ticketId)).events.at(-1)?.data).toEqual({

@@ -149,13 +149,13 @@ function wordsOf({ body: { requestId: _requestId, instance: _instance, ...words 
   return words;
 }
 
-test("every public endpoint has a row that says so, and every row has an endpoint", () => {
+test("every public endpoint has a row, and every row has an endpoint", () => {
   expect(Object.keys(ENDPOINT_ROWS).filter((name) => !(name in ENDPOINTS))).toEqual([]);
   const saying = CALLS.filter(({ isPublic, row }) => (isPublic === true) !== (row.isPublic === true));
   expect(saying.map(({ operation }) => operation)).toEqual([]);
 });
 
-test("every endpoint whose path or body names objects has a row that says of which kind", () => {
+test("every endpoint whose path or body refers to objects has a row with their kind", () => {
   const silent = CALLS.flatMap(({ operation, path, body, row }) => {
     const shape = body !== undefined && "shape" in body.schema ? Object.keys(body.schema.shape as object) : [];
     const { freeIds = [], foreignBodies, target, isPublic } = row;
@@ -234,7 +234,7 @@ describe("with a project", () => {
   });
 
   test.each(WITH_TARGET)(
-    "%s finds another project's object as little as none, in the same words",
+    "%s has the same error for another project's object as for a missing one",
     async (_title, call) => {
       const [scope = "admin:*"] = sufficientFor(call.scope);
       const foreign = await targetOf(call, south);
@@ -275,7 +275,7 @@ describe("with a project", () => {
     }
   });
 
-  test("there is nothing of another project's chat to collect, and nothing is taken from it", async () => {
+  test("nothing of another project's chat is returned or removed", async () => {
     const chatId = `souths-${newId()}`;
     const drain = async (project: string, query: string) => {
       const address = `${api.baseUrl()}/api/v1/messages/${chatId}?${query}`;
@@ -288,7 +288,7 @@ describe("with a project", () => {
     expect(await drain("south", "")).toHaveLength(1);
   });
 
-  test("nothing is held of another project's people, and nothing of them is erased", async () => {
+  test("no data of another project's users is exported or erased", async () => {
     const userId = `souths-${newId()}`;
     const message = { text: "hi", userId, mode: "async" };
     await callApi(`${api.baseUrl()}/api/v1/messages`, { key: product.adminKey, project: "south", json: message });

@@ -135,7 +135,7 @@ const countMessages = async (chatId: string) =>
   )[0]?.count;
 
 describe("a call that is answered with events", () => {
-  test("is told at once that it is accepted, then what is being written, which is in the end what is stored", async () => {
+  test("gets accepted immediately, then the growing text, which ends as the stored reply", async () => {
     model.answerWith(() => said(SENTENCES), SLOWLY);
     const chatId = randomUUID();
     const call = post({ text: QUESTION, chatId });
@@ -159,7 +159,7 @@ describe("a call that is answered with events", () => {
     expect((await api.drain("shop", chatId)).body).toMatchObject({ replies: [] });
   });
 
-  test("gets an answer that nobody writes word by word as one reply, and a hand-off likewise", async () => {
+  test("gets an answer that is not generated word by word as one reply, and so a handoff", async () => {
     const fixed = post({ text: QUESTION }, { project: "fixed" });
     const held = post({ text: QUESTION }, { project: "review" });
     expect((await fixed.until("done")).data).toMatchObject({ replies: [{ text: ANSWER }] });
@@ -168,7 +168,7 @@ describe("a call that is answered with events", () => {
     expect([typesOf(fixed), typesOf(held)]).toEqual([types, types]);
   });
 
-  test("takes back what was shown of an answer that needs a person in the end", async () => {
+  test("withdraws the shown text of an answer that is handed over to a person", async () => {
     const invented = ["green", "blue", "red", "white"].map(
       (colour) => `Parcels are wrapped in ${colour} paper for free.`,
     );
@@ -182,7 +182,7 @@ describe("a call that is answered with events", () => {
     expect(joinDeltas(call.events, String(data["messageId"]))).toBe(textOf(handoff?.data));
   });
 
-  test("that is not valid is refused as any other, and one that does not wait is answered with JSON", async () => {
+  test("that is invalid is rejected like any other, and one that does not wait gets JSON", async () => {
     const headers = { Accept: "text/event-stream" };
     expectProblem(await api.send("shop", { text: " " }, { headers }), "invalid_request");
     expectProblem(await api.send("shop", { text: "x" }, { headers, key: "no-such-key" }), "invalid_key");
@@ -194,7 +194,7 @@ describe("a call that is answered with events", () => {
     expect((await api.send("fixed", { text: "x" }, { headers: both })).body).toMatchObject({ mode: "sync" });
   });
 
-  test("that ends before the answer leaves the rest to the stream of the chat", async () => {
+  test("that ends before its answer leaves the rest to the stream of the chat", async () => {
     // So slowly that it is still being written when the stream of the chat begins.
     model.answerWith(() => said(SENTENCES), { ...SLOWLY, latency: 100 });
     const chatId = randomUUID();
@@ -208,7 +208,7 @@ describe("a call that is answered with events", () => {
     expect(await storedText(data["messageId"])).toBe(textOf(reply.data));
   });
 
-  test("is one message wherever it is cut and made again, and its answer is not lost", async () => {
+  test("is one message wherever it is interrupted and retried, and its reply is not lost", async () => {
     model.answerWith(() => said(SENTENCES), { latency: 5, chunkSize: 24 });
     // Twice, each at another byte behind the first event, which says what the message is.
     proxy.cutWhen(({ headers }) => Number(headers["x-cut"]) || null);
@@ -234,7 +234,7 @@ describe("a call that is answered with events", () => {
     expect(proxy.cuts).toBeGreaterThan(5);
   });
 
-  test("has its answer as often as that is lost on the way, and the drain does not have it again then", async () => {
+  test("gets its reply again after each lost response, and the drain does not have it then", async () => {
     const chatId = randomUUID();
     const json = { text: QUESTION, chatId };
     model.answerWith(() => said(SENTENCES), SLOWLY);
@@ -267,7 +267,7 @@ describe("a call that is answered with events", () => {
     expectProblem(await api.send("shop", { ...json, mode: "async" }, other), "invalid_request");
   });
 
-  test("and hung up leaves its answer in the drain; under an Idempotency-Key a repeat has it, in either form", async () => {
+  test("and disconnects leaves its reply in the drain; under an Idempotency-Key a retry gets it, in either form", async () => {
     const headers = { "Idempotency-Key": randomUUID() };
     const json = { text: QUESTION, chatId: randomUUID() };
     const first = await post(json, { project: "fixed", headers }).until("done");
@@ -288,7 +288,7 @@ describe("a call that is answered with events", () => {
 });
 
 describe("the stream of a chat", () => {
-  test("goes on at another replica after its last event, and loses and doubles nothing", async () => {
+  test("continues at another replica after its last event, without loss or duplicates", async () => {
     model.answerWith(() => said(SENTENCES), SLOWLY);
     const chatId = randomUUID();
     proxy.cutWhen(({ connection }) => (connection % 2 === 0 ? 900 : 3_000));
@@ -313,7 +313,7 @@ describe("the stream of a chat", () => {
     expect((await api.drain("shop", chatId)).body).toMatchObject({ replies: [] });
   });
 
-  test("shows what a second worker writes in place of one that was killed in the middle, as a call does", async () => {
+  test("shows the text of a second worker after the first one was killed, like a call", async () => {
     model.answerWith(() => said(SENTENCES), SLOWLY);
     const chatId = randomUUID();
     const chat = read(chatId);
@@ -342,7 +342,7 @@ describe("the stream of a chat", () => {
     expect(done.connection).toBeGreaterThan(0);
   });
 
-  test("takes back what a model said that broke off, and says what is sent in its place", async () => {
+  test("withdraws the text of an interrupted model, and shows what is sent instead", async () => {
     model.answerWith(() => said([...SENTENCES].toReversed()), { ...SLOWLY, truncateAfterChunks: 30 });
     const chatId = randomUUID();
     const chat = read(chatId);
@@ -354,7 +354,7 @@ describe("the stream of a chat", () => {
     expect(data).toMatchObject({ inReplyTo: body.messageId, author: "agent" });
   });
 
-  test("ends with an error soon after its key was revoked, and with `done` when its time is over", async () => {
+  test("ends with an error soon after its key was revoked, and with `done` after its maximum duration", async () => {
     const { store } = product;
     const { key, record } = await issueKey(store, {
       name: "reader",
@@ -378,7 +378,7 @@ describe("the stream of a chat", () => {
   });
 });
 
-test("the client's stream passes on what is being written, to those who listen for it", async () => {
+test("the client's stream passes unfinished replies to listeners", async () => {
   model.answerWith(() => said(SENTENCES), SLOWLY);
   const client = createClient({ url: api.baseUrl(0), key: product.adminKey, project: "shop" });
   const chatId = randomUUID();
@@ -394,7 +394,7 @@ test("the client's stream passes on what is being written, to those who listen f
   expect([deltas.length > 1, typing]).toEqual([true, [true, false]]);
 });
 
-test("the stream of a chat ends in the clean way when its process stops, and goes on at the next one", async () => {
+test("the stream of a chat ends cleanly when its process shuts down, and continues at the next one", async () => {
   const chatId = randomUUID();
   const chat = read(chatId, { project: "fixed", url: (connection) => api.baseUrl(connection) });
   await waitFor(() => chat.answers.length > 0, { what: "the stream" });

@@ -104,7 +104,7 @@ describe("a sync message that is answered", () => {
     });
   });
 
-  test("quotes its knowledge base word for word, and says where from", async () => {
+  test("quotes its knowledge base verbatim, with sources", async () => {
     const answer = await api.send("handbook", { text: "How do I charge the battery of the Kestrel?" });
     expect(answer.status).toBe(200);
     const [reply] = answer.replies;
@@ -156,7 +156,7 @@ describe("a sync message that is answered", () => {
 });
 
 describe("threading", () => {
-  test("messages of one chatId share a ticket, and their places grow", async () => {
+  test("messages of one chatId share a ticket, with growing sequence numbers", async () => {
     const first = await api.send("fixed", { text: "one", chatId: "thread" });
     const second = await api.send("fixed", { text: "two", chatId: "thread" }, { replica: 1 });
     expect(second.body.ticketId).toBe(first.body.ticketId);
@@ -177,7 +177,7 @@ describe("threading", () => {
     expect(one.body.ticketId).not.toBe(other.body.ticketId);
   });
 
-  test("a chatId that is left out is a UUID, with which the conversation goes on", async () => {
+  test("an omitted chatId becomes a UUID, with which the conversation continues", async () => {
     const first = await api.send("fixed", { text: "one" });
     expect(first.body.chatId).toMatch(UUID);
     const second = await api.send("fixed", { text: "two", chatId: first.body.chatId });
@@ -232,7 +232,7 @@ describe("a sync message that is not answered in time", () => {
     expect((await api.drain("fixed", chatId, "?wait=1500")).replies).toEqual(nothing);
   });
 
-  test("waits as long as the channel's setting says when the call does not say how long", async () => {
+  test("waits for the channel's default timeout if the call has none", async () => {
     const chatId = "default-timeout";
     await product.store.channelsConfig.update("api", { timeoutMs: 200 });
     const release = await holdChat(product.store, projectOf("fixed"), chatId);
@@ -252,7 +252,7 @@ describe("a sync message that is not answered in time", () => {
   });
 });
 
-describe("a client that hangs up", () => {
+describe("a client that disconnects", () => {
   test("while it waits finds its reply in the drain", async () => {
     const chatId = "hung-up-waiting";
     const release = await holdChat(product.store, projectOf("fixed"), chatId);
@@ -304,7 +304,7 @@ describe("a client that hangs up", () => {
     expect((await api.drain("fixed", chatId, "?wait=20000", { replica: 1 })).texts).toEqual([FIXED]);
   });
 
-  test("while the answer is on its way finds its reply in the drain", async () => {
+  test("during the response finds its reply in the drain", async () => {
     const chatId = "hung-up-reading";
     const call = await openRawCall(api.baseUrl(), {
       key: product.adminKey,
@@ -320,7 +320,7 @@ describe("a client that hangs up", () => {
 });
 
 describe("a sync message that is held for review", () => {
-  test("gets 202 in_review with the hand-off text, which is not in the drain again", async () => {
+  test("gets 202 in_review with the handoff text, which is not in the drain again", async () => {
     const chatId = "held";
     const answer = await api.send("review", { text: "hello", chatId });
     expect(answer.status).toBe(202);
@@ -350,7 +350,7 @@ describe("a sync message that is held for review", () => {
     expect((await api.drain("review", chatId, "?wait=1500")).replies).toEqual(nothing);
   });
 
-  test("says the hand-off text once, and of every further message that it was added", async () => {
+  test("gets the handoff text once, and for every further message that it was added", async () => {
     const chatId = "held-twice";
     expect((await api.send("review", { text: "hello", chatId })).texts).toEqual([HANDOFF]);
     const again = await api.send("review", { text: "are you there?", chatId });
@@ -358,21 +358,21 @@ describe("a sync message that is held for review", () => {
     expect(again.texts).toEqual([expect.stringMatching(/added this to your request/)]);
   });
 
-  test("gets no replies where the project has no hand-off text", async () => {
+  test("gets no replies if the project has no handoff text", async () => {
     const answer = await api.send("silent-review", { text: "hello", chatId: "held" });
     expect(answer).toMatchObject({ status: 202, body: { status: "in_review", timedOut: false, replies: [] } });
   });
 });
 
-describe("what a caller sends along", () => {
-  test("meta and userId are kept with the ticket, the newest value of a field wins", async () => {
+describe("additional fields of a message", () => {
+  test("meta and userId are stored with the ticket, and the newest value of a field wins", async () => {
     const chatId = randomUUID();
     await api.send("fixed", { text: "one", chatId, userId: "user-1", meta: { plan: "free", shop: { id: 7 } } });
     await api.send("fixed", { text: "two", chatId, meta: { plan: "paid" } });
     expect(await channelMeta(chatId)).toEqual({ plan: "paid", shop: { id: 7 }, userId: "user-1" });
   });
 
-  test("fields that nobody knows are ignored", async () => {
+  test("unknown fields are ignored", async () => {
     expect((await api.send("fixed", { text: "hello", colour: "blue", stream: { deep: [1] } })).status).toBe(200);
   });
 });

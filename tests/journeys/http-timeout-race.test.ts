@@ -79,7 +79,7 @@ describe(`${CALLS} calls whose answer comes when their timeout ends (SVC_SEED=${
   const seen: Seen[] = [];
 
   test(
-    "are answered in time or told to wait, and a reply that was not in time is in the drain",
+    "get a reply in time or 202, and a late reply is in the drain",
     async () => {
       const random = randomFrom(SEED);
       let aimMs = await measureAnswerMs();
@@ -101,7 +101,7 @@ describe(`${CALLS} calls whose answer comes when their timeout ends (SVC_SEED=${
     TEST_TIMEOUT_MS,
   );
 
-  test("give each reply in the response or in the drain, never in both or neither", async () => {
+  test("have each reply in the response or in the drain, never in both or neither", async () => {
     const wrong = seen.filter(({ inResponse, inDrain }) => inResponse.length + inDrain.length !== 1);
     expect(wrong).toEqual([]);
     // Nothing is left that anybody could be given again.
@@ -111,7 +111,7 @@ describe(`${CALLS} calls whose answer comes when their timeout ends (SVC_SEED=${
     expect(left.flat()).toEqual([]);
   });
 
-  test("are messages with one reply each, which is the one that was seen, and is noted as delivered", async () => {
+  test("are messages with one reply each, which was received and is recorded as delivered", async () => {
     const rows = await queryDatabase<{ chat_id: string; replies: string[] | null }>(
       product.databaseUrl,
       `SELECT c.chat_id, (SELECT array_agg(r.id) FROM replies r WHERE r.ticket_id = c.ticket_id) AS replies

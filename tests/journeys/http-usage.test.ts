@@ -23,7 +23,7 @@ const send = (key: string) =>
 
 const limit = (quotas: object) => call(`/projects/${shop.id}`, { method: "PATCH", json: { quotas } });
 
-test("limits answer 429 and 413 with what is used and until when; usage is exact, as JSON and as CSV", async () => {
+test("limits respond with 429 and 413, with the usage and the end of the period; usage is exact, as JSON and as CSV", async () => {
   expect((await limit({ messagesPerDay: 2, documents: 1, sockets: 5 })).body).toMatchObject({
     item: { quotas: { messagesPerDay: 2, documents: 1, storageMb: null, sockets: 5 } },
   });

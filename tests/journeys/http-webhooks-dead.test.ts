@@ -95,14 +95,14 @@ describe("the replies of a dead callback are in the drain", () => {
     expect((await drain(chatId)).replies).toEqual([]);
   });
 
-  test("for a reader that looks without taking, as often as he likes, on any replica", async () => {
+  test("for a reader with peek, repeatedly, on any replica", async () => {
     const { chatId } = await sendToNobody();
     expect((await drain(chatId, "?peek=1")).texts).toEqual([FIXED]);
     expect((await drain(chatId, "?peek=1", 1)).texts).toEqual([FIXED]);
     expect((await drain(chatId)).texts).toEqual([FIXED]);
   });
 
-  test("for a reader by cursor, until he acknowledges them", async () => {
+  test("for a reader by cursor, until they are acknowledged", async () => {
     const { chatId } = await sendToNobody();
     const first = await drain(chatId, "?after=0");
     expect(first.texts).toEqual([FIXED]);
@@ -111,7 +111,7 @@ describe("the replies of a dead callback are in the drain", () => {
     expect((await drain(chatId)).replies).toEqual([]);
   });
 
-  test("for a reader whose cursor is past their old place", async () => {
+  test("for a reader whose cursor is past their old sequence number", async () => {
     receiver.answerWith({ status: 500 });
     const { chatId, id } = await send();
     await callbacks.untilTried(id, 1);
@@ -137,7 +137,7 @@ describe("the replies of a dead callback are in the drain", () => {
     expect((await drain(chatId, `?after=${page.body.cursor ?? ""}`)).replies).toEqual([]);
   });
 
-  test("for one of the plain readers who wait at that moment, on whichever replica", async () => {
+  test("for one of the waiting plain readers, on any replica", async () => {
     receiver.answerWith({ status: 500 });
     const { chatId, id } = await send();
     await callbacks.untilTried(id, 1);
@@ -151,7 +151,7 @@ describe("the replies of a dead callback are in the drain", () => {
   });
 
   test.each(["?after=0&wait=30000", "?peek=1&wait=30000"])(
-    "for every reader who waits at that moment with %s, on whichever replica",
+    "for every waiting reader with %s, on any replica",
     async (query) => {
       receiver.answerWith({ status: 500 });
       const { chatId, id } = await send();
@@ -163,7 +163,7 @@ describe("the replies of a dead callback are in the drain", () => {
     },
   );
 
-  test("and never before: not while it is tried, nor when it was received", async () => {
+  test("and never before: neither during its attempts nor after its delivery", async () => {
     receiver.answerWith({ status: 500 });
     const { chatId, id } = await send();
     const check = async () => {
@@ -185,7 +185,7 @@ describe("the replies of a dead callback are in the drain", () => {
 });
 
 describe("the list of deliveries", () => {
-  test("shows each with the result of every try, newest first", async () => {
+  test("shows each with the result of every attempt, newest first", async () => {
     receiver.answerWith((_, index) => ({ status: index === 0 ? 503 : 410 }));
     const sent = await send();
     await callbacks.untilTried(sent.id, 1);
@@ -216,7 +216,7 @@ describe("the list of deliveries", () => {
     });
   });
 
-  test("is filtered by state, and read page by page without a gap", async () => {
+  test("is filtered by state, and paged without gaps", async () => {
     const dead = [await sendToNobody(), await sendToNobody(), await sendToNobody()].map(({ id }) => id).toReversed();
     receiver.answerWith({ status: 204 });
     const received = await send();
@@ -241,13 +241,13 @@ describe("the list of deliveries", () => {
   });
 
   test.each(["?state=gone", "?state=dead&state=pending", "?limit=0", "?limit=201", "?limit=x", "?cursor=x"])(
-    "refuses the query %s",
+    "rejects the query %s",
     async (query) => {
       expectProblem(await admin(query), "invalid_request", [`/${/\?(\w+)/.exec(query)?.[1] ?? ""}`]);
     },
   );
 
-  test("is that of one project: another one's keys see nothing of it", async () => {
+  test("is separate per project: keys of another one see nothing of it", async () => {
     const { id } = await sendToNobody();
     expect(idsOf(await admin("?limit=200", { project: "stranger" }))).not.toContain(id);
     const key = await makeKey(["webhooks:read"], stranger);
@@ -258,7 +258,7 @@ describe("the list of deliveries", () => {
 });
 
 describe("one delivery", () => {
-  test("is found by the id that its sender was told, with the result of every try", async () => {
+  test("is found by the id that its sender got, with the result of every attempt", async () => {
     const sent = await sendToNobody();
     const answer = await admin(`/${sent.id}`, { replica: 1 });
     expect(answer.status).toBe(200);
@@ -266,7 +266,7 @@ describe("one delivery", () => {
     expect([itemOf(answer)]).toEqual(listOf(await admin("?limit=1")).items);
   });
 
-  test("is not found when it is not there, or of another project", async () => {
+  test("is not found if it is missing or of another project", async () => {
     const { id } = await sendToNobody();
     for (const unknown of [randomUUID(), "nonsense", "%00"]) expectProblem(await admin(`/${unknown}`), "not_found");
     expectProblem(await admin(`/${id}`, { project: "stranger" }), "not_found");
@@ -275,7 +275,7 @@ describe("one delivery", () => {
 });
 
 describe("a replay", () => {
-  test("makes a dead callback again, with its id: its replies leave the drain, and are received", async () => {
+  test("sends a dead callback again, with its id: its replies are removed from the drain, and delivered", async () => {
     const { chatId, id } = await sendToNobody();
     expect((await drain(chatId, "?peek=1")).texts).toEqual([FIXED]);
     receiver.answerWith({ status: 204 });
@@ -292,7 +292,7 @@ describe("a replay", () => {
     for (const request of receiver.requests) expectSigned(request, product.adminKey);
   });
 
-  test("keeps the replies out of the drain while it is tried, and brings them back when it dies again", async () => {
+  test("keeps the replies out of the drain during its attempts, and returns them when it dies again", async () => {
     const { chatId, id } = await sendToNobody();
     receiver.answerWith({ status: 500 });
     await replay(id);
@@ -304,7 +304,7 @@ describe("a replay", () => {
     expect((await drain(chatId)).texts).toEqual([FIXED]);
   });
 
-  test("has nine fresh tries", async () => {
+  test("has nine new attempts", async () => {
     const { id } = await sendToNobody();
     receiver.answerWith({ status: 500 });
     await replay(id);
@@ -316,7 +316,7 @@ describe("a replay", () => {
     expect(dead.state).toBe("dead");
   });
 
-  test("sends what was collected meanwhile, too, but does not bring it back to the drain", async () => {
+  test("also sends replies that were collected meanwhile, but does not return them to the drain", async () => {
     const { chatId, id } = await sendToNobody();
     expect((await drain(chatId)).texts).toEqual([FIXED]);
     await replay(id);
@@ -325,7 +325,7 @@ describe("a replay", () => {
     expect((await drain(chatId)).replies).toEqual([]);
   });
 
-  test("holds back the later callbacks of its chat, as any other that is tried", async () => {
+  test("blocks the later callbacks of its chat, like any other during its attempts", async () => {
     const { chatId, id } = await sendToNobody();
     receiver.answerWith({ status: 500 });
     await replay(id);
@@ -338,7 +338,7 @@ describe("a replay", () => {
     expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery"])).toEqual([id, id, id, later.id]);
   });
 
-  test("of a callback that waits for its next try makes that try now, and counts on", async () => {
+  test("of a callback that waits for its next attempt makes that attempt now, and keeps counting", async () => {
     receiver.answerWith({ status: 500 });
     const { chatId, id } = await send();
     for (let tries = 1; tries < 9; tries++) {
@@ -350,7 +350,7 @@ describe("a replay", () => {
     expect((await drain(chatId)).texts).toEqual([FIXED]);
   });
 
-  test("finds nothing that is not there, and nothing of another project", async () => {
+  test("finds no missing delivery, and none of another project", async () => {
     const { id } = await sendToNobody();
     for (const unknown of [randomUUID(), "nonsense", "%00", `${id}x`])
       expectProblem(await replay(unknown), "not_found");
@@ -361,7 +361,7 @@ describe("a replay", () => {
 });
 
 describe("scopes", () => {
-  test("reading needs webhooks:read, replaying webhooks:write, and neither brings the other", async () => {
+  test("reading needs webhooks:read, replaying webhooks:write, and neither implies the other", async () => {
     const { id } = await sendToNobody();
     const [reader, writer, both, sender] = [
       await makeKey(["webhooks:read"]),
@@ -389,7 +389,7 @@ describe("scopes", () => {
     }
   });
 
-  test("other methods are refused", async () => {
+  test("other methods are rejected", async () => {
     const list = await admin("", { method: "DELETE" });
     expectProblem(list, "method_not_allowed");
     expect(list.headers.get("allow")).toMatch(/GET/);

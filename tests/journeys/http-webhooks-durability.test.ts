@@ -88,8 +88,8 @@ function sequenceIn(chatId: string): string[] {
   return ids.filter((id, index): id is string => id !== undefined && id !== ids[index - 1]);
 }
 
-describe("a process that is killed with SIGKILL while it makes a callback", () => {
-  test("is followed by another one, which makes it with the same id", async () => {
+describe("a process that is killed with SIGKILL while it delivers a callback", () => {
+  test("is replaced by another one, which delivers it with the same id", async () => {
     receiver.answerWith("hang");
     const chatId = randomUUID();
     const [first, second] = [await send(chatId), await send(chatId, { number: 1 })];
@@ -111,8 +111,8 @@ describe("a process that is killed with SIGKILL while it makes a callback", () =
   });
 });
 
-describe("a process that gets SIGTERM while it makes callbacks", () => {
-  test("breaks them off, exits with 0, and they are made again at once, with the same ids", async () => {
+describe("a process that gets SIGTERM while it delivers callbacks", () => {
+  test("aborts them, exits with 0, and they are repeated immediately with the same ids", async () => {
     receiver.answerWith("hang");
     const chats = Array.from({ length: 6 }, () => randomUUID());
     const ids = await Promise.all(chats.map((chatId, index) => send(chatId, { replica: index })));
@@ -133,7 +133,7 @@ describe("a process that gets SIGTERM while it makes callbacks", () => {
     for (const [index, chatId] of chats.entries()) expect(sequenceIn(chatId)).toEqual([ids[index]]);
   });
 
-  test("waits for one that ends in its time", async () => {
+  test("waits for one that ends in time", async () => {
     receiver.answerWith({ status: 204, delayMs: 500 });
     const id = await send(randomUUID());
     await receiver.next();
@@ -144,7 +144,7 @@ describe("a process that gets SIGTERM while it makes callbacks", () => {
     expect(new Set(header("webhook-id"))).toEqual(new Set([id]));
   });
 
-  test("exits with 0 also when the store is away and the result cannot be noted: then the try is made again", async () => {
+  test("exits with 0 even if the store is unavailable and the result cannot be recorded: then the attempt is repeated", async () => {
     receiver.answerWith({ status: 204, delayMs: 1_000 });
     const id = await send(randomUUID());
     await receiver.next();
@@ -168,8 +168,8 @@ describe("a process that gets SIGTERM while it makes callbacks", () => {
   });
 });
 
-describe("while the server of the queue is away", () => {
-  test("callbacks wait; when it is back, with nothing of what it had, each is made, in order", async () => {
+describe("while the queue's server is unavailable", () => {
+  test("callbacks wait; after it recovers without its data, each is delivered in order", async () => {
     const server = ground.redis ?? ground.postgres;
     const chats = Array.from({ length: 5 }, () => randomUUID());
     receiver.answerWith({ status: 500 });
@@ -193,8 +193,8 @@ describe("while the server of the queue is away", () => {
   });
 });
 
-describe("while Postgres is away", () => {
-  test("results of tries are kept until it is back, and no callback is lost or out of order", async () => {
+describe("while Postgres is unavailable", () => {
+  test("results of attempts are kept until it recovers, and no callback is lost or out of order", async () => {
     const chats = Array.from({ length: 5 }, () => randomUUID());
     receiver.answerWith({ status: 204, delayMs: 1_000 });
     const ids = await Promise.all(
@@ -221,7 +221,7 @@ describe("kills of processes and servers under load", () => {
   const ROUNDS = isSoak ? 4 : 1;
 
   test(
-    "every accepted message has its callbacks at least once, under the id that its sender was told, in the order of its chat",
+    "every accepted message has its callbacks at least once, with the id that its sender got, in the order of its chat",
     async () => {
       // Every third try of a callback is refused, so that some always wait for their next one.
       let tries = 0;

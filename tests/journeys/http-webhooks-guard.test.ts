@@ -57,7 +57,7 @@ async function expectForbidden(webhookUrl: string): Promise<void> {
   for (const text of [answer.body.detail, answer.body.errors?.[0]?.detail]) expect(text).not.toMatch(ANY_ADDRESS);
 }
 
-describe("a webhookUrl that is plainly forbidden is refused with the message", () => {
+describe("a forbidden webhookUrl is rejected with the message", () => {
   test.each([
     ["no URL", ["", "hook", "/hook", "//example.com/hook", "example.com", "http://", "http:///x"]],
     [
@@ -119,7 +119,7 @@ describe("a webhookUrl that is plainly forbidden is refused with the message", (
     for (const url of urls) await expectForbidden(url);
   });
 
-  test("the own ports and servers, on every name of this machine", async () => {
+  test("the product's own ports and servers, under every name of this machine", async () => {
     const { port: apiPort } = new URL(api.baseUrl());
     const { port: databasePort } = new URL(product.databaseUrl);
     for (const port of [apiPort, databasePort || "5432"]) {
@@ -148,7 +148,7 @@ describe("a webhookUrl that is plainly forbidden is refused with the message", (
     expectProblem(await send(webhookUrl), "invalid_request", ["/webhookUrl"]);
   });
 
-  test("and nothing of such a message is kept", async () => {
+  test("and nothing of such a message is stored", async () => {
     const chatId = randomUUID();
     expect((await send("http://10.0.0.1/", chatId)).status).toBe(400);
     expect(await queryDatabase(product.databaseUrl, "SELECT 1 FROM chats WHERE chat_id = $1", [chatId])).toEqual([]);
@@ -159,7 +159,7 @@ describe("a webhookUrl that is plainly forbidden is refused with the message", (
 
 describe("a webhookUrl of this machine", () => {
   test.each(["127.0.0.1", "localhost", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"])(
-    "may be called in each of its names while every port is bound to loopback: %s",
+    "may be called under each of its names while every port is bound to loopback: %s",
     async (host) => {
       const answer = await send(receiver.url("/hook").replace("127.0.0.1", host));
       expect(answer.status).toBe(202);
@@ -182,7 +182,7 @@ describe("a redirect", () => {
   });
 });
 
-describe("when others than this machine can reach the service", () => {
+describe("if other machines can reach the service", () => {
   test.each([
     ["by a proxy", { SVC_TRUST_PROXY: "127.0.0.1" }],
     ["on every interface", { SVC_BIND_HOST: "0.0.0.0" }],

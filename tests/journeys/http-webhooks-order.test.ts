@@ -50,8 +50,8 @@ async function send(chatId: string, options: { to?: WebhookReceiver; number?: nu
 const idOf = ({ headers }: ReceivedRequest) => headers["x-svc-delivery"];
 const arrivedIn = (chatId: string) => receiver.requests.filter(({ path }) => path === `/${chatId}`);
 
-describe("a callback that is being tried again", () => {
-  test("holds back the later ones of its chat, and those of nobody else", async () => {
+describe("a callback that is being retried", () => {
+  test("blocks the later ones of its chat, and no others", async () => {
     const [stuck, other] = [randomUUID(), randomUUID()];
     receiver.answerWith(({ path }) => ({ status: path === `/${stuck}` ? 500 : 204 }));
     const first = await send(stuck);
@@ -77,7 +77,7 @@ describe("a callback that is being tried again", () => {
     expect(tries.length).toBeGreaterThanOrEqual(5);
   });
 
-  test("holds them back no longer when it is dead", async () => {
+  test("no longer blocks them when it is dead", async () => {
     const chatId = randomUUID();
     receiver.answerWith((_, index) => ({ status: index === 0 ? 500 : index === 1 ? 410 : 204 }));
     const first = await send(chatId);
@@ -92,7 +92,7 @@ describe("a callback that is being tried again", () => {
 });
 
 describe("many chats at once", () => {
-  test("have each callback once and in the order of their messages, through every replica", async () => {
+  test("get each callback once and in the order of their messages, through every replica", async () => {
     const chats = Array.from({ length: 30 }, () => randomUUID());
     const numbers = [0, 1, 2, 3, 4];
     await Promise.all(
@@ -112,7 +112,7 @@ describe("many chats at once", () => {
     }
   });
 
-  test("keep that order also when some of the tries fail", async () => {
+  test("keep that order even if some attempts fail", async () => {
     const chats = Array.from({ length: 10 }, () => randomUUID());
     const numbers = [0, 1, 2];
     // The first try of each middle one fails.
@@ -142,8 +142,8 @@ describe("many chats at once", () => {
   });
 });
 
-describe("modes that are mixed in one chat", () => {
-  test("each go their own way: the call, the drain, the callback", async () => {
+describe("different modes in one chat", () => {
+  test("deliver separately: by call, drain and callback", async () => {
     const chatId = randomUUID();
     const release = await holdChat(product.store, project, chatId);
     const call = api.send("order", { text: "sync", chatId, timeoutMs: 60_000 });
@@ -169,7 +169,7 @@ describe("modes that are mixed in one chat", () => {
     expect((await api.drain("order", chatId, "?after=0")).replies).toEqual([]);
   });
 
-  test("and a callback that is tried for long holds up neither calls nor drains", async () => {
+  test("do not block each other: calls and drains do not wait for a failing callback", async () => {
     const chatId = randomUUID();
     receiver.answerWith({ status: 500 });
     const stuck = await send(chatId);
@@ -192,7 +192,7 @@ describe("a receiver that hangs", () => {
   });
   afterEach(() => slow.close());
 
-  test("with callbacks of 300 chats does not keep those of another receiver waiting", async () => {
+  test("with callbacks of 300 chats does not delay those of another receiver", async () => {
     const slowChats = Array.from({ length: 300 }, () => randomUUID());
     await Promise.all(slowChats.map((chatId, index) => send(chatId, { to: slow, replica: index })));
     await waitFor(() => slow.requests.length >= 100, { what: "the slow receiver to be busy", timeoutMs: 30_000 });

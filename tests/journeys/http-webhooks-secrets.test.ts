@@ -112,7 +112,7 @@ const sealedOf = async (ticketId = "") =>
     )
   ).map(({ sealed }) => sealed);
 
-describe("where no webhook secret is set", () => {
+describe("if no webhook secret is set", () => {
   test.each([
     ["Authorization", (key: string) => ({ key })],
     ["X-Api-Key", (key: string) => ({ headers: { "X-Api-Key": key } })],
@@ -125,7 +125,7 @@ describe("where no webhook secret is set", () => {
     expect(isAccepted(request, product.adminKey)).toBe(false);
   });
 
-  test("the key lies nowhere but sealed while it is needed, and is erased when the final callback is received", async () => {
+  test("the key is only stored encrypted, and deleted when the final callback is delivered", async () => {
     const { key } = await makeKey();
     receiver.answerWith({ status: 500 });
     const answer = await send({ key });
@@ -142,7 +142,7 @@ describe("where no webhook secret is set", () => {
     expect(await sealedOf(answer.body.ticketId)).toEqual([null]);
   });
 
-  test("a revoked key signs nothing: nobody is called, and its replies are in the drain", async () => {
+  test("a revoked key signs nothing: nothing is sent, and its replies are in the drain", async () => {
     const { id, key } = await makeKey();
     const chatId = randomUUID();
     const release = await holdChat(product.store, project, chatId);
@@ -157,7 +157,7 @@ describe("where no webhook secret is set", () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  test("what waits for its next try when the key is revoked is not signed any more either", async () => {
+  test("a callback that waits for its next attempt is not signed after the key is revoked", async () => {
     const { id, key } = await makeKey();
     const chatId = randomUUID();
     receiver.answerWith({ status: 500 });
@@ -171,7 +171,7 @@ describe("where no webhook secret is set", () => {
   });
 });
 
-describe("where a webhook secret is set", () => {
+describe("if a webhook secret is set", () => {
   afterAll(() => setSecrets(null));
 
   test.each([
@@ -191,7 +191,7 @@ describe("where a webhook secret is set", () => {
     expect(await readEverything()).not.toContain(secret);
   });
 
-  test("and it is that of the project: neither the secret of the installation nor another project's signs", async () => {
+  test("only the project's secret signs, not that of another project", async () => {
     const { sealer, channelsConfig } = product.store;
     await channelsConfig.update("api", { webhookSecret: sealer.seal(OLDER) });
     await setSecrets(STANDARD);
@@ -213,7 +213,7 @@ describe("where a webhook secret is set", () => {
     await channelsConfig.update("api", { webhookSecret: null });
   });
 
-  test("during a rotation receivers with the old and with the new one both accept; after it only with the new one", async () => {
+  test("receivers with the old or the new secret accept during a rotation; afterwards only those with the new one", async () => {
     await setSecrets(STANDARD, { secret: OLDER, until: new Date(Date.now() + 60_000) });
     await send(await makeKey());
     const during = await receiver.next();
@@ -229,7 +229,7 @@ describe("where a webhook secret is set", () => {
     expect([isAccepted(after, STANDARD), isAccepted(after, OLDER)]).toEqual([true, false]);
   });
 
-  test("what was accepted before is signed with it, too", async () => {
+  test("messages that were accepted before are signed with it, too", async () => {
     await setSecrets(null);
     const { key } = await makeKey();
     receiver.answerWith({ status: 500 });
@@ -243,7 +243,7 @@ describe("where a webhook secret is set", () => {
     expect(signers).toEqual([[key], [PLAIN]]);
   });
 
-  test("and then unset, what was accepted meanwhile cannot be signed: its replies are in the drain until a replay", async () => {
+  test("and then removed, messages that were accepted meanwhile cannot be signed: their replies are in the drain until a replay", async () => {
     await setSecrets(PLAIN);
     const chatId = randomUUID();
     const release = await holdChat(product.store, project, chatId);

@@ -62,8 +62,8 @@ function pauseOf({ attempts, nextAt }: DeliveryItem): number {
   return Date.parse(nextAt ?? "") - Date.parse(last?.at ?? "") - (last?.ms ?? 0);
 }
 
-describe("a callback that fails is tried again until it is received, and is received exactly once", () => {
-  test("after 5 seconds first, by itself, with one id, fresh signatures and the same bytes", async () => {
+describe("a failed callback is retried until it is received, exactly once,", () => {
+  test("first after 5 seconds, with one id, new signatures and the same bytes", async () => {
     receiver.answerWith((_, index) => ({ status: index === 0 ? 500 : 200 }));
     const { chatId, id } = await send(receiver.url());
     const failed = await callbacks.untilTried(id, 1);
@@ -122,7 +122,7 @@ describe("a callback that fails is tried again until it is received, and is rece
     await late.close();
   });
 
-  test("after a try that hangs, which is given up after 15 seconds", async () => {
+  test("after an attempt that hangs, which is aborted after 15 seconds", async () => {
     receiver.answerWith((_, index) => (index === 0 ? "hang" : { status: 200 }));
     const { id } = await send(receiver.url());
     const failed = await callbacks.untilTried(id, 1, { timeoutMs: 40_000 });
@@ -168,7 +168,7 @@ describe("a callback is received", () => {
   });
 });
 
-describe("a receiver that asks for time gets it", () => {
+describe("a receiver can request a delay", () => {
   test("in seconds", async () => {
     receiver.answerWith({ status: 503, headers: { "Retry-After": "3600" } });
     const { id } = await send(receiver.url());
@@ -189,7 +189,7 @@ describe("a receiver that asks for time gets it", () => {
     expect(Date.parse(failed.nextAt ?? "")).toBeLessThan(at.getTime() + HOUR);
   });
 
-  test("and is not tried sooner than planned when it asks for less", async () => {
+  test("but not a shorter one than planned", async () => {
     receiver.answerWith({ status: 503, headers: { "Retry-After": "0" } });
     const { id } = await send(receiver.url());
     expect(pauseOf(await callbacks.untilTried(id, 1))).toBeGreaterThanOrEqual(5 * SECOND);
@@ -197,7 +197,7 @@ describe("a receiver that asks for time gets it", () => {
 });
 
 describe("a callback is given up", () => {
-  test("at 410 at once: its replies are in the drain", async () => {
+  test("at 410 immediately: its replies are in the drain", async () => {
     receiver.answerWith({ status: 410 });
     const { chatId, id } = await send(receiver.url());
     const dead = await callbacks.untilIn(id, "dead");
@@ -207,7 +207,7 @@ describe("a callback is given up", () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test("after the ninth failed try, and not before; the pauses are those of the schedule", async () => {
+  test("after the ninth failed attempt, and not before; the delays are those of the schedule", async () => {
     receiver.answerWith({ status: 500 });
     const { chatId, id } = await send(receiver.url());
     for (const [index, planned] of SCHEDULE.entries()) {

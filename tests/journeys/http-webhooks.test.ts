@@ -59,8 +59,8 @@ afterEach(() => receiver.close());
 const deliveryIdOf = ({ body }: ApiAnswer) => (body as { deliveryId: string }).deliveryId;
 const typeIs = (type: string) => (request: ReceivedRequest) => callbackOf(request).type === type;
 
-describe("the answer to a webhook message", () => {
-  test("is 202 with exactly the documented body, and where its replies would be", async () => {
+describe("the response to a webhook message", () => {
+  test("is 202 with exactly the documented body, and the drain URL", async () => {
     const answer = await api.send("fixed", { text: "hello", chatId: "chat 1/2", webhookUrl: receiver.url() });
     expect(answer.status).toBe(202);
     expect(answer.headers.get("location")).toBe("/api/v1/messages/chat%201%2F2");
@@ -78,14 +78,14 @@ describe("the answer to a webhook message", () => {
     expect(answer.body).toMatchObject({ messageId });
   });
 
-  test("names the chat that was made where the request names none", async () => {
+  test("has the id of the new chat if the request has none", async () => {
     const answer = await api.send("fixed", { text: "hello", webhookUrl: receiver.url() });
     expect(answer.body.ticketId).toBe(ticketIdOf(fixed.id, "api", answer.body.chatId ?? ""));
     expect(callbackOf(await receiver.next())).toMatchObject({ chatId: answer.body.chatId });
   });
 
   test.each([undefined, "sync", "async", "webhook"])(
-    "is that of mode webhook whenever there is a webhookUrl, also with mode %s",
+    "is that of mode webhook if there is a webhookUrl, even with mode %s",
     async (mode) => {
       const answer = await api.send("fixed", { text: "hello", mode, webhookUrl: receiver.url(), timeoutMs: 60_000 });
       expect(answer).toMatchObject({ status: 202, body: { mode: "webhook", status: "queued" } });
@@ -93,11 +93,11 @@ describe("the answer to a webhook message", () => {
     },
   );
 
-  test("is 400 for mode webhook without a webhookUrl, and the fault is at /webhookUrl", async () => {
+  test("is 400 for mode webhook without a webhookUrl, with the error at /webhookUrl", async () => {
     expectProblem(await api.send("fixed", { text: "hello", mode: "webhook" }), "invalid_request", ["/webhookUrl"]);
   });
 
-  test("is the same for every repeat under one Idempotency-Key, and there is one callback", async () => {
+  test("is the same for every retry under one Idempotency-Key, with one callback", async () => {
     const options = { headers: { "Idempotency-Key": randomUUID() } };
     const json = { text: "hello", chatId: randomUUID(), webhookUrl: receiver.url() };
     const [first, ...repeats] = [
@@ -116,7 +116,7 @@ describe("the answer to a webhook message", () => {
 });
 
 describe("the callback of an answered message", () => {
-  test("is one POST to its URL with exactly the documented body, in the place of the reply in the drain", async () => {
+  test("is one POST to its URL with exactly the documented body, instead of a reply in the drain", async () => {
     const chatId = randomUUID();
     const answer = await api.send("fixed", {
       text: "hello",
@@ -158,7 +158,7 @@ describe("the callback of an answered message", () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test("says in its headers which callback and which try it is and who sends it, and is signed both ways", async () => {
+  test("has headers with its id, attempt and sender, and both signatures", async () => {
     const answer = await api.send("fixed", { text: "hello", webhookUrl: receiver.url() });
     const request = await receiver.next();
     const { body: health } = await callApi(`${api.baseUrl()}/api/v1/health`);
@@ -176,7 +176,7 @@ describe("the callback of an answered message", () => {
     expectSigned(request, product.adminKey);
   });
 
-  test("has an empty meta where the request has none", async () => {
+  test("has an empty meta if the request has none", async () => {
     await api.send("fixed", { text: "hello", webhookUrl: receiver.url() });
     expect(callbackOf(await receiver.next()).meta).toEqual({});
   });
@@ -198,7 +198,7 @@ describe("the callback of an answered message", () => {
 });
 
 describe("a message that is held for review", () => {
-  test("has a callback with the hand-off text, of another id than the final one, and nothing in the drain", async () => {
+  test("has a callback with the handoff text, with another id than the final one, and nothing in the drain", async () => {
     const chatId = randomUUID();
     const answer = await api.send("review", { text: "hello", chatId, webhookUrl: receiver.url() });
     const request = await receiver.next();
@@ -219,8 +219,8 @@ describe("a message that is held for review", () => {
   });
 });
 
-describe("a message that is not answered in its time", () => {
-  test("has a callback that says so at the end of timeoutMs, and the final one when it is answered", async () => {
+describe("a message that is not answered in time", () => {
+  test("has a timeout callback after timeoutMs, and the final one when it is answered", async () => {
     const chatId = randomUUID();
     const release = await holdChat(product.store, fixed, chatId);
     const answer = await api.send("fixed", { text: "hello", chatId, webhookUrl: receiver.url(), timeoutMs: 300 });
@@ -238,7 +238,7 @@ describe("a message that is not answered in its time", () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  test("has none that says so when it is answered in time", async () => {
+  test("has no timeout callback if it is answered in time", async () => {
     const chatId = randomUUID();
     const answer = await api.send("fixed", { text: "hello", chatId, webhookUrl: receiver.url(), timeoutMs: 120_000 });
     await callbackView(product, fixed.id).untilIn(deliveryIdOf(answer), "delivered");
@@ -252,8 +252,8 @@ describe("a message that is not answered in its time", () => {
   });
 });
 
-describe("a message that the service fails at", () => {
-  test("has a callback that says so once it is a dead letter, and the final one when it was sent again", async () => {
+describe("a message that cannot be processed", () => {
+  test("has a callback once it is a dead letter, and the final one after a retry", async () => {
     const text = "poisoned by the test";
     const poison = await plantPoison(product.databaseUrl, text);
     const answer = await api.send("fixed", { text, webhookUrl: receiver.url(), timeoutMs: 120_000 });

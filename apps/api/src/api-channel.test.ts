@@ -41,7 +41,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The channel behind its real routes on a port of its own, over a real store; the pipeline is the test. */
+/** Starts the channel behind its real routes on its own port, over a real store; the test acts as the pipeline. */
 async function startChannel(): Promise<ChannelUnderTest> {
   const queues = openQueues({ databaseUrl: database.url, redisUrl: undefined, log });
   const board = openReplyBoard(queues);
@@ -62,7 +62,7 @@ async function startChannel(): Promise<ChannelUnderTest> {
   const listening = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
   const url = `http://127.0.0.1:${listening.port}/api/v1/messages`;
   const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
-  // Chats of one test are not those of another.
+  // Makes chat ids unique to each test.
   const chatIdOf = (sender: string) => `${sender} ${listening.port}/${heartbeat.instance}`;
   const chatIds = new Set<string>();
   const collected: SentItem[] = [];
@@ -78,7 +78,7 @@ async function startChannel(): Promise<ChannelUnderTest> {
         body: JSON.stringify({ text, chatId, mode: "async" }),
       });
       await response.arrayBuffer();
-      if (response.status !== 202) throw new Error(`the message was refused with ${response.status}`);
+      if (response.status !== 202) throw new Error(`the message was rejected with ${response.status}`);
       chatIds.add(chatId);
     },
     accept: (message, incoming) => commit(message, incoming),
@@ -102,7 +102,7 @@ async function startChannel(): Promise<ChannelUnderTest> {
   };
 }
 
-/** Commits a message as the channel manager does, and announces it to nobody. */
+/** Commits a message as the channel manager does, without an announcement. */
 function commit(message: IncomingMessage, context: IncomingContext): Promise<AcceptedMessage> {
   return store.messages.accept(asProjectId(context.project), {
     channelId: message.channelId,
@@ -118,7 +118,7 @@ function commit(message: IncomingMessage, context: IncomingContext): Promise<Acc
   });
 }
 
-/** Makes a reply real, as a run of the pipeline does: to the oldest open message of the chat, or to a new one. */
+/** Commits a reply as a run of the pipeline does: to the oldest open message of the chat, or to a new one. */
 async function commitReply({ ticketId }: AcceptedMessage, item: ItemToSend) {
   const claimed = await store.messages.claim(project.id, ticketId);
   const message = claimed ?? (await claimFurther(ticketId));
@@ -151,7 +151,7 @@ async function commitReply({ ticketId }: AcceptedMessage, item: ItemToSend) {
   return { project: project.id, ticketId, replyId: outgoing?.replies[0]?.id ?? "", seq };
 }
 
-/** A further message of the chat, since each one can be answered once. */
+/** Claims another message of the chat, since each one can be answered only once. */
 async function claimFurther(ticketId: string) {
   const ticket = await store.tickets.find(project.id, ticketId);
   if (ticket === null) throw new Error("the chat has no ticket");
@@ -175,7 +175,7 @@ function sentItem(chatId: string, reply: ReplyBody): SentItem {
   return { kind: "attachment", chatId, filename, mime, content: Buffer.from(base64, "base64"), context };
 }
 
-describe("the api channel keeps what every channel promises:", () => {
+describe("the api channel meets the contract of every channel:", () => {
   channelConformance(startChannel, { test, expect });
 });
 

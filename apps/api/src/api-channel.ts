@@ -12,7 +12,7 @@ import type { Queues } from "@svc/queue";
 import { asProjectId } from "@svc/store";
 import type { Store } from "@svc/store";
 import type { Binding } from "./create-binding.ts";
-import { settleCallbacks } from "./callbacks/settle-callbacks.ts";
+import { createCallbacks } from "./callbacks/create-callbacks.ts";
 import type { ReplyBoard } from "./messages/reply-board.ts";
 
 /** The HTTP API as a channel that its routes pass messages to. */
@@ -32,9 +32,9 @@ export interface ApiChannelContext {
 }
 
 /**
- * Creates the HTTP API channel. Replies are collected, by waiting calls and drains, or sent to a callback URL, so the
- * channel only handles announcements: it wakes up the waiters, and creates the callbacks of webhook messages. Both are
- * safe to repeat. Starting and stopping opens and closes the way in.
+ * Creates the HTTP API channel. Replies are collected by waiting calls and drains, or sent to a callback URL, so the
+ * channel only handles announcements: it wakes up the waiters, and creates the callbacks of webhook messages. Both
+ * are safe to repeat. `start` and `stop` enable and disable incoming messages.
  */
 export function createApiChannel({ store, queues, log, board, binding }: ApiChannelContext): ApiChannel {
   let handler: IncomingHandler | null = null;
@@ -47,7 +47,7 @@ export function createApiChannel({ store, queues, log, board, binding }: ApiChan
     }
     if (callbacks.length === 0) return;
     const refs = callbacks.map(({ project, ticketId }) => ({ project: asProjectId(project), ticketId }));
-    await settleCallbacks({ store, queues, log }, refs);
+    await createCallbacks({ store, queues, log }, refs);
   }
 
   async function announceOne(context: { project?: string; ticketId?: string; inReplyTo?: string } = {}): Promise<void> {

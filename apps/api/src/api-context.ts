@@ -50,7 +50,7 @@ export function createSecretsReader(store: Store): (project: ProjectId) => Promi
   const cache = createBriefCache<WebhookSecrets>(SETTINGS_MS);
   return async (project) => {
     const secrets = await cache.get(project, () => store.projects.findWebhookSecrets(project));
-    // A project that was just deleted: the key that sent the message signs.
+    // The project was just deleted: the key that sent the message signs.
     return secrets ?? { webhookSecret: null, previousWebhookSecret: null };
   };
 }

@@ -3,7 +3,7 @@ import type { Listening } from "@svc/http";
 import { testLog } from "@svc/testing";
 import { createBinding } from "./create-binding.ts";
 
-/** A server that notes where it was to listen, and cannot where `canListen` is false. */
+/** Creates a server that records the host it should listen on, and fails if `canListen` is false. */
 function fakeServer(manners: { canListen: boolean }) {
   const hosts: string[] = [];
   const listening = {
@@ -16,7 +16,7 @@ function fakeServer(manners: { canListen: boolean }) {
   return { hosts, listening };
 }
 
-test("a server listens at another host when the settings change, once", async () => {
+test("a server changes its host once when the settings change", async () => {
   const { hosts, listening } = fakeServer({ canListen: true });
   const binding = createBinding(testLog());
   await binding.follow("0.0.0.0");
@@ -26,7 +26,7 @@ test("a server listens at another host when the settings change, once", async ()
   expect([binding.host(), binding.findProblem()]).toEqual(["127.0.0.1", null]);
 });
 
-test("a host that cannot be had leaves the former one and is the channel's error until the settings change", async () => {
+test("an unavailable host keeps the previous one and is the channel's error until the settings change", async () => {
   const manners = { canListen: false };
   const { hosts, listening } = fakeServer(manners);
   const binding = createBinding(testLog());

@@ -5,15 +5,15 @@ const modelsThat = (...errors: (string | null)[]) => ({
   health: () => errors.map((error, index) => ({ name: `provider-${index}`, fault: error })),
 });
 
-test("says nothing of models where none is configured", () => {
+test("has no models if none is configured", () => {
   expect(checkModels(null)).toEqual({});
 });
 
-test("passes while every provider is asked", () => {
+test("passes while no provider is paused", () => {
   expect(checkModels(modelsThat(null, null))).toMatchObject({ models: { status: "pass" } });
 });
 
-test("warns of a provider that is left alone, with the reason, and never fails: agents answer all the same", () => {
+test("warns about a paused provider, with the reason, and never fails: agents still answer", () => {
   expect(checkModels(modelsThat(null, "the provider is unreachable"))).toEqual({
     models: { status: "warn", detail: expect.stringContaining("provider-1: the provider is unreachable") },
   });

@@ -11,7 +11,10 @@ import { ServiceError, VERSION } from "@svc/contracts";
 import type { HealthAnswer } from "@svc/contracts";
 import type { Request, RequestHandler } from "express";
 
-/** Longest normal wait of a message or callback; beyond it the pipeline or the callbacks do not run. */
+/**
+ * Maximum normal wait of a message or callback; a longer one means that the pipeline or the delivery of callbacks
+ * does not run.
+ */
 const WAITING_TOO_LONG_MS = 30_000;
 
 /** State of one part of the service. */
@@ -22,7 +25,7 @@ export interface Check {
 
 export type Checks = Record<string, Check>;
 
-/** A flood of health requests costs the store four checks a second. */
+/** Limits the cost of frequent health requests to four checks a second. */
 const CACHE_MS = 250;
 
 /** Creates the function that checks the parts on which the health of this process depends. */

@@ -3,17 +3,17 @@ import { ServiceError } from "@svc/contracts";
 import { collectLog, testLog } from "@svc/testing";
 import { createPersister } from "./persist.ts";
 
-const away = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
+const unavailable = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
 
-describe("what has to be written down", () => {
-  test("is tried again until the store takes it", async () => {
+describe("work to persist", () => {
+  test("is retried until the store accepts it", async () => {
     const persister = createPersister(testLog());
-    let tries = 0;
-    await persister.persist("a note", () => (++tries < 3 ? away() : Promise.resolve()));
-    expect(tries).toBe(3);
+    let attempts = 0;
+    await persister.persist("a note", () => (++attempts < 3 ? unavailable() : Promise.resolve()));
+    expect(attempts).toBe(3);
   });
 
-  test("is waited for by close", async () => {
+  test("is completed before close resolves", async () => {
     const persister = createPersister(testLog());
     let write: () => void = () => undefined;
     let isWritten = false;
@@ -29,16 +29,16 @@ describe("what has to be written down", () => {
     expect(isWritten).toBe(true);
   });
 
-  test("is tried once and no more after close while the store is away, and the log says so", async () => {
+  test("is attempted only once after close while the store is unavailable, with a log entry", async () => {
     const { log, lines } = collectLog();
     const persister = createPersister(log);
     await persister.close();
-    let tries = 0;
+    let attempts = 0;
     await persister.persist("a note", () => {
-      tries++;
-      return away();
+      attempts++;
+      return unavailable();
     });
-    expect(tries).toBe(1);
+    expect(attempts).toBe(1);
     expect(lines()).toEqual([expect.objectContaining({ level: "warn", msg: "a note abandoned" })]);
   });
 
@@ -51,7 +51,7 @@ describe("what has to be written down", () => {
     expect(attempts).toBe(5);
   });
 
-  test("is given up after ten other errors, and the log says so", async () => {
+  test("is given up after ten other errors, with a log entry", async () => {
     const { log, lines } = collectLog();
     const persister = createPersister(log, { retryMs: 0 });
     await persister.persist("a note", () => Promise.reject(new Error("no such table")));

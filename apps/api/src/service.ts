@@ -42,7 +42,7 @@ async function prepareAdminKey({ config, store, log }: Resources): Promise<void>
   }
 }
 
-/** Opens the dependencies of the routes, and the host that the settings name, to which the server will be bound. */
+/** Opens the dependencies of the routes, and the configured host, to which the server will be bound. */
 async function openContext(resources: Resources, closers: Closers) {
   const { config, store, queues, log } = resources;
   const heartbeat = await startHeartbeat(store, log);
@@ -72,7 +72,7 @@ async function openContext(resources: Resources, closers: Closers) {
   return { context, binding, host };
 }
 
-/** What the routes need besides their dependencies. */
+/** Dependencies of the routes other than their context. */
 interface RouteSources extends Omit<HealthSources, "models"> {
   findLocalUrl: () => string;
   /** Aborted at shutdown. */
@@ -120,14 +120,14 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
   await prepareAdminKey(resources);
   const { context, binding, host } = await openContext(resources, closers);
   const { board, guard, readSecrets } = context;
-  const tell = (ticketId: string) => board.notify(ticketId);
-  const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, tell });
+  const notifyWaiters = (ticketId: string) => board.notify(ticketId);
+  const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, notifyWaiters });
   callbacks.start();
   closers.push(() => callbacks.stop());
   const manager = createChannelManager(resources);
   manager.register(context.channel);
   const unfollow = await manager.follow(async ({ api }) => {
-    // SVC_BIND_HOST is fixed for the life of the process.
+    // SVC_BIND_HOST cannot change while the process runs.
     if (config.bindHost === undefined) await binding.follow(api.config.bindHost);
   });
   closers.push(unfollow);

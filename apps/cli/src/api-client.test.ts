@@ -47,7 +47,7 @@ afterEach(async () => {
   });
 });
 
-describe("an answer of the API that is a fault ends with the exit code of its kind", () => {
+describe("an error response of the API sets the exit code of its kind", () => {
   test.each([
     [401, "invalid_key", EXIT.notAllowed],
     [403, "insufficient_scope", EXIT.notAllowed],
@@ -63,7 +63,7 @@ describe("an answer of the API that is a fault ends with the exit code of its ki
     });
   });
 
-  test("nothing listens: it says how to start the product", async () => {
+  test("explains how to start the product if nothing listens", async () => {
     const target = { url: `http://127.0.0.1:${await freePort()}`, key: "some-key", startWith: "npm start" };
     await expect(postMessage(target, message)).rejects.toMatchObject({
       code: "not_running",
@@ -72,12 +72,12 @@ describe("an answer of the API that is a fault ends with the exit code of its ki
     });
   });
 
-  test("another program listens: it says so", async () => {
+  test("reports another program that listens", async () => {
     const target = await serve((_, response) => response.end("<html>"));
     await expect(postMessage(target, message)).rejects.toMatchObject({ code: "not_this_product" });
   });
 
-  test("a key that no header can carry is not sent", async () => {
+  test("rejects a key that is invalid in a header", async () => {
     const target = await answer(200, {});
     await expect(postMessage({ ...target, key: "ключ-администратора" }, message)).rejects.toMatchObject({
       exitCode: EXIT.notAllowed,
@@ -86,7 +86,7 @@ describe("an answer of the API that is a fault ends with the exit code of its ki
 });
 
 describe("a call of the API", () => {
-  test("carries key and project, and a chat id with slashes and percent signs arrives as it is", async () => {
+  test("sends key and project, and encodes a chat id with slashes and percent signs", async () => {
     const seen: unknown[] = [];
     const target = await serve(({ url, headers }, response) => {
       seen.push(url, headers["x-api-key"], headers["x-svc-project"]);
@@ -96,7 +96,7 @@ describe("a call of the API", () => {
     expect(seen).toEqual(["/api/v1/messages/a%2Fb%20%2520%C3%BC?wait=5", "some-key", "shop"]);
   });
 
-  test("goes to this machine where the API listens everywhere", () => {
+  test("goes to this machine if the API listens on all interfaces", () => {
     const at = (bindHost: string | undefined) => apiUrlOf({ bindHost, ports: { api: 8080 } });
     expect(at(undefined)).toBe("http://127.0.0.1:8080");
     expect(at("0.0.0.0")).toBe("http://127.0.0.1:8080");
@@ -106,7 +106,7 @@ describe("a call of the API", () => {
 });
 
 describe("a probe of the API's port", () => {
-  test("tells this installation, another one, another program and nothing apart", async () => {
+  test("distinguishes this installation, another one, another program and nothing", async () => {
     const health = await answer(200, {
       ok: true,
       status: "warn",
@@ -149,13 +149,13 @@ describe("SVC_URL and SVC_KEY", () => {
     expect(await findRunningService(cliWith(env), { project: "shop" })).toMatchObject({ ...named, project: "shop" });
   });
 
-  test("yield to --url, and give the tool server its key only", async () => {
+  test("are overridden by --url, and only SVC_KEY applies to the tool server", async () => {
     expect(await makeApiTarget(cliWith(env), { url: "http://10.0.0.7" })).toMatchObject({ url: "http://10.0.0.7" });
     const tools = await makeToolsTarget(cliWith(env), {});
     expect(tools).toMatchObject({ url: expect.stringContaining("127.0.0.1"), key: "key-of-a-caller-1" });
   });
 
-  test("that are empty are not set, and an invalid address is a configuration error", async () => {
+  test("count as unset if empty, and an invalid URL is a configuration error", async () => {
     const target = await makeApiTarget(cliWith({ ...env, SVC_URL: "", SVC_KEY: "" }), {});
     expect(target).toMatchObject({ url: expect.stringContaining("127.0.0.1"), key: "key-of-an-administrator" });
     await expect(makeApiTarget(cliWith({ ...env, SVC_URL: "chat" }), {})).rejects.toMatchObject({

@@ -30,7 +30,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** A message that was accepted in mode sync, with its answer so far. */
+/** A message that was accepted in mode sync, with its response so far. */
 export type Posted = Extract<SentMessage, { mode: "sync" }>;
 
 /** Exit codes of the statuses of rejected calls; the others have exit code 1. */
@@ -89,8 +89,8 @@ function explain(target: ApiTarget, error: ServiceError): CliError {
 }
 
 /**
- * Calls the API. A person can run a command again, so that calls are not retried by default.
- * `timeoutMs` is how long an answer may take, 10 s where absent. Throws CliError for every error.
+ * Calls the API. By default it does not retry, since a person can run the command again. `timeoutMs` is the time
+ * limit of the response, by default 10 s. Throws CliError for every error.
  */
 export async function withClient<Result>(
   target: ApiTarget,
@@ -106,7 +106,7 @@ export async function withClient<Result>(
   }
 }
 
-/** Posts a message and waits for its answer. Throws CliError for everything but 200 and 202. */
+/** Posts a message and waits for its response. Throws CliError for any status other than 200 and 202. */
 export async function postMessage(
   target: ApiTarget,
   message: { text: string; chatId?: string; timeoutMs: number },
@@ -166,7 +166,7 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
   const body = await readJson(response);
   const health = healthSchema.safeParse(body);
   if (!health.success) return { kind: "other_program" };
-  // Everybody can read the health; only an administrator of this installation gets its parts.
+  // Health is public, but only an administrator of this installation gets its parts.
   const isStranger = health.data.checks === undefined && health.data.status !== "fail";
   if (key !== null && isStranger) return { kind: "stranger" };
   const details = Object.values(health.data.checks ?? {}).flatMap((value) => {
@@ -220,7 +220,7 @@ async function getKey(cli: Cli, config: EarlyConfig): Promise<string> {
   );
 }
 
-/** Where a command sends its calls, as its options name it. */
+/** Options that select the server of a command. */
 interface TargetOptions {
   url?: string | undefined;
   project?: string | undefined;
@@ -260,7 +260,7 @@ export function makeApiTarget(cli: Cli, options: TargetOptions): Promise<ApiTarg
   return makeTarget(cli, options, (config) => readUrl(cli) ?? apiUrlOf(config));
 }
 
-/** As `makeApiTarget` for the tool server, which is at `--url` or on this machine. */
+/** Like `makeApiTarget`, for the tool server, which is at `--url` or on this machine. */
 export function makeToolsTarget(cli: Cli, options: TargetOptions): Promise<ApiTarget> {
   return makeTarget(cli, options, ({ bindHost, ports }) => localUrl(bindHost ?? "127.0.0.1", ports.tools));
 }

@@ -56,8 +56,8 @@ export async function bindOperations({ principal, resources }: OperationContext)
 }
 
 /**
- * Works as the person at this machine: on a project; without a name, on what belongs to the installation as a whole. The
- * product is loaded here, so that the help of a command does not wait for it.
+ * Runs work as the person at this machine, on a project, or without a name on the whole installation. Loads the
+ * product only here, so that the help of a command does not wait for it.
  */
 export async function asAdministrator<Result>(
   cli: Cli,
@@ -98,7 +98,7 @@ const SAME_CHATS = 10;
 
 /**
  * Throws CliError `usage` for a text that cannot be an ID. `what` begins the error, as in `A delivery id`, and
- * `whereShown` is the command that shows them.
+ * `whereShown` is the command that shows the IDs.
  */
 export function requireId(text: string, what: string, whereShown: string): void {
   if (!isUuid(text)) throw usageError(`${what} must be a UUID, as shown by ${whereShown}.`);
@@ -120,7 +120,7 @@ export async function readAll<Item>(
 
 const byName = (one: { name: string }, other: { name: string }) => one.name.localeCompare(other.name);
 
-/** Throws CliError `not_found` for an item that no name matches. `others` begins the list of names that exist. */
+/** Throws CliError `not_found` for a name that no item has. `others` begins the list of existing names. */
 function notFound(what: string, others: string, name: string, items: readonly { name: string }[]): never {
   const names = items.map((item) => safeLine(item.name, NAME_CHARS)).join(", ");
   const advice = items.length === 0 ? `There are no ${others.toLowerCase()} yet.` : `${others}: ${names}.`;
@@ -170,7 +170,7 @@ export async function listAllAgents({ listAgents }: BoundOperations): Promise<Ag
   return (await readAll(listAgents)).toSorted(byName);
 }
 
-/** Returns all agents of the client's project, by name, as the running service has them. */
+/** Returns all agents of the client's project, by name, from the running service. */
 export async function fetchAgents(client: Client): Promise<Agent[]> {
   const read = ({ limit, cursor }: { limit: number; cursor: string | undefined }) =>
     client.call("listAgents", { query: { limit, ...(cursor === undefined ? {} : { cursor }) } });
@@ -181,7 +181,7 @@ export async function fetchAgents(client: Client): Promise<Agent[]> {
 export const pickAgent = (agents: readonly Agent[], name: string): Agent =>
   pick(agents, name) ?? notFound("agent", "Agents", name, agents);
 
-/** As `pickAgent`, among all agents of the project. */
+/** Like `pickAgent`, among all agents of the project. */
 export async function getAgent(operations: BoundOperations, name: string): Promise<Agent> {
   return pickAgent(await listAllAgents(operations), name);
 }
@@ -202,11 +202,11 @@ export const listAllKeys = ({ listKeys }: BoundOperations, q?: string): Promise<
   readAll((page) => listKeys({ ...page, q }));
 
 /**
- * Returns the ID of a key, which is named by its ID or by its prefix as lists show it. Throws CliError `usage` for what is
- * most likely a whole key, `not_found`, and `ambiguous` with the keys that have this prefix.
+ * Returns the ID of a key from its ID or from its prefix as shown in lists. Throws CliError `usage` for what is
+ * probably a whole key, `not_found`, and `ambiguous` with the keys that have this prefix.
  */
 export async function findApiKeyId(operations: BoundOperations, named: string): Promise<string> {
-  // Lists show that there is more of the key by this sign.
+  // Lists show this sign after the prefix of a key.
   const name = named.replace(/…$/, "");
   if (isUuid(name)) return name;
   // The given text is not repeated: it may be a secret.
@@ -222,7 +222,7 @@ export async function findApiKeyId(operations: BoundOperations, named: string): 
   throw failure("ambiguous", `Several keys have this prefix; specify the ID:\n${lines.join("\n")}`);
 }
 
-/** Returns the ID of a ticket, which is named by its ID or by that of its chat. Throws CliError `not_found` or `ambiguous`. */
+/** Returns the ID of a ticket from its ID or that of its chat. Throws CliError `not_found` or `ambiguous`. */
 export async function findTicketId({ listTickets }: BoundOperations, named: string): Promise<string> {
   if (isUuid(named)) return named;
   const { items } = await listTickets({ chatId: named, limit: SAME_CHATS });
@@ -234,7 +234,7 @@ export async function findTicketId({ listTickets }: BoundOperations, named: stri
   throw failure("ambiguous", `Several channels have a chat ${name}. Specify a ticket: ${ids}`);
 }
 
-/** Returns the ticket named by its ID or by that of its chat. Throws CliError and ServiceError `not_found`. */
+/** Returns a ticket by its ID or that of its chat. Throws CliError and ServiceError `not_found`. */
 export async function getTicketNamed(operations: BoundOperations, named: string): Promise<TicketDetail> {
   return operations.getTicket(await findTicketId(operations, named));
 }

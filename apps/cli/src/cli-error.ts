@@ -1,6 +1,6 @@
 /**
- * The exit codes of `svc`. 78 is EX_CONFIG of sysexits.h, the same that the apps end with; 130 is what shells use for
- * a program that Ctrl-C ended.
+ * The exit codes of `svc`. 78 is EX_CONFIG of sysexits.h, which the apps use too; 130 is the code of shells for a
+ * program that Ctrl-C ended.
  */
 export const EXIT = {
   ok: 0,
@@ -25,7 +25,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   130: "interrupted before completion",
 };
 
-/** An error that a command knows: its message says what to do, its exit code what kind it is. */
+/** An expected error of a command: its message says what to do, and its exit code which kind it is. */
 export class CliError extends Error {
   /** For machines, as in `not_running`. */
   readonly code: string;
@@ -47,7 +47,7 @@ export const usageError = (message: string, options?: ErrorOptions) =>
 export const failure = (code: string, message: string, options?: ErrorOptions) =>
   new CliError(code, EXIT.failed, message, options);
 
-/** The person has ended a command with Ctrl-C before it was done. */
+/** Error of a command that the user ended with Ctrl-C. */
 export class InterruptedError extends CliError {
   constructor() {
     super("interrupted", EXIT.interrupted, "Interrupted.");
@@ -57,7 +57,10 @@ export class InterruptedError extends CliError {
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Returns the result of the work. Rejects with the reason of the signal as soon as it aborts; the work is not waited for then. */
+/**
+ * Returns the result of the work. Rejects with the reason of the signal as soon as it is aborted, without waiting for
+ * the work.
+ */
 export async function untilAborted<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   signal.throwIfAborted();
   let giveUp: () => void = () => undefined;
@@ -72,20 +75,20 @@ export async function untilAborted<Result>(work: () => Promise<Result>, signal: 
   }
 }
 
-/** Interruptions of a command that has something to stop first. */
+/** Interruptions of a command that has to stop something first. */
 interface InterruptWatch {
   hasHappened(): boolean;
-  /** Aborted as soon as the person ends the command. */
+  /** Aborted as soon as the user ends the command. */
   readonly signal: AbortSignal;
-  /** Returns the result of the work. Rejects with InterruptedError as soon as the person ends the command. */
+  /** Returns the result of the work. Rejects with InterruptedError as soon as the user ends the command. */
   race<Result>(work: Promise<Result>): Promise<Result>;
   /** Stops handling the signals. */
   release(): void;
 }
 
 /**
- * Handles Ctrl-C, SIGTERM and a closed terminal, so that what was started can be stopped first. A second signal ends the
- * process immediately.
+ * Handles Ctrl-C, SIGTERM and a closed terminal, so that started services can be stopped first. A second signal ends
+ * the process immediately.
  */
 export function watchInterrupt(): InterruptWatch {
   const controller = new AbortController();

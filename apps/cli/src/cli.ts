@@ -12,18 +12,18 @@ export interface InputStream extends AsyncIterable<string | Uint8Array> {
 /** Context of a command. */
 export interface Cli {
   env: Environment;
-  /** Folder that relative paths on the command line start from. */
+  /** Folder that relative paths on the command line refer to. */
   folder: string;
   terminal: Terminal;
   /** Standard input, opened when a command reads it. */
   openInput: () => InputStream;
-  /** How this command is called, for advice: `svc`, or through npm in the repository. */
+  /** How to call this command, for advice: `svc`, or through npm in the repository. */
   self: string;
-  /** The same where standard output is piped: without it npm writes a heading there. */
+  /** Like `self`, for a pipe: without `--silent` npm writes a heading to standard output. */
   silentSelf: string;
-  /** How the product is started, for advice. */
+  /** How to start the product, for advice. */
   startWith: string;
-  /** Ends the run with this code although the command has run to its end. */
+  /** Sets the exit code of a command that completes. */
   setExitCode(code: ExitCode): void;
 }
 
@@ -36,7 +36,7 @@ export interface Surroundings {
   openInput: () => InputStream;
 }
 
-/** Finds out how the command was called: by itself, or through npm in the repository, which changes the folder. */
+/** Returns how the command was called: directly, or through npm in the repository, which changes the folder. */
 export function describeCall({
   env,
   workingFolder,
@@ -46,7 +46,7 @@ export function describeCall({
   const isThroughNpm = isRepository && env["npm_lifecycle_event"] !== undefined;
   return {
     env,
-    // npm runs scripts in the folder of the package and says in INIT_CWD where the person stands.
+    // npm runs scripts in the folder of the package and sets INIT_CWD to the user's folder.
     folder: (isThroughNpm ? env["INIT_CWD"] : undefined) ?? workingFolder,
     self: isRepository ? "npm run svc --" : "svc",
     silentSelf: isRepository ? "npm run --silent svc --" : "svc",

@@ -2,12 +2,14 @@ import { Argument, Option } from "commander";
 import type { Command } from "commander";
 import type { Cli } from "./cli.ts";
 
-/** An option of a command; the type names the value that it yields. */
+/** An option of a command; the type parameter is that of its value. */
 export type TypedOption<Value> = Option & { readonly valueType?: Value };
 
-/** Texts of arguments by how the help shows them, as in `<agent>`, `[file]` or `[source...]`; some have choices. */
+/**
+ * Descriptions of arguments by their form in the help, as in `<agent>`, `[file]` or `[source...]`; some have choices.
+ */
 type Arguments = Readonly<Record<string, string | { text: string; choices: readonly string[] }>>;
-/** Options by the name under which a command gets their values. */
+/** Options by the name of their value. */
 export type Options = Readonly<Record<string, TypedOption<unknown>>>;
 
 type NameOf<Key> = Key extends `<${infer Name}>` | `[${infer Name}...]` | `[${infer Name}]` ? Name : never;
@@ -21,29 +23,29 @@ export type OptionValues<Given extends Options> = {
   [Name in keyof Given]: Given[Name] extends TypedOption<infer Value> ? Value : never;
 };
 
-/** What a command is called with: its arguments and options by name. */
+/** Input of a command: its arguments and options by name. */
 type Input<Args extends Arguments, Given extends Options> = OptionValues<Given> & {
   [Key in keyof Args as NameOf<Key>]: ArgumentValue<Key, Args[Key]>;
 };
 
 /** A command as data. */
 export interface CommandDefinition<Args extends Arguments = Arguments, Given extends Options = Options> {
-  /** Omitted for a command of `create-program.ts`, which has it. */
+  /** Omitted for a top-level command, which has it in `create-program.ts`. */
   description?: string;
   alias?: string;
-  /** Replaces the usage that follows from arguments, options and the commands below. */
+  /** Overrides the usage derived from arguments, options and subcommands. */
   usage?: string;
   args?: Args;
-  /** Options by the name under which `run` gets their values. `--json` follows them, unless it is one of them. */
+  /** Options by the name of their value in `run`. `--json` is added last, unless it is one of them. */
   options?: Given;
   /** False for a command without a result. */
   hasJson?: boolean;
-  /** Help below the options. `{svc}` stands for how this program is called, see `fillIn`. */
+  /** Help below the options. `{svc}` is replaced by how this program is called, see `fillIn`. */
   about?: string;
   /** Command lines; one without a placeholder follows `{svc} `. */
   examples?: readonly string[];
   run?(cli: Cli, input: Input<Args, Given>): Promise<void>;
-  /** Commands below this one, by name. */
+  /** Subcommands, by name. */
   commands?: Readonly<Record<string, CommandDefinition>>;
 }
 
@@ -65,8 +67,8 @@ export const jsonOption: TypedOption<true | undefined> = new Option(
 );
 
 /**
- * Replaces `{svc}` by how this program is called, `{silent}` by how it is called where standard output is piped, and
- * `{start}` by how the service is started.
+ * Replaces `{svc}` by how this program is called, `{silent}` by how it is called in a pipe, and `{start}` by how the
+ * service is started.
  */
 function fillIn(text: string, { self, silentSelf, startWith }: Cli): string {
   return text.replaceAll("{svc}", self).replaceAll("{silent}", silentSelf).replaceAll("{start}", startWith);
@@ -80,7 +82,7 @@ function helpOf({ about, examples = [] }: CommandDefinition, cli: Cli): string {
 const argumentOf = ([name, text]: [string, Arguments[string]]) =>
   typeof text === "string" ? new Argument(name, text) : new Argument(name, text.text).choices(text.choices);
 
-/** Adds a command and those below it to its parent. */
+/** Adds a command with its subcommands to its parent. */
 export function addCommand(parent: Command, cli: Cli, name: string, definition: CommandDefinition): void {
   const { description = "", alias, args = {}, options = {}, hasJson = true, commands = {} } = definition;
   const isGroup = definition.run === undefined;
@@ -95,7 +97,7 @@ export function addCommand(parent: Command, cli: Cli, name: string, definition: 
     command.addHelpText("after", helpOf(definition, cli));
     command.action(async () => {
       const named = command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]]);
-      // A command and its parent may know the same option: the parent gets what is given before and after the name.
+      // If a command and its parent have the same option, the parent gets its value in both positions.
       await definition.run?.(cli, { ...Object.fromEntries(named), ...command.optsWithGlobals() });
     });
   }

@@ -8,21 +8,21 @@ import { nextPage, renderTable } from "./render-table.ts";
 import { optionWords } from "./safe-text.ts";
 import type { Paint, Terminal } from "./terminal.ts";
 
-/** What the commands of a resource have in common. */
+/** Common fields of the commands of a resource. */
 interface ResourceCommand {
   description: string;
   examples: readonly string[];
-  /** True if the items belong to a project, which `--project` names. */
+  /** True if the items belong to a project, selected by `--project`. */
   isOfProject: boolean;
 }
 
-/** A list as data: where its items are from, and the columns of its table. */
+/** Definition of a list: the source of its items, and the columns of its table. */
 interface ListDefinition<Item, Given extends Options> extends ResourceCommand {
-  /** The words that call the command. */
+  /** The words of the command. */
   path: string;
   /** Filters. */
   options?: Given;
-  /** True if it is shown page by page, with `--limit` and `--cursor`. */
+  /** True if it is paged, with `--limit` and `--cursor`. */
   isPaged?: boolean;
   read: (
     operations: BoundOperations,
@@ -34,7 +34,7 @@ interface ListDefinition<Item, Given extends Options> extends ResourceCommand {
   empty: string | ((input: OptionValues<Given>) => string);
 }
 
-/** Values of options that a command has only if its definition says so. */
+/** Options that a command only has if its definition enables them. */
 interface SharedInput {
   project: string;
   limit: number;
@@ -74,7 +74,7 @@ export function defineList<Item, const Given extends Options>(
   });
 }
 
-/** One item as data: how it is found and shown. */
+/** Definition of showing one item: how to find and show it. */
 interface ShowDefinition<Item, Name extends string> extends ResourceCommand {
   /** The argument that names the item, with its text. */
   args: Readonly<Record<`<${Name}>`, string>>;

@@ -7,7 +7,7 @@ import { explainError } from "./explain-error.ts";
 
 const withCode = (code: string, message = "it failed") => Object.assign(new Error(message), { code });
 
-/** Where the system tries several addresses, its error has a code and no text. */
+/** If the system tries several addresses, its error has a code but no text. */
 const unreachable = Object.assign(new AggregateError([withCode("ECONNREFUSED")], ""), { code: "ECONNREFUSED" });
 
 describe("an error ends the command with the exit code of its kind", () => {
@@ -35,22 +35,22 @@ describe("an error ends the command with the exit code of its kind", () => {
 });
 
 describe("the explanation of an error", () => {
-  test("of a store that is unavailable because of a pooler names the pooler and what it said", () => {
+  test("of a store that is unavailable because of a pooler contains the pooler and its error", () => {
     const cause = withCode("08P01", "unsupported startup parameter: options");
     const { message } = explainError(new ServiceError("unavailable", "Retry.", { cause }));
     expect(message).toMatch(/pooler.*DATABASE_URL.*unsupported startup parameter: options/);
   });
 
-  test("keeps the words of an error that says what to do", () => {
+  test("keeps the text of an error with advice", () => {
     expect(explainError(new StartError("Run: svc migrate")).message).toBe("Run: svc migrate");
   });
 
-  test("is one line that says how to learn more where the fault is unknown, and never a stack", () => {
+  test("is one line that explains how to learn more if the error is unknown, and never a stack", () => {
     const { message } = explainError(new TypeError("x is not a function\n    at file.js:1:1"));
     expect(message).toBe("Unexpected error: x is not a function. Set SVC_LOG_LEVEL=debug for details.");
   });
 
-  test("names the reason of the system beside the advice", () => {
+  test("contains the system's reason beside the advice", () => {
     expect(explainError(unreachable).message).toContain("DATABASE_URL. (ECONNREFUSED)");
     expect(explainError(withCode("ENOSPC", "write ENOSPC")).message).toBe(
       "The disk is full. Free disk space and retry. (write ENOSPC)",

@@ -5,16 +5,16 @@ import type { ExitCode } from "./cli-error.ts";
 import { safeText } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** An error in the words of a person. */
+/** An error explained to a user. */
 interface Explanation {
-  /** For machines. */
+  /** Error code for programs. */
   code: string;
   message: string;
   exitCode: ExitCode;
 }
 
 /**
- * Errors of the packages whose message already says what to do. They are known by name, because their packages are
+ * Errors of packages whose message already says what to do. They are identified by name, because their packages are
  * loaded only when a command needs them.
  */
 const KNOWN_ERRORS: Readonly<Record<string, { code: string; exitCode: ExitCode }>> = {
@@ -27,7 +27,7 @@ const KNOWN_ERRORS: Readonly<Record<string, { code: string; exitCode: ExitCode }
   EmbeddedPostgresError: { code: "embedded_postgres", exitCode: EXIT.failed },
 };
 
-/** Exit codes of the errors that the API and the operations share; the others are plain failures. */
+/** Exit codes of the errors of the API and the operations; all others have exit code 1. */
 const EXIT_OF_SERVICE_ERROR: Readonly<Record<string, ExitCode>> = {
   missing_key: EXIT.notAllowed,
   invalid_key: EXIT.notAllowed,
@@ -50,7 +50,7 @@ const DATABASE_REFUSES = {
 const POOLER_ADVICE =
   "A connection pooler rejects a parameter of DATABASE_URL, such as `options`. Remove it, or set DATABASE_DIRECT_URL.";
 
-/** What codes of the system and SQLSTATEs of PostgreSQL mean for somebody who runs a command. */
+/** Explanations of system error codes and SQLSTATEs of PostgreSQL for users of a command. */
 const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: string }>> = {
   ECONNREFUSED: DATABASE_AWAY,
   ECONNRESET: DATABASE_AWAY,
@@ -93,11 +93,12 @@ function fieldOf(error: Error, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** pg has no code for a connection that it gave up. */
+/** pg has no code for a connection attempt that timed out. */
 const CONNECTION_LOST = /timeout exceeded when trying to connect|Connection terminated|connection timeout/i;
 
 /**
- * Explains what was thrown in one or two lines that say what to do. Never a stack: that is in the log at level debug.
+ * Explains an error in one or two lines that say what to do. Never contains a stack, which is in the log at level
+ * debug.
  */
 export function explainError(error: unknown): Explanation {
   if (error instanceof CliError) return { code: error.code, exitCode: error.exitCode, message: error.message };
@@ -106,7 +107,7 @@ export function explainError(error: unknown): Explanation {
   const code = fieldOf(error, "code");
   const known = KNOWN_ERRORS[name];
   if (known !== undefined) return { ...known, message };
-  // The store says that it is away; its cause says why.
+  // The store reports that it is unavailable; the cause has the reason.
   const { cause } = error;
   if (code === "unavailable" && cause instanceof Error && SYSTEM_ERRORS[fieldOf(cause, "code") ?? ""] !== undefined) {
     return explainError(cause);
@@ -136,7 +137,9 @@ function unknownError(message: string): Explanation {
   };
 }
 
-/** Reports an error: a line for a person and, with `--json`, the one document of this run. Returns the exit code. */
+/**
+ * Reports an error: a line for the user and, with `--json`, the single document of this run. Returns the exit code.
+ */
 export function reportError(error: unknown, terminal: Terminal, logLevel: string | undefined): ExitCode {
   const { code, exitCode, message } = explainError(error);
   const text = safeText(redactText(message));

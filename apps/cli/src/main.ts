@@ -23,6 +23,6 @@ if (exitCode === EXIT.interrupted) process.exit(exitCode);
 // The reader of the output may take time.
 await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
 await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
-// Everything has been closed. A worker of a queue that was closed in its beginning leaves a timer of half a minute behind,
-// which is not waited for. An unexpected error while services ran has set the code already.
+// Everything is closed. A queue worker that was closed while starting leaves a timer of half a minute, which is not
+// waited for. An unexpected error during the run has already set the code.
 process.exit(process.exitCode ?? exitCode);

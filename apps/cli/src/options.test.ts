@@ -18,7 +18,7 @@ describe("a duration", () => {
     expect(parseDuration(text)).toBeNull();
   });
 
-  test("has a limit, which the fault names", () => {
+  test("has a limit, which the error contains", () => {
     const parse = durationUpTo({ seconds: 86_400, text: "24h" });
     expect(parse("1d")).toBe(86_400);
     expect(() => parse("25h")).toThrow("at most 24h");
@@ -26,7 +26,7 @@ describe("a duration", () => {
   });
 });
 
-describe("an age is told in a unit that one can imagine", () => {
+describe("an age is shown in a readable unit", () => {
   test.each([
     [0, "0 seconds"],
     [1_000, "1 second"],

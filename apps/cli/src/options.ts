@@ -2,9 +2,9 @@ import { LIST_LIMITS } from "@svc/contracts";
 import { InvalidArgumentError, Option } from "commander";
 import type { TypedOption } from "./define-command.ts";
 
-/** An option with a text as its value. */
+/** Defines an option with a text as its value. */
 export function option(flags: string, description: string): TypedOption<string | undefined>;
-/** An option whose value `parse` reads; it throws InvalidArgumentError. */
+/** Defines an option whose value `parse` reads; it throws InvalidArgumentError. */
 export function option<Value>(
   flags: string,
   description: string,
@@ -19,29 +19,29 @@ export function option<Value>(
   return parse === undefined ? made : made.argParser(parse);
 }
 
-/** An option without a value. */
+/** Defines an option without a value. */
 export const flag = (flags: string, description: string): TypedOption<true | undefined> =>
   new Option(flags, description);
 
-/** An option with one of these values. */
+/** Defines an option with one of these values. */
 export const choice = <const Value extends string>(
   flags: string,
   description: string,
   values: readonly Value[],
 ): TypedOption<Value | undefined> => new Option(flags, description).choices(values);
 
-/** An option that may be given several times. */
+/** Defines a repeatable option. */
 export const list = (flags: string, description: string): TypedOption<string[] | undefined> =>
   option(flags, `${description} (repeatable)`, (text, before: string[] | undefined) => [...(before ?? []), text]);
 
-/** The option with a value for when it is not given, and how the help shows that value. */
+/** Adds a default to an option, and how the help shows it. */
 export const withDefault = <Value>(
   given: TypedOption<Value>,
   value: Exclude<Value, undefined>,
   shown = String(value),
 ): TypedOption<Exclude<Value, undefined>> => given.default(value, shown) as Option;
 
-/** The option, which now has to be given. */
+/** Makes an option mandatory. */
 export const mandatory = <Value>(given: TypedOption<Value>): TypedOption<Exclude<Value, undefined>> =>
   given.makeOptionMandatory() as Option;
 
@@ -73,7 +73,7 @@ export const projectOption: TypedOption<string> = new Option("--project <name>",
 /** `--yes` of commands that ask for confirmation. */
 export const yesOption = flag("--yes", "skip the confirmation");
 
-/** Reads a whole number between two bounds. */
+/** Returns a reader of a whole number between two limits. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -111,7 +111,10 @@ export function shareFrom0To1(example = ""): (text: string) => number {
   };
 }
 
-/** Returns a reader of a positive whole number of at most so many digits, or of one word; `error` says what is allowed. */
+/**
+ * Returns a reader of a positive whole number with a maximum number of digits, or of one word; `error` lists what is
+ * allowed.
+ */
 export function numberOr<const Word extends string>(word: Word, maxDigits: number, error: string) {
   const number = new RegExp(`^[1-9]\\d{0,${maxDigits - 1}}$`);
   return (text: string): number | Word => {
@@ -121,7 +124,7 @@ export function numberOr<const Word extends string>(word: Word, maxDigits: numbe
   };
 }
 
-/** Reads a number of seconds between two bounds, as whole milliseconds. */
+/** Returns a reader of a number of seconds between two limits, as whole milliseconds. */
 export function secondsBetween(min: number, max: number): (text: string) => number {
   return (text) => {
     const seconds = Number(text);
@@ -134,7 +137,7 @@ export function secondsBetween(min: number, max: number): (text: string) => numb
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
-/** Seconds of a duration such as `90d`, `24h`, `30m`, `45s` or `0`; null when the text is none. */
+/** Returns the seconds of a duration such as `90d`, `24h`, `30m`, `45s` or `0`; null if it is invalid. */
 export function parseDuration(text: string): number | null {
   if (text === "0") return 0;
   const [, count, unit = ""] = /^(\d{1,9})([a-z])$/.exec(text) ?? [];
@@ -142,7 +145,7 @@ export function parseDuration(text: string): number | null {
   return count === undefined || unitSeconds === undefined ? null : Number(count) * unitSeconds;
 }
 
-/** Reads an option that is a duration of at most so many seconds. */
+/** Returns a reader of a duration up to a maximum. */
 export function durationUpTo(max: { seconds: number; text: string }): (text: string) => number {
   return (text) => {
     const seconds = parseDuration(text);
@@ -155,8 +158,8 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/i;
 
 /**
- * Returns when something ends, as RFC 3339: a date is its first moment in UTC, a duration such as `90d` begins now. The
- * operation checks whether the calendar has that day.
+ * Returns an expiry as RFC 3339: a date means its beginning in UTC, a duration such as `90d` begins now. The
+ * operation validates the day.
  */
 export function parseExpiry(text: string, now = new Date()): string {
   if (DATE.test(text)) return `${text}T00:00:00Z`;

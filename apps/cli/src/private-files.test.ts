@@ -18,14 +18,14 @@ async function* pieces(error?: Error) {
   if (error !== undefined) throw error;
 }
 
-test("a text becomes a file that only its owner can read", async () => {
+test("writes a text to a file that only its owner can read", async () => {
   const file = join(folder, "whole.txt");
   await writeNewFile(file, pieces());
   expect(await readFile(file, "utf8")).toBe("one two");
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test("a text that breaks off leaves nothing, and its name can be used again", async () => {
+test("leaves no file if the text fails, and its name can be used again", async () => {
   const before = await readdir(folder);
   const file = join(folder, "broken.txt");
   await expect(writeNewFile(file, pieces(new Error("the store broke off")))).rejects.toThrow("the store broke off");
@@ -34,7 +34,7 @@ test("a text that breaks off leaves nothing, and its name can be used again", as
   expect(await readFile(file, "utf8")).toBe("one two");
 });
 
-test("a file that is there already stays as it was", async () => {
+test("does not change an existing file", async () => {
   const file = join(folder, "there.txt");
   await writeFile(file, "mine");
   const before = await readdir(folder);
@@ -51,7 +51,7 @@ test.each([
   await expect(stat(file)).rejects.toThrow("ENOENT");
 });
 
-test("where output may be a log, a secret is in a file that only its owner can read", async () => {
+test("writes a secret to a file that only its owner can read if output may be a log", async () => {
   const file = join(folder, "new", "key");
   const handedOut = await handOutSecret({ isInteractive: false, isJson: false }, "the secret", file);
   expect(handedOut).toEqual({ shown: file, isInFile: true });
@@ -59,7 +59,7 @@ test("where output may be a log, a secret is in a file that only its owner can r
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test("a file that cannot be written is an error with ways out, and shows no secret", async () => {
+test("returns an error with advice and without the secret if the file cannot be written", async () => {
   await writeFile(join(folder, "taken"), "");
   const handingOut = handOutSecret({ isInteractive: false, isJson: false }, "the secret", join(folder, "taken", "key"));
   await expect(handingOut).rejects.toMatchObject({

@@ -9,13 +9,13 @@ import { errorMessage } from "@svc/primitives";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What is written may be for its reader alone. */
+/** Only the owner may read the file. */
 const OWNER_ONLY = 0o600;
 
 /**
- * Makes a file that only its owner can read, whole or not at all: `fill` writes to another name beside it, which takes the
- * file's place once it is on the disk, and is deleted if anything fails. `fill` must end what it is given. Rejects with
- * `EEXIST` when there is a file of this name already, which stays as it was unless it may be replaced.
+ * Creates a file that only its owner can read, complete or not at all: `fill` writes to a temporary name beside it,
+ * which is renamed once it is on the disk, and deleted on any error. `fill` must close what it opens. Rejects with
+ * `EEXIST` if the file exists, which is not changed unless it may be replaced.
  */
 export async function fillNewFile(
   file: string,
@@ -23,7 +23,7 @@ export async function fillNewFile(
   fill: (draft: Writable) => Promise<void>,
 ): Promise<void> {
   const draft = `${file}.${randomUUID()}.part`;
-  // Taking the name first refuses a file that is there before anything is read.
+  // Reserving the name first rejects an existing file before anything is read.
   if (!mayReplace) await (await open(file, "wx", OWNER_ONLY)).close();
   try {
     await fill(createWriteStream(draft, { flags: "wx", mode: OWNER_ONLY, flush: true }));
@@ -35,18 +35,18 @@ export async function fillNewFile(
 }
 
 /**
- * Writes a text to a file that only its owner can read, whole or not at all: when the text breaks off, no file is left.
- * Rejects with `EEXIST` when there is a file of this name already, which stays as it was.
+ * Writes a text to a file that only its owner can read, complete or not at all. Rejects with `EEXIST` if the file
+ * exists, which is not changed.
  */
 export async function writeNewFile(file: string, pieces: AsyncIterable<string>): Promise<void> {
   await fillNewFile(file, { mayReplace: false }, (draft) => pipeline(Readable.from(pieces), draft));
 }
 
 /**
- * Hands a secret to the person or program that runs a command, and returns what to show for it. On a terminal, and in the
- * document of `--json`, which a program asked for, that is the secret itself. Elsewhere standard output may be the log
- * of a service or of a CI job: there the secret is only written to `file`, which its owner alone can read (mode 600), and
- * the path is shown. Throws CliError `no_place_for_secret` where that file cannot be written.
+ * Outputs a secret to the user or program that runs a command, and returns what to show for it. On a terminal, and in
+ * the document of `--json`, that is the secret itself. Otherwise standard output may be the log of a service or CI
+ * job: then the secret is only written to `file`, which only its owner can read (mode 600), and the path is shown.
+ * Throws CliError `no_place_for_secret` if that file cannot be written.
  */
 export async function handOutSecret(
   terminal: Pick<Terminal, "isJson" | "isInteractive">,

@@ -25,7 +25,7 @@ function ask(typed: string[], isTTY: boolean) {
   return confirm(cli, "Remove all?", "--yes").then((isAgreed) => ({ isAgreed, asked }));
 }
 
-describe("a person is asked", () => {
+describe("a user is asked", () => {
   test.each([
     [["yes\n"], true],
     [["Y", "\r\n"], true],
@@ -37,7 +37,7 @@ describe("a person is asked", () => {
     expect(await ask(typed, true)).toEqual({ isAgreed, asked: "Remove all? Type yes and press Enter:\n" });
   });
 
-  test("only where there is one; else the option that agrees is named", async () => {
+  test("only at a terminal; otherwise the error contains the option that confirms", async () => {
     await expect(ask(["yes\n"], false)).rejects.toMatchObject({
       code: "usage",
       message: expect.stringContaining("--yes"),
@@ -80,13 +80,13 @@ describe("a secret is one line", () => {
     expect(await read(input)).toBe(secret);
   });
 
-  test("from a file beside the person, and from standard input by the name of -", async () => {
+  test("from a file relative to the user's folder, and from standard input as -", async () => {
     await writeFile(join(folder, "secret.txt"), "from a file\n");
     expect(await read("from standard input", "secret.txt")).toBe("from a file");
     expect(await read("from standard input", "-")).toBe("from standard input");
   });
 
-  test("a person who has to type it is told so", async () => {
+  test("asks a user at a terminal to type it", async () => {
     await readSecret(cliWith("typed\n", true), { file: undefined, what: "the key" });
     expect(notes).toEqual(["Reading the key from standard input; press Ctrl-D to finish.\n"]);
   });
@@ -133,7 +133,7 @@ function typePassword(typed: string[], isTTY: boolean) {
 }
 
 describe("a password", () => {
-  test("is typed twice at a terminal, which shows nothing of it", async () => {
+  test("is typed twice at a terminal, which does not show it", async () => {
     const typed = ["correct ho", "rsxy\u007f\b", "e\r", "correct horse\r"];
     const { modes, shown, ...rest } = await typePassword(typed, true);
     expect([rest, modes]).toEqual([{ password: "correct horse" }, [true, false]]);
@@ -151,7 +151,7 @@ describe("a password", () => {
     });
   });
 
-  test("is the one line that is piped in", async () => {
+  test("is the single line of a pipe", async () => {
     expect(await typePassword(["correct horse battery\n"], false)).toMatchObject({ password: "correct horse battery" });
     expect(await typePassword(["one\ntwo\n"], false)).toHaveProperty("error");
   });

@@ -6,13 +6,13 @@ import { failure, usageError } from "./cli-error.ts";
 import type { Cli, InputStream } from "./cli.ts";
 import { safeLine } from "./safe-text.ts";
 
-/** What is read, in words for advice, and how much of it there may be. */
+/** What is read, in words for advice, and its maximum size. */
 interface Expectation {
   what: string;
   maxBytes: number;
 }
 
-/** Why the system does not let a file be read, in words. */
+/** Reasons why the system cannot read a file, in words. */
 const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
@@ -37,7 +37,7 @@ async function readAll(stream: InputStream, { what, maxBytes }: Expectation): Pr
 }
 
 /**
- * Reads a file, also a pipe such as `<(pass show x)`, or standard input where none is named or its name is `-`. Throws
+ * Reads a file, also a pipe such as `<(pass show x)`, or standard input if no file is given or it is `-`. Throws
  * CliError `bad_input` with the reason.
  */
 export async function readInput(cli: Cli, file: string | undefined, expectation: Expectation): Promise<Buffer> {
@@ -64,7 +64,7 @@ export async function readText(cli: Cli, text: string | undefined, file: string 
   return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
 }
 
-/** Why a file could not be read, as CliError `bad_input`; an error of another kind stays what it is. */
+/** Returns why a file could not be read, as CliError `bad_input`; any other error unchanged. */
 export function explainReadError(file: string, error: unknown): unknown {
   const code = errorCode(error);
   const reason = code === undefined ? undefined : READ_ERRORS[code];
@@ -74,8 +74,8 @@ export function explainReadError(file: string, error: unknown): unknown {
 const MAX_ANSWER_CHARS = 1_000;
 
 /**
- * Asks a person at a terminal for one line. Throws CliError `usage` where nobody is there to ask: `instead` says how the
- * command does without. `question` must be safe for a terminal.
+ * Asks a user at a terminal for one line. Throws CliError `usage` without a terminal: `instead` explains what to do
+ * then. `question` must be safe for a terminal.
  */
 export async function askLine(
   cli: Cli,
@@ -93,8 +93,8 @@ export async function askLine(
 }
 
 /**
- * Asks a person at a terminal for a yes; anything else is a no. Throws CliError `usage` where nobody is there to ask:
- * `instead` says how to agree without being asked, as in `--yes`. `question` must be safe for a terminal.
+ * Asks a user at a terminal for confirmation; any answer but yes is a no. Throws CliError `usage` without a terminal:
+ * `instead` explains how to confirm in advance, as with `--yes`. `question` must be safe for a terminal.
  */
 export async function confirm(cli: Cli, question: string, instead: string): Promise<boolean> {
   const answer = await askLine(cli, {
@@ -117,8 +117,8 @@ function decodeSecret(bytes: Buffer, what: string): string {
 }
 
 /**
- * Reads a secret, which is one line, from a file or from standard input: never from the command line, which every
- * user of the machine can see. `what` names it in errors, which never show it.
+ * Reads a secret of one line from a file or standard input: never from the command line, which every user of the
+ * machine can see. `what` names it in errors, which never show it.
  */
 export async function readSecret(
   cli: Cli,
@@ -142,12 +142,12 @@ interface SilentInput extends InputStream {
 const canBeSilent = (input: InputStream): input is SilentInput =>
   input.isTTY === true && "setRawMode" in input && typeof input.setRawMode === "function";
 
-/** The keys that do something else than write a letter, as a terminal without echo sends them. */
+/** Keys that do not enter a character, as a terminal without echo sends them. */
 const KEYS = { enter: ["\r", "\n"], erase: ["\b", "\u007F"], end: ["\u0003", "\u0004"] };
 
 /**
- * Reads a password: typed twice where a person sits at a terminal, which does not show it; else the one line that is
- * piped in. Never from the command line, which every user of the machine can see. Throws CliError `bad_input`.
+ * Reads a password: typed twice at a terminal, which does not show it, otherwise the single line of a pipe. Never
+ * from the command line, which every user of the machine can see. Throws CliError `bad_input`.
  */
 export async function readPassword(cli: Cli): Promise<string> {
   const input = cli.openInput();

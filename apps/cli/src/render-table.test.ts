@@ -5,7 +5,7 @@ import type { ReplyItem } from "@svc/contracts";
 import { createTerminal } from "./terminal.ts";
 
 describe("a table", () => {
-  test("has aligned columns and no spaces at the ends of its lines", () => {
+  test("has aligned columns and no trailing spaces", () => {
     const rows = [
       ["a.md", "12", "added"],
       ["handbook.md", "3", "unchanged"],
@@ -21,7 +21,7 @@ describe("a table", () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(34);
   });
 
-  test("is as wide with colours as without them", () => {
+  test("is as wide with colors as without", () => {
     const widest = (state: string) =>
       Math.max(
         ...renderTable(["STATE", "WHY"], [[state, "a long reason that does not fit into one line"]], 44)
@@ -33,7 +33,7 @@ describe("a table", () => {
 });
 
 describe("facts", () => {
-  test("stand below each other, further lines of a value in its column", () => {
+  test("are one below the other, with multi-line values in their column", () => {
     expect(
       renderFacts(
         [
@@ -56,7 +56,7 @@ function message(text: string, more: Partial<Extract<ReplyItem, { type: "message
 }
 
 describe("an answer", () => {
-  test("is followed by its sources with title, address and quote", () => {
+  test("is followed by its sources with title, URL and quote", () => {
     const sources = [source, { ...source, title: "FAQ", url: "https://example.com/faq" }];
     expect(renderReplies([message("95 minutes.", { sources })], paint)).toBe(
       [
@@ -71,7 +71,7 @@ describe("an answer", () => {
     );
   });
 
-  test("of a person says so, and a file is named with its size", () => {
+  test("of a person is marked, and a file is shown with its size", () => {
     const file: ReplyItem = {
       type: "attachment",
       filename: "table.xlsx",
@@ -85,13 +85,13 @@ describe("an answer", () => {
     );
   });
 
-  test("with escape sequences in text, title, quote or file name leaves the terminal alone", () => {
+  test("has escape sequences in text, title, quote and file name removed", () => {
     const evil = "\u001b[2Jx\u0007\u202e";
     const items: ReplyItem[] = [
       message(evil, { sources: [{ ...source, title: evil, url: evil, quote: evil }] }),
       { type: "attachment", filename: evil, mime: evil, base64: "", author: "agent", ...reply },
     ];
-    // oxlint-disable-next-line no-control-regex -- These are what must not come through.
+    // oxlint-disable-next-line no-control-regex -- Matches the characters that must not occur.
     expect(renderReplies(items, paint)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });
 });

@@ -23,15 +23,15 @@ const BORDERS = {
 };
 
 /**
- * A table for a person: a head and rows without lines, the last column wrapped to the width of the terminal. Cells
- * must be safe for a terminal already; they may be coloured.
+ * Returns a table: a head and rows without lines, the last column wrapped to the width of the terminal. Cells must
+ * already be safe for a terminal; they may be colored.
  */
 export function renderTable(head: string[], rows: string[][], width: number): string {
   const last = head.length - 1;
   const widthOf = (column: number) =>
     Math.max(
       ...[head, ...rows].flatMap((row) =>
-        // Colours take no room.
+        // Color codes have no width.
         safeText(row[column] ?? "")
           .split("\n")
           .map((line) => Array.from(line).length),
@@ -53,10 +53,10 @@ export function renderTable(head: string[], rows: string[][], width: number): st
     .join("\n");
 }
 
-/** Narrower than this, text is not readable any more: then the terminal breaks the lines. */
+/** Minimum width of the last column: below it, text is unreadable, and the terminal wraps the lines instead. */
 const MIN_LAST_WIDTH = 24;
 
-/** Facts with their names, the values below each other. Values of several lines keep their column. */
+/** Returns facts with their names, aligned. Multi-line values keep their column. */
 export function renderFacts(facts: readonly (readonly [name: string, value: string])[], indent = ""): string {
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts
@@ -75,7 +75,7 @@ const UNITS = [
   { ms: 1_000, name: "second" },
 ] as const;
 
-/** A span of time in the largest unit that it is at least twice of, as in "5 minutes". */
+/** Returns a duration in the largest unit of which it has at least two, as in "5 minutes". */
 export function renderAge(spanMs: number): string {
   const unit = UNITS.find(({ ms }) => spanMs >= 2 * ms) ?? { ms: 1_000, name: "second" };
   const count = Math.round(spanMs / unit.ms);
@@ -86,14 +86,14 @@ export function renderAge(spanMs: number): string {
 export const nextPage = ({ self }: Cli, command: string, cursor: string | null): string =>
   cursor === null ? "" : `\n\nNext page:  ${self} ${command} --cursor ${cursor}`;
 
-/** A time (RFC 3339) to the second. */
+/** Returns a time (RFC 3339) to the second. */
 export const toSecond = (time: string) => `${time.slice(0, 19)}Z`;
 
-/** A time (RFC 3339) to the minute, for people. */
+/** Returns a time (RFC 3339) to the minute. */
 export const toMinute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 
 const KIB = 1024;
-/** A quote is there to find the place, which its beginning does; the document has the rest. */
+/** A quote identifies a passage, for which its beginning is enough; the document has the rest. */
 const QUOTE_CHARS = 240;
 
 function sizeOfBase64(base64: string): string {
@@ -114,12 +114,12 @@ function renderSource(source: Source, index: number, paint: Paint): string {
   return `  ${index + 1}. ${paint.bold(safeLine(source.title))}${address}\n     ${paint.dim(quote)}`;
 }
 
-/** Where an answer is from, each place with the beginning of its quote. Texts of strangers are made harmless. */
+/** Returns the sources of an answer, each with the beginning of its quote. External texts are escaped. */
 export function renderSources(sources: readonly Source[], paint: Paint): string {
   return `Sources\n${sources.map((source, index) => renderSource(source, index, paint)).join("\n")}`;
 }
 
-/** Replies as a person reads them: the texts, then where they are from. Texts of strangers are made harmless. */
+/** Returns replies as text with their sources. External texts are escaped. */
 export function renderReplies(replies: readonly ReplyItem[], paint: Paint): string {
   const texts = replies.map((item) => renderItem(item, paint)).join("\n\n");
   const sources = replies.flatMap((item) => (item.type === "message" ? (item.sources ?? []) : []));

@@ -60,7 +60,10 @@ const COMMANDS = [
   ["doctor"],
 ];
 
-/** Modules outside of this workspace that a file imports when it is loaded, directly or through its own files. */
+/**
+ * Returns modules outside of this workspace that a file imports when it is loaded, directly or through other files of
+ * the workspace.
+ */
 async function findImports(file: URL, seen = new Set<string>()): Promise<string[]> {
   if (seen.has(file.href)) return [];
   seen.add(file.href);
@@ -71,16 +74,19 @@ async function findImports(file: URL, seen = new Set<string>()): Promise<string[
   return [...modules.filter((name) => !name.startsWith(".")), ...others.flat()];
 }
 
-test("the version and the help load nothing of the product", async () => {
+test("the version and the help do not load the product", async () => {
   const imports = await findImports(new URL("main.ts", import.meta.url));
   expect(imports).toContain("commander");
   expect(imports.filter((name) => name.startsWith("@svc/"))).toEqual([]);
 });
 
-/** What the help of a command may load: the contracts, for limits and choices, and the client, which has no dependencies. */
+/**
+ * Modules that the help of a command may load: the contracts, for limits and choices, and the client, which has no
+ * dependencies.
+ */
 const LOADED_WITH_HELP = ["@svc/client", "@svc/contracts", "@svc/primitives"];
 
-test("the help of a command loads no part of the product that works on data", async () => {
+test("the help of a command only loads contracts and client", async () => {
   const folder = new URL("commands/", import.meta.url);
   const files = (await readdir(folder)).filter((file) => !file.endsWith(".test.ts"));
   expect(files).toContain("kb.ts");
@@ -93,7 +99,7 @@ test("the help of a command loads no part of the product that works on data", as
 });
 
 describe("the help", () => {
-  test("names every command and every exit code", async () => {
+  test("lists every command and every exit code", async () => {
     const { stdout, stderr, exitCode } = await run(["--help"]);
     expect(exitCode).toBe(EXIT.ok);
     expect(stderr).toBe("");
@@ -108,7 +114,7 @@ describe("the help", () => {
   });
 });
 
-describe("a command line that is not right", () => {
+describe("an invalid command line", () => {
   test.each([
     ["no command", []],
     ["an unknown command", ["frobnicate"]],
@@ -167,8 +173,8 @@ describe("a command line that is not right", () => {
   });
 });
 
-describe("a bad configuration", () => {
-  test("ends with exit code 78 and names every fault, without the value of a secret", async () => {
+describe("an invalid configuration", () => {
+  test("ends with exit code 78 and lists every error, without the value of a secret", async () => {
     const env = { SVC_API_PORT: "many", SVC_ADMIN_KEY: "hunter2" };
     const { stderr, exitCode } = await run(["ask", "hello"], env);
     expect(exitCode).toBe(EXIT.configuration);
@@ -177,7 +183,7 @@ describe("a bad configuration", () => {
     expect(stderr).not.toContain("hunter2");
   });
 
-  test("is a failed check of the doctor, one for each fault, beside a hint at misspelt names", async () => {
+  test("is one failed check of the doctor per error, with a hint about misspelled names", async () => {
     const env = { SVC_API_PORT: "many", SVC_ADMIN_KEY: "hunter2", SVC_API_PROT: "1" };
     const { stdout, exitCode } = await run(["doctor", "--json"], env);
     expect(exitCode).toBe(EXIT.failed);
@@ -192,11 +198,11 @@ describe("a bad configuration", () => {
     ]);
   });
 
-  test("is a warning of the doctor where single sign-on would return to any host", async () => {
+  test("is a warning of the doctor if single sign-on would redirect to any host", async () => {
     const oidc = { SVC_OIDC_ISSUER: "https://login.example.com", SVC_OIDC_CLIENT_ID: "x", SVC_OIDC_CLIENT_SECRET: "y" };
     const warn = "warn SVC_OIDC_ISSUER is set without SVC_PUBLIC_URLS";
     const see = async (env: Record<string, string>) => {
-      // A taken folder: nothing is looked at beyond the settings.
+      // An invalid folder: nothing beyond the settings is checked.
       const dataDir = { SVC_DATA_DIR: "/nonexistent-folder-of-a-test" };
       const { stdout } = await run(["doctor", "--json"], { ...oidc, ...dataDir, ...env });
       const { checks } = JSON.parse(stdout) as { checks: { status: string; detail: string }[] };
@@ -207,7 +213,7 @@ describe("a bad configuration", () => {
     expect(await see({})).toBe(false);
   });
 
-  test("is a warning of the doctor where a proxy is not listed, so that its callers share limits", async () => {
+  test("is a warning of the doctor if a proxy is not listed, so that its callers share limits", async () => {
     const see = async (env: Record<string, string>) => {
       const { stdout } = await run(["doctor", "--json"], { SVC_DATA_DIR: "/nonexistent-folder-of-a-test", ...env });
       const { checks } = JSON.parse(stdout) as { checks: { status: string; detail: string }[] };
@@ -220,7 +226,7 @@ describe("a bad configuration", () => {
   });
 });
 
-describe("a callback is verified without a product", () => {
+describe("a callback is verified without a running service", () => {
   const secret = "the secret of a receiver";
   const body = '{"ok":true}';
   const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
@@ -242,7 +248,7 @@ describe("a callback is verified without a product", () => {
     expect(JSON.parse(inJson.stdout)).toMatchObject({ ok: false, error: { code: "bad_signature" }, scheme: "body" });
   });
 
-  test("with a secret that can be none: exit code 1, and the secret is not shown", async () => {
+  test("with an invalid secret: exit code 1, and the secret is not shown", async () => {
     const { stderr, exitCode } = await run(args, { SVC_WEBHOOK_SECRET: "whsec_planted-no-base64" }, body);
     expect(exitCode).toBe(EXIT.failed);
     expect(stderr).toContain("after whsec_ must be padded base64");

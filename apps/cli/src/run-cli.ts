@@ -8,7 +8,7 @@ import type { OutputStream } from "./terminal.ts";
 import type { ExitCode } from "./cli-error.ts";
 import { createTerminal } from "./terminal.ts";
 
-/** Commands by heading, as the help lists them: the usage and what the command does. */
+/** Commands by heading, as in the help: usage and description. */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Start:": {
     "up [options]": "run everything on this machine, in this process",
@@ -54,8 +54,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Loads the file of the command that is called, with all that it needs. The product is loaded here and nowhere else, so
- * that the version and the help appear at once.
+ * Loads the module of the called command with its dependencies. The product is loaded only here, so that the version
+ * and the help appear immediately.
  */
 const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   up: async () => (await import("./commands/up.ts")).up,
@@ -110,10 +110,7 @@ Exit codes:
 ${codes.join("\n")}`;
 }
 
-/**
- * Returns the command line with all commands. Only the one that the arguments name is loaded and complete; of the
- * others there is what the help lists.
- */
+/** Returns the command line with all commands. Only the called one is loaded; the others have what the help lists. */
 export async function createProgram(
   cli: Cli,
   args: readonly string[],
@@ -146,12 +143,12 @@ export async function createProgram(
       }
     }
   }
-  // The help command that commander adds by itself.
+  // The help command that commander adds itself.
   program.commandsGroup("");
   return program;
 }
 
-/** Returns true if the command line asks for JSON; read before it is parsed, because errors in it are JSON, too. */
+/** Returns true if the command line requests JSON; checked before it is parsed, because its errors are JSON, too. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end === -1 ? undefined : end).includes("--json");
@@ -182,7 +179,7 @@ export async function runCli(
       return reportError(error, terminal, env["SVC_LOG_LEVEL"]);
     }
     if (error.exitCode === 0) return EXIT.ok;
-    // Commander has already said on standard error what is wrong.
+    // Commander has already reported the error on standard error.
     if (terminal.isJson) terminal.show({ ok: false, error: { code: "usage", message: error.message } }, () => "");
     return EXIT.usage;
   }

@@ -2,9 +2,9 @@ import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { safeJson, safeLine, safeText } from "./safe-text.ts";
 
-/** Whatever a terminal could obey: C0 but line feed and tab, DEL, C1, and the controls of writing direction. */
+/** Everything that a terminal interprets: C0 except line feed and tab, DEL, C1, and bidirectional controls. */
 // oxlint-disable-next-line no-control-regex -- These are what must not come through.
-const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 const hostile = fc
   .array(
@@ -26,7 +26,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(""));
 
-describe("a text of strangers", () => {
+describe("an external text", () => {
   test.each([
     ["a colour", "a\u001b[31mred\u001b[0m", "ared"],
     ["a cleared screen", "\u001b[2J\u001b[Hfake prompt", "fake prompt"],
@@ -43,7 +43,7 @@ describe("a text of strangers", () => {
     expect(safeText(text)).toBe(shown);
   });
 
-  test("shows controls of the writing direction instead of obeying them", () => {
+  test("shows bidirectional controls as text", () => {
     expect(safeText("user\u202egnp.exe \u2066x\u2069")).toBe("user<U+202E>gnp.exe <U+2066>x<U+2069>");
   });
 
@@ -52,22 +52,24 @@ describe("a text of strangers", () => {
     expect(safeText(text)).toBe(text);
   });
 
-  test("never holds anything that a terminal obeys, whatever it was", () => {
-    fc.assert(fc.property(hostile, (text) => !OBEYED.test(safeText(text)) && safeText(text).isWellFormed()));
+  test("never contains control characters, for any input", () => {
+    fc.assert(
+      fc.property(hostile, (text) => !CONTROL_CHARACTERS.test(safeText(text)) && safeText(text).isWellFormed()),
+    );
   });
 
-  test("stands in one line of the given length in a table, cut between characters", () => {
+  test("fits in one line of a table, truncated between characters", () => {
     expect(safeLine(" two\r\nlines\tof text ")).toBe("two lines of text");
     expect(safeLine("👍👍👍👍", 3)).toBe("👍👍…");
   });
 });
 
 describe("a document in JSON", () => {
-  test("means exactly what was given, and holds nothing that a terminal obeys", () => {
+  test("parses to the same value, and contains no control characters", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const json = safeJson({ text });
-        return !OBEYED.test(json) && (JSON.parse(json) as { text: string }).text === text;
+        return !CONTROL_CHARACTERS.test(json) && (JSON.parse(json) as { text: string }).text === text;
       }),
     );
   });

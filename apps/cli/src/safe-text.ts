@@ -1,9 +1,9 @@
 /**
- * Sequences that a terminal obeys instead of showing them (ECMA-48): strings such as titles and links up to their
- * end, control sequences such as colours and cursor moves, and short escapes.
+ * Sequences that a terminal interprets (ECMA-48): strings such as titles and links up to their end, control sequences
+ * such as colors and cursor moves, and short escapes.
  */
 const SEQUENCES = [
-  // oxlint-disable-next-line no-control-regex -- These are the characters that have to be found.
+  // oxlint-disable-next-line no-control-regex -- Matches the characters to remove.
   /(?:\u001b[PX\]^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)/g,
   // oxlint-disable-next-line no-control-regex -- The same.
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]/g,
@@ -11,18 +11,18 @@ const SEQUENCES = [
   /\u001b[ -/]*[0-~]/g,
 ];
 
-/** What is left of control characters, but for line feed and tab. */
+/** Remaining control characters, except line feed and tab. */
 // oxlint-disable-next-line no-control-regex -- The same.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** Embeddings, overrides and isolates: they show a text in another order than it has. */
+/** Bidirectional embeddings, overrides and isolates, which show a text in another order. */
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 const codeOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 
 /**
- * A text of strangers as a terminal may show it: escape sequences and control characters are taken out, controls that
- * turn the direction of writing are made visible as `<U+202E>`. Lines and tabs stay.
+ * Returns an external text that is safe for a terminal: escape sequences and control characters are removed,
+ * bidirectional controls are shown as `<U+202E>`. Line feeds and tabs are kept.
  */
 export function safeText(text: string): string {
   let safe = text.toWellFormed().replaceAll(/\r\n?|[\u2028\u2029\u0085]/g, "\n");
@@ -30,16 +30,16 @@ export function safeText(text: string): string {
   return safe.replaceAll(CONTROLS, "").replaceAll(BIDI_CONTROLS, (character) => `<U+${codeOf(character)}>`);
 }
 
-/** The same in one line of at most `maxChars` characters, for tables. */
+/** Like `safeText`, in one line of at most `maxChars` characters, for tables. */
 export function safeLine(text: string, maxChars = Number.POSITIVE_INFINITY): string {
   const characters = Array.from(safeText(text).replaceAll(/\s+/g, " ").trim());
   return characters.length <= maxChars ? characters.join("") : `${characters.slice(0, maxChars - 1).join("")}…`;
 }
 
-/** What JSON leaves as it is although a terminal obeys it. */
+/** Characters that JSON does not escape although a terminal interprets them. */
 const UNESCAPED_IN_JSON = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A document as JSON that means exactly the same and is harmless in a terminal. */
+/** Returns a document as equivalent JSON that is safe for a terminal. */
 export function safeJson(document: object): string {
   return JSON.stringify(document, null, 2).replaceAll(
     UNESCAPED_IN_JSON,
@@ -47,12 +47,14 @@ export function safeJson(document: object): string {
   );
 }
 
-/** A word as a POSIX shell takes it, so that advice can be pasted whatever something is called. */
+/** Returns a word quoted for a POSIX shell, so that advice can be pasted. */
 export function shellWord(text: string): string {
   return /^[\w./:@][\w./:@-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Options with values as words of a command line, as in `--state dead --limit 50`; undefined ones are left out. */
+/**
+ * Returns options with values as words of a command line, as in `--state dead --limit 50`, without undefined ones.
+ */
 export function optionWords(values: Readonly<Record<string, string | number | undefined>>): string {
   return Object.entries(values)
     .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(safeLine(String(value)))}`]))

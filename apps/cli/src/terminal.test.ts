@@ -12,8 +12,8 @@ function openTerminal(options: { isTTY?: boolean; isJson?: boolean; env?: Record
   return { terminal, written };
 }
 
-describe("colours", () => {
-  test("are shown to a person at a terminal", () => {
+describe("colors", () => {
+  test("are shown on a terminal", () => {
     expect(openTerminal({}).terminal.paint.red("no")).toBe("\u001b[31mno\u001b[39m");
   });
 
@@ -26,15 +26,15 @@ describe("colours", () => {
   });
 });
 
-describe("what a command says", () => {
-  test("is a text for people, with remarks apart from it", () => {
+describe("the output of a command", () => {
+  test("is a text on standard output, with remarks on standard error", () => {
     const { terminal, written } = openTerminal({});
     terminal.note("working");
     terminal.show({ ok: true }, () => "Done.");
     expect(written).toEqual({ stdout: "Done.\n", stderr: "working\n" });
   });
 
-  test("is one document with --json, with remarks apart from it", () => {
+  test("is one document with --json, with remarks on standard error", () => {
     const { terminal, written } = openTerminal({ isJson: true });
     terminal.note("working");
     terminal.show({ ok: true }, () => "Done.");

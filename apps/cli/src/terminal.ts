@@ -9,31 +9,31 @@ export interface OutputStream {
 
 export type Paint = Record<"bold" | "dim" | "green" | "yellow" | "red", (text: string) => string>;
 
-/** Where a command says what it has to say. */
+/** Output of a command. */
 export interface Terminal {
   readonly isJson: boolean;
-  /** Whether standard output is a terminal; else it may be a log that is kept and read by others. */
+  /** Whether standard output is a terminal; otherwise it may be a log that others read. */
   readonly isInteractive: boolean;
-  /** Width in characters; 100 where nobody says. */
+  /** Width in characters; 100 if unknown. */
   readonly width: number;
-  /** Colours for what is shown, or nothing at all where they are not wanted. */
+  /** Colors for the output; without effect if they are disabled. */
   readonly paint: Paint;
-  /** The result, once a command: the document with `--json`, else the text. On standard output. */
+  /** Shows the result, once per command: the document with `--json`, otherwise the text. On standard output. */
   show(document: object, forPeople: () => string): void;
-  /** Progress and remarks for a person. On standard error. */
+  /** Shows progress and remarks. On standard error. */
   note(text: string): void;
-  /** Whether a person watches standard error, so that a line there can change while work goes on. */
+  /** Whether standard error is a terminal, so that a line can be updated. */
   readonly isWatched: boolean;
   /**
-   * The line below everything else that says how far the work is; null takes it away. Only where `isWatched`, else
-   * nothing is written. The text must be safe for a terminal and is cut to its width.
+   * Shows the progress in the last line; null removes it. Without effect unless `isWatched`. The text must be safe
+   * for a terminal, and is truncated to its width.
    */
   status(text: string | null): void;
 }
 
 const WIDTH_WITHOUT_TERMINAL = 100;
 
-/** Back to the beginning of the line, and everything in it erased (ECMA-48, "Erase in line"). */
+/** Moves to the beginning of the line and erases it (ECMA-48, "Erase in line"). */
 const ERASE_LINE = "\r\u001b[2K";
 
 /** Codes of ECMA-48, "Select graphic rendition": on and off. */
@@ -59,7 +59,7 @@ function createPaint(isColoured: boolean): Paint {
   };
 }
 
-/** Makes the terminal of a run. Colours only where a person looks, and never with NO_COLOR (no-color.org). */
+/** Creates the terminal of a run. Colors are only used on a terminal, and never with NO_COLOR (no-color.org). */
 export function createTerminal(options: {
   stdout: OutputStream;
   stderr: OutputStream;
@@ -71,7 +71,7 @@ export function createTerminal(options: {
   const isWatched = stderr.isTTY === true && !isJson && env["TERM"] !== "dumb";
   let status: string | null = null;
 
-  /** Writes with the status line out of the way. */
+  /** Writes above the status line. */
   function above(write: () => void): void {
     if (status !== null) stderr.write(ERASE_LINE);
     write();
@@ -82,7 +82,7 @@ export function createTerminal(options: {
     isJson,
     isInteractive: stdout.isTTY === true,
     isWatched,
-    // A terminal that does not know its own width says 0.
+    // A terminal that does not know its own width reports 0.
     width: stdout.columns || WIDTH_WITHOUT_TERMINAL,
     paint: createPaint(isColoured),
     show(document, forPeople) {

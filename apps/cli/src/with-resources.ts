@@ -15,38 +15,38 @@ import { CliError, EXIT, failure, watchInterrupt } from "./cli-error.ts";
 import type { Cli, Environment } from "./cli.ts";
 import { safeLine } from "./safe-text.ts";
 
-/** The environment with this log level, unless it names one itself. */
+/** Returns the environment with this log level, unless it sets one itself. */
 export function withLogLevel(env: Environment, level: "silent" | "warn"): Environment {
   const isSet = [env["SVC_LOG_LEVEL"], env["SVC_LOG_LEVEL_FILE"]].some((value) => value !== undefined && value !== "");
   return isSet ? env : { ...env, SVC_LOG_LEVEL: level };
 }
 
-/** Whose PostgreSQL it is: the one that DATABASE_URL names, the one of a running product, or one started for now. */
+/** Origin of the database: configured by DATABASE_URL, that of a running product, or started for this command. */
 export type DatabaseOrigin = "configured" | "running" | "started";
 
-/** The database that a command works on directly. */
+/** The database that a command uses directly. */
 export interface Database {
   origin: DatabaseOrigin;
-  /** The configuration with everything that is needed to open the store. */
+  /** The configuration with everything needed to open the store. */
   config: Config;
-  /** Silent unless SVC_LOG_LEVEL is set; on standard error, which is not for results. */
+  /** Silent unless SVC_LOG_LEVEL is set; logs to standard error, since standard output has the result. */
   log: Log;
-  /** Aborts at Ctrl-C; only where the work has said that it `endsItself`. */
+  /** Aborted by Ctrl-C, only if the work sets `endsItself`. */
   signal: AbortSignal;
 }
 
-/** How a command uses the database. */
+/** Options of using the database. */
 interface DatabaseOptions {
-  /** Whether it may make one where there is none yet. */
+  /** Whether a new database may be created. */
   mayCreate?: boolean;
-  /** Whether the work looks after Ctrl-C by its `signal`, and is waited for; else it is left where it stands. */
+  /** Whether the work handles Ctrl-C by its `signal`, and is waited for; otherwise it is abandoned. */
   endsItself?: boolean;
 }
 
-/** For work that is left where it stands. */
+/** For work that is abandoned on Ctrl-C. */
 const NEVER = new AbortController().signal;
 
-/** Whether a data folder holds a database: PostgreSQL marks the folder of a cluster with this file. */
+/** Returns true if a data folder has a database: PostgreSQL marks the folder of a cluster with this file. */
 export function hasData(dataDir: string): boolean {
   return existsSync(join(dataDir, "postgres", "PG_VERSION"));
 }
@@ -68,14 +68,14 @@ async function findOrStart(
     );
   }
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // Before the database is made, so that a crash in between leaves none without a key.
+  // Before the database is created, so that a crash leaves none without a key.
   if (early.secretKey === undefined) await ensureLocalSecretKey(dataDir, { hasData: hasData(dataDir) });
   cli.terminal.note("The service is not running; starting its PostgreSQL temporarily …");
   const started = await startEmbeddedPostgres({ dataDir, log, onProgress: (text) => cli.terminal.note(text) });
   return { url: started.url, origin: "started", close: () => started.stop() };
 }
 
-/** The secret key of a data folder whose database runs, as a setting. */
+/** Returns the secret key of a data folder with a running database, as a setting. */
 async function secretKeyOf({ dataDir }: EarlyConfig): Promise<{ SVC_SECRET_KEY_FILE: string }> {
   if ((await readLocalSecretKey(dataDir)) !== null) return { SVC_SECRET_KEY_FILE: localSecretKeyFile(dataDir) };
   throw new CliError(
@@ -86,9 +86,9 @@ async function secretKeyOf({ dataDir }: EarlyConfig): Promise<{ SVC_SECRET_KEY_F
 }
 
 /**
- * Gives a command the database to work on: the one that DATABASE_URL names, else the PostgreSQL of the data folder,
- * which is joined where it runs and else started for the moment. What was started is stopped again, also at Ctrl-C.
- * Throws ConfigError, CliError `no_data`, SecretKeyMissingError, DataFolderInUseError and EmbeddedPostgresError.
+ * Opens the database of a command: the one at DATABASE_URL, otherwise the PostgreSQL of the data folder, which is
+ * started for the command unless it is running. It is stopped afterwards, also on Ctrl-C. Throws ConfigError,
+ * CliError `no_data`, SecretKeyMissingError, DataFolderInUseError and EmbeddedPostgresError.
  */
 export async function withDatabase<Result>(
   cli: Cli,
@@ -122,7 +122,10 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Opens store and queues on a database, and closes them after the work. Throws StartError for a schema or key that do not fit. */
+/**
+ * Opens store and queues on a database, and closes them after the work. Throws StartError for an incompatible schema
+ * or key.
+ */
 export async function onDatabase<Result>(
   { config, log }: Database,
   work: (resources: Resources) => Promise<Result>,
@@ -135,7 +138,7 @@ export async function onDatabase<Result>(
   }
 }
 
-/** What `withDatabase` and `onDatabase` do, in one step. `prepare` runs before the store is opened. */
+/** Combines `withDatabase` and `onDatabase`. `prepare` runs before the store is opened. */
 export function withResources<Result>(
   cli: Cli,
   options: DatabaseOptions & { prepare?: (database: Database) => Promise<void> },
@@ -148,8 +151,8 @@ export function withResources<Result>(
 }
 
 /**
- * The person at this machine, working on a project, or on what belongs to the installation as a whole. Throws CliError
- * `not_found`, which names the projects there are.
+ * Returns the principal of the person at this machine, on a project or on the whole installation. Throws CliError
+ * `not_found` with the existing projects.
  */
 export async function localPrincipal(store: Store, projectName: string = DEFAULT_PROJECT): Promise<Principal> {
   const project = await store.projects.findByName(projectName);
@@ -162,7 +165,7 @@ export async function localPrincipal(store: Store, projectName: string = DEFAULT
   throw failure("not_found", `No project is named "${safeLine(projectName, 80)}". ${advice}`);
 }
 
-/** Returns the folder of the product's guide. Loads the whole product, which most commands do without. */
+/** Returns the folder of the product's documentation. Loads the whole product, which most commands do not need. */
 export async function findGuideDir(): Promise<string> {
   return (await import("@svc/standalone")).GUIDE_DIR;
 }

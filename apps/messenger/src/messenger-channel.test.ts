@@ -31,7 +31,7 @@ const makeChannel = () =>
 /** Telegram finds the type of a file itself. */
 const ANY_TYPE = "application/octet-stream";
 
-/** What has reached the chats of a bot. */
+/** Returns the items that a bot sent to its chats. */
 function sentBy(bot: FakeBot): SentItem[] {
   const messages = bot.sent.map(({ chatId, text, file }): SentItem =>
     file === null
@@ -44,7 +44,7 @@ function sentBy(bot: FakeBot): SentItem[] {
 describe("the messenger is a channel:", () => {
   let lastChat = 9_000;
 
-  /** A channel whose bot nobody else has. */
+  /** Makes a channel with a bot of its own. */
   async function make(): Promise<ChannelUnderTest> {
     const bot = api.addBot();
     await setToken(bot.token);
@@ -64,7 +64,7 @@ describe("the messenger is a channel:", () => {
       sent: () => sentBy(bot),
       close: () => channel.stop(),
       chatIdOf: (sender) => String(chatOf(sender)),
-      // What one message of Telegram takes.
+      // Short enough for one message of Telegram.
       textMaxChars: 2_000,
       accept: ({ attachments = null, userId = null, timestamp, ...message }, { messageId }) =>
         store.messages.accept(
@@ -79,7 +79,7 @@ describe("the messenger is a channel:", () => {
 });
 
 describe("the bot of the settings", () => {
-  test("is followed while the channel runs: none, another one, one that is none, and what cannot be opened", async () => {
+  test("is replaced while the channel runs: without a token, with a new one, an invalid one, and one that cannot be decrypted", async () => {
     const [one, other] = [api.addBot(), api.addBot()];
     const texts: string[] = [];
     await setToken(null);

@@ -7,11 +7,11 @@ import { botIdOf, runBot } from "./poll/run-bot.ts";
 import type { BotContext, RunningBot } from "./poll/run-bot.ts";
 import type { Sender } from "./send/create-sender.ts";
 
-/** The bot of the settings, whichever that is at the time. */
+/** The bot that the settings configure at the moment. */
 interface FollowedBot {
-  /** The bot that runs; null while there is none. */
+  /** Returns the running bot; null if there is none. */
   find: () => RunningBot | null;
-  /** Why none runs, or what is wrong with it; in words for operators. */
+  /** Returns why no bot runs, or what is wrong with it, in words for operators. */
   findProblem: () => string | null;
   stop: () => Promise<void>;
 }
@@ -24,13 +24,13 @@ const ERRORS = {
   malformed: `The bot token is not valid: it must have the form 123456:ABC-DEF. ${SET_TOKEN}`,
 } as const;
 
-/** What the settings say of the bot. */
-type Wanted = { token: string; botId: number } | keyof typeof ERRORS;
+/** The bot that the settings configure, or the reason why there is none. */
+type BotSettings = { token: string; botId: number } | keyof typeof ERRORS;
 
-const isSame = (one: Wanted | null, other: Wanted) =>
+const isSame = (one: BotSettings | null, other: BotSettings) =>
   typeof one === "object" && one !== null && typeof other === "object" ? one.token === other.token : one === other;
 
-async function readWanted(store: Store): Promise<Wanted> {
+async function readBotSettings(store: Store): Promise<BotSettings> {
   const { botToken } = (await store.channelsConfig.read()).messenger.config;
   if (botToken === null) return "none";
   const token = store.sealer.open(botToken)?.trim();
@@ -40,12 +40,13 @@ async function readWanted(store: Store): Promise<Wanted> {
 }
 
 /**
- * Follows the bot token of the settings, now and once a second: a new one replaces the bot that runs, within two seconds,
- * and none ends it. While the settings cannot be read the bot stays. Never rejects.
+ * Follows the bot token of the settings, which it reads immediately and once a second: a new token replaces the
+ * running bot within two seconds, an absent one stops it. While the settings cannot be read, the bot keeps running.
+ * Never rejects.
  */
 export function followBot(context: Omit<BotContext, "project">): FollowedBot {
   const { store, log } = context;
-  let wanted: Wanted | null = null;
+  let wanted: BotSettings | null = null;
   let bot: RunningBot | null = null;
   let project: ProjectId | null = null;
   let isStopped = false;
@@ -59,7 +60,7 @@ export function followBot(context: Omit<BotContext, "project">): FollowedBot {
   }
 
   async function check(): Promise<void> {
-    const next = await readWanted(store);
+    const next = await readBotSettings(store);
     if (isStopped || isSame(wanted, next)) return;
     project ??= (await store.projects.ensure(DEFAULT_PROJECT)).project.id;
     await endBot();
@@ -96,8 +97,8 @@ function note(log: Log, error: unknown): void {
 }
 
 /**
- * The messenger as a channel: between `start` and `stop` it follows the bot of the settings, which `follow` begins. A
- * wrong token, or a Bot API that is away, does not keep it from starting: it is a fault of the started channel.
+ * Creates the messenger channel: between `start` and `stop` it follows the bot of the settings, which `follow`
+ * begins. An invalid token or an unreachable Bot API does not prevent a start: it is an error of the started channel.
  */
 export function createMessengerChannel(follow: (receive: IncomingHandler) => FollowedBot): Channel {
   let handler: IncomingHandler | null = null;

@@ -4,7 +4,7 @@ import type { Resources } from "@svc/runtime";
 import { startSweeps } from "@svc/work";
 import { createMessengerChannel, followBot } from "./messenger-channel.ts";
 
-/** When the oldest reply that could be sent waits longer than this, this replica does not do its work. */
+/** Age of the oldest due reply from which this replica counts as not working. */
 const WAITING_TOO_LONG_MS = 120_000;
 
 const PRUNE_EVERY_MS = 10 * 60_000;
@@ -40,7 +40,7 @@ export function messengerService(resources: Resources): Service {
         if (isDraining) return "stopping";
         const storeError = await store.findProblem();
         if (storeError !== null) return storeError;
-        // One that only stands by sends nothing.
+        // A standby replica sends nothing.
         const dueMs = channel.isActive?.() === true ? await store.outboxes.oldestDueMs("messenger") : 0;
         return dueMs < WAITING_TOO_LONG_MS ? null : `a reply has been waiting for ${Math.round(dueMs / 1_000)} s`;
       },

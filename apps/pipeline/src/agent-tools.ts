@@ -5,9 +5,9 @@ import type { ToolCallRecord, ToolCaller } from "@svc/store";
 import { cutText } from "@svc/text";
 import type { AgentAnswer, ReviewRun, Run, StageContext } from "./run.ts";
 
-/** How long the result of a reading call is valid for the same message. */
+/** Time for which the result of a reading call is reused for the same message. */
 const READ_VALID_MS = 15 * 60_000;
-/** Characters of a call's arguments that an operator reads in the reasons of a draft. */
+/** Maximum length of a call's arguments in the reasons of a draft. */
 const SHOWN_ARGUMENTS_MAX_CHARS = 200;
 
 const WAITS =
@@ -25,10 +25,10 @@ const HELD: Partial<Record<ToolCallState, (what: string) => string>> = {
   unknown: (what) => `It is unknown whether ${what} was called.`,
 };
 
-/** The tools of one run, and how their calls change its answer. */
+/** The tools of one run, and the effect of their calls on its answer. */
 export interface RunTools {
   tools: ChatTool[];
-  /** Calls that operators have decided about or that earlier attempts have made, for the model to know. */
+  /** Results of calls that operators have decided or earlier attempts have made, for the model. */
   results: CallResult[];
   /** Passes on the unfinished answer while no call requires a review. */
   suppressWhileHeld(onText: OnText): OnText;
@@ -48,9 +48,9 @@ const emailIn = (...texts: unknown[]) =>
   texts.find((text): text is string => typeof text === "string" && EMAIL.test(text));
 
 /**
- * Who wrote the message, as far as that is proven: a caller of the HTTP API vouches for its users by its key, the widget
- * hands on a user id only with the signature of its site. Hooks carry what strangers may have typed into a form, and ids
- * of Telegram are none of a shop's.
+ * Returns the sender of the message as far as it is proven: a caller of the HTTP API vouches for its users by its
+ * key, and the widget only passes on a user id that its site has signed. Hooks contain what strangers may have
+ * entered in a form, and Telegram ids are not those of a shop.
  */
 export function customerOf({
   channelId,
@@ -78,7 +78,7 @@ function argumentsText({ arguments: given }: Pick<ToolCallRecord, "arguments">):
   return text.length <= SHOWN_ARGUMENTS_MAX_CHARS ? text : `${cutText(text, SHOWN_ARGUMENTS_MAX_CHARS)} …`;
 }
 
-/** Returns what a model learns of a call that is finished or waits. */
+/** Returns the description of a finished or waiting call for a model. */
 function describeRecord({ state, result }: ToolCallRecord): string {
   const text = result ?? "";
   switch (state) {
@@ -110,7 +110,7 @@ async function makeCall(
   const startedAt = performance.now();
   const passedMs = () => Math.round(performance.now() - startedAt);
   const { state, text } = await tool.call(call.arguments, { callId: call.id, signal }).catch(async (error: unknown) => {
-    // Only what reads rejects: nothing was done by it.
+    // Only reading calls reject: they have had no effect.
     await store.toolCalls.finish(call.project, call.id, {
       state: "failed",
       result: ABORTED,
@@ -123,7 +123,7 @@ async function makeCall(
   return { ...call, state, result: text, durationMs };
 }
 
-/** Returns the tools of an agent as they can be called now. */
+/** Returns the tools of an agent that can be called now. */
 async function callableTools(context: StageContext, run: Run, agent: Pick<Agent, "id">): Promise<CallableTool[]> {
   const { store, openTools } = context;
   return openTools(openHeaders(await store.agents.readTools(run.project.id, agent.id), store.sealer));
@@ -163,7 +163,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
   /** Returns a call that was requested before, made again if it only reads and its result is old. */
   async function repeatCall(tool: CallableTool, call: ToolCallRecord, signal: AbortSignal): Promise<ToolCallRecord> {
     const isRead = tool.access === "read" && call.access === "read";
-    // What an operator has decided about, or has to, is as it is.
+    // A call that an operator has decided, or has to, is unchanged.
     if (isRead && tool.approval === "auto" && call.decidedAt === null && call.state !== "waiting") {
       if (isFresh(call)) return call;
       await store.toolCalls.beginAgain(project.id, call.id);
@@ -196,7 +196,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
   }
 
   async function handleToolCall(asked: AskedCall, signal: AbortSignal): Promise<string> {
-    // An aborted run starts nothing.
+    // An aborted run starts no calls.
     signal.throwIfAborted();
     const answering = answerCall(asked, signal);
     running.add(answering);
@@ -270,8 +270,9 @@ async function toolsAfterApproval(context: StageContext, run: Run, agentId: stri
 }
 
 /**
- * Makes the calls that operators have approved for the messages of a draft, each at most once: one whose worker crashed while
- * it made it is never made again, and the operator reads that its effect is unknown. One whose tool has changed is not made.
+ * Makes the calls that operators have approved for the messages of a draft, each at most once. A call whose worker
+ * crashed while making it is never repeated, and the operator reads that its effect is unknown. A call whose tool has
+ * changed is not made.
  */
 export async function makeApprovedCalls(context: StageContext, run: ReviewRun): Promise<void> {
   const { store, log } = context;

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { createIsolation } from "./create-isolation.ts";
 
-/** Work that goes on until it is told to end; it notes when it begins and ends. */
+/** Work that runs until the test ends it, and records its beginning and end. */
 function createWork() {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
@@ -24,7 +24,7 @@ function createWork() {
   return { log, work, end, turn };
 }
 
-test("work runs concurrently; a group begins after it has ended, and holds back what comes later", async () => {
+test("work runs concurrently; a group starts after it has ended, and blocks later work", async () => {
   const { log, work, end, turn } = createWork();
   const isolation = createIsolation();
   const all = [
@@ -44,7 +44,7 @@ test("work runs concurrently; a group begins after it has ended, and holds back 
   await Promise.all(all);
 });
 
-test("between two groups, what waits begins", async () => {
+test("waiting concurrent work starts between two groups", async () => {
   const { log, work, end, turn } = createWork();
   const isolation = createIsolation();
   const all = [isolation.runExclusive(1, work("first")), isolation.runExclusive(1, work("second"))];
@@ -58,7 +58,7 @@ test("between two groups, what waits begins", async () => {
   await Promise.all(all);
 });
 
-test("a group is half of what waits, and no larger than the limit of any of it", async () => {
+test("a group is half of the waiting work, within the limit of each piece", async () => {
   const isolation = createIsolation();
   const groups: string[] = [];
   const run = (name: string, limit: number) =>
@@ -72,7 +72,7 @@ test("a group is half of what waits, and no larger than the limit of any of it",
   expect(groups).toEqual([...firstGroup, "f of 1", "g of 2", "h of 2", "i of 1", "j of 1"]);
 });
 
-test("work that fails holds nothing up", async () => {
+test("failed work blocks nothing", async () => {
   const isolation = createIsolation();
   const fail = () => Promise.reject(new Error("it failed"));
   await expect(isolation.runShared(fail)).rejects.toThrow("it failed");

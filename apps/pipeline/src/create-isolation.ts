@@ -6,10 +6,10 @@ interface Waiting {
 }
 
 /**
- * Creates a readers-writer lock for work: it runs concurrently, or exclusively in groups. A group starts when everything else
- * has ended, and nothing else starts until the group has ended. A group is half of what waits, so that one piece of work that
- * crashes its process is found in about as many groups as halving takes, and most of the others are done meanwhile. Between
- * two groups, work that runs concurrently starts.
+ * Creates a readers-writer lock for work, which runs concurrently, or exclusively in groups. A group starts when all
+ * other work has ended, and blocks new work until it has ended. A group is half of the waiting work: if one piece of
+ * work crashes its process, it is found by bisection while most of the others get done. Concurrent work starts
+ * between two groups.
  */
 export function createIsolation() {
   /** Work that runs concurrently. */
@@ -72,7 +72,10 @@ export function createIsolation() {
 /** Decides which work of a process runs concurrently. */
 export type Isolation = ReturnType<typeof createIsolation>;
 
-/** Removes half of what waits, or what its limit allows: first the work with the largest limit, which crashed least. */
+/**
+ * Removes half of the waiting work, or what its limit allows: first the work with the largest limit, which crashed
+ * least.
+ */
 function takeGroup(waiting: Waiting[]): Waiting[] {
   waiting.sort((one, other) => other.limit - one.limit);
   const size = Math.max(1, Math.min(waiting[0]?.limit ?? 1, Math.ceil(waiting.length / 2)));

@@ -13,7 +13,7 @@ let database: TestDatabase;
 let store: Store;
 let server: EmbeddingServer;
 let project: ProjectId;
-/** A model that no other test of this file has. */
+/** A model that is unique to each test. */
 let model: string;
 const workers: { lines(level: LogLine["level"]): LogLine[]; stop(): Promise<void> }[] = [];
 
@@ -37,7 +37,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Starts a replica's worker; its log can be looked at. */
+/** Starts a replica's worker; the test can read its log. */
 function startWorker(options: { model?: string; replica?: Store } = {}) {
   const { log, lines } = collectLog();
   const { baseUrl } = server;
@@ -56,7 +56,7 @@ function startWorker(options: { model?: string; replica?: Store } = {}) {
   return worker;
 }
 
-/** Adds a document of so many passages and answers how many there are in all. */
+/** Adds a document with this number of passages and returns the total number of passages. */
 async function addPassages(count: number, word = "word"): Promise<number> {
   const { kb } = await ensureKb({ store }, project, "manual");
   const sections = Array.from({ length: count }, (_, index) => `# Heading ${index}\n\nThe ${word} of number ${index}.`);
@@ -78,7 +78,7 @@ async function waitForAll(passages: number, refused = 0): Promise<void> {
   );
 }
 
-/** Texts of passages that the server was asked for, without what only asks whether it is there. */
+/** Texts of the passages in requests to the server, without probes. */
 const asked = () => server.requests().flatMap(({ input }) => input.filter((text) => text !== "passage"));
 
 describe("embedKnowledge", () => {
@@ -106,7 +106,7 @@ describe("embedKnowledge", () => {
     expect(asked()).toHaveLength(passages);
   });
 
-  test("waits while the endpoint is away, and says once that it is and once that it is back", async () => {
+  test("waits while the endpoint is unavailable, and logs the outage and the recovery once each", async () => {
     const passages = await addPassages(1);
     server.answerWith({ status: 503, body: "" });
     const worker = startWorker();
@@ -119,7 +119,7 @@ describe("embedKnowledge", () => {
     });
   });
 
-  test("takes over what a replica that died had taken", async () => {
+  test("takes over the passages of a replica that crashed", async () => {
     const passages = await addPassages(1);
     const dead = { model, dimensions: 512 };
     await store.chunkEmbeddings.announceModel(dead);
@@ -128,7 +128,7 @@ describe("embedKnowledge", () => {
     startWorker();
     await waitFor(() => server.requests().length > 0, { what: "the worker to begin" });
     expect(await store.chunkEmbeddings.claim(dead, FIRST_ID, 1_000)).toEqual([]);
-    // As if its two minutes were over.
+    // As if its lease of two minutes had expired.
     await store.chunkEmbeddings.release(
       model,
       taken.map(({ chunkId }) => chunkId),
@@ -136,7 +136,7 @@ describe("embedKnowledge", () => {
     await waitForAll(passages);
   });
 
-  test("ends in the middle of a request and gives back what it had taken", async () => {
+  test("stops in the middle of a request and releases its passages", async () => {
     const passages = await addPassages(1);
     server.answerWith(({ input }) => (input[0] === "passage" ? null : "hang"));
     const worker = startWorker();
@@ -147,7 +147,7 @@ describe("embedKnowledge", () => {
     expect(worker.lines("warn")).toEqual([]);
   });
 
-  test("gives up a passage that is refused, or that makes the endpoint fail, and no other", async () => {
+  test("gives up a passage that the endpoint rejects or fails on, and no other", async () => {
     const before = await addPassages(3);
     const passages = await addPassages(2, "poison");
     const poison = { status: 500, body: "boom" };
@@ -164,7 +164,7 @@ describe("embedKnowledge", () => {
     expect(given).toHaveLength(2);
   });
 
-  test("the model of the replica that began last counts; one with another model leaves off", async () => {
+  test("the model of the replica that started last is used; a replica with another model pauses", async () => {
     const passages = await addPassages(2);
     const old = startWorker({ model: `old-${model}` });
     await waitFor(async () => (await store.chunkEmbeddings.count(`old-${model}`)).embedded === passages, {
@@ -181,7 +181,7 @@ describe("embedKnowledge", () => {
     expect((await store.chunkEmbeddings.count(`old-${model}`)).embedded).toBe(0);
   });
 
-  test("hinders nobody who replaces and removes documents meanwhile", async () => {
+  test("blocks no concurrent replacement or deletion of documents", async () => {
     const { kb } = await ensureKb({ store }, project, `busy-${newId()}`);
     const log = testLog();
     const put = (key: string, round: number) => {
@@ -203,7 +203,7 @@ describe("embedKnowledge", () => {
     expect(workers.flatMap(({ lines }) => lines("warn"))).toEqual([]);
   });
 
-  test("leaves knowledge bases alone that are deleted", async () => {
+  test("ignores deleted knowledge bases", async () => {
     const { kb } = await ensureKb({ store }, project, `deleted-${newId()}`);
     const deps = { store, log: testLog() };
     await addDocument(deps, project, kb.id, { key: "a", text: "A secret of a deleted base.", mime: "text/plain" });

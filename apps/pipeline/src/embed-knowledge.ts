@@ -5,48 +5,48 @@ import { errorMessage } from "@svc/primitives";
 import { isUnavailable } from "@svc/store";
 import type { ChunkEmbedding, ClaimedChunk, EmbeddingModel, Store } from "@svc/store";
 
-/** What the worker works with. */
+/** Dependencies of the worker. */
 export interface EmbeddingWork {
   store: Store;
   log: Log;
   embedder: Embedder;
 }
 
-/** How often and how much; tests put their own here. */
+/** Intervals and batch sizes; tests set their own. */
 export interface EmbeddingPace {
-  /** How often a worker with nothing to do looks for new passages: one statement that touches next to nothing. */
+  /** Polling interval of an idle worker. A poll is one cheap statement. */
   pollMs: number;
-  /** The first wait after a fault; each further one is twice as long, up to `maxWaitMs`. */
+  /** First wait after an error; doubled after each further one, up to `maxWaitMs`. */
   firstWaitMs: number;
   maxWaitMs: number;
 }
 
 const PACE: EmbeddingPace = { pollMs: 2_000, firstWaitMs: 2_000, maxWaitMs: 30_000 };
 
-/** Passages in a request: few enough that queries need not wait long behind it, more on a fast server. */
+/** Passages per request: few enough that queries do not wait long behind it, more on a fast server. */
 const BATCH = { first: 8, most: 32, shortMs: 1_000, longMs: 3_000 } as const;
 
-/** Whatever was made within this time may have been committed only now. */
+/** Passages created within this time may have been committed only now. */
 const OVERLAP_MS = 600_000;
 
-/** All passages are looked at so often, in case that one was missed. */
+/** Interval of a check of all passages, in case one was missed. */
 const FULL_CHECK_MS = 600_000;
 
 const REPORT_MS = 30_000;
 
-/** A text that every endpoint takes. */
+/** A text that every endpoint accepts. */
 const PROBE = "passage";
 
 /**
- * Embeds the passages of all knowledge bases that have no embedding of the configured model yet, and goes on to look
- * for new ones until `signal` is aborted: a new document is embedded within seconds. Runs in every replica; they share
- * the work, since each takes its passages from the database for two minutes, in turns (`store.chunkEmbeddings.claim`).
- * A replica that dies leaves its passages to the others after that time; one that is slower than that does harmless
- * double work. While the endpoint or the store is away it waits, up to 30 s at a time, and says so once.
+ * Embeds all passages that have no embedding of the configured model, and polls for new ones until `signal` is
+ * aborted: a new document is embedded within seconds.
  *
- * The model of the replica that began last counts: another model makes all passages be embedded again, and replicas
- * that are configured with a former one leave off. Ends within a moment after the abort, gives back what it had taken,
- * and never rejects.
+ * Runs in every replica; each claims passages for two minutes (`store.chunkEmbeddings.claim`). If a replica crashes,
+ * its passages are free after that time; if it is slower, the work is done twice, which is harmless. While the
+ * endpoint or the store is unavailable it waits, up to 30 s at a time, and logs that once.
+ *
+ * The model of the replica that started last is used: a new model has all passages embedded again, and replicas with
+ * an earlier one pause. Ends soon after the abort, releases its passages, and never rejects.
  */
 export async function embedKnowledge(
   work: EmbeddingWork,
@@ -55,7 +55,7 @@ export async function embedKnowledge(
 ): Promise<void> {
   const { log, embedder } = work;
   const worker = createWorker(work, signal, pace);
-  // Customers' questions come at any time, and the first one after an hour is not to wait for a model to be loaded.
+  // The first question after an idle hour must not wait until the server has loaded the model.
   embedder.keepLoaded();
   let waitMs = pace.firstWaitMs;
   let isAway = false;
@@ -80,9 +80,9 @@ export async function embedKnowledge(
   }
 }
 
-/** Waits for a time, or until the abort. */
+/** Waits for this time, or until the signal is aborted. */
 async function rest(timeMs: number, signal: AbortSignal): Promise<void> {
-  // The only way in which this rejects is the abort.
+  // It only rejects when the signal is aborted.
   await delay(timeMs, undefined, { signal }).catch(() => undefined);
 }
 
@@ -91,20 +91,21 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
   const table = store.chunkEmbeddings;
   let model: EmbeddingModel | null = null;
   let batchSize: number = BATCH.first;
-  /** A passage that failed alone; failing twice while others work, it is given up. */
+  /** A passage that failed alone. If it fails twice while others succeed, it is given up. */
   let suspect: string | null = null;
   let lastFullCheck = Number.NEGATIVE_INFINITY;
   let lastReport = performance.now();
-  let isOutvoted = false;
+  let isPaused = false;
 
-  /** Asks the endpoint what its embeddings are like, and makes them those of the installation. */
+  /** Detects the properties of the endpoint's embeddings, and stores them as those of the installation. */
   async function chooseModel(): Promise<EmbeddingModel> {
     const [embedding] = await embedder.embedTexts([PROBE], signal);
     if (embedding == null) throw new Error("the endpoint returned no embedding for a single word");
     const chosen = { model: embedder.model, dimensions: embedding.length };
     await table.announceModel(chosen);
     await table.prepareVectors(chosen.dimensions).catch((error: unknown) => {
-      // Searches work without it. On a table with many embeddings it may take longer than a statement of this process may.
+      // Search works without the index. Building it on a large table may exceed the statement timeout of this
+      // process.
       log.warn({ error }, "failed to build the index of embeddings; see docs/models.md, pgvector");
     });
     return chosen;
@@ -128,14 +129,14 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
       const isSecondTime = suspect === only.chunkId;
       suspect = only.chunkId;
       if (!isSecondTime) throw error;
-      // It is the passage when others are embedded; else this rejects as well.
+      // If the endpoint embeds another text, the passage is the cause; otherwise this rejects as well.
       await embedder.embedTexts([PROBE], signal);
       log.warn({ chunkId: only.chunkId, error }, "passage cannot be embedded; it can only be found by keywords");
       return [{ chunkId: only.chunkId, embedding: null }];
     }
   }
 
-  /** Embeds what can be taken, from this passage on, until there is no more; answers how many that were. */
+  /** Embeds all passages that can be claimed, starting with this one; returns their number. */
   async function embedFrom(chosen: EmbeddingModel, firstId: string, onProgress: () => void): Promise<number> {
     let from = firstId;
     let count = 0;
@@ -149,7 +150,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
         count += await table.save(chosen.model, await embed(chunks));
         isSaved = true;
       } finally {
-        if (!isSaved) await giveBack(chunks);
+        if (!isSaved) await release(chunks);
       }
       const tookMs = performance.now() - startedAt;
       if (tookMs < BATCH.shortMs) batchSize = Math.min(BATCH.most, batchSize * 2);
@@ -162,54 +163,54 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
     return count;
   }
 
-  async function giveBack(chunks: readonly ClaimedChunk[]): Promise<void> {
+  async function release(chunks: readonly ClaimedChunk[]): Promise<void> {
     const ids = chunks.map(({ chunkId }) => chunkId);
     await table.release(embedder.model, ids).catch((error: unknown) => {
-      // They are free again when the time for which they were taken is over.
+      // Their lease expires soon.
       log.debug({ error }, "failed to release passages");
     });
   }
 
-  /** Says when this replica leaves off because another one has a newer model, and when it goes on. */
-  async function isOutvotedNow(chosen: EmbeddingModel): Promise<boolean> {
+  /** Logs when this replica pauses because another one has a newer model, and when it continues. */
+  async function checkPause(chosen: EmbeddingModel): Promise<boolean> {
     const is = !(await table.isModelOfInstallation(chosen));
-    if (is && !isOutvoted) {
+    if (is && !isPaused) {
       log.warn(
         { model: embedder.model },
         "another process embeds passages with a different model, so this process does not; set the same SVC_EMBEDDINGS_MODEL or SVC_EMBEDDINGS_DIR for all of them",
       );
     }
-    isOutvoted = is;
+    isPaused = is;
     return is;
   }
 
   return {
-    /** Works until the abort; rejects at the first fault. `onProgress` hears that the endpoint works. */
+    /** Works until the abort; rejects at the first error. Calls `onProgress` when the endpoint has responded. */
     async work(onProgress: () => void): Promise<void> {
       if (model === null) {
         model = await chooseModel();
         onProgress();
       }
       while (!signal.aborted) {
-        if (isOutvoted && (await isOutvotedNow(model))) {
+        if (isPaused && (await checkPause(model))) {
           await rest(pace.maxWaitMs, signal);
           continue;
         }
         const isFullCheck = performance.now() - lastFullCheck > FULL_CHECK_MS;
         const startedAt = performance.now();
         const firstId = await table.findFirstMissing(model, isFullCheck ? 0 : Date.now() - OVERLAP_MS);
-        if (firstId !== null && !(await isOutvotedNow(model))) {
+        if (firstId !== null && !(await checkPause(model))) {
           const count = await embedFrom(model, firstId, onProgress);
           if (count > 0) log.info({ model: embedder.model, count }, "passages embedded");
         }
-        if (isFullCheck && !isOutvoted) lastFullCheck = startedAt;
+        if (isFullCheck && !isPaused) lastFullCheck = startedAt;
         await rest(pace.pollMs, signal);
       }
     },
   };
 }
 
-/** A passage as it is embedded: with its title and headings, which often name what it is about. */
+/** Returns the text of a passage to embed, with its title and headings, which often name its subject. */
 function textOf({ title, headingPath, text }: ClaimedChunk): string {
   const headings = headingPath[0] === title ? headingPath.slice(1) : headingPath;
   return `${[title, ...headings].join(" › ")}\n${text}`;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { wordsOfTicket } from "./index-tickets.ts";
 
 describe("the words of a ticket", () => {
-  test("are those of its subject and of all that was said", () => {
+  test("are those of its subject and of all its messages", () => {
     const texts = ["Wo ist meine Größe?", "Die Grösse ist unterwegs."];
     expect(wordsOfTicket({ indexed: null, subject: "Größe", customer: "", texts })).toEqual([
       "grosse",
@@ -14,7 +14,7 @@ describe("the words of a ticket", () => {
     ]);
   });
 
-  test("grow by what is said later", () => {
+  test("include those of later messages", () => {
     expect(wordsOfTicket({ indexed: ["a", "b"], subject: "ignored", customer: "", texts: ["b c"] })).toEqual([
       "a",
       "b",
@@ -22,7 +22,7 @@ describe("the words of a ticket", () => {
     ]);
   });
 
-  test("are so few that PostgreSQL takes them, however much is said", () => {
+  test("stay within PostgreSQL's limit, however long the conversation is", () => {
     const texts = Array.from({ length: 10 }, (_, text) =>
       Array.from({ length: 1_000 }, (__, word) => `wort${text}x${word}x${"y".repeat(50)}`).join(" "),
     );

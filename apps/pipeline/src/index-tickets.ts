@@ -6,18 +6,23 @@ import type { Store, TicketText } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { deadlinesOf } from "./sla-deadlines.ts";
 
-/** Bytes of a ticket's words that are indexed at most; PostgreSQL takes 1 MB with what it needs for each. */
+/**
+ * Maximum size of a ticket's indexed words, in bytes. PostgreSQL's limit is 1 MB, including its overhead for each
+ * word.
+ */
 const MAX_WORD_BYTES = 400_000;
 
 /**
- * After a step that reads words, others get so many times as long as it took, more of it while messages are worked on,
- * and at most so long: while they come in faster than they can be answered, the search falls behind rather than the
- * answers.
+ * Pause after each step of reading words, as a multiple of the step's duration: longer while messages are processed,
+ * so that under load the search falls behind rather than the replies.
  */
 const REST_FACTOR = { idle: 3, busy: 10 };
 const MAX_REST_MS = { idle: 300, busy: 1_000 };
 
-/** The words of a ticket: those that it had, those of its customer, and the new ones of its subject and its messages. */
+/**
+ * Returns the words of a ticket: those stored before, those of its customer, and those of its subject and new
+ * messages.
+ */
 export function wordsOfTicket({
   indexed,
   subject,
@@ -38,20 +43,21 @@ export function wordsOfTicket({
   return [...words];
 }
 
-/** What a word takes: its bytes, its beginnings, and what PostgreSQL keeps of each. */
+/** Size of a word in the index, in bytes, with its prefixes and PostgreSQL's overhead. */
 const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
 
-/** How often a replica looks for words that another one has left unread; its own it reads at once. */
+/** Polling interval for words that another replica has not read. A replica reads its own immediately. */
 const WORDS_POLL_MS = 10_000;
 
 /**
- * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
- * that changed, so that a search finds them within about a second, and later while messages are worked on in this process,
- * which `isBusy` says. One replica at a time follows the changes; words are read by all of them. What an upgrade finds there
- * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, tickets that are late by the SLA
- * targets get an event, tags that were renamed get their new name on tickets, and tickets that need a person are assigned
- * to the operators on duty in turn, where their agent is set to that. With a `mailer`,
- * what operators are to be notified of is queued for emails.
+ * Runs twice a second in every replica: updates the ticket lists with changed tickets, and indexes their words, so
+ * that a search finds them within about a second, or later while this process is busy with messages (`isBusy`). One
+ * replica at a time follows the changes; all of them index words. After an upgrade, existing tickets are indexed in
+ * the same way, after changed ones.
+ *
+ * It also ends snoozes that are due, adds an event to tickets that miss their SLA targets, renames tags on tickets,
+ * and assigns tickets that need a person to operators on duty in turn, if their agent is set to that. With a
+ * `mailer`, it queues emails for operators' notifications.
  */
 export function startTicketIndex(
   { store, mailer, log }: { store: Store; mailer: Mailer | null; log: Log },
@@ -69,7 +75,7 @@ export function startTicketIndex(
   }
 
   async function readWords(isStopped: () => boolean): Promise<void> {
-    // What changes meanwhile goes first, so it is looked for between the parts of a long catching up.
+    // Changed tickets have priority, so they are checked between the steps of a long backlog.
     for (;;) {
       const startedAt = performance.now();
       if (isStopped()) return;

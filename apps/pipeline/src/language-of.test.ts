@@ -21,11 +21,11 @@ const handoff = (text: string, documents: string[] | null, replyTimes = {}) =>
   );
 
 describe("the language of the handoff text", () => {
-  test("is that of a message that is clear, whatever the documents are in", () => {
+  test("is that of a message in a clear language, whatever the language of the documents", () => {
     expect(handoff("¿Dónde está mi pedido? No lo encuentro.", ["en"])).toBe("Una persona te responderá.");
   });
 
-  test("is the likeliest of an unclear message if the documents are in it too", () => {
+  test("is the most likely language of an unclear message if the documents are in it too", () => {
     expect(handoff("como busco un paquete por su nombre?", ["es", "en"])).toBe("Una persona te responderá.");
     expect(handoff("como busco un paquete por su nombre?", null)).toBe("A person will reply.");
     expect(handoff("como busco un paquete por su nombre?", ["en"])).toBe("A person will reply.");

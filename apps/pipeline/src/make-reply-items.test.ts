@@ -27,7 +27,7 @@ async function readSheet(item: ReplyDraft | undefined): Promise<ExcelJS.Workshee
 }
 
 describe("makeReplyItems", () => {
-  test("gives the message first, word for word, then each table as an XLSX file", async () => {
+  test("returns the message first, unchanged, then each table as an XLSX file", async () => {
     const text = `Intro\r\n\n## Prices\n\n${TABLE}\n\`\`\`\n${TABLE}\`\`\`\n\n> ${TABLE.replaceAll("\n", "\n> ")}\n`;
     const { items, warnings } = await format(text);
     expect(items[0]).toEqual({ type: "message", text, markdown: true });
@@ -48,7 +48,7 @@ describe("makeReplyItems", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("keeps the sources with the message, and gives none where there are none", async () => {
+  test("returns the sources with the message, and none if there are none", async () => {
     const sources = [{ title: "Guide", documentId: "d", chunkId: "c", quote: "q" }];
     const options = { sendsTables: async () => true, warn: () => {} };
     expect(await makeReplyItems({ text: "x", markdown: false, sources }, options)).toEqual([
@@ -65,7 +65,7 @@ describe("makeReplyItems", () => {
     expect((await format(TABLE, options)).items).toHaveLength(1);
   });
 
-  test("writes at most ten tables, under unique safe names, and tells of the others", async () => {
+  test("writes at most ten tables under unique safe names, and warns about the others", async () => {
     const { files, warnings } = await format(`${TABLE}\n# ../Table 2\n\n${`${TABLE}\n`.repeat(11)}`);
     expect(files).toHaveLength(10);
     expect(files.map((file) => file.filename).slice(0, 3)).toEqual(["table.xlsx", "table-2.xlsx", "table-2-2.xlsx"]);
@@ -73,7 +73,7 @@ describe("makeReplyItems", () => {
     expect(warnings).toEqual([{ text: "only the first 10 of 12 tables exported to XLSX" }]);
   });
 
-  test("a table that cannot be written costs its file only, and is told", async () => {
+  test("omits only the file of a table that cannot be written, and warns", async () => {
     const error = new Error("no memory");
     jest.spyOn(ExcelJS.Workbook.prototype, "addWorksheet").mockImplementationOnce(() => {
       throw error;
@@ -90,19 +90,19 @@ describe("makeReplyItems", () => {
     }
   });
 
-  test("a text that cannot be searched costs the files only, and is told", async () => {
+  test("omits only the files of a text that cannot be searched, and warns", async () => {
     const { items, warnings } = await format(`${"> ".repeat(25_000)}\n\n${TABLE}`);
     expect(items).toHaveLength(1);
     expect(warnings).toEqual([{ text: "failed to find tables in the answer", error: expect.any(RangeError) }]);
   });
 
-  test("does not search a text beyond 100,000 characters, and tells", async () => {
+  test("does not search texts of more than 100,000 characters, and warns", async () => {
     const { items, warnings } = await format(`${"x".repeat(100_000)}\n\n${TABLE}`);
     expect(items).toHaveLength(1);
     expect(warnings).toHaveLength(1);
   });
 
-  test("cuts a file to 1,000 rows and 100 columns and says so in it", async () => {
+  test("truncates a file to 1,000 rows and 100 columns, with a note in the file", async () => {
     const long = await format(`|a|b|\n|-|-|\n${"|1|2|\n".repeat(1_200)}`);
     const rows = await readSheet(long.files[0]);
     expect(rows.getCell(1001, 1).value).toBe(1);
@@ -136,7 +136,7 @@ describe("makeReplyItems", () => {
     }
   });
 
-  test("the same answer gives the same bytes", async () => {
+  test("returns the same bytes for the same answer", async () => {
     const [first, second] = [await format(TABLE), await format(TABLE)];
     expect(first.items).toEqual(second.items);
   });

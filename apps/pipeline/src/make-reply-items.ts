@@ -5,11 +5,11 @@ import { writeWorkbook } from "./xlsx/write-workbook.ts";
 
 const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
-/** What of an answer becomes attachments: UTF-16 units of its text, tables, and rows and columns of each. */
+/** Limits of attachments: UTF-16 units of the text, tables, and rows and columns of each. */
 const MAX_TEXT_CHARS = 100_000;
 const TABLE_LIMITS = { maxTables: 10, maxRows: 1_000, maxColumns: 100 };
 
-/** An answer as the answer stage, or an operator, wrote it. */
+/** An answer of the answer stage or an operator. */
 export interface Answer {
   text: string;
   markdown: boolean;
@@ -17,19 +17,22 @@ export interface Answer {
 }
 
 export interface ReplyItemOptions {
-  /** Whether tables are to be sent as files too; asked only if the answer may have one. */
+  /** Whether tables are also sent as XLSX files. Called only if the answer may have a table. */
   sendsTables: () => Promise<boolean>;
-  /** Told why a table has no attachment, with the error where there is one; never given the text of the answer. */
+  /**
+   * Called with the reason why a table has no attachment, and the error if there is one; never with the text of the
+   * answer.
+   */
   warn: (text: string, error?: unknown) => void;
 }
 
 /**
- * Turns an answer into the items of its reply: first the message, word for word, then each table of a Markdown answer
- * as an XLSX file too, where the project wants it (service document, section 2.2; docs/api.md, "Reply items"). The
- * first 10 tables are written, each to 1,000 rows and 100 columns, with a note in the file when it was cut; a text of
- * more than 100,000 characters is not searched. The message always has everything. Rejects only if `sendsTables` does:
- * a table that cannot be written costs its attachment, not the message, and `warn` is called. The same answer gives the same items, byte
- * for byte, so that a repeated job changes nothing.
+ * Returns the items of the reply with this answer: first the message, unchanged, then each table of a Markdown answer
+ * as an XLSX file, if they are sent (service document, section 2.2; docs/api.md, "Reply items"). At most the first 10
+ * tables are written, each truncated to 1,000 rows and 100 columns, with a note in the file; a text of more than
+ * 100,000 characters is not searched. The message is always complete. Rejects only if `sendsTables` does: a table that
+ * cannot be written has no attachment, and `warn` is called. The same answer always gives the same bytes, so that a
+ * repeated job changes nothing.
  */
 export async function makeReplyItems(answer: Answer, options: ReplyItemOptions): Promise<ReplyDraft[]> {
   const message: MessageDraft = { type: "message", text: answer.text, markdown: answer.markdown };

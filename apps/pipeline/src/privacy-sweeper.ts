@@ -5,9 +5,9 @@ import { startSweeps } from "@svc/work";
 import { isUnavailable, storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 
-/** A deletion wakes the sweeps up; for all else nobody waits: it is allowed to stay for an hour longer. */
+/** A deletion wakes up the sweeps; everything else may be deleted up to an hour late. */
 const SWEEP_MS = 30_000;
-/** One process moves files; another one that moves the same ones does no harm. */
+/** One process moves files at a time; a second one would do no harm. */
 const MOVER = "file-mover";
 const MOVER_LEASE_MS = 60_000;
 /** How often storage is compared with its limits: for a warning in the log even if nothing new is stored. */
@@ -16,11 +16,11 @@ const WARN_STORAGE_MS = 600_000;
 const KEEP_PARTITIONS_MS = 3_600_000;
 
 /**
- * Every 30 seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
- * each project, what it has kept for longer than it wants to; removes what unfinished replies have left, and files that
- * no reply names; expires files of visitors, and moves them to the object store; folds the rows that count stored bytes; and,
- * once an hour, makes the partitions of coming months and drops those whose rows are all erased. Replicas share the work; the
- * next sweep finds what one of them leaves undone when it crashes.
+ * Runs every 30 seconds in every replica, and after a deletion. It removes the data of deleted projects in small
+ * steps; once an hour per project, data older than its retention period; leftovers of unfinished replies, and files
+ * that no reply contains. It expires visitors' files and moves files to the object store, merges the rows that count
+ * stored bytes, and once an hour creates the partitions of coming months and drops those whose rows are all deleted.
+ * Replicas share the work; the next sweep continues after a crash.
  */
 // oxlint-disable-next-line max-lines-per-function -- One sweep whose steps share its state.
 export function startPrivacySweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
@@ -55,7 +55,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
         after = page.next;
       } while (after !== null && !isStopped());
     } finally {
-      // What is erased when the store breaks off is erased, and has its row too, once the store takes it.
+      // Rows that were deleted before the store failed are still recorded, as soon as the store recovers.
       if (erased > 0) await note(due, erased);
     }
   }
@@ -86,12 +86,12 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
       if (made.length + dropped.length > 0) log.info({ made, dropped }, "changed the partitions of tables");
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      // Such as a role that does not own the tables: a person has to act, and nothing is lost meanwhile.
+      // For example, a role that does not own the tables: a person has to act, and no data is lost meanwhile.
       log.warn({ error }, "failed to change the partitions of tables; the next attempt is in an hour");
     }
   }
 
-  // First what must not be kept, then what may be elsewhere.
+  // Deletes files that have expired before it moves others.
   async function moveFiles(isStopped: () => boolean): Promise<void> {
     if (!store.fileObjects.isConfigured) return;
     while (!isStopped() && (await store.fileObjects.remove()));

@@ -186,8 +186,9 @@ export function explainExpiredLeases({
 }
 
 /**
- * The moves of a ticket whose message is given up, and where they lead. A conversation that waits for a person keeps
- * waiting: the agent must not continue it because a later message failed. A ticket that was never opened moves nowhere.
+ * Returns the moves of a ticket whose message is given up, and its final stage. A conversation that waits for a
+ * person keeps waiting: the agent must not continue it because a later message failed. A ticket that was never opened
+ * does not move.
  */
 function movesOfFailure(ticket: Ticket | null, run: Run | null, failure: string): Pick<Run, "stage" | "moves"> {
   if (ticket === null || ticket.stage === "review") return { stage: ticket?.stage ?? "failed", moves: [] };
@@ -198,8 +199,9 @@ function movesOfFailure(ticket: Ticket | null, run: Run | null, failure: string)
 }
 
 /**
- * Makes a message that has used up its attempts a dead letter: operators see it and can send it again. Its customer gets
- * no error; a call that waits for it learns that a person will look. True if another message of the conversation waits.
+ * Makes a message that has used up its attempts a dead letter, which operators see and can retry. Its customer gets
+ * no error; a waiting call is notified that a person will look at it. Returns true if another message of the
+ * conversation waits.
  */
 async function giveUp(context: StageContext, { message, run, log }: MessageClaim, failure: string): Promise<boolean> {
   const ticket = run?.ticket ?? (await context.store.tickets.find(message.project, message.ticketId));

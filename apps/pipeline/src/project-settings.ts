@@ -4,22 +4,22 @@ import type { Agent } from "@svc/contracts";
 import { createBriefCache } from "@svc/store";
 import type { Project, ProjectId, Store } from "@svc/store";
 
-/** What the stages need to know of a project. */
+/** Settings of a project that the stages read. */
 export interface ProjectSettings {
   project: Project;
   agents: Agent[];
-  /** Messages that people have decided; the same array as long as it has not changed. */
+  /** Messages that people have decided; the same array while it has not changed. */
   learned: LearnedMessage[];
 }
 
-/** A change of a project, its agents or what was decided takes effect within this time. */
+/** A change of a project, its agents or decided messages takes effect within this time. */
 const SETTINGS_MS = 1_000;
 
-/** Projects whose agents are kept while nothing changes; with 15,000 examples that is some megabytes each. */
+/** Maximum number of projects in the cache; one with 15,000 examples takes several megabytes. */
 const MAX_PROJECTS = 100;
 
-/** A list, and the mark by which it is known to be unchanged. */
-interface Marked<Item> {
+/** A list, and the version by which it is known to be unchanged. */
+interface Versioned<Item> {
   mark: string;
   items: Item[];
 }
@@ -30,11 +30,11 @@ interface Marked<Item> {
  */
 export function createSettingsReader(store: Store): (id: ProjectId) => Promise<ProjectSettings | null> {
   const brief = createBriefCache<ProjectSettings>(SETTINGS_MS);
-  const agents = keepMarked<Agent>(
+  const agents = cacheByVersion<Agent>(
     (id) => store.agents.findMark(id),
     (id) => store.agents.list(id),
   );
-  const learned = keepMarked<LearnedMessage>(
+  const learned = cacheByVersion<LearnedMessage>(
     (id) => store.triageMessages.findMark(id),
     (id) => store.triageMessages.list(id),
   );
@@ -46,20 +46,20 @@ export function createSettingsReader(store: Store): (id: ProjectId) => Promise<P
 }
 
 /** Reads a project's list again only if its mark has changed; the mark is read first, so that no change is missed. */
-function keepMarked<Item>(
+function cacheByVersion<Item>(
   findMark: (id: ProjectId) => Promise<string>,
   list: (id: ProjectId) => Promise<Item[]>,
 ): (id: ProjectId) => Promise<Item[]> {
-  const kept = new Map<ProjectId, Marked<Item>>();
+  const cache = new Map<ProjectId, Versioned<Item>>();
   return async (id) => {
     const mark = await findMark(id);
-    const known = kept.get(id);
+    const known = cache.get(id);
     const now = known?.mark === mark ? known : { mark, items: await list(id) };
-    // The one used last comes last, and the first one goes.
-    kept.delete(id);
-    kept.set(id, now);
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_PROJECTS && oldest !== undefined) kept.delete(oldest);
+    // Moves it to the end of the cache; the least recently used entry is evicted.
+    cache.delete(id);
+    cache.set(id, now);
+    const [oldest] = cache.keys();
+    if (cache.size > MAX_PROJECTS && oldest !== undefined) cache.delete(oldest);
     return now.items;
   };
 }

@@ -25,7 +25,7 @@ let database: TestDatabase;
 let store: Store;
 let ollama: FakeOllama;
 let catalogue: ModelCatalogue;
-/** The process that a test works in. */
+/** The process under test. */
 let works: Work<void>;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ afterEach(async () => {
   await ollama.close();
 });
 
-/** Opens the work of one process. */
+/** Creates the work of one process. */
 function open(
   change: { store?: Store; catalogue?: ModelCatalogue } = {},
   options: Parameters<typeof pullModels>[1] = { delaysMs: [0] },
@@ -57,7 +57,7 @@ function open(
   return pullModels({ store, queues: {} as Queues, log: testLog(), catalogue, ...change }, options);
 }
 
-/** Pulls what waits until nothing does. */
+/** Pulls models until none are waiting. */
 const work = () => works.process();
 
 async function found(): Promise<ModelPullRecord> {
@@ -66,7 +66,7 @@ async function found(): Promise<ModelPullRecord> {
   return record;
 }
 
-test("a model that was asked for is pulled, and how far it is can be read", async () => {
+test("a requested model is pulled, and its progress can be read", async () => {
   await store.modelPulls.begin(MODEL);
   await work();
   expect(await found()).toMatchObject({ state: "done", status: "success", completedBytes: 1e6, totalBytes: 1e6 });
@@ -86,7 +86,7 @@ test.each([
   expect(ollama.pulls).toHaveLength(1);
 });
 
-test("a pull whose line is cut goes on, as often as something comes", async () => {
+test("a pull continues after each dropped connection as long as it makes progress", async () => {
   const lines = (index: number) => [...linesOfPull(1_000, 20).slice(0, 3 + index), "cut" as const];
   ollama.pullWith((_name, index) => (index < 2 * MODEL_LIMITS.pullMaxTries ? lines(index) : linesOfPull(1_000)));
   await store.modelPulls.begin(MODEL);
@@ -95,16 +95,16 @@ test("a pull whose line is cut goes on, as often as something comes", async () =
   expect(ollama.pulls).toHaveLength(2 * MODEL_LIMITS.pullMaxTries + 1);
 });
 
-test("a pull that comes no further is given up after five tries", async () => {
+test("a pull without progress fails after five attempts", async () => {
   ollama.pullWith(() => [...linesOfPull().slice(0, 3), "cut"]);
   await store.modelPulls.begin(MODEL);
   await work();
   expect(await found()).toMatchObject({ state: "failed", failure: { code: "pull_failed" } });
-  // The first one has brought something, the others have not.
+  // The first attempt made progress, the others did not.
   expect(ollama.pulls.length).toBeLessThanOrEqual(MODEL_LIMITS.pullMaxTries + 1);
 });
 
-test("what an earlier try has brought is no news of a later one, and is not taken back", async () => {
+test("progress of an earlier attempt neither counts for a later one nor is lost", async () => {
   const far = [...linesOfPull().slice(0, 3), "cut" as const];
   ollama.pullWith((_name, index) => (index % 2 === 0 ? far : [...linesOfPull().slice(0, 1), "cut"]));
   await store.modelPulls.begin(MODEL);
@@ -113,7 +113,7 @@ test("what an earlier try has brought is no news of a later one, and is not take
   expect(ollama.pulls.length).toBeLessThanOrEqual(MODEL_LIMITS.pullMaxTries + 1);
 });
 
-test("a pull that goes on for ever is ended when its time is over", async () => {
+test("a pull that never ends fails at its time limit", async () => {
   ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: never }]);
   await store.modelPulls.begin(MODEL);
   await open({}, { delaysMs: [0], maxMs: 300 }).process();
@@ -122,7 +122,7 @@ test("a pull that goes on for ever is ended when its time is over", async () => 
   await waitFor(() => ollama.pulls.every(({ isOpen }) => !isOpen), { what: "Ollama to be hung up on" });
 });
 
-test("a cancelled pull is broken off at Ollama, and stays cancelled", async () => {
+test("a cancelled pull is aborted at Ollama, and stays cancelled", async () => {
   ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: never }]);
   await store.modelPulls.begin(MODEL);
   const working = work();
@@ -133,7 +133,7 @@ test("a cancelled pull is broken off at Ollama, and stays cancelled", async () =
   expect(await found()).toMatchObject({ state: "cancelled" });
 });
 
-test("a process that stops gives the pull back, and another one goes on with it", async () => {
+test("a process that stops releases the pull, and another one continues it", async () => {
   let goOn: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -151,7 +151,7 @@ test("a process that stops gives the pull back, and another one goes on with it"
   expect(ollama.pulls).toHaveLength(2);
 });
 
-test("an Ollama that is away for a while is asked again", async () => {
+test("a pull is retried while Ollama is unavailable", async () => {
   let asked = 0;
   const flaky: ModelCatalogue = {
     ...catalogue,
@@ -172,7 +172,7 @@ test("an Ollama that is away for a while is asked again", async () => {
   expect(asked).toBe(3);
 });
 
-test("a model that was pulled when the store became unavailable is recorded when it is back, and not pulled twice", async () => {
+test("a model that was pulled during an outage of the store is recorded when it recovers, and not pulled twice", async () => {
   let writes = 0;
   const finish: Store["modelPulls"]["finish"] = (claim, end) =>
     ++writes <= 2

@@ -26,7 +26,7 @@ const PURGE_MS = 3_600_000;
 /** Announcements of one sweep: a worker continues by itself from one model to the next. */
 const SWEEP_LIMIT = 20;
 
-/** What pulling models needs. */
+/** Dependencies of pulling models. */
 export interface PullContext {
   store: Store;
   queues: Queues;
@@ -41,8 +41,8 @@ interface PullProgress extends ModelPullProgress {
 }
 
 /**
- * Defines the work of pulling models, one after the other until none is left. A pull that is interrupted continues where
- * it was, since the server keeps what it has; an attempt counts if it brought nothing.
+ * Defines the work of pulling models, one after the other until none is left. An interrupted pull continues where it
+ * was, since the server keeps its progress; only an attempt without progress counts.
  */
 // oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
 export function pullModels(
@@ -52,7 +52,7 @@ export function pullModels(
   const progressOf = new Map<string, PullProgress>();
   const hasGrown = (claim: ClaimedModelPull) =>
     (progressOf.get(claim.leaseId)?.completedBytes ?? 0) > claim.completedBytes;
-  /** Only attempts since the last progress count: a large model over a bad connection takes as many as it takes. */
+  /** Only attempts since the last progress count: a large model over a bad connection gets as many as it needs. */
   const attemptsOf = (claim: ClaimedModelPull) => (hasGrown(claim) ? 1 : claim.attempts);
 
   /** Renews the lease of a pull with its progress; false if it was cancelled or another worker has it. */
@@ -129,7 +129,7 @@ export function pullModels(
           if (counts) log.info({ catalogId: claim.catalogId, reason, delayMs }, "model pull will be retried");
         },
         async giveUp(claim, detail, error) {
-          // An error that could pass by itself did not: another call must not take it for that, and start again.
+          // Temporary errors that persisted are stored as final: another call must not retry them from the start.
           const code = error instanceof PullError && error.isFinal ? error.code : "pull_failed";
           await store.modelPulls.finish(claim, { state: "failed", code, detail });
           log.warn({ catalogId: claim.catalogId, code, tries: attemptsOf(claim) }, "model pull failed");
@@ -145,13 +145,16 @@ export function pullModels(
   );
 }
 
-/** The error of a pull that has had all the time that it may take. */
+/** Returns the error of a pull that exceeded its time limit. */
 function tooLong({ catalogId }: ClaimedModelPull): PullError {
   const text = `${catalogId} was not downloaded within ${MODEL_LIMITS.pullMaxHours} hours. Pull it again to resume.`;
   return new PullError("pull_failed", text, { isFinal: true });
 }
 
-/** Adds what Ollama reports: of what earlier attempts have brought it reports again, one layer after the other. */
+/**
+ * Adds the progress that Ollama reports. It reports the progress of earlier attempts again, one layer after the
+ * other.
+ */
 function addProgress(progress: PullProgress, reported: ModelPullProgress): void {
   const { status, completedBytes, totalBytes } = progress;
   progress.status = reported.status;

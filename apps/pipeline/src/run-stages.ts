@@ -27,7 +27,7 @@ export const MESSAGE_STAGES: Stages = {
   sendReply,
 };
 
-/** The stages of a submitted issue, in order: a person answers it, or no one does. */
+/** The stages of a submitted issue, in order: only a person replies to it. */
 export const ISSUE_STAGES: Stages = { openTicket, triageAllProjects, holdForReview };
 
 /** Returns the stages of an incoming message, whichever queue announced it. */
@@ -50,8 +50,8 @@ export function whenAborted(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * Runs stages one after the other. An aborted run ends at once, even in the middle of a stage that does not end: what that
- * stage does afterwards changes nothing but the run.
+ * Runs stages one after the other. An aborted run ends immediately, even in the middle of a stage: what that stage
+ * does afterwards only changes the run in memory.
  */
 export async function runStages<OneRun extends Run>(
   context: StageContext,

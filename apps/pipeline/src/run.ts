@@ -28,100 +28,103 @@ import type {
 } from "@svc/store";
 import type { ProjectSettings } from "./project-settings.ts";
 
-/** What the stages work with. */
+/** Dependencies of the stages. */
 export interface StageContext {
   store: Store;
   queues: Queues;
   log: Log;
-  /** Settings of a project, some moments old at most; null when it no longer exists. */
+  /** Returns the settings of a project, at most a moment old; null if it no longer exists. */
   readSettings: (id: ProjectId) => Promise<ProjectSettings | null>;
-  /** The enabled agents of all projects, some moments old at most. */
+  /** Returns the enabled agents of all projects, at most a moment old. */
   readPool: () => Promise<AgentPool>;
-  /** What this process has learned of each project. */
+  /** Trained triage models by project. */
   triageModels: TriageModels;
-  /** Null where no endpoint for embeddings is configured. */
+  /** Null if no endpoint for embeddings is configured. */
   embeddings: Embeddings | null;
-  /** Recognizes small talk by embeddings; null where no endpoint for embeddings is configured. */
+  /** Recognizes small talk by embeddings; null if no endpoint for embeddings is configured. */
   talk: TalkRecognizer | null;
-  /** Null where no server with language models is configured. */
+  /** Null if no server with language models is configured. */
   models: LanguageModels | null;
-  /** Finds what an agent can call. */
+  /** Opens the tools of an agent. */
   openTools: ToolOpener;
 }
 
 /**
- * A stage: reads the run and adds what it finds. All but the first and the last change nothing else; every one may run
- * again after a crash.
+ * A stage, which reads the run and adds its result. Only the first and the last stage have other effects; each may
+ * run again after a crash.
  */
 export type Stage<OneRun extends Run = Run> = (context: StageContext, run: OneRun) => Promise<void>;
 
 /** Stages in order, by the name that metrics, traces and the events of tickets show. */
 export type Stages<OneRun extends Run = Run> = Readonly<Record<string, Stage<OneRun>>>;
 
-/** What triage decided. */
+/** Result of triage. */
 export interface TriageResult {
-  /** Null when no agent fits. */
+  /** Null if no agent matches. */
   agentId: string | null;
   confidence: number;
   why: string;
-  /** What a language model had to do with it; absent where none was asked. */
+  /** The language model's part; absent if none was called. */
   model?: ModelPart;
-  /** Of a submitted issue that triage has sent somewhere: the id of that project. */
+  /** For a submitted issue that triage has assigned: the id of the project. */
   project?: string;
 }
 
-/** What the agent answers; without a text and with `isFault` where it has failed, which is no want of knowledge. */
+/**
+ * The agent's answer; without a text and with `isFault` if the agent failed, which does not count as missing
+ * knowledge.
+ */
 export interface AgentAnswer extends Answer {
   isFault?: true;
 }
 
-/** What the gate decided: the answer goes out, or a person has to look, or there is none. */
+/** Decision of the gate: the answer is sent, a person must look, or there is no answer. */
 export interface GateResult {
   sends: boolean;
-  /** True when the message ends without an answer, and nobody has to look. */
+  /** True if the message ends without an answer and without a review. */
   rejects?: boolean;
   why: string;
-  /** True when it goes out, and a person has to look all the same. */
+  /** True if the answer is sent and a person must look as well. */
   needsPerson?: true;
   /**
-   * True when nothing goes out, and nobody has to look: the customer only thanks the person who has the conversation.
+   * True if nothing is sent and nobody needs to look: the customer only thanks the person who has the conversation.
    */
   isSilent?: true;
-  /** True when it is held for want of a good answer, and not because a person has to look anyhow. */
+  /** True if it is held because there is no good answer, and not because a person must look anyway. */
   isGap?: true;
 }
 
 /**
- * One run of the pipeline for one message: what it started from and what its stages have found so far. `triage`,
- * `passages` and `answer` are kept with the message, so that a retry does not find them again.
+ * One run of the pipeline for one message: its input and the results of its stages so far. `triage`, `passages` and
+ * `answer` are stored with the message, so that a retry reuses them.
  */
 export interface Run {
   readonly message: ClaimedMessage;
-  /** Aborted when the lease is lost or the process has to stop. */
+  /** Aborted when the lease is lost or the process shuts down. */
   readonly signal: AbortSignal;
   project: Project;
   agents: Agent[];
   /** Messages of the project that people have decided. */
   learned: LearnedMessage[];
   ticket: Ticket | null;
-  /** What was said in the chat before the message, oldest first; null as long as it is not read. */
+  /** Earlier messages of the chat, oldest first; null until it is read. */
   history: Utterance[] | null;
-  /** What the message is, beside a question; null before that is known. */
+  /** Class of the message; null until it is known. */
   said: MessageClass | null;
   triage: TriageResult | null;
   passages: SearchResult | null;
   answer: AgentAnswer | null;
-  /** ISO 639-1, of the chat; null as long as no message has said so. */
+  /** Language of the chat (ISO 639-1); null until a message determines it. */
   language: string | null;
   gate: GateResult | null;
   replies: ReplyDraft[];
   stage: TicketStage;
   moves: StageMove[];
-  /** How long each stage took, in milliseconds. */
+  /** Duration of each stage, in milliseconds. */
   stageMs: Record<string, number>;
-  /** True when something came into the conversation while this run went on. */
+  /** True if a message arrived in the conversation during this run. */
   hasMore: boolean;
-  /** The place of this run in a trace, as `traceparent` says it; null where nobody traces. */
+  /** Trace context of this run, as in `traceparent`; null if tracing is off. */
   trace: string | null;
 }
 
@@ -139,7 +142,7 @@ export function beginRun(
   signal: AbortSignal,
   opened: OpenedChat | null = null,
 ): Run {
-  // Written by progressOf alone, in this version or an earlier one.
+  // Written only by progressOf, in this version or an earlier one.
   const kept = (message.progress ?? {}) as { triage?: TriageResult; passages?: SearchResult; answer?: AgentAnswer };
   return {
     message,
@@ -187,8 +190,8 @@ function messageOf(review: ClaimedReview): ClaimedMessage {
 }
 
 /**
- * Returns the run of a decision at its start. The agent of the ticket answers if it is enabled: triage has nothing to
- * choose then. `agent` is that agent as it is now, since settings may be some moments old.
+ * Returns the run of a decision at its start. The agent of the ticket answers if it is enabled, so triage has no
+ * choice to make. `agent` is its current version, since settings may be a moment old.
  */
 export function beginReviewRun(
   review: ClaimedReview,
@@ -233,12 +236,14 @@ export function progressOf(run: Run): Record<string, unknown> {
   return { ...(triage && { triage }), ...(passages && { passages }), ...(answer && { answer }) };
 }
 
-/** True when an operator has marked the conversation as spam: nothing is looked up or answered there. */
+/**
+ * Returns true if an operator has marked the conversation as spam: the pipeline neither searches nor replies there.
+ */
 export function isSpam({ ticket }: Pick<Run, "ticket">): boolean {
   return ticket?.status === "spam";
 }
 
-/** The agent that triage chose, or null. */
+/** Returns the agent that triage chose, or null. */
 export function chosenAgent(run: Run): Agent | null {
   if (isSpam(run)) return null;
   return run.agents.find((agent) => agent.id === run.triage?.agentId) ?? null;

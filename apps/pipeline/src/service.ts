@@ -22,7 +22,7 @@ import { createPoolReader, createSettingsReader } from "./project-settings.ts";
 import { pullModels } from "./pull-models.ts";
 import { watchLoad } from "./watch-load.ts";
 
-/** Age from which a waiting message or decision says that the pipeline does not do its work. */
+/** Age of the oldest waiting message or decision from which the pipeline counts as not working. */
 const WAITING_TOO_LONG_MS = 60_000;
 /** Longer than any language model may take for all its attempts. */
 const RUN_TOO_LONG_MS = 900_000;
@@ -37,7 +37,7 @@ function openPush({ config, store }: Resources): EmailContext["push"] {
   let sender: Promise<PushSender> | null = null;
   return async (notification) => {
     sender ??= readPushSender(store, config);
-    // A failure is not kept: the store may be available again next time.
+    // The next call retries: the store may have recovered.
     const known = await sender.catch((error: unknown) => {
       sender = null;
       throw error;
@@ -86,7 +86,7 @@ export function pipelineService(resources: Resources): Service {
         ? Promise.resolve()
         : embedKnowledge({ store, log, embedder: embeddings.embedder }, draining.signal);
 
-    // No further job is taken once none is worked on: a job that was taken counts as done.
+    // No new job is accepted once none is running: a job that was accepted counts as done.
     function drain(): void {
       draining.abort();
       for (const work of works) work.drain();
@@ -114,7 +114,7 @@ export function pipelineService(resources: Resources): Service {
   return { name: "pipeline", start };
 }
 
-/** Returns what keeps this process from its work, in words; null if nothing does. */
+/** Returns what prevents this process from working, in words; null if nothing does. */
 async function findProblem({ store }: Resources, messages: Work<Chat>, leases: ChatLeases): Promise<string | null> {
   const storeError = await store.findProblem();
   if (storeError !== null) return storeError;

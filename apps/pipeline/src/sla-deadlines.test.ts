@@ -49,7 +49,7 @@ describe("the deadlines of a ticket", () => {
     expect(minuteOf({ channelId: "messenger" })).toBeUndefined();
   });
 
-  test("keep the start of the resolution, and none runs for a ticket that only an agent has answered", () => {
+  test("keep the start of the resolution; a ticket that only an agent has answered has none", () => {
     expect(kindsOf({ stage: "done", waitingSince: null })).toEqual([]);
     expect(deadlinesOf({ ...TICKET, stage: "done", status: "pending", resolutionStartedAt: at("08:00") })).toEqual([
       { kind: "resolution", startedAt: at("08:00"), dueAt: at("10:00") },

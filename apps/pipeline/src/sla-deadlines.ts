@@ -8,7 +8,7 @@ const MINUTES_OF = {
   resolution: "resolutionMinutes",
 } as const satisfies Record<DeadlineKind, keyof SlaTarget>;
 
-/** What a ticket waits for, and since when. */
+/** Returns what a ticket waits for, and since when. */
 function waitsOf(ticket: DeadlineFacts): { kind: DeadlineKind; startedAt: Date }[] {
   const { stage, status, waitingSince, firstReplyAt, updatedAt, assignee, resolutionStartedAt } = ticket;
   if (status === "resolved" || status === "spam") return [];
@@ -17,7 +17,7 @@ function waitsOf(ticket: DeadlineFacts): { kind: DeadlineKind; startedAt: Date }
   if (needsPerson && waitingSince !== null) {
     waits.push({ kind: firstReplyAt === null ? "first_reply" : "next_reply", startedAt: waitingSince });
   }
-  // A ticket that only an agent has answered is not for a person to resolve.
+  // A person need not resolve a ticket that only an agent has answered.
   if (needsPerson || assignee !== null || resolutionStartedAt !== null) {
     waits.push({ kind: "resolution", startedAt: resolutionStartedAt ?? waitingSince ?? updatedAt });
   }
@@ -25,8 +25,8 @@ function waitsOf(ticket: DeadlineFacts): { kind: DeadlineKind; startedAt: Date }
 }
 
 /**
- * Returns when a ticket is due by its project's SLA targets, in business time: until a person replies, and until the
- * ticket is resolved. The first target that matches counts. A deadline that is more than 400 days away is left out.
+ * Returns the deadlines of a ticket by its project's SLA targets, in business time: for a person's reply, and for the
+ * resolution. The first matching target counts. Deadlines more than 400 days away are omitted.
  */
 export function deadlinesOf(ticket: DeadlineFacts): Deadline[] {
   const { priority, channelId, slaTargets, businessHours } = ticket;

@@ -4,7 +4,7 @@ import { testLog, waitFor } from "@svc/testing";
 import type { Run, StageContext } from "./run.ts";
 import { createTextStream } from "./stream-text.ts";
 
-/** A run whose answer goes out by itself, and what of it is written and announced. */
+/** Starts a run whose answer is sent without a review, and returns the written and announced texts. */
 function begin(change: { run?: object; message?: object; ticket?: object; policy?: string } = {}) {
   const written: string[] = [];
   const announced: string[] = [];
@@ -40,7 +40,7 @@ function begin(change: { run?: object; message?: object; ticket?: object; policy
 const until = (what: string, check: () => boolean) => waitFor(check, { what });
 
 describe("an answer that is being made", () => {
-  test("is written at once and then as it grows, several pieces together, and is replaced where it begins anew", async () => {
+  test("is written immediately and then in batches as it grows, and is replaced if it starts again", async () => {
     const { say, written, announced, run } = begin();
     say({ offset: 0, text: "He" });
     expect(written).toEqual(["He"]);
@@ -54,7 +54,7 @@ describe("an answer that is being made", () => {
     expect(new Set(announced)).toEqual(new Set([run.message.ticketId]));
   });
 
-  test("is never written with half a character", async () => {
+  test("is never written with half a surrogate pair", async () => {
     const { say, written } = begin();
     say({ offset: 0, text: "a🚚".slice(0, 2) });
     say({ offset: 2, text: "🚚".slice(1) });
@@ -62,7 +62,7 @@ describe("an answer that is being made", () => {
     expect(written).toEqual(["a", "a🚚"]);
   });
 
-  test("is written no more when the lease is lost, the store breaks off, the gate has decided, or the run ends", async () => {
+  test("is no longer written once the lease is lost, the store fails, the gate has decided, or the run has ended", async () => {
     for (const end of [false, new Error("service unavailable")]) {
       const { say, written, announced, answers } = begin();
       answers.push(end);

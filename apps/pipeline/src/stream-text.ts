@@ -4,16 +4,16 @@ import { announceText } from "@svc/queue";
 import { chosenAgent } from "./run.ts";
 import type { Run, StageContext } from "./run.ts";
 
-/** What comes within this time is written together. */
+/** Text that arrives within this time is written together. */
 const COLLECT_MS = 100;
-/** No answer is so long that people want to watch it grow further. */
+/** Longer answers are no longer updated while they grow. */
 const MAX_TEXT_CHARS = 100_000;
 
 const ignore: OnText = () => undefined;
 
 /**
- * Whether the answer goes out as soon as it is there, and somebody may want to see it grow: no person has the
- * conversation or has to look first, and it goes by no callback. A run that makes a draft for a person sends nothing.
+ * Returns true if the answer is sent without a review to a caller who may watch it grow: no person has the
+ * conversation or must look first, it is not sent by callback, and the run makes no draft.
  */
 function isShown(run: Run): boolean {
   const { ticket, message } = run;
@@ -21,13 +21,13 @@ function isShown(run: Run): boolean {
   return !isOwned && message.mode !== "webhook" && chosenAgent(run)?.reviewPolicy === "auto";
 }
 
-/** The text without half a character at its end: the other half is still to come. */
+/** Returns the text without half a surrogate pair at its end. */
 const wholeCharacters = (text: string) => text.replace(/[\uD800-\uDBFF]$/, "");
 
 /**
- * Shows an answer while it is being made to those who wait for it: what it says so far is written several times a
- * second, under the lease of the run, so that a worker that has lost it writes nothing. What cannot be written is left
- * out, and no harm is done: the reply comes as ever. Of an answer that may be held for a person nothing is shown.
+ * Shows an answer to waiting callers while it is being made: writes the text so far several times a second, under the
+ * lease of the run, so that a worker that has lost it writes nothing. Errors are ignored, since the reply is sent in
+ * any case. An answer that may be held for a person is not shown.
  */
 export function createTextStream({ store, queues, log }: StageContext, run: Run): OnText {
   if (!isShown(run)) return ignore;
@@ -40,7 +40,7 @@ export function createTextStream({ store, queues, log }: StageContext, run: Run)
   async function write(): Promise<void> {
     isWriting = true;
     try {
-      // What the gate has decided on is on its way to the customer, or held.
+      // After the decision of the gate, the answer is being sent or held.
       while (!isOver && run.gate === null && !run.signal.aborted && text !== written) {
         written = text;
         const isMine = await store.unfinishedReplies.write(project, {

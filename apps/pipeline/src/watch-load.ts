@@ -3,18 +3,18 @@ import type { Log } from "@svc/log";
 
 const CHECK_MS = 1_000;
 /**
- * A delay of the event loop, or of the renewal of leases, from which on a process is overloaded: a quarter of what a lease
- * lasts.
+ * Delay of the event loop, or of the renewal of leases, from which a process counts as overloaded: a quarter of the
+ * lease duration.
  */
 const LATE_MS = 1_000;
-/** How precisely delays are measured, by a timer of this interval: a small part of what counts as late. */
+/** Interval of the timer that measures delays: its resolution, a small part of the threshold. */
 const RESOLUTION_MS = 100;
 /** Checks in a row without a delay after which a process takes more jobs again. */
 const CHECKS_WITHOUT_DELAY = 5;
 /** Smallest share of its jobs that a process works on. */
 const SHARE_MIN = 1 / 16;
 
-/** How many jobs a process takes. */
+/** Load of a process. */
 export interface Load {
   /** The share of its jobs that it works on at once, between 1/16 and 1. */
   share: number;
@@ -34,9 +34,9 @@ export function nextLoad({ share, checksWithoutDelay }: Load, lateMs: number): L
 }
 
 /**
- * Checks once a second how late the event loop and the renewal of leases are, and calls `setShare` if the process is to
- * process fewer jobs at once, or more again: a process with more jobs than it has time for loses its leases. Returns a
- * function that ends it.
+ * Checks once a second how late the event loop and the renewal of leases are, and calls `setShare` when the process
+ * should run fewer or more jobs concurrently: an overloaded process loses its leases. Returns a function that stops
+ * the checks.
  */
 export function watchLoad(
   log: Log,

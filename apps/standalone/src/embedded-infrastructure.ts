@@ -6,7 +6,7 @@ import { ensureLocalSecretKey, localSecretKeyFile } from "@svc/operations";
 import { UNSWITCHED_APPS, checkPorts, recallPorts } from "@svc/runtime";
 import type { EarlyConfig, ListeningApp } from "@svc/runtime";
 
-/** What stands in for a database server, as environment variables for the configuration. */
+/** The embedded database server, as environment variables for the configuration. */
 export interface Infrastructure {
   variables: { DATABASE_URL?: string; SVC_SECRET_KEY_FILE?: string };
   stop(): Promise<void>;
@@ -15,10 +15,10 @@ export interface Infrastructure {
 /** The apps with a port that the first start enables. */
 const FIRST_APPS: readonly ListeningApp[] = ["api", "tool-server", "console", "widget"];
 
-/** Rights of a folder to be written by others than its owner. */
+/** Permission bits with which other users can write to a folder. */
 const OTHERS_WRITE = 0o022;
 
-/** A warning where other users of this machine could replace files of the data folder; null where they cannot. */
+/** Returns a warning if other users of this machine could replace files of the data folder, otherwise null. */
 async function findOpenFolder(dataDir: string): Promise<string | null> {
   if (process.platform === "win32") return null;
   const mode = (await stat(dataDir)).mode & 0o777;
@@ -28,9 +28,9 @@ async function findOpenFolder(dataDir: string): Promise<string | null> {
 }
 
 /**
- * Starts a local PostgreSQL when the configuration names none. The data folder belongs to one process at a time; its
- * lock is released by `stop`. The ports of the product are checked before anything is created. Throws
- * DataFolderInUseError, PortTakenError, CannotListenError, SecretKeyMissingError and EmbeddedPostgresError.
+ * Starts a local PostgreSQL if the configuration names none. One process at a time uses the data folder; `stop`
+ * releases its lock. The product's ports are checked before anything is created. Throws DataFolderInUseError,
+ * PortTakenError, CannotListenError, SecretKeyMissingError and EmbeddedPostgresError.
  */
 export async function startInfrastructure(
   config: EarlyConfig,
@@ -41,7 +41,7 @@ export async function startInfrastructure(
   const openFolder = await findOpenFolder(config.dataDir);
   if (openFolder !== null) onProgress(openFolder);
   if (config.databaseUrl !== undefined) {
-    // Nothing is remembered of a database whose settings others change too.
+    // The settings of an external database may be changed by others, so its ports are not remembered.
     await checkPorts(UNSWITCHED_APPS, config);
     return { variables: {}, stop: () => Promise.resolve() };
   }

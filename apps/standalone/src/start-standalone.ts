@@ -25,22 +25,22 @@ import { startInfrastructure } from "./embedded-infrastructure.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The standalone product, running. */
+/** The running standalone product. */
 export interface Standalone extends Running {
   config: Config;
   initialized: Initialized;
-  /** How a shell names a key for a call without showing it: by a file or a variable. */
+  /** Shell expression that reads a key from a file or variable, so that the command does not show it. */
   keyForShell: string;
-  /** Where the first administrator of the console chooses a password; null where there is one. */
+  /** URL where the first administrator of the console chooses a password; null if there is an administrator. */
   firstAdministratorUrl: string | null;
-  /** To be called once the first administrator's key has been shown. */
+  /** Call it once the first administrator's key has been shown. */
   noteAdminKeyShown(): Promise<void>;
 }
 
-/** The product's own guide, which the first knowledge base is filled with. */
+/** The product's own documentation, which fills the first knowledge base. */
 export const GUIDE_DIR = fileURLToPath(new URL("../../../docs/guide", import.meta.url));
 
-/** What the agent of the demo page's shop answers from. */
+/** Knowledge of the demo shop's agent. */
 const DEMO_SHOP_DIR = fileURLToPath(new URL("../../widget/demo/shop", import.meta.url));
 
 async function prepareKeys({ store }: Resources, config: Config): Promise<string> {
@@ -52,7 +52,7 @@ async function prepareKeys({ store }: Resources, config: Config): Promise<string
   return `$(cat '${localKeyFile(resolve(config.dataDir)).replaceAll("'", String.raw`'\''`)}')`;
 }
 
-/** Remembers at the stop what listens then: a run that is killed leaves nothing that may be out of date. */
+/** Records the open ports at shutdown: a process that is killed leaves no outdated list. */
 function portsService({ store, config }: Resources): Service {
   async function stop(): Promise<void> {
     const { enabled } = await store.channelsConfig.read();
@@ -69,8 +69,8 @@ function portsService({ store, config }: Resources): Service {
 }
 
 /**
- * Runs the whole product in this process: an embedded PostgreSQL unless DATABASE_URL names one, the schema brought up
- * to date, the first project, agent, knowledge base and key, then every service. Stops cleanly at SIGINT and SIGTERM.
+ * Runs the whole product in this process: an embedded PostgreSQL unless DATABASE_URL is set, migrations, the first
+ * project, agent, knowledge base and key, then every service. Shuts down gracefully on SIGINT and SIGTERM.
  */
 export async function startStandalone(env: Environment, onProgress: (text: string) => void): Promise<Standalone> {
   const early = readEnvironment(env);
@@ -86,9 +86,9 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
       initialized = await initialize(resources, {
         configuredAdminKey: config.adminKey,
         guideDir: GUIDE_DIR,
-        // Not before everything has started: a key that nobody has seen would be lost.
+        // Not before everything has started: otherwise a key could be lost before it was shown.
         showsKey: false,
-        // Where nobody has chosen a database, the product is being tried on this machine.
+        // Without an external database, the product is being tried out on this machine.
         enablesWidget: early.databaseUrl === undefined,
         demoDir: early.databaseUrl === undefined && isDemoShown(config) ? DEMO_SHOP_DIR : undefined,
       });
@@ -108,7 +108,8 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     ].map((make) => make(resources));
     const running = await runServices(services, resources, { afterStop: () => infrastructure.stop() });
     const consoleUrl = running.urls["Console"];
-    // The link gives access: it is created only for the person who starts the product, and is void with the next start.
+    // The link gives access: it is only created for the person who starts the product, and is invalid after the next
+    // start.
     const link = consoleUrl === undefined ? null : await makeFirstLink(resources);
     const firstAdministratorUrl = link === null ? null : `${consoleUrl}/link#${link.token}`;
     const noteAdminKeyShown = () => resources.store.installation.markAdminKeyShown();

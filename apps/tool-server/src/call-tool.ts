@@ -32,7 +32,7 @@ const EVERY_MS = 1_000;
  * Notifies a caller who has requested it (with a `progressToken`) that its call is in progress: immediately, and each second
  * until the returned function is called. The remaining work is unknown, so progress only counts up.
  */
-function tellProgress({ mcpReq }: ServerContext, text: string, log: Log): () => void {
+function notifyProgress({ mcpReq }: ServerContext, text: string, log: Log): () => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
   let progress = 0;
@@ -56,7 +56,7 @@ const SESSION = /^[\u0021-\u007e]{1,128}$/;
 /** The caller of a tool: a key, and one of the clients that use it. */
 export interface Caller {
   principal: Principal;
-  /** The label that the client was given when it began; null for one that sends none. */
+  /** Label that the client got when its session began; null if it sends none. */
   session: string | null;
 }
 
@@ -141,7 +141,7 @@ export async function callTool(
   const ended = new AbortController();
   const signal = AbortSignal.any([mcpReq.signal, ended.signal, closing]);
   const unfollow = cancellations.follow(caller, mcpReq.id, () => ended.abort());
-  const finish = tool.waitingFor === undefined ? () => undefined : tellProgress(context, tool.waitingFor, deps.log);
+  const finish = tool.waitingFor === undefined ? () => undefined : notifyProgress(context, tool.waitingFor, deps.log);
   try {
     return await tool.call(deps, principal, args, signal);
   } catch (error) {

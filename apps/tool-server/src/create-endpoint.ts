@@ -112,7 +112,7 @@ function checkScopes(tools: readonly Tool[], { messages }: Messages, principal: 
   }
 }
 
-/** Ends the calls that the messages of a caller cancel. */
+/** Cancels the calls that the messages of a caller refer to. */
 function cancelCalls({ cancel }: Pick<Cancellations, "cancel">, { messages }: Messages, caller: Caller): void {
   for (const message of messages) {
     if (fieldOf(message, "method") !== "notifications/cancelled") continue;
@@ -152,8 +152,8 @@ function createCallerHandler(log: Log, serverOf: (caller: Caller) => McpServer) 
 }
 
 /**
- * Returns the endpoint of the protocol: the revision of 2026-07-28 and those of 2025 at one URL. Each request has a server of
- * its own and no state is kept between two, so that any replica can respond.
+ * Returns the endpoint of the protocol: the revision of 2026-07-28 and those of 2025 at one URL. Each request has its
+ * own server and there is no state between requests, so that any replica can respond.
  */
 export function createEndpoint(
   deps: ToolDeps,
@@ -203,7 +203,7 @@ export function createEndpoint(
     drain,
     async close() {
       drain();
-      // A call that ignores its abort signal is not waited for.
+      // A call that ignores its abort signal does not delay the shutdown.
       await Promise.race([running.idle(), delay(FINISH_MS + END_MS, undefined, { ref: false })]);
       isClosed = true;
       clearTimeout(ending);
@@ -215,7 +215,7 @@ export function createEndpoint(
 
 const sessionOf = (request: Request) => request.headersDistinct["mcp-session-id"]?.[0];
 
-/** The principal as the rate limit counts it. */
+/** Returns the principal for the rate limit. */
 function knownKey({ keyId, actor, rateLimit, projectName }: Principal) {
   return { keyId: keyId ?? actor, rateLimit, projectName };
 }

@@ -3,7 +3,7 @@ import { parseJson, readJsonBytes } from "@svc/http";
 import { isDeeperThan } from "@svc/primitives";
 import type { Request, Response } from "express";
 
-/** What is wrong with a body before it is known which message it carries: a code of JSON-RPC, and what to do. */
+/** Error of a body that cannot be attributed to a message: a JSON-RPC code, and what to do. */
 export class RpcError extends Error {
   readonly code: number;
 
@@ -19,23 +19,23 @@ export function sendRpcError(response: Response, { code, message }: RpcError): v
   response.status(400).json({ jsonrpc: "2.0", id: null, error: { code, message } });
 }
 
-/** How deep a body may nest: more than any tool takes. */
+/** Maximum nesting of a body, more than any tool accepts. */
 const MAX_DEPTH = 64;
-/** Messages of one body. */
+/** Maximum number of messages in a batch. */
 const BATCH_MAX_COUNT = 20;
-/** The revisions that know batches: from the one after them on they are not allowed. */
+/** The revisions that support batches; later ones forbid them. */
 const BATCH_VERSIONS = ["2024-11-05", "2025-03-26"];
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
-/** The messages of a body, and the body as it came. */
+/** The messages of a body, and the original body. */
 export interface Messages {
   body: unknown;
   messages: readonly unknown[];
 }
 
-/** One field of what may be an object. */
+/** Returns a field of a value that may be an object. */
 export function fieldOf(message: unknown, name: string): unknown {
   return typeof message === "object" && message !== null && Object.hasOwn(message, name)
     ? Reflect.get(message, name)
@@ -57,8 +57,9 @@ function refuseBatch(request: Request, messages: readonly unknown[]): void {
 }
 
 /**
- * The JSON-RPC messages of a request's body: one, or a batch where its revision knows batches. Throws RpcError for what is
- * no JSON or no such body, and unsupported_media_type and payload_too_large as every HTTP surface does.
+ * Returns the JSON-RPC messages of a request's body: one message, or a batch if its revision supports batches. Throws
+ * RpcError for invalid JSON or any other body, and unsupported_media_type and payload_too_large like every HTTP
+ * endpoint.
  */
 export async function readMessages(request: Request): Promise<Messages> {
   const bytes = await readJsonBytes(request, LIMITS.bodyMaxBytes);

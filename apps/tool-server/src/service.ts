@@ -94,7 +94,7 @@ function createLazyEndpoint(resources: Resources, rateLimit: RateLimit, load: ()
 
 async function startToolServer(resources: Resources, load: () => Promise<readonly Tool[]>): Promise<RunningService> {
   const { config, store, queues, log } = resources;
-  // `bindHost` of the settings is about the HTTP API alone.
+  // `bindHost` of the settings only applies to the HTTP API.
   const host = config.bindHost ?? "127.0.0.1";
   const rateLimit = createRateLimit(queues.counters);
   const lazy = createLazyEndpoint(resources, rateLimit, load);
@@ -118,7 +118,7 @@ async function startToolServer(resources: Resources, load: () => Promise<readonl
     findProblem: () => store.findProblem(),
     addRoutes,
     findRoute: (path) => (path === PATH ? PATH : null),
-    // An operation that denies a call leaves its own row.
+    // An operation that denies a call records it itself.
     isRecorded: isAudited,
   });
 
@@ -135,11 +135,11 @@ async function startToolServer(resources: Resources, load: () => Promise<readonl
     listening = null;
     await lazy.close();
     await closed;
-    // Only now: the drained endpoint rejects a request that arrives meanwhile.
+    // Only now: until then the drained endpoint rejects requests.
     lazy.reset();
   }
 
-  // A port that cannot be bound ends a start; one that is lost later is a state that Integrations shows.
+  // A port that is in use fails a start; one that is lost later is an error shown under Integrations.
   if ((await store.channelsConfig.read()).enabled.includes("tool-server")) await open();
   const manager = createChannelManager(resources);
   manager.registerServer({ id: "tool-server", start: open, stop: close });
@@ -160,9 +160,9 @@ async function startToolServer(resources: Resources, load: () => Promise<readonl
 }
 
 /**
- * The tool server: eight tools for MCP clients at `/mcp` (service document, section 4.7). A request passes the same checks
- * as one of the HTTP API (key, scope, project and rate) before it reaches the protocol. `load` returns the tools. It can be
- * disabled in the settings, as channels can: the process stays healthy then, and its port is free.
+ * The tool server: eight tools for MCP clients at `/mcp` (service document, section 4.7). A request passes the same
+ * checks as one of the HTTP API (key, scope, project and rate limit) before it reaches the protocol. `load` returns
+ * the tools. It can be disabled in the settings like a channel: the process then stays healthy, and its port is free.
  */
 export function toolServerService(resources: Resources, load: () => Promise<readonly Tool[]> = loadTools): Service {
   return { name: "tool-server", start: () => startToolServer(resources, load) };

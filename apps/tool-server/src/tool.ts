@@ -5,25 +5,25 @@ import type { RequiredScope } from "@svc/contracts";
 import type { Resources } from "@svc/runtime";
 import { z } from "zod";
 
-/** What tools work with. */
+/** Dependencies of tools. */
 export type ToolDeps = Pick<Resources, "store" | "queues" | "embeddings" | "models" | "openTools" | "log">;
 
 /** A tool that MCP clients can call. */
 export interface Tool {
-  /** What a key must have to see it and to call it. */
+  /** Scope that a key needs to see and call it. */
   scope: RequiredScope;
   /** Description for clients. */
   definition: ToolDefinition;
-  /** What to tell who waits, where that may take longer than a moment. */
+  /** Progress message for calls that may take longer than a moment. */
   waitingFor?: string;
   /**
-   * Does the work. `args` is whatever the caller has sent; an aborted signal ends the work. Throws ServiceError, whose
-   * text says how to mend the call.
+   * Runs the tool. `args` is the caller's unvalidated input; an aborted signal stops the work. Throws ServiceError,
+   * whose text says how to fix the call.
    */
   call: (deps: ToolDeps, principal: Principal, args: unknown, signal: AbortSignal) => Promise<CallToolResult>;
 }
 
-/** A tool whose input and output are objects of schemas. */
+/** A tool whose input and output are objects with schemas. */
 interface DescribedTool<Input extends z.ZodObject, Output extends z.ZodObject> {
   name: string;
   title: string;
@@ -52,12 +52,14 @@ function asJsonSchema(schema: z.ZodObject, io: "input" | "output"): { type: "obj
   return { ...json, type: "object" };
 }
 
-/** What a tool has to say, as data, and as the same JSON for who reads texts only. */
+/** Returns the result of a tool as data, and as the same JSON for clients that only read text. */
 function asResult(data: Record<string, unknown>): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(data, null, 2) }], structuredContent: data };
 }
 
-/** Makes a tool that checks its input, all faults at once, and answers what its output schema says. */
+/**
+ * Creates a tool that validates its input, reports all errors at once, and returns what its output schema describes.
+ */
 export function describedTool<Input extends z.ZodObject, Output extends z.ZodObject>({
   name,
   title,

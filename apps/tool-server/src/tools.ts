@@ -21,7 +21,7 @@ import { z } from "zod";
 import { describedTool } from "./tool.ts";
 import type { Tool } from "./tool.ts";
 
-/** Of a tool that changes nothing and looks only at what the service itself has. */
+/** Hints of a tool that changes nothing and only reads the service's own data. */
 const READS = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -29,16 +29,16 @@ const READS = {
   openWorldHint: false,
 } as const;
 
-/** Of a tool that changes nothing, but has something else asked: a language model, or a tool of an agent. */
+/** Hints of a tool that changes nothing, but calls a language model or a tool of an agent. */
 const ASKS = { ...READS, idempotentHint: false, openWorldHint: true } as const;
 
-/** Of a tool that adds something, and once only however often it is called with the same arguments. */
+/** Hints of a tool that adds something, only once when called again with the same arguments. */
 const ADDS_ONCE = { ...READS, readOnlyHint: false } as const;
 
-/** Items of one page: as many as a model reads with profit. */
+/** Items per page: as many as a model can usefully read. */
 const PAGE_ITEMS = 20;
 
-/** What every list is asked. */
+/** Parameters of every list. */
 const pageFields = {
   cursor: z
     .string()
@@ -54,7 +54,7 @@ function pageOf<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** `svc_execute_agent`: asks an agent by itself. */
+/** `svc_execute_agent`: asks one agent. */
 const executeAgent = describedTool({
   name: "svc_execute_agent",
   title: "Ask an agent",
@@ -72,7 +72,7 @@ const executeAgent = describedTool({
     operations.executeAgent(deps, principal, { id: agentId, ...options }, call),
 });
 
-/** `svc_get_ticket`: one ticket with all that belongs to it. */
+/** `svc_get_ticket`: one ticket with all its data. */
 const getTicket = describedTool({
   name: "svc_get_ticket",
   title: "Get a ticket",
@@ -161,14 +161,14 @@ const searchKb = describedTool({
   },
 });
 
-/** `svc_submit_issue`: makes a ticket of an issue. */
+/** `svc_submit_issue`: creates a ticket for an issue. */
 const submitIssue = describedTool({
   name: "svc_submit_issue",
   title: "Submit an issue",
   description:
     "Creates a ticket from an issue in the shared inbox. It is routed to the project of the most suitable agent and reviewed by an operator; no reply is sent automatically. Repeating a clientIssueId returns the same ticket. Call it only for issues that the user has selected.",
   scope: "messages:write",
-  // An issue of svc_summarize_notes can be handed over as it is: its `quotes` are left aside.
+  // An issue of svc_summarize_notes is accepted unchanged: its `quotes` are ignored.
   input: issueInputSchema,
   output: submittedIssueSchema,
   annotations: ADDS_ONCE,
@@ -179,7 +179,7 @@ const submitIssue = describedTool({
 const { notes, locale, date } = notesInputSchema.shape;
 const outputSchema = notesSummarySchema.pick({ cleanedText: true, summary: true, issues: true });
 
-/** `svc_summarize_notes`: makes something of dictated notes. */
+/** `svc_summarize_notes`: turns dictated notes into issues. */
 const summarizeNotes = describedTool({
   name: "svc_summarize_notes",
   title: "Clean and summarize notes",
@@ -194,7 +194,7 @@ const summarizeNotes = describedTool({
     outputSchema.parse(await operations.summarizeNotes(deps, principal, input, options)),
 });
 
-/** The tools of the product, in the order in which every client sees them. */
+/** The tools of the product, in the order in which clients list them. */
 export const TOOLS: readonly Tool[] = [
   searchKb,
   listKbs,

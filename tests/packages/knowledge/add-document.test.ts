@@ -76,7 +76,7 @@ describe("addDocument", () => {
     expect(titles).toMatchObject({ "title-1.md": "Given", "title-2.md": "Heading", "title-3.txt": "title-3.txt" });
   });
 
-  test("a document that has not changed is left as it is, down to its passages' ids", async () => {
+  test("an unchanged document keeps its passages and their ids", async () => {
     const first = await knowledge.add("same.md", "# Same\n\nThe word quokka stands here.");
     const before = await knowledge.search("quokka");
     expect(await knowledge.add("same.md", "# Same\n\nThe word quokka stands here.")).toEqual({
@@ -96,14 +96,14 @@ describe("addDocument", () => {
     expect(second).toEqual({ documentId: first.documentId, status: "changed", chunks: 1 });
   });
 
-  test("nothing of a replaced document is found any more", async () => {
+  test("nothing of a replaced document is found", async () => {
     await knowledge.add("replaced.md", `# Old\n\nPlatypus.\n\n${LONG}`);
     await knowledge.add("replaced.md", "# New\n\nEchidna.");
     expect((await knowledge.search("platypus")).hits).toEqual([]);
     expect((await knowledge.search("echidna")).hits).toHaveLength(1);
   });
 
-  test("the counts that the ranking rests on are right after any number of changes, concurrent ones included", async () => {
+  test("the counts for the ranking are correct after any changes, including concurrent ones", async () => {
     const texts = [`# One\n\nalpha beta beta\n\n${LONG}`, "# Two\n\nbeta gamma", `# Three\n\n${LONG}\n\ngamma delta`];
     const writes = Array.from({ length: 24 }, (_, index) =>
       knowledge.add(`busy-${index % 4}.md`, texts[index % 3] ?? ""),
@@ -112,7 +112,7 @@ describe("addDocument", () => {
     await expectTrueBooks();
   });
 
-  test("a search sees a document as it was or as it is, never half of it", async () => {
+  test("a search sees the old or the new document, never half of it", async () => {
     const version = (word: string) =>
       Array.from({ length: 30 }, (_, index) => `## Part ${index}\n\n${word} in part ${index}.`).join("\n\n");
     await knowledge.add("whole.md", version("tamarin"));
@@ -133,7 +133,7 @@ describe("addDocument", () => {
     }
   });
 
-  test("a document of many passages is added whole", async () => {
+  test("a document of many passages is added completely", async () => {
     const parts = Array.from({ length: 450 }, (_, index) => `## Part ${index}\n\nunique${index} stands here`).join(
       "\n\n",
     );
@@ -154,7 +154,7 @@ describe("addDocument", () => {
     await expectTrueBooks();
   });
 
-  test("a language that this version of Postgres has no stemmer for is taken word by word", async () => {
+  test("a language without a stemmer in this version of Postgres is indexed word by word", async () => {
     // Postgres has a stemmer for Estonian since version 18.
     await knowledge.add(
       "et.md",
@@ -172,13 +172,13 @@ describe("addDocument", () => {
     expect(await knowledge.store.documents.list(other.id, knowledge.kbId)).toEqual([]);
   });
 
-  test("a document that is refused changes nothing", async () => {
+  test("a rejected document changes nothing", async () => {
     await knowledge.add("kept.md", "# Kept\n\nnarwhal");
     await expect(knowledge.add("kept.md", "\u0000\u0001\u0002")).rejects.toMatchObject({ code: "invalid_request" });
     expect((await knowledge.search("narwhal")).hits).toHaveLength(1);
   });
 
-  test("more passages than a real document has are refused", async () => {
+  test("more passages than a real document has are rejected", async () => {
     await expect(knowledge.add("attack.md", "# a\n\nb\n\n".repeat(25_001))).rejects.toMatchObject({
       code: "invalid_request",
       message: expect.stringContaining("the maximum is 25000. Split it into several documents."),
@@ -187,7 +187,7 @@ describe("addDocument", () => {
 });
 
 describe("ensureKb", () => {
-  test("makes a knowledge base once, also when asked at the same time; each project has its own of a name", async () => {
+  test("creates a knowledge base once, also concurrently; names are separate per project", async () => {
     const { store, project } = knowledge;
     const results = await Promise.all([1, 2, 3].map(() => ensureKb({ store }, project, "shared name")));
     expect(new Set(results.map(({ kb }) => kb.id)).size).toBe(1);
@@ -196,7 +196,7 @@ describe("ensureKb", () => {
     expect((await ensureKb({ store }, other.id, "shared name")).kb.id).not.toBe(results[0]?.kb.id);
   });
 
-  test.each(["", "  ", "a".repeat(201), "a\u0000"])("refuses the name %j", async (name) => {
+  test.each(["", "  ", "a".repeat(201), "a\u0000"])("rejects the name %j", async (name) => {
     const { store, project } = knowledge;
     await expect(ensureKb({ store }, project, name)).rejects.toMatchObject({ code: "invalid_request" });
   });

@@ -40,7 +40,7 @@ async function documentOf(key: string) {
   return document;
 }
 
-test("a file is read, found, and shown as what it was", async () => {
+test("a file is read, found, and listed with its type", async () => {
   const pdf = await makePdf([(page) => page.text("The word okapi stands in a PDF.")]);
   expect(await ingest("okapi.pdf", pdf, { url: "https://example.com/okapi.pdf" })).toMatchObject({ status: "added" });
   expect(await documentOf("okapi.pdf")).toMatchObject({
@@ -51,7 +51,7 @@ test("a file is read, found, and shown as what it was", async () => {
   expect((await knowledge.search("okapi")).hits).toHaveLength(1);
 });
 
-test("the same bytes again are left as they are without being read", async () => {
+test("the same bytes are skipped without being read", async () => {
   const first = await ingest("same.html", "<h1>Same</h1><p>text</p>");
   expect(read).toEqual(["same.html"]);
   expect(await ingest("same.html", "<h1>Same</h1><p>text</p>")).toEqual({ ...first, status: "unchanged" });
@@ -66,7 +66,7 @@ test("another name, type or title of the same bytes is read again", async () => 
   }
 });
 
-test("other bytes that say the same are left as they are, and known from then on", async () => {
+test("other bytes with the same text change nothing, and are skipped from then on", async () => {
   const first = await ingest("text.html", "<h1>Text</h1><p>It says the same.</p>");
   const second = "<h1>Text</h1>\n\n<!-- changed --><p>It says the same.</p>";
   expect(await ingest("text.html", second)).toEqual({ ...first, status: "unchanged" });
@@ -75,13 +75,13 @@ test("other bytes that say the same are left as they are, and known from then on
   expect(read).toEqual([]);
 });
 
-test("a text that was put under its key by other means is replaced again", async () => {
+test("a text that was stored under its key by other means is replaced again", async () => {
   await ingest("both.md", "# Both\n\nfrom a file");
   await knowledge.add("both.md", "# Both\n\nfrom elsewhere");
   expect(await ingest("both.md", "# Both\n\nfrom a file")).toMatchObject({ status: "changed" });
 });
 
-test("a text that cannot be read is the file's own fault; a rule of a million marks is none", async () => {
+test("an unreadable text is an error of the file; a horizontal rule of a million characters is not", async () => {
   expect(await ingest("rule.md", `# Rule\n\n${"_".repeat(3_000_000)}`)).toMatchObject({ status: "added" });
   const lines = Array.from({ length: 26_000 }, (_, index) => `# ${index}\n\ntext`);
   await expect(ingest("crumbs.md", lines.join("\n\n"))).rejects.toMatchObject({
@@ -91,7 +91,7 @@ test("a text that cannot be read is the file's own fault; a rule of a million ma
   expect(await ingest("behind.md", "# Behind\n\nIt is read all the same.")).toMatchObject({ status: "added" });
 });
 
-test("a file that is put drops what waits to be read for its document, and is counted once", async () => {
+test("a stored file cancels the waiting ingest of its document, and is counted once", async () => {
   const { store, project, kbId } = knowledge;
   const before = (await store.kbs.findAll(project, [kbId]))[0]?.documentCount ?? 0;
   const bytes = Buffer.from("older");
@@ -103,7 +103,7 @@ test("a file that is put drops what waits to be read for its document, and is co
   expect((await store.kbs.findAll(project, [kbId]))[0]?.documentCount).toBe(before + 1);
 });
 
-test("what a text was read from is noted for that text only", async () => {
+test("the source of a text is recorded for that text only", async () => {
   const { store, project } = knowledge;
   const { documentId } = await ingest("noted.md", "# Noted\n\ntext");
   const hash = Buffer.from("of other bytes");
@@ -125,7 +125,7 @@ test("a file that cannot be read changes nothing", async () => {
   expect((await knowledge.search("aardvark")).hits).toHaveLength(1);
 });
 
-test("a removed document is not found any more, and can be added again", async () => {
+test("a removed document is not found, and can be added again", async () => {
   const { store, project, kbId } = knowledge;
   const { documentId } = await ingest("gone.md", "# Gone\n\nThe word kiwi stands here.");
   const { project: other } = await store.projects.ensure("other");

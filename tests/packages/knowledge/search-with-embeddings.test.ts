@@ -122,7 +122,7 @@ describe("a search by words and meaning", () => {
     expect((await search(embeddings, [kbId], "landau", { limit: 1 })).hits).toHaveLength(1);
   });
 
-  test("puts first what both words and meaning say, and keeps the scores of the words", async () => {
+  test("ranks passages found by both words and meaning first, and keeps the scores of the words", async () => {
     const embeddings = open();
     const kbId = await newKb({
       garden: "Garden phaeton museum.",
@@ -139,7 +139,7 @@ describe("a search by words and meaning", () => {
     expect({ ...byBoth, hits: [] }).toEqual({ ...byWords, hits: [] });
   });
 
-  test("is a search by words while the endpoint fails, is slow or sends nonsense", async () => {
+  test("is a keyword search while the endpoint fails, is slow or returns invalid data", async () => {
     const kbId = await newKb({ cars: CARS, trees: TREES, both: "Trees and cars." });
     await embedAll(open());
     const expected = await textsOf(null, [kbId], "trees garage");
@@ -151,7 +151,7 @@ describe("a search by words and meaning", () => {
     }
   });
 
-  test("leaves a passage without an embedding in its place", async () => {
+  test("keeps the rank of a passage without an embedding", async () => {
     const embeddings = open();
     const kbId = await newKb({ cars: CARS });
     await embedAll(embeddings);
@@ -159,7 +159,7 @@ describe("a search by words and meaning", () => {
     expect(await textsOf(embeddings, [kbId], "garage")).toEqual(await textsOf(null, [kbId], "garage"));
   });
 
-  test("compares only what was found by words where a base is too large to be kept in memory", async () => {
+  test("compares only passages found by words if a knowledge base is too large for the cache", async () => {
     const kbId = await newKb({ cars: CARS, trees: TREES, phaeton: "The garage has a phaeton, an landau." });
     await embedAll(open());
     const embeddings = open({ maxBytes: 100 });
@@ -168,7 +168,7 @@ describe("a search by words and meaning", () => {
     expect(hits.map(({ similarity }) => typeof similarity)).toEqual(["number", "number"]);
   });
 
-  test("keeps the bases in memory that were used last, and throws none out for another at once", async () => {
+  test("caches the most recently used knowledge bases, and does not evict one immediately for another", async () => {
     const [cars, others] = [await newKb({ cars: CARS }), await newKb({ cars: "Other cars." })];
     await embedAll(open());
     const roomForOne = { maxBytes: 4_000 };
@@ -187,7 +187,7 @@ describe("a search by words and meaning", () => {
     expect(await textsOf(kept, [cars], "phaeton")).toEqual([CARS]);
   });
 
-  test("sees documents that were added, replaced and removed", async () => {
+  test("includes added and replaced documents, and no removed ones", async () => {
     const embeddings = open();
     const kbId = await newKb({ cars: CARS, trees: TREES });
     await embedAll(embeddings);
@@ -205,7 +205,7 @@ describe("a search by words and meaning", () => {
     await waitFor(async () => (await meant()) === 2, { what: "the removed passage to be forgotten" });
   });
 
-  test("uses embeddings of its own model alone, and another model has them all made anew", async () => {
+  test("uses only embeddings of its own model, and a new model has all embedded again", async () => {
     const [one, other] = [open(), open({ model: "other-model" })];
     const kbId = await newKb({ cars: CARS });
     await embedAll(one);
@@ -242,7 +242,7 @@ describe("a search by words and meaning", () => {
 });
 
 describe("the embeddings of passages", () => {
-  test("come back as they were written", async () => {
+  test("are returned as stored", async () => {
     const kbId = await newKb({ cars: CARS });
     const { chunkEmbeddings } = knowledge.store;
     const model = { model: `exact-${newId()}`, dimensions: 5 };

@@ -63,7 +63,7 @@ describe("a counter", () => {
     }
   });
 
-  test("lets exactly as many through as its limit says, however many come at once", async () => {
+  test("admits exactly its limit of concurrent calls", async () => {
     const name = newName();
     const limit = { limit: 50, windowSeconds: 60 };
     const counted = await Promise.all(
@@ -73,7 +73,7 @@ describe("a counter", () => {
     expect((await there.peek(name, limit)).remaining).toBe(0);
   });
 
-  test("begins anew when its window has ended", async () => {
+  test("restarts when its window has ended", async () => {
     const name = newName();
     const second = { limit: 2, windowSeconds: 1 };
     for (const isOver of [false, false, true]) expect(await here.count(name, second)).toMatchObject({ isOver });
@@ -83,7 +83,7 @@ describe("a counter", () => {
     expect(await here.count(name, second)).toMatchObject({ isOver: false, remaining: 1 });
   });
 
-  test("is looked at without counting, by every process", async () => {
+  test("is read without counting, by every process", async () => {
     const name = newName();
     for (const counters of [here, there, here]) {
       expect(await counters.peek(name, MINUTE)).toEqual({ remaining: 5, resetMs: 60_000 });
@@ -94,7 +94,7 @@ describe("a counter", () => {
     }
   });
 
-  test("goes on with what was counted when its limit changes", async () => {
+  test("keeps its count when its limit changes", async () => {
     const name = newName();
     for (let time = 0; time < 6; time++) await here.count(name, MINUTE);
     expect(await here.count(name, { ...MINUTE, limit: 10 })).toMatchObject({ isOver: false });
@@ -109,7 +109,7 @@ describe("a counter", () => {
     expect(await strangers.peek(name, MINUTE)).toMatchObject({ remaining: 5 });
   });
 
-  test("takes any name as it is", async () => {
+  test("accepts any name", async () => {
     const hostile = ["a b", "*", "'; DROP TABLE svc_counters; --", "ключ-🗝", "x".repeat(1_000), "a:b::/64"];
     for (const name of hostile) {
       await here.count(name, MINUTE);
@@ -173,8 +173,8 @@ describe("a counter", () => {
   },
 );
 
-describe("a server that is silent", () => {
-  test("holds nobody up: this process goes on from what it knows until the server answers again, and forgets none of it", async () => {
+describe("an unresponsive server", () => {
+  test("blocks no call: this process continues with its own counts until the server responds again, and merges them", async () => {
     const { log, lines } = collectLog();
     const database = await createTestDatabase();
     const backend = await createTestQueueBackend();
@@ -236,7 +236,7 @@ describe("a server that is silent", () => {
   const untilShared = () =>
     waitFor(() => isShared(...both()), { what: "the processes to count together", timeoutMs: 30_000 });
 
-  test("each process counts in its own memory, with the same limit, and both count together when it is back", async () => {
+  test("each process counts in its own memory, with the same limit, and together after the server recovers", async () => {
     await untilShared();
     await backend.kill();
     const name = newName();
@@ -249,7 +249,7 @@ describe("a server that is silent", () => {
     await untilShared();
   });
 
-  test("no call fails in the moment in which it goes", async () => {
+  test("no call fails at the moment of the outage", async () => {
     await untilShared();
     const calls: Promise<unknown>[] = [];
     let isDead = false;
@@ -270,7 +270,7 @@ describe("a server that is silent", () => {
     await untilShared();
   });
 
-  test("what is over its limit stays so without a question to the server", async () => {
+  test("a counter over its limit needs no call to the server", async () => {
     await untilShared();
     const [counters] = both();
     const name = newName();

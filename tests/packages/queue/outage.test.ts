@@ -44,7 +44,7 @@ const QUEUE = "incoming-messages";
 
   afterAll(() => backend.stop());
 
-  test("a consumer that was registered before the backend is up begins when it comes up", async () => {
+  test("a consumer that was registered before the backend is available starts when it becomes available", async () => {
     await backend.kill();
     queues = backend.open();
     const consumer = consume();
@@ -57,7 +57,7 @@ const QUEUE = "incoming-messages";
     await consumer.close(5_000);
   });
 
-  test("publishing rejects with QueueDownError, however many try, and works again when it is back", async () => {
+  test("publishing rejects with QueueDownError during an outage, and works again afterwards", async () => {
     queues = backend.open();
     const consumer = consume();
     await publishUntilTaken("before");
@@ -78,7 +78,7 @@ const QUEUE = "incoming-messages";
     await consumer.close(5_000);
   });
 
-  test("a call that meets the very moment of the loss rejects too", async () => {
+  test("a call at the moment of the outage rejects too", async () => {
     queues = backend.open();
     await waitFor(() => queues.isUp(), { what: "the queues to be up" });
     await announceWork(queues, "incoming-messages", [{ ...incomingJob("warm"), attempts: 0 }]);
@@ -114,7 +114,7 @@ const QUEUE = "incoming-messages";
     await backend.start();
   });
 
-  test("a consumer goes on after kill -9 and restart, again and again, without being made anew", async () => {
+  test("a consumer continues after repeated kill -9 and restart, without being recreated", async () => {
     queues = backend.open();
     const consumer = consume();
     await publishUntilTaken("round-0");
@@ -126,7 +126,7 @@ const QUEUE = "incoming-messages";
     await consumer.close(5_000);
   });
 
-  test("a job that runs while the backend is killed runs to its end, and its consumer goes on", async () => {
+  test("a job that runs while the backend is killed completes, and its consumer continues", async () => {
     queues = backend.open();
     let letGo: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -147,7 +147,7 @@ const QUEUE = "incoming-messages";
     await consumer.close(5_000);
   });
 
-  test("wake-ups are lost without harm, and arrive again when it is back", async () => {
+  test("wake-ups are lost without harm during an outage, and arrive again afterwards", async () => {
     queues = backend.open();
     const heard = new Set<string>();
     queues.wakeUps.listen("replies", (ids) => {

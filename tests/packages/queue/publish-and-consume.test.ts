@@ -37,7 +37,7 @@ afterAll(async () => {
   await servers.close();
 });
 
-test("every job that is published is handed to a consumer, with its data as it was", async () => {
+test("every published job is delivered to a consumer, with its data", async () => {
   const jobs = Array.from({ length: 40 }, (_, index) => incomingJob(`all-${index}`));
   const taken: unknown[] = [];
   consume(QUEUE, (data) => {
@@ -56,7 +56,7 @@ test("every job that is published is handed to a consumer, with its data as it w
   await waitFor(isEmpty, { what: "the queue to be empty" });
 });
 
-test("a job that is published again while it waits is one job", async () => {
+test("a waiting job that is published again is one job", async () => {
   await announceWork(queues, "incoming-messages", [{ ...incomingJob("once"), attempts: 0 }]);
   await announceWork(queues, "incoming-messages", [{ ...incomingJob("once"), attempts: 0 }]);
   await announceWork(queues, "incoming-messages", [
@@ -73,7 +73,7 @@ test("a job that is published again while it waits is one job", async () => {
   expect(taken.sort()).toEqual(["once", "twice"]);
 });
 
-test("the same message with another count of tries is another job", async () => {
+test("the same message with another number of attempts is another job", async () => {
   await announceWork(queues, "incoming-messages", [{ ...incomingJob("tried"), attempts: 0 }]);
   await announceWork(queues, "incoming-messages", [{ ...incomingJob("tried"), attempts: 1 }]);
   expect(await queues.countJobs(QUEUE)).toMatchObject({ waiting: 2 });
@@ -81,7 +81,7 @@ test("the same message with another count of tries is another job", async () => 
   await waitFor(isEmpty, { what: "the queue to be empty" });
 });
 
-test("a job that is done can be published again under its id", async () => {
+test("a completed job can be published again under its id", async () => {
   let runs = 0;
   consume(QUEUE, () => {
     runs++;
@@ -94,7 +94,7 @@ test("a job that is done can be published again under its id", async () => {
   }
 });
 
-test("a job whose handler rejects is tried again, and forgotten when its tries are used up", async () => {
+test("a job whose handler rejects is retried, and deleted after its last attempt", async () => {
   const tries: string[] = [];
   consume(QUEUE, ({ messageId }) => {
     tries.push(messageId);
@@ -109,7 +109,7 @@ test("a job whose handler rejects is tried again, and forgotten when its tries a
   expect(tries.sort()).toEqual(["hopeless", "hopeless", "hopeless", "shaky", "shaky"]);
 });
 
-test("replies of a chat that are announced twice while they wait are one job, each queue by itself", async () => {
+test("replies of a chat that are announced twice while they wait are one job per queue", async () => {
   const job = { project: "project", ticketId: "ticket-1", messageId: "message-1", mode: null, fromSeq: 2, toSeq: 3 };
   await announceReply(queues, "api", job);
   await announceReply(queues, "api", job);
@@ -128,7 +128,7 @@ test("installations with another prefix do not see each other's jobs", async () 
   await waitFor(isEmpty, { what: "the queue to be empty" });
 });
 
-test("close waits for running jobs and takes no further one", async () => {
+test("close waits for running jobs and accepts no others", async () => {
   let letGo: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
     letGo = resolve;
@@ -156,7 +156,7 @@ test("close waits for running jobs and takes no further one", async () => {
   await waitFor(isEmpty, { what: "the queue to be empty" });
 });
 
-test("close aborts the signals of jobs that outlast its deadline, and their jobs are given to another consumer", async () => {
+test("close aborts the signals of jobs after its deadline, and other consumers get these jobs", async () => {
   let isRunning = false;
   let isAborted = false;
   const first = consume(

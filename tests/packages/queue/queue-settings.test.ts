@@ -35,7 +35,7 @@ function tellRedis(port: number, command: string): Promise<string> {
   });
 }
 
-test("migrating the queues again, also several at once, changes nothing and fails for nobody", async () => {
+test("migrating the queues again, also concurrently, succeeds without changes", async () => {
   const client = new Client({ connectionString: database.url });
   await client.connect();
   try {

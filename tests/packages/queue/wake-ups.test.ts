@@ -44,7 +44,7 @@ test("a wake-up reaches every process that listens on its topic, the sender too"
   await sendUntilHeard("replies", "ticket-1", [ours.heard, theirs.heard]);
 });
 
-test("wake-ups reach neither another topic, nor another installation, nor who has stopped listening", async () => {
+test("wake-ups reach neither another topic, nor another installation, nor a stopped listener", async () => {
   const ours = listenTo(here, "replies");
   const otherTopic = listenTo(there, "settings");
   const strangers = listenTo(servers.open("svc-test-strangers"), "replies");
@@ -57,7 +57,7 @@ test("wake-ups reach neither another topic, nor another installation, nor who ha
   expect([...strangers.heard, ...gone.heard]).toEqual([]);
 });
 
-test("a thousand wake-ups of one moment all arrive", async () => {
+test("a thousand concurrent wake-ups all arrive", async () => {
   const theirs = listenTo(there, "many");
   await sendUntilHeard("many", "first", [theirs.heard]);
   const ids = Array.from({ length: 1_000 }, (_, index) => `018f3a1c-0000-7000-8000-${String(index).padStart(12, "0")}`);

@@ -14,7 +14,7 @@ afterAll(async () => {
   await db.close();
 });
 
-test("an accepted message is committed with everything that it came with", async () => {
+test("an accepted message is committed with all its data", async () => {
   const project = await db.newProject();
   const message = newMessage({
     chatId: "chat/1 %?",
@@ -70,7 +70,7 @@ test("messages of a project with a backlog have a priority that grows with it, a
   expect((await accept(other)).priority).toBe(0);
 });
 
-test("what the channel has said about a message is found again, and that of the newest one of its chat", async () => {
+test("the channel's metadata of a message is found, and that of the newest one of its chat", async () => {
   const project = await db.newProject();
   const { messages } = db.store;
   const first = await messages.accept(project, newMessage({ chatId: "c", channelMeta: { topic: 1 } }));
@@ -81,7 +81,7 @@ test("what the channel has said about a message is found again, and that of the 
   expect(await messages.findLastMeta(project, newId())).toBeNull();
 });
 
-test("concurrent messages of many chats, from two processes, are each committed once, at dense places", async () => {
+test("concurrent messages of many chats, from two processes, are each committed once, with consecutive sequence numbers", async () => {
   const project = await db.newProject();
   const another = db.openAnother();
   const chats = Array.from({ length: 20 }, (_, index) => `chat-${index}`);
@@ -111,7 +111,7 @@ test("concurrent messages of many chats, from two processes, are each committed 
   }
 });
 
-test("messages of one chat that are accepted in a row keep the order of the calls", async () => {
+test("messages of one chat keep the order of the calls", async () => {
   const project = await db.newProject();
   // More than one statement holds, so that the order must also hold from one to the next; often, for it is a race.
   for (let round = 0; round < 10; round++) {
@@ -123,7 +123,7 @@ test("messages of one chat that are accepted in a row keep the order of the call
   }
 });
 
-test("a message that cannot be stored harms no other of its batch", async () => {
+test("a message that cannot be stored affects no other of its batch", async () => {
   const project = await db.newProject();
   const messages = Array.from({ length: 20 }, (_, index) =>
     newMessage({ chatId: `chat-${index % 4}`, text: index === 7 ? "a NUL: \u0000" : `message ${index}` }),

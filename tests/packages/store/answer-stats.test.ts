@@ -80,7 +80,7 @@ describe("the outcome of an answer", () => {
     ]);
   });
 
-  test("is a bad rating from a score of 2 down", async () => {
+  test("is a bad rating for a score of 2 or less", async () => {
     const own = await db.newProject();
     for (const score of [1, 2, 3, 5]) {
       const ticketId = await plant(own, ["sent"]);
@@ -89,7 +89,7 @@ describe("the outcome of an answer", () => {
     expect(await read(own)).toMatchObject([{ answers: 4, accepted: 2, ratedBadly: 2 }]);
   });
 
-  test("counts at the confidence that the answer had, rounded down to whole percents", async () => {
+  test("counts at the confidence of the answer, rounded down to whole percents", async () => {
     for (const [confidence, steps] of [
       [0.29, ["sent"]],
       [0.299, ["held", "edit"]],
@@ -108,7 +108,7 @@ describe("the outcome of an answer", () => {
     ]);
   });
 
-  test("counts answers of the span, with what happened to them after it, by channel and by agent", async () => {
+  test("counts answers of the period with their later outcomes, by channel and by agent", async () => {
     const own = await db.newProject();
     const to = new Date(AROUND_NOW.from.getTime() + 500);
     await plant(own, ["held", "edit"], 0.5, AROUND_NOW.from);
@@ -120,7 +120,7 @@ describe("the outcome of an answer", () => {
     expect(await read(own, { agentId })).toMatchObject([{ answers: 2 }]);
   });
 
-  test("counts where the ticket is worked on", async () => {
+  test("counts in the project that works on the ticket", async () => {
     const [home, other] = [await db.newProject(), await db.newProject()];
     const ticketId = await plant(home, ["sent"]);
     await db.sql("UPDATE tickets SET project_id = $2 WHERE id = $1", [ticketId, other]);
@@ -130,7 +130,7 @@ describe("the outcome of an answer", () => {
   });
 });
 
-test("the counts are read from the index of steps alone", async () => {
+test("the counts only read the index of steps", async () => {
   await db.sql("VACUUM (ANALYZE) ticket_events");
   const plan = await db.sql<{ "QUERY PLAN": string }>(
     `EXPLAIN SELECT id, ticket_id, at, answer_step, answer_confidence, answer_agent_id FROM ticket_events

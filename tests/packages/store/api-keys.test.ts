@@ -33,7 +33,7 @@ function newKey(change: Partial<NewApiKey> = {}): NewApiKey {
 const soon = () => new Date(Date.now() + 3_600_000);
 const past = () => new Date(Date.now() - 3_600_000);
 
-test("a live key is found by its hash, with what it may do and where", async () => {
+test("a valid key is found by its hash, with its scopes and project", async () => {
   const project = await db.newProject();
   const expiresAt = soon();
   const key = newKey({ project, scopes: ["messages:*", "kb:read"], expiresAt });
@@ -64,7 +64,7 @@ test("a revoked or expired key is not found", async () => {
   expect(await db.store.apiKeys.findLiveByHash(expired.hash)).toBeNull();
 });
 
-test("a key exists once while it lives, however many import it at once, and again after it is revoked", async () => {
+test("a valid key exists once despite concurrent imports, and can be imported again after it is revoked", async () => {
   const key = newKey();
   const inserted = await Promise.all(Array.from({ length: 10 }, () => db.store.apiKeys.insert(key)));
   const made = inserted.filter((record) => record !== null);
@@ -75,7 +75,7 @@ test("a key exists once while it lives, however many import it at once, and agai
   expect(await db.store.apiKeys.findLiveByHash(key.hash)).toEqual(again);
 });
 
-test("a key that has expired does not stand in the way of its being made again", async () => {
+test("an expired key can be created again", async () => {
   const key = newKey({ expiresAt: past() });
   await db.store.apiKeys.insert(key);
   const again = await db.store.apiKeys.insert({ ...key, expiresAt: null });
@@ -83,7 +83,7 @@ test("a key that has expired does not stand in the way of its being made again",
   expect(await db.store.apiKeys.findLiveByHash(key.hash)).toEqual(again);
 });
 
-test("revoking all but one of a maker's keys leaves that one and those of others", async () => {
+test("revoking all but one of a creator's keys keeps that one and those of others", async () => {
   const createdBy = `maker-${newId()}`;
   const [kept, old, older, other] = [newKey({ createdBy }), newKey({ createdBy }), newKey({ createdBy }), newKey()];
   for (const key of [older, old, kept, other]) await db.store.apiKeys.insert(key);
@@ -94,7 +94,7 @@ test("revoking all but one of a maker's keys leaves that one and those of others
   expect((await db.store.apiKeys.listLiveCreatedBy(createdBy)).map(({ id }) => id)).toEqual([live[0]?.id]);
 });
 
-test("a maker's live keys are listed newest first, without the revoked and the expired", async () => {
+test("a creator's valid keys are listed newest first, without revoked and expired ones", async () => {
   const createdBy = `maker-${newId()}`;
   const names = ["first", "second", "expired", "revoked", "third"];
   for (const name of names) {
@@ -107,7 +107,7 @@ test("a maker's live keys are listed newest first, without the revoked and the e
   expect(listed.map(({ name }) => name)).toEqual(["third", "second", "first"]);
 });
 
-test("there is an administrator's key when one lives, and not when it is revoked, expired or has other scopes", async () => {
+test("an administrator's key exists only if it is valid and has the scope", async () => {
   await db.sql("UPDATE api_keys SET revoked_at = now() WHERE revoked_at IS NULL");
   await db.store.apiKeys.insert(newKey({ scopes: ["messages:*", "tickets:*"] }));
   await db.store.apiKeys.insert(newKey({ scopes: ["admin:*"], expiresAt: past() }));
@@ -118,7 +118,7 @@ test("there is an administrator's key when one lives, and not when it is revoked
   expect(await db.store.apiKeys.hasLiveAdminBeside([])).toBe(false);
 });
 
-test("the use of keys is noted, at most once a minute", async () => {
+test("the last use of keys is recorded, at most once a minute", async () => {
   const [used, unused] = [newKey(), newKey()];
   const record = await db.store.apiKeys.insert(used);
   await db.store.apiKeys.insert(unused);
@@ -132,7 +132,7 @@ test("the use of keys is noted, at most once a minute", async () => {
   expect((await db.store.apiKeys.findLiveByHash(unused.hash))?.lastUsedAt).toBeNull();
 });
 
-test("a project's keys go with it, and the key itself is stored nowhere", async () => {
+test("a project's keys are deleted with it, and the plain key is never stored", async () => {
   const project = await db.newProject();
   const key = newKey({ project, hash: hashOf("svc_the_key_itself") });
   await db.store.apiKeys.insert(key);

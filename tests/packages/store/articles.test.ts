@@ -46,7 +46,7 @@ beforeEach(async () => {
 
 afterAll(() => db.close());
 
-test("of two operators who save the same version at once, one gets a version and the other one nothing", async () => {
+test("only one of two operators who save the same version at once succeeds", async () => {
   const outcomes = await Promise.all([save("One.", [article.version]), save("Two.", [article.version])]);
   expect(outcomes.map((outcome) => outcome?.changed).toSorted()).toEqual([false, true]);
   const versions = await db.store.articles.listVersions(project, article.id);
@@ -59,7 +59,7 @@ test("concurrent saves of any version are all stored, each with its own number",
   expect(versions.map(({ number }) => number)).toEqual(Array.from({ length: 11 }, (_, index) => 11 - index));
 });
 
-test("the newest versions are stored, and the published one however old it is", async () => {
+test("the newest versions are kept, and the published one whatever its age", async () => {
   await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId: await insertDocument() });
   const { versionsMaxCount } = ARTICLE_LIMITS;
   for (let number = 2; number <= versionsMaxCount + 2; number += 1) await save(`Text ${number}.`);
@@ -106,7 +106,7 @@ test("another project finds, changes and deletes nothing of an article", async (
   expect(await articles.find(project, article.id)).toEqual(article);
 });
 
-test("an article is deleted with its versions and images, and so are the bytes that they count for", async () => {
+test("an article is deleted with its versions, its images and their stored bytes", async () => {
   const content = Buffer.alloc(1_000);
   await db.store.articles.insertImage(project, article.id, { mime: "image/png", content });
   const bytesOf = async () =>
@@ -120,7 +120,7 @@ test("an article is deleted with its versions and images, and so are the bytes t
   expect(await bytesOf()).toBe(0);
 });
 
-test("an article is deleted with the document that was published last, whatever its caller has read", async () => {
+test("an article is deleted with the document that was published last, whatever version the caller has read", async () => {
   const documentId = await insertDocument();
   await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId });
   expect(await db.store.articles.remove(project, { id: article.id, versions: [article.version] })).toBe(false);
@@ -130,7 +130,7 @@ test("an article is deleted with the document that was published last, whatever 
   expect(await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId })).toBe(false);
 });
 
-test("images of a deleted knowledge base are not found, and are removed step by step with its articles", async () => {
+test("images of a deleted knowledge base are not found, and are removed in steps with its articles", async () => {
   const image = { mime: "image/gif", content: Buffer.from("GIF89a") };
   for (let count = 0; count < 21; count += 1) await db.store.articles.insertImage(project, article.id, image);
   const imageId = await db.store.articles.insertImage(project, article.id, image);

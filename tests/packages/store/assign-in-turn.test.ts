@@ -95,7 +95,7 @@ describe("tickets of an agent that assigns in turn", () => {
     expect(events).toHaveLength(6);
   });
 
-  test("wait while nobody is on duty, while they are snoozed, and when somebody has them", async () => {
+  test("wait while no operator is on duty, while they are snoozed, and while they are assigned", async () => {
     const agentId = await newAgent("round-robin");
     const [waiting, snoozed, taken] = [await heldTicket(agentId), await heldTicket(agentId), await heldTicket(agentId)];
     await db.sql("UPDATE tickets SET snoozed_until = 'infinity' WHERE id = $1", [snoozed]);
@@ -107,7 +107,7 @@ describe("tickets of an agent that assigns in turn", () => {
     expect(await Promise.all([waiting, snoozed, taken].map(assigneeOf))).toEqual([`operator:${ann}`, null, "Ada"]);
   });
 
-  test("interrupt a run that is under way, so that nothing is sent automatically after that", async () => {
+  test("interrupt a run in progress, so that nothing is sent automatically after the assignment", async () => {
     const agentId = await newAgent("round-robin");
     const ticketId = await heldTicket(agentId, "under way");
     await db.store.messages.accept(project, newMessage({ chatId: "under way" }));

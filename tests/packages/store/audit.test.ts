@@ -81,7 +81,7 @@ const whole = (rows: number, number = rows) => ({
   head: rows === 0 ? null : expect.objectContaining({ number }),
 });
 
-describe("the audit trail", () => {
+describe("the audit log", () => {
   afterEach(reset);
 
   test.each([
@@ -102,7 +102,7 @@ describe("the audit trail", () => {
     expect(await store.audit.check()).toMatchObject(whole(1));
   });
 
-  test("keeps everything that is said of an event, and answers it", async () => {
+  test("stores and returns every field of an event", async () => {
     const project = { id: await opened.newProject(), name: "north" };
     const said = { object: newId(), project, requestId: newId(), count: 7, network: "203.0.113.0/24" };
     await store.audit.append(eventOf(said));
@@ -112,7 +112,7 @@ describe("the audit trail", () => {
     expect(bare).toMatchObject({ object: null, project: null, requestId: null, count: 1, network: null });
   });
 
-  test("keeps of the id of a request that is no UUID only a hash, for a caller has made it up", async () => {
+  test("stores only a hash of a request id that is not a UUID, since the caller has chosen it", async () => {
     const secret = `svc_planted${newId()}`;
     await store.audit.append(eventOf({ requestId: secret }));
     const [row] = await store.audit.listPage({}, { limit: 1 });
@@ -120,7 +120,7 @@ describe("the audit trail", () => {
     expect(await store.audit.check()).toMatchObject(whole(1));
   });
 
-  test("of many writers at once is one chain without a gap, in the order of its ids", async () => {
+  test("of many concurrent writers is one chain without gaps, in the order of its ids", async () => {
     const stores = [store, opened.openAnother(), opened.openAnother()];
     await Promise.all(
       Array.from({ length: 300 }, (_, index) => stores[index % 3]?.audit.append(eventOf({ actor: `key:${index}` }))),
@@ -133,7 +133,7 @@ describe("the audit trail", () => {
     expect(byId.map(({ number }) => number)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
   });
 
-  test("writes what comes at once in few transactions", async () => {
+  test("writes concurrent events in few transactions", async () => {
     await Promise.all(Array.from({ length: 200 }, () => store.audit.append(eventOf())));
     const [row] = await opened.sql<{ count: number }>(
       "SELECT count(DISTINCT xmin::text)::int AS count FROM audit_events",
@@ -141,7 +141,7 @@ describe("the audit trail", () => {
     expect(row?.count).toBeLessThanOrEqual(3);
   });
 
-  test("keeps the others of a batch when one of them cannot be stored", async () => {
+  test("stores the other events of a batch if one of them cannot be stored", async () => {
     const outcomes = await Promise.allSettled([
       store.audit.append(eventOf()),
       store.audit.append(eventOf({ object: "a\u0000b" })),
@@ -151,7 +151,7 @@ describe("the audit trail", () => {
     expect(await store.audit.check()).toMatchObject(whole(2));
   });
 
-  test("goes on in its order when the clock was set back", async () => {
+  test("keeps its order if the clock is set back", async () => {
     await store.audit.append(eventOf());
     await tamper("UPDATE audit_head SET day = day + 2, at = at + interval '2 days', number = 0");
     // The row before it lies two days ahead now.
@@ -163,7 +163,7 @@ describe("the audit trail", () => {
   });
 });
 
-describe("a list of the audit trail", () => {
+describe("a list of the audit log", () => {
   let north: NonNullable<NewAuditEvent["project"]>;
 
   beforeAll(async () => {
@@ -195,13 +195,13 @@ describe("a list of the audit trail", () => {
   const list = async (filter: Parameters<Store["audit"]["listPage"]>[0], limit = 9, before?: string) =>
     (await store.audit.listPage(filter, { limit, before })).map(({ network }) => network);
 
-  test("is newest first, in pages", async () => {
+  test("is paged, newest first", async () => {
     expect(await list({})).toEqual(["3", "2", "1", "0"]);
     const [, second] = await store.audit.listPage({}, { limit: 2 });
     expect(await list({}, 2, second?.id)).toEqual(["1", "0"]);
   });
 
-  test("has what every filter says, and all of them together", async () => {
+  test("applies each filter, and all of them together", async () => {
     expect(await list({ actor: "key:1" })).toEqual(["2", "0"]);
     expect(await list({ action: "keys.create" })).toEqual(["2", "1"]);
     expect(await list({ object: "o-1" })).toEqual(["1"]);
@@ -213,7 +213,7 @@ describe("a list of the audit trail", () => {
     expect(await list({ actor: "' OR 1=1 --" })).toEqual([]);
   });
 
-  test("is from a time on, and before another one", async () => {
+  test("is limited by a start and an end", async () => {
     const [, third] = await store.audit.listPage({}, { limit: 2 });
     const at = third?.at ?? new Date(0);
     const later = new Date(at.getTime() + 1);
@@ -256,7 +256,7 @@ describe("a check of the chain", () => {
   const days = async () => [...new Set((await positions()).map(({ day }) => day))];
   const rowAt = (day: string | undefined, number: number) => `day = '${day}' AND number = ${number}`;
 
-  test("finds nothing wrong in a whole one, also in parts, and says where it ends", async () => {
+  test("accepts a valid chain, also in parts, and returns its head", async () => {
     const [first, second, third] = await days();
     expect(await store.audit.check()).toMatchObject({ ...whole(9, 3), head: { day: third, number: 3 } });
     expect(await store.audit.check({ from: second })).toMatchObject(whole(6, 3));
@@ -267,7 +267,7 @@ describe("a check of the chain", () => {
     expect(await store.audit.check({ from: first, to: third })).toMatchObject(whole(9, 3));
   });
 
-  test("ends after so many rows, and goes on after the last of them", async () => {
+  test("stops after a number of rows, and continues after the last of them", async () => {
     const [first, second, third] = await days();
     const begun = await store.audit.check({ maxRows: 4 });
     expect(begun).toMatchObject({ fault: null, rows: 4, isPartial: true, head: { day: second, number: 1 } });
@@ -351,7 +351,7 @@ describe("a check of the chain", () => {
     expect([rows, before === null || before.number === 1]).toEqual([3, true]);
   });
 
-  test("finds that the end of an earlier day was cut off, by the day after it", async () => {
+  test("detects that the end of an earlier day was removed, by the day after it", async () => {
     const [, second, third] = await days();
     await tamper(`DELETE FROM audit_events WHERE ${rowAt(second, 3)}`);
     const error = { kind: "unlinked", day: third, number: 1 };
@@ -360,13 +360,13 @@ describe("a check of the chain", () => {
     expect((await store.audit.check({ from: third })).fault).toMatchObject(error);
   });
 
-  test("finds that a whole day is gone", async () => {
+  test("detects that a whole day was removed", async () => {
     const [, second, third] = await days();
     await tamper(`DELETE FROM audit_events WHERE day = '${second}'`);
     expect((await store.audit.check()).fault).toMatchObject({ kind: "unlinked", day: third, number: 1 });
   });
 
-  test("finds that the end was cut off, and that all was", async () => {
+  test("detects that the end was removed, and that everything was", async () => {
     const [, , third] = await days();
     await tamper(`DELETE FROM audit_events WHERE ${rowAt(third, 3)}`);
     expect((await store.audit.check()).fault).toEqual({ kind: "truncated", day: third, number: 3, id: null });
@@ -374,7 +374,7 @@ describe("a check of the chain", () => {
     expect((await store.audit.check()).fault).toMatchObject({ kind: "truncated", number: 1 });
   });
 
-  test("finds rows that stand after the end", async () => {
+  test("detects rows after the end", async () => {
     const [, , third] = await days();
     const { head } = await store.audit.check({ to: third });
     await store.audit.append(eventOf());
@@ -382,7 +382,7 @@ describe("a check of the chain", () => {
     expect((await store.audit.check()).fault).toMatchObject({ kind: "added", day: third, number: 4 });
   });
 
-  test("finds by a place that was kept elsewhere that all was made anew from there on", async () => {
+  test("detects by an earlier head that the chain was rewritten from there", async () => {
     const [, second, third] = await days();
     const { head: kept } = await store.audit.check();
     const { head: earlier } = await store.audit.check({ to: second });
@@ -402,7 +402,7 @@ describe("a check of the chain", () => {
     expect((await store.audit.check({ expect: { ...kept, number: 99 } })).fault).toMatchObject({ number: 99 });
   });
 
-  test("is not confused by what is written meanwhile", async () => {
+  test("is not affected by concurrent writes", async () => {
     const stop = new AbortController();
     const writing = (async () => {
       while (!stop.signal.aborted) await Promise.all(Array.from({ length: 20 }, () => store.audit.append(eventOf())));

@@ -43,7 +43,7 @@ const untilWaiting = (count: number) =>
     { what: `${count} statements to wait` },
   );
 
-test("a call that finds all connections in use is told that the service is busy, and readiness does not change", async () => {
+test("a call that finds all connections in use fails as busy, and readiness does not change", async () => {
   const {
     stuck,
     error,
@@ -64,7 +64,7 @@ test("a call that finds all connections in use is told that the service is busy,
   expect(problem).toEqual({ status: "fulfilled", value: null });
 });
 
-test("a call that waits for a connection to a server that does not respond is told that it cannot be reached", async () => {
+test("a call that waits for a connection to an unresponsive server fails as unavailable", async () => {
   const proxy = await startSilencingProxy(db.url);
   const silent = openStore({ url: proxy.url, secretKey: SECRET_KEY, log: testLog() });
   try {
@@ -81,7 +81,7 @@ test("a call that waits for a connection to a server that does not respond is to
   }
 });
 
-test("what callers have received is recorded while every connection for messages is in use", async () => {
+test("deliveries are recorded while every connection for messages is in use", async () => {
   const { ticketId } = await store.messages.accept(project, newMessage({ chatId: "drained", mode: "async" }));
   await openAndFinish(store, answeredRun(await claimNow(store, project, ticketId), ["one", "two"]));
   const instance = "0198b7a0-0000-7000-8000-000000000001";

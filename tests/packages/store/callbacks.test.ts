@@ -92,7 +92,7 @@ const madeIn = (ticketId: string) =>
 const idsOf = (made: DueDelivery[]) => made.map(({ deliveryId }) => deliveryId);
 
 describe("an answered message", () => {
-  test("has one callback with its replies, under the id that its sender was told, however often it is settled", async () => {
+  test("gets one callback with its replies, with the id that its sender got, however often callbacks are created", async () => {
     const sent = await send("answered");
     await finish(sent, ["one", "two"]);
     expect(await settle(sent)).toEqual([{ project, ticketId: sent.ticketId, deliveryId: sent.deliveryId, tries: 0 }]);
@@ -119,7 +119,7 @@ describe("an answered message", () => {
     expect(await madeIn(sent.ticketId)).toEqual([{ id: sent.deliveryId, type: "message.completed", texts: [] }]);
   });
 
-  test("has a callback of its own for each reply that comes after the final one", async () => {
+  test("gets another callback for each reply after the final one", async () => {
     const sent = await send("later replies");
     await finish(sent, ["the answer"]);
     await settle(sent);
@@ -138,15 +138,15 @@ describe("an answered message", () => {
   });
 });
 
-describe("a message that is not answered at once", () => {
-  test("has a callback for the review with the hand-off text, of another id than the final one", async () => {
+describe("a message that is not answered immediately", () => {
+  test("gets a callback for the review with the handoff text, with another id than the final one", async () => {
     const sent = await send("reviewed");
     await finish(sent, ["a person looks"], HELD);
     expect(idsOf(await settle(sent))).not.toContain(sent.deliveryId);
     expect(await madeIn(sent.ticketId)).toMatchObject([{ type: "message.in_review", texts: ["a person looks"] }]);
   });
 
-  test("has one for its timeout once that is over, and then the final one", async () => {
+  test("gets one at its timeout, and then the final one", async () => {
     const sent = await send("late", 60_000);
     expect(await settle(sent)).toEqual([]);
     await timeOut(sent);
@@ -161,7 +161,7 @@ describe("a message that is not answered at once", () => {
     ]);
   });
 
-  test("has none for its timeout when its sender was told of something else by then", async () => {
+  test("gets none at its timeout if its sender got another one before", async () => {
     const sent = await send("held in time", 60_000);
     await finish(sent, [], HELD);
     await settle(sent);
@@ -170,7 +170,7 @@ describe("a message that is not answered at once", () => {
     expect(await madeIn(sent.ticketId)).toMatchObject([{ type: "message.in_review" }]);
   });
 
-  test("has one when it is a dead letter, and the final one once it was sent again", async () => {
+  test("gets one when it becomes a dead letter, and the final one after a retry", async () => {
     const sent = await send("dead letter");
     await finish(sent, [], FAILED);
     await settle(sent);
@@ -186,7 +186,7 @@ describe("a message that is not answered at once", () => {
 });
 
 describe("several messages of a chat", () => {
-  test("have their callbacks in the order of the messages, whichever is settled", async () => {
+  test("get their callbacks in the order of the messages, whichever is requested", async () => {
     const chatId = "in order";
     const sent = [await send(chatId), await send(chatId), await send(chatId)] as const;
     for (const [index, message] of sent.entries()) await finish(message, [`answer ${index}`]);
@@ -196,7 +196,7 @@ describe("several messages of a chat", () => {
     );
   });
 
-  test("have each callback once and in order, whoever settles them at the same moment", async () => {
+  test("get each callback once and in order, also from concurrent workers", async () => {
     const others = [db.openAnother(), db.openAnother()];
     const chats = Array.from({ length: 10 }, (_, chat) => `at once ${chat}`);
     const everySent = await Promise.all(
@@ -228,7 +228,7 @@ describe("several messages of a chat", () => {
     }
   });
 
-  test("of which one is settled in a batch with other chats lock in one order, so that no two batches wait for each other", async () => {
+  test("are locked in one order in batches with other chats, so that batches do not deadlock", async () => {
     const sent = await Promise.all(Array.from({ length: 60 }, (_, chat) => send(`batch ${chat}`)));
     await Promise.all(sent.map((message) => finish(message, ["answer"])));
     const refs = sent.map(({ ticketId }) => ({ project, ticketId }));
@@ -245,8 +245,8 @@ describe("several messages of a chat", () => {
   });
 });
 
-describe("settling", () => {
-  test("makes nothing for a stranger", async () => {
+describe("creating callbacks", () => {
+  test("creates none for another project", async () => {
     const sent = await send("of the owner");
     await finish(sent, ["answer"]);
     const stranger = await db.newProject();
@@ -256,7 +256,7 @@ describe("settling", () => {
     expect(await store.callbacks.findDeliveryId(project, messageId)).toBe(deliveryId);
   });
 
-  test("of messages without callbacks makes nothing", async () => {
+  test("creates none for messages without a callback URL", async () => {
     const sent = await send("async", 30_000, { mode: "async", callback: null });
     await finish(sent, ["answer"]);
     expect(await settle(sent)).toEqual([]);
@@ -264,7 +264,7 @@ describe("settling", () => {
     expect(await store.callbacks.settle([])).toEqual([]);
   });
 
-  test("reads the callbacks of the chats that it is asked for and no others, however many are open", async () => {
+  test("reads only the requested chats, however many are open", async () => {
     // What waits for a person stays open for days.
     await db.sql(
       `INSERT INTO callbacks (message_id, project_id, ticket_id, url, delivery_id, told, is_final_made)
@@ -326,7 +326,7 @@ describe("the sweeper finds", () => {
     expect(await ticketsFound()).toEqual([]);
   });
 
-  test("a message that is out of time at once, and once, whoever asks", async () => {
+  test("a message that has timed out immediately, and once over all replicas", async () => {
     const sent = await send("out of time", 60_000);
     const mark = async () => {
       const marked = await Promise.all([store, db.openAnother()].map((on) => on.callbacks.markTimeouts(1_000)));
@@ -344,7 +344,7 @@ describe("the sweeper finds", () => {
     expect(await ticketsFound()).toEqual([]);
   });
 
-  test("a message that was told of before and has moved on", async () => {
+  test("a message that had a callback and has changed since", async () => {
     const sent = await send("moved on");
     await finish(sent, [], FAILED);
     await settle(sent);
@@ -357,7 +357,7 @@ describe("the sweeper finds", () => {
     expect(await ticketsFound()).toEqual([sent.ticketId]);
   });
 
-  test("at most as many chats as it asks for", async () => {
+  test("at most the requested number of chats", async () => {
     for (const chat of [1, 2, 3]) {
       const sent = await send(`limited ${chat}`);
       await finish(sent, []);
@@ -376,7 +376,7 @@ const sealedOf = async ({ messageId }: Sent) => {
   return rows[0]?.sealed;
 };
 
-test("a sender's key that is kept sealed is erased after 30 days, and not before", async () => {
+test("a sender's encrypted key is deleted after 30 days, and not before", async () => {
   const [young, old] = [await send("young secret"), await send("old secret")];
   for (const [sent, days] of [
     [young, 29],
@@ -393,7 +393,7 @@ test("a sender's key that is kept sealed is erased after 30 days, and not before
   expect(await store.callbacks.eraseOldSecrets(1_000)).toBe(0);
 });
 
-test("a sender's key that is kept sealed is erased when it is revoked, and no other", async () => {
+test("a sender's encrypted key is deleted when it is revoked, and no other", async () => {
   const makeKey = async () => {
     const key = await store.apiKeys.insert({
       name: "sender",
@@ -420,7 +420,7 @@ test("a sender's key that is kept sealed is erased when it is revoked, and no ot
   expect([await sealedOf(kept), await sealedOf(erased)]).toEqual([expect.any(String), null]);
 });
 
-test("a key that is old and in use at this moment is erased the next time, and nobody is waited for", async () => {
+test("an old key that is in use is deleted the next time, without waiting", async () => {
   const sent = await send("old and locked");
   await db.sql("UPDATE callbacks SET created_at = now() - interval '31 days' WHERE message_id = $1", [sent.messageId]);
   const client = new Client({ connectionString: db.url });

@@ -39,7 +39,7 @@ const settle = (botId: number, ...ids: number[]) => store.channelUpdates.settle(
 const dueNow = (botId: number) => db.sql("UPDATE messenger_updates SET next_at = now() WHERE bot_id = $1", [botId]);
 
 describe("updates of the messenger", () => {
-  test("are there once, however often and by whomever they are stored, and keep their message", async () => {
+  test("are stored once, however often and by any replica, and keep their message", async () => {
     const [bot, ticket] = [nextBot(), newId()];
     expect(await insert(bot, update(5, ticket), update(5, ticket), update(3, ticket))).toBe(2);
     const [before] = await store.channelUpdates.listHeads(bot, [], 10);
@@ -55,7 +55,7 @@ describe("updates of the messenger", () => {
     expect(await insert(nextBot(), update(3, ticket))).toBe(1);
   });
 
-  test("wait in the order of their numbers, each conversation by itself", async () => {
+  test("wait in the order of their numbers within each conversation", async () => {
     const [bot, one, other] = [nextBot(), newId(), newId()];
     await insert(bot, update(12, one), update(11, other), update(13, other), update(10, one));
     expect(await heads(bot)).toEqual([10, 11]);
@@ -67,7 +67,7 @@ describe("updates of the messenger", () => {
     expect(await heads(bot)).toEqual([]);
   });
 
-  test("that are about no conversation are only known to have come", async () => {
+  test("without a conversation are only recorded as received", async () => {
     const bot = nextBot();
     await insert(bot, update(1, "", { origin: null }));
     expect(await heads(bot)).toEqual([]);
@@ -77,7 +77,7 @@ describe("updates of the messenger", () => {
     ]);
   });
 
-  test("say nothing any more once they are settled", async () => {
+  test("lose their content once they are processed", async () => {
     const [bot, ticket] = [nextBot(), newId()];
     await insert(bot, update(1, ticket));
     await settle(bot, 1);
@@ -86,7 +86,7 @@ describe("updates of the messenger", () => {
     ).toEqual([{ state: "accepted", chat_id: null, user_id: null, body: null, excerpt: null }]);
   });
 
-  test("that are put off hold up their own conversation alone", async () => {
+  test("that are deferred block only their own conversation", async () => {
     const [bot, one, other] = [nextBot(), newId(), newId()];
     await insert(bot, update(1, one), update(2, one), update(3, other));
     const later = { delayMs: 60_000, failure: "away" };
@@ -100,7 +100,7 @@ describe("updates of the messenger", () => {
     ]);
   });
 
-  test("of one album are joined, and what comes later of it is by itself", async () => {
+  test("of one album are combined, and later parts are separate", async () => {
     const [bot, ticket, albumId] = [nextBot(), newId(), "a-1"];
     await insert(bot, update(1, ticket, { albumId }), update(2, ticket, { albumId }), update(3, ticket));
     expect(await heads(bot)).toEqual([]);
@@ -119,7 +119,7 @@ describe("updates of the messenger", () => {
     expect(await join(4)).toEqual([4]);
   });
 
-  test("that are dead are listed for their project and can be taken again, an album as a whole", async () => {
+  test("that are dead are listed in their project and can be retried, an album as a whole", async () => {
     const [bot, ticket, own] = [nextBot(), newId(), await db.newProject()];
     const parts = [update(1, ticket, { albumId: "a" }), update(2, ticket, { albumId: "a" })];
     await store.channelUpdates.insertMany(own, bot, parts);
@@ -138,7 +138,7 @@ describe("updates of the messenger", () => {
     expect(await store.channelUpdates.joinAlbum({ botId: bot, updateId: 1 })).toHaveLength(2);
   });
 
-  test("are forgotten when they can come no more, dead ones after a month", async () => {
+  test("are deleted when they can no longer be sent again, dead ones after a month", async () => {
     const [bot, ticket] = [nextBot(), newId()];
     await insert(bot, update(1, ticket), update(2, ticket), update(3, ticket), update(4, ticket));
     await settle(bot, 1, 2);
@@ -160,7 +160,7 @@ describe("updates of the messenger", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("find the message that was made of a message of Telegram, the newest one where it was corrected", async () => {
+  test("find the message for a message of Telegram, the newest one if it was corrected", async () => {
     const accept = (text: string, messageId: number) =>
       store.messages.accept(project, {
         channelId: "messenger",
@@ -184,7 +184,7 @@ describe("updates of the messenger", () => {
     expect(await store.channelUpdates.findMessage(project, ticketId, 73)).toBeNull();
   });
 
-  test("without a conversation are found, shown and erased by their user and their chat", async () => {
+  test("without a conversation are found, exported and erased by their user and their chat", async () => {
     const [bot, ticket, own] = [nextBot(), newId(), await db.newProject()];
     await store.channelUpdates.insertMany(own, bot, [update(1, ticket), update(2, newId())]);
     const owners = {
@@ -207,7 +207,7 @@ describe("updates of the messenger", () => {
 describe("a lease", () => {
   const take = (name: string, holder: string, ms = 60_000) => store.serviceLeases.take(name, holder, ms);
 
-  test("has one holder, who may renew it, until it ends or is given back", async () => {
+  test("has one holder, which may renew it, until it expires or is released", async () => {
     const [name, one, other] = [newId(), newId(), newId()];
     const taken = await Promise.all([take(name, one), take(name, other)]);
     expect(taken.filter(Boolean)).toHaveLength(1);

@@ -24,7 +24,7 @@ async function fillChat(project: ProjectId, texts: string[]): Promise<string> {
   return ticketId;
 }
 
-test("a chat's messages are claimed oldest first, each after the one before is finished", async () => {
+test("a chat's messages are claimed oldest first, each after the previous one is finished", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["first", "second", "third"]);
   const order: string[] = [];
@@ -37,7 +37,7 @@ test("a chat's messages are claimed oldest first, each after the one before is f
   expect(order).toEqual(["first", "second", "third"]);
 });
 
-test("a claim hands over the whole message with its place and the number of this attempt", async () => {
+test("a claim returns the whole message with its sequence number and the number of the attempt", async () => {
   const project = await db.newProject();
   const message = newMessage({ chatId: "whole", userId: "user-1", channelMeta: { origin: "test" } });
   const accepted = await db.store.messages.accept(project, message);
@@ -63,7 +63,7 @@ test("a claim hands over the whole message with its place and the number of this
   });
 });
 
-test("of 50 concurrent claims on a chat from two processes exactly one succeeds, time and again", async () => {
+test("exactly one of 50 concurrent claims on a chat from two processes succeeds each time", async () => {
   const project = await db.newProject();
   const another = db.openAnother();
   const texts = Array.from({ length: 8 }, (_, index) => `message ${index}`);
@@ -86,7 +86,7 @@ test("of 50 concurrent claims on a chat from two processes exactly one succeeds,
   expect(order).toEqual(texts);
 });
 
-test("while workers of two processes claim and finish as fast as they can, each message is run once and in order", async () => {
+test("each message is processed once and in order by concurrent workers of two processes", async () => {
   const project = await db.newProject();
   const another = db.openAnother();
   const texts = Array.from({ length: 15 }, (_, index) => `message ${String(index).padStart(2, "0")}`);
@@ -117,7 +117,7 @@ test("while workers of two processes claim and finish as fast as they can, each 
   }
 });
 
-test("different chats are claimed side by side", async () => {
+test("different chats are claimed concurrently", async () => {
   const project = await db.newProject();
   const tickets = await Promise.all(Array.from({ length: 30 }, (_, index) => fillChat(project, [`side ${index}`])));
   const claims = await Promise.all(tickets.map((ticketId) => db.store.messages.claim(project, ticketId)));
@@ -125,7 +125,7 @@ test("different chats are claimed side by side", async () => {
   expect(new Set(claims.map((claim) => claim?.leaseId)).size).toBe(30);
 });
 
-test("the lease of a worker that does not renew it goes to the next one, and the attempt is not counted", async () => {
+test("an expired lease is claimed by the next worker, and the attempt is not counted", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["abandoned"]);
   const first = await claimNow(db.store, project, ticketId);
@@ -136,7 +136,7 @@ test("the lease of a worker that does not renew it goes to the next one, and the
   expect(second.leaseId).not.toBe(first.leaseId);
 });
 
-test("renewing keeps exactly those leases that are still held, for another full term", async () => {
+test("renewing extends exactly the leases that are still held, by the full duration", async () => {
   const project = await db.newProject();
   const [kept, lost] = [await fillChat(project, ["kept"]), await fillChat(project, ["lost"])];
   const leases = [await claimNow(db.store, project, kept), await claimNow(db.store, project, lost)];
@@ -152,7 +152,7 @@ test("renewing keeps exactly those leases that are still held, for another full 
   expect(rows).toEqual([{ full: true }]);
 });
 
-test("a lease that is given back can be claimed at once, and not by giving it back twice", async () => {
+test("a released lease can be claimed immediately; releasing it twice does not release the next one", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["given back"]);
   const first = await claimNow(db.store, project, ticketId);
@@ -163,7 +163,7 @@ test("a lease that is given back can be claimed at once, and not by giving it ba
   expect(second.messageId).toBe(first.messageId);
 });
 
-test("what a run has found is kept for the next try, but not from a worker that has lost its lease", async () => {
+test("the results of a run are stored for the next attempt, unless the worker has lost its lease", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["progress"]);
   const first = await claimNow(db.store, project, ticketId);
@@ -176,7 +176,7 @@ test("what a run has found is kept for the next try, but not from a worker that 
   expect((await claimNow(db.store, project, ticketId)).progress).toEqual({ triage: "done" });
 });
 
-test("a chat without a message that waits cannot be claimed", async () => {
+test("a chat without a waiting message cannot be claimed", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["only one"]);
   await openAndFinish(db.store, answeredRun(await claimNow(db.store, project, ticketId), []));
@@ -184,7 +184,7 @@ test("a chat without a message that waits cannot be claimed", async () => {
   expect(await db.store.messages.claim(project, "00000000-0000-7000-8000-000000000000")).toBeNull();
 });
 
-test("a claim that had to wait for a slow worker's retry keeps to the time that the retry set", async () => {
+test("a claim that waited for a slow worker's retry respects the delay of the retry", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["put off"]);
   const slow: ClaimedMessage = await claimNow(db.store, project, ticketId);
@@ -207,7 +207,7 @@ test("a claim that had to wait for a slow worker's retry keeps to the time that 
   }
 });
 
-test("a claim that opens the ticket does what opening it by itself does, and reads the last texts of the chat", async () => {
+test("a claim that opens the ticket is equivalent to opening it separately, and reads the last texts of the chat", async () => {
   const { store } = db;
   const project = await db.newProject();
   const meta = { first: 1, both: 1 };
@@ -235,7 +235,7 @@ test("a claim that opens the ticket does what opening it by itself does, and rea
   expect(row).toEqual({ channel_meta: { first: 1, both: 2 } });
 });
 
-test("a message whose ticket cannot be opened is claimed without it, next to others that are opened", async () => {
+test("a message whose ticket cannot be opened is claimed without it, without affecting others", async () => {
   const { store } = db;
   const project = await db.newProject();
   await db.sql("ALTER TABLE tickets ADD CONSTRAINT no_poison CHECK (subject <> 'poison')");
@@ -253,7 +253,7 @@ test("a message whose ticket cannot be opened is claimed without it, next to oth
   }
 });
 
-test("the subject of a ticket is the first line of its first message, trimmed as text is, without direction controls", async () => {
+test("the subject of a ticket is the first line of its first message, trimmed, without bidirectional controls", async () => {
   const { store } = db;
   const project = await db.newProject();
   const spaces =

@@ -112,7 +112,7 @@ afterAll(async () => {
 });
 
 describe("a copy", () => {
-  test("holds every table of the schema but those that are left out for a reason", async () => {
+  test("contains every table of the schema except those excluded for a reason", async () => {
     const rows = await source.sql<{ name: string }>(
       "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relpersistence = 'p'",
     );
@@ -120,7 +120,7 @@ describe("a copy", () => {
     expect([...copied.tables.map(({ table }) => table.name), ...Object.keys(LEFT_OUT)].sort()).toEqual(names.sort());
   });
 
-  test("is of one moment, whatever is written while it is made", async () => {
+  test("is a consistent snapshot despite concurrent writes", async () => {
     const { store } = source;
     const project = await source.newProject();
     await takeStoreCopy(
@@ -140,7 +140,7 @@ describe("a copy", () => {
     copied = await copyOf(source.url);
   });
 
-  test("is refused with another secret key, and beside a migration", async () => {
+  test("is rejected with another secret key, and during a migration", async () => {
     await expect(copyOf(source.url, `${SECRET_KEY}x`)).rejects.toMatchObject({ fault: "wrong_key" });
     const client = new Client({ connectionString: source.url });
     await client.connect();
@@ -149,7 +149,7 @@ describe("a copy", () => {
     await client.end();
   });
 
-  test("ends at once when it is not wanted any more, and leaves no connection", async () => {
+  test("stops immediately when it is aborted, and leaves no connection", async () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     const taking = takeStoreCopy(
@@ -165,8 +165,8 @@ describe("a copy", () => {
   });
 });
 
-describe("what is put back", () => {
-  test("is the same, row by row, but for leases and for who was alive", async () => {
+describe("restored data", () => {
+  test("is the same, row by row, except for leases and heartbeats", async () => {
     expect(await put(target.url)).toMatchObject({ tables: copied.tables.length, migrated: [] });
     const [now, then] = [await contents(target.url), await contents(source.url)];
     const moved = ["chats", "ticket_index"];
@@ -179,19 +179,19 @@ describe("what is put back", () => {
     for (const text of HOSTILE) expect(texts).toContainEqual({ text });
   });
 
-  test("gives out numbers after those that were given out", async () => {
+  test("continues its sequences", async () => {
     const [next] = await query<{ id: string; top: string }>(
       `SELECT nextval(pg_get_serial_sequence('ticket_events', 'id')) AS id, (SELECT max(id) FROM ticket_events) AS top`,
     );
     expect(Number(next?.id)).toBe(Number(next?.top) + 1);
   });
 
-  test("keeps the audit trail append-only", async () => {
+  test("keeps the audit log append-only", async () => {
     await expect(query("DELETE FROM audit_events")).rejects.toThrow("append-only");
     await expect(query("UPDATE audit_head SET number = 0")).rejects.toThrow("append-only");
   });
 
-  test("is refused where there is data, and replaces it where that is wanted; somebody else's table stays", async () => {
+  test("is rejected if there is data, unless it may be replaced; other tables are kept", async () => {
     await expect(put(target.url)).rejects.toMatchObject({ fault: "not_empty" });
     await query("CREATE TABLE somebody_elses (id integer)");
     await query("INSERT INTO projects (id, name, handoff_text) VALUES (gen_random_uuid(), 'to be removed', '')");
@@ -201,7 +201,7 @@ describe("what is put back", () => {
     await query("DROP TABLE somebody_elses");
   });
 
-  test("is refused while processes are at work, unless they may be interrupted", async () => {
+  test("is rejected while processes are running, unless they may be interrupted", async () => {
     const client = new Client({ connectionString: target.url, application_name: "svc-api" });
     await client.connect();
     await expect(put(target.url, { mayReplace: true })).rejects.toMatchObject({ fault: "in_use" });
@@ -213,7 +213,7 @@ describe("what is put back", () => {
   });
 });
 
-describe("a copy that cannot be put back changes nothing", () => {
+describe("a failed restore changes nothing", () => {
   const brokenHeads: [string, string, (head: StoreCopyHead) => Partial<StoreCopyHead>][] = [
     ["of a newer version", "newer_copy", ({ migrations }) => ({ migrations: [...migrations, "9999_future"] })],
     ["without a schema", "bad_copy", () => ({ migrations: [] })],
@@ -275,7 +275,7 @@ describe("a copy that cannot be put back changes nothing", () => {
     expect(await contents(target.url)).toEqual(before);
   });
 
-  test("that breaks off", async () => {
+  test("if it is truncated", async () => {
     const before = await contents(target.url);
     async function* breakOff() {
       yield* replay(copied.tables.slice(0, 10));
@@ -297,7 +297,7 @@ describe("a copy that cannot be put back changes nothing", () => {
     expect(await contents(target.url)).toEqual(before);
   });
 
-  test("while another one is at work", async () => {
+  test("while another one is running", async () => {
     const client = new Client({ connectionString: target.url });
     await client.connect();
     await client.query("SELECT pg_advisory_lock(7241865325823964)");
@@ -306,7 +306,7 @@ describe("a copy that cannot be put back changes nothing", () => {
   });
 });
 
-test("what was worked on when the copy was made is taken up again, and what was answered is not", async () => {
+test("messages in progress at the time of the copy are processed again, and answered ones are not", async () => {
   await put(target.url, { mayReplace: true });
   const { openStore } = await import("@svc/store");
   const store = openStore({ url: target.url, secretKey: SECRET_KEY, log: testLog() });

@@ -55,7 +55,7 @@ const visitor = (name: string, change: Partial<NewMessage> = {}): Partial<NewMes
 });
 
 describe("customers", () => {
-  test("are made of what each channel knows, with a friendly name that is the same for the same identity", async () => {
+  test("are created from each channel's data, with a stable friendly name per identity", async () => {
     const contact = { name: "Jonas Weber", email: "jonas@weber.example" };
     const tickets = [
       await say(visitor("1", { channelMeta: { contact } })),
@@ -96,7 +96,7 @@ describe("customers", () => {
     expect((await customerOf(again)).alias).toBe(user?.alias);
   });
 
-  test("cost a message that says nothing new no write, and are the same when they are followed again", async () => {
+  test("need no write for a message without new data, and are idempotent", async () => {
     const ticketId = await say({ userId: "u-1", chatId: "c", channelMeta: { name: "Ada" } });
     await follow();
     const rows = () => db.sql("SELECT xmin::text, ctid::text, * FROM customers WHERE project_id = $1", [project]);
@@ -109,7 +109,7 @@ describe("customers", () => {
     expect([await rows(), await links()]).toEqual(before);
   });
 
-  test("are one for a user on every chat and channel, whatever the case of an address", async () => {
+  test("are one per user over all chats and channels, whatever the case of an email address", async () => {
     const tickets = [
       await say({ userId: "Maria@Kellerbau.example" }),
       await say(visitor("2", { userId: "maria@kellerbau.example" })),
@@ -128,7 +128,7 @@ describe("customers", () => {
     expect(page.tickets.map(({ id }) => id).toSorted()).toEqual(tickets.toSorted());
   });
 
-  test("are not joined by an address that a form states", async () => {
+  test("are not joined by an unverified address from a form", async () => {
     const email = "boss@example.org";
     const tickets = [await say({ userId: email }), await say(visitor("3", { channelMeta: { contact: { email } } }))];
     await follow();
@@ -137,7 +137,7 @@ describe("customers", () => {
     expect((await list({ q: email })).map(({ id }) => id).toSorted()).toEqual([first?.id, second?.id].toSorted());
   });
 
-  test("of a browser and of the user who signs in become one, and the old ID leads to it", async () => {
+  test("of a browser and of the user who signs in are merged, and the old ID redirects", async () => {
     const known = await say({ userId: "u-9", channelMeta: { name: "Mei Lin" } });
     const chat = visitor("4", { channelMeta: { contact: { name: "M." } } });
     const ticketId = await say(chat);
@@ -152,7 +152,7 @@ describe("customers", () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test("keep their chat when another user writes in it, and what that user says is not theirs", async () => {
+  test("keep their chat when another user writes in it, without that user's data", async () => {
     const group = { channelId: "messenger", chatId: "-100", mode: null } as const;
     const from = (name: string) => ({ telegram: { from: { name } } });
     const ticketId = await say({ ...group, userId: "1", channelMeta: from("Ann") });
@@ -163,7 +163,7 @@ describe("customers", () => {
     expect(await customerOf(ticketId)).toMatchObject({ id: first.id, name: "Ann", identities: first.identities });
   });
 
-  test("take the newest facts, but not in place of what a person has set", async () => {
+  test("get the newest facts, except those that an operator has set", async () => {
     const ticketId = await say({ userId: "u", chatId: "c", channelMeta: { name: "Jo", phone: "+49 1111" } });
     await follow();
     const { id, version } = await customerOf(ticketId);
@@ -185,7 +185,7 @@ describe("customers", () => {
     });
   });
 
-  test("are found by name, address, external ID, attribute and identity, letter for letter, page by page", async () => {
+  test("are found by name, address, external ID, attribute and identity, by literal text, in pages", async () => {
     const names = ["Zoë 100%_\\", "Anna", "Anna B"];
     for (const [index, name] of names.entries()) await say({ userId: `user-${index}`, channelMeta: { name } });
     await follow();
@@ -208,7 +208,7 @@ describe("customers", () => {
     expect(pages).toEqual([...names].toReversed());
   });
 
-  test("are merged by hand: conversations, identities and missing facts move, and links go on", async () => {
+  test("are merged by hand: conversations, identities and missing facts move, and old links still work", async () => {
     const [one, other] = [
       await say({ userId: "a", channelMeta: { name: "Ann", phone: "+49 1111" } }),
       await say({ userId: "b", channelMeta: { name: "B", email: "b@example.org" } }),
@@ -290,7 +290,7 @@ describe("a blocked customer", () => {
   });
 });
 
-test("notes are kept in the order of time, merged, exported and deleted, at most 100", async () => {
+test("notes are listed by time, merged, exported and deleted, at most 100", async () => {
   const [first, second] = [await say({ userId: "a" }), await say({ userId: "b" })];
   await follow();
   const [one, other] = [await customerOf(first), await customerOf(second)];
@@ -319,7 +319,7 @@ test("notes are kept in the order of time, merged, exported and deleted, at most
 describe("erasures and exports", () => {
   const owner = { chatId: null, updatesChatId: null };
 
-  test("cover the customers of a subject, and what is left makes new ones of what it says", async () => {
+  test("cover the customers of a subject, and remaining conversations create new ones", async () => {
     const [erased, kept] = [await say({ userId: "u-1", chatId: "c" }), await say(visitor("5"))];
     await follow();
     const [customer, other] = [await customerOf(erased), await customerOf(kept)];
@@ -354,7 +354,7 @@ describe("erasures and exports", () => {
   });
 });
 
-test("a stranger finds, changes and merges no customer", async () => {
+test("another project finds, changes and merges no customer", async () => {
   const [ticketId, stranger] = [await say({ userId: "u" }), await db.newProject()];
   await follow();
   const { id } = await customerOf(ticketId);

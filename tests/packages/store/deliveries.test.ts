@@ -99,7 +99,7 @@ const sealedOf = async (messageId: string) =>
   )[0]?.sealed;
 
 describe("a claim", () => {
-  test("answers all that the request is made of", async () => {
+  test("returns all data of the request", async () => {
     const key = await store.apiKeys.insert({
       name: "sender",
       prefix: "svc_1234",
@@ -140,7 +140,7 @@ describe("a claim", () => {
     expect((await begin({ ticketId })).isKeyRevoked).toBe(true);
   });
 
-  test("takes the oldest callback of the chat, which holds back the later ones until it is over", async () => {
+  test("claims the oldest callback of the chat, which blocks the later ones until it has ended", async () => {
     const [first, second] = [await addCallback("held back"), await addCallback("held back")];
     const claimed = await claim(first);
     expect(claimed.id).toBe(first.id);
@@ -154,7 +154,7 @@ describe("a claim", () => {
     expect((await claim(first)).id).toBe(second.id);
   });
 
-  test("is one worker's alone, whoever asks at the same moment", async () => {
+  test("succeeds for only one of several concurrent workers", async () => {
     const others = [db.openAnother(), db.openAnother()];
     const chats = await Promise.all(
       Array.from({ length: 10 }, async (_, chat) => {
@@ -176,7 +176,7 @@ describe("a claim", () => {
     for (const own of chats) expect(order.get(own[0].ticketId)).toEqual(own.map(({ id }) => id));
   });
 
-  test("that waits for another one to end takes what is next then, and never the same", async () => {
+  test("that waits for another one claims the next callback, and never the same", async () => {
     const [first, second] = [await addCallback("waits"), await addCallback("waits")];
     const client = new Client({ connectionString: db.url });
     await client.connect();
@@ -200,7 +200,7 @@ describe("a claim", () => {
     }
   });
 
-  test("costs no attempt: a process that died before the request was sent leaves none", async () => {
+  test("is no attempt: a process that crashed before the request was sent leaves none", async () => {
     const pending = await addCallback("died before the request");
     await claim(pending);
     await expire(pending.id);
@@ -208,7 +208,7 @@ describe("a claim", () => {
     expect(await claim(pending)).toMatchObject({ failures: 0, attempt: 1, lapses: 1 });
   });
 
-  test("after a process died while it made a request is the next attempt, at the same position in the schedule", async () => {
+  test("after a crash during a request is the next attempt, at the same position in the schedule", async () => {
     const pending = await addCallback("crashed");
     const first = await begin(pending);
     await expire(pending.id);
@@ -239,14 +239,14 @@ describe("a claim", () => {
     expect(await claim(pending)).toMatchObject({ lapses: 0, failures: 0, attempt: 1 });
   });
 
-  test("of a stranger's chat finds nothing", async () => {
+  test("of another project's chat finds nothing", async () => {
     const { ticketId } = await addCallback("of the owner");
     expect(await store.deliveries.claim(await db.newProject(), ticketId)).toBeNull();
   });
 });
 
-describe("a try that is over", () => {
-  test("and was received delivers its replies and forgets the sender's key", async () => {
+describe("a finished attempt", () => {
+  test("that succeeded marks its replies as delivered and deletes the sender's key", async () => {
     const pending = await addCallback("received");
     await finishNext(pending, "delivered");
     expect(await find(pending.id)).toEqual({
@@ -268,14 +268,14 @@ describe("a try that is over", () => {
     expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
   });
 
-  test("keeps the sender's key when the callback was not the message's final one", async () => {
+  test("keeps the sender's key if the callback was not the message's final one", async () => {
     const pending = await addCallback("not final");
     await db.sql("UPDATE callbacks SET delivery_id = $2 WHERE message_id = $1", [pending.messageId, newId()]);
     await finishNext(pending, "delivered");
     expect(await sealedOf(pending.messageId)).toEqual(expect.any(String));
   });
 
-  test("and failed waits for the next one, with what came of each", async () => {
+  test("that failed is retried, with the result of each attempt", async () => {
     const pending = await addCallback("failed");
     await finishNext(pending, { delayMs: 60_000 });
     const item = await find(pending.id);
@@ -290,7 +290,7 @@ describe("a try that is over", () => {
     expect(await claim(pending)).toMatchObject({ failures: 1, attempt: 2 });
   });
 
-  test("changes nothing when its lease is lost, but is kept with the others", async () => {
+  test("changes nothing if its lease is lost, but is recorded with the others", async () => {
     const pending = await addCallback("lost lease");
     const late = await begin(pending);
     await expire(pending.id);
@@ -304,7 +304,7 @@ describe("a try that is over", () => {
     expect(await buffered(pending.ticketId)).toEqual([]);
   });
 
-  test("that was not made is given back and counts for nothing", async () => {
+  test("that was not sent is released and does not count", async () => {
     const pending = await addCallback("given back");
     await store.deliveries.postpone(await claim(pending), 60_000);
     expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
@@ -313,14 +313,14 @@ describe("a try that is over", () => {
     expect(await claim(pending)).toMatchObject({ failures: 0, attempt: 1 });
   });
 
-  test("that had begun in the store before nothing could be sent leaves no attempt", async () => {
+  test("that began in the store but was not sent leaves no attempt", async () => {
     const pending = await addCallback("begun and given back");
     await store.deliveries.postpone(await begin(pending), 0);
     expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [] });
     expect(await begin(pending)).toMatchObject({ failures: 0, attempt: 1 });
   });
 
-  test("shares statements with others at the same moment, and each keeps its own replies, lease and result", async () => {
+  test("shares statements with concurrent ones, each with its own replies, lease and result", async () => {
     const names = ["one", "two", "lost"];
     const pending = await Promise.all(names.map((name) => addCallback(`at the same moment ${name}`, [name])));
     const claims = await Promise.all(pending.map((one) => claim(one)));
@@ -336,7 +336,7 @@ describe("a try that is over", () => {
     expect(await store.deliveries.begin(holder)).toMatchObject({ attempt: 2, replies: [{ text: "lost" }] });
   });
 
-  test("does not begin once the lease is another's", async () => {
+  test("does not begin if another worker has the lease", async () => {
     const pending = await addCallback("begins late");
     const late = await claim(pending);
     await expire(pending.id);
@@ -346,8 +346,8 @@ describe("a try that is over", () => {
   });
 });
 
-describe("a try that was broken off when its request had left", () => {
-  test("is kept, does not count, and the next one may follow at once", async () => {
+describe("an attempt that was aborted after its request was sent", () => {
+  test("is recorded, does not count, and can be repeated immediately", async () => {
     const pending = await addCallback("broken off");
     await store.deliveries.interrupt(await begin(pending), 34.6, "broken off");
     expect(await find(pending.id)).toMatchObject({
@@ -357,7 +357,7 @@ describe("a try that was broken off when its request had left", () => {
     expect(await claim(pending)).toMatchObject({ failures: 0, attempt: 2 });
   });
 
-  test("changes nothing of a callback that another process has by now", async () => {
+  test("does not change a callback that another process has claimed", async () => {
     const pending = await addCallback("broken off late");
     const late = await begin(pending);
     await expire(pending.id);
@@ -370,7 +370,7 @@ describe("a try that was broken off when its request had left", () => {
 });
 
 describe("a dead callback", () => {
-  test("leaves its replies to the buffer, in their order, and never before", async () => {
+  test("moves its replies to the buffer, in order, and never before", async () => {
     const pending = await addCallback("dead", ["one", "two", "three"]);
     const claimed = await claim(pending);
     expect(await buffered(pending.ticketId)).toEqual([]);
@@ -383,7 +383,7 @@ describe("a dead callback", () => {
     expect(await sealedOf(pending.messageId)).toEqual(expect.any(String));
   });
 
-  test("gives them places at the end of the chat, so that a reader who is past their old place gets them", async () => {
+  test("gives them new sequence numbers, so that a reader whose cursor is past the old ones gets them", async () => {
     const pending = await addCallback("overtaken", ["by callback", "by callback too"]);
     await addBuffered("overtaken", "by drain");
     const before = await store.replies.readBuffer(project, pending.ticketId, 0, LIMITS);
@@ -395,7 +395,7 @@ describe("a dead callback", () => {
     expect(await buffered(pending.ticketId, before.cursor)).toEqual(["by callback", "by callback too", "later"]);
   });
 
-  test("and messages that come at the same moment get places of their own", async () => {
+  test("and concurrent messages get distinct sequence numbers", async () => {
     const pendings: Pending[] = [];
     for (let count = 0; count < 8; count++) pendings.push(await addCallback("places", ["one", "two"]));
     const [{ ticketId }] = pendings as [Pending];
@@ -417,13 +417,13 @@ describe("a dead callback", () => {
     );
   });
 
-  test("holds nothing back", async () => {
+  test("blocks nothing", async () => {
     const [first, second] = [await addCallback("gone on"), await addCallback("gone on")];
     await finishNext(first, "dead");
     expect((await claim(first)).id).toBe(second.id);
   });
 
-  test("is kept in the buffer for as many days as others, from its death on", async () => {
+  test("stays in the buffer for the same number of days as others, from its death", async () => {
     const pending = await addCallback("kept");
     await db.sql("UPDATE replies SET created_at = now() - interval '8 days' WHERE ticket_id = $1", [pending.ticketId]);
     await finishNext(pending, "dead");
@@ -434,7 +434,7 @@ describe("a dead callback", () => {
     expect(await buffered(pending.ticketId)).toEqual([]);
   });
 
-  test("is counted, as is one that fails again and again", async () => {
+  test("is counted, as is one that fails repeatedly", async () => {
     const failing = async () => store.deliveries.countFailing(2);
     const failingBefore = await failing();
     const pending = await addCallback("counted while it fails");
@@ -449,7 +449,7 @@ describe("a dead callback", () => {
 });
 
 describe("a replay", () => {
-  test("makes a dead callback pending again with fresh tries, and takes its replies out of the buffer", async () => {
+  test("makes a dead callback pending with new attempts, and removes its replies from the buffer", async () => {
     const pending = await addCallback("replayed");
     await finishNext(pending, "dead");
     expect(await store.deliveries.replay(project, pending.id)).toEqual({
@@ -463,7 +463,7 @@ describe("a replay", () => {
     expect(await claim(pending)).toMatchObject({ id: pending.id, failures: 0, attempt: 2 });
   });
 
-  test("that is received delivers the replies; one that dies again brings them back", async () => {
+  test("that succeeds marks the replies as delivered; one that dies again returns them to the buffer", async () => {
     const [received, dying] = [await addCallback("replay received"), await addCallback("replay dies")];
     for (const pending of [received, dying]) {
       await finishNext(pending, "dead");
@@ -475,7 +475,7 @@ describe("a replay", () => {
     expect(await buffered(dying.ticketId)).toEqual(["answer"]);
   });
 
-  test("brings nothing back that was collected meanwhile", async () => {
+  test("does not return replies that were collected meanwhile", async () => {
     const pending = await addCallback("collected", ["one", "two"]);
     await finishNext(pending, "dead");
     const page = await store.replies.readBuffer(project, pending.ticketId, 0, { ...LIMITS, maxReplies: 1 });
@@ -487,7 +487,7 @@ describe("a replay", () => {
     expect(await buffered(pending.ticketId)).toEqual(["two"]);
   });
 
-  test("keeps what a reader has in his hands out of the buffer, also when he loses it", async () => {
+  test("does not return replies that a reader has claimed, even if it loses them", async () => {
     const instance = newId();
     await store.instances.beat(instance, "api");
     const pending = await addCallback("in hands");
@@ -502,7 +502,7 @@ describe("a replay", () => {
     expect(await buffered(pending.ticketId)).toEqual(["answer"]);
   });
 
-  test("of a callback that was received makes it again", async () => {
+  test("of a delivered callback sends it again", async () => {
     const pending = await addCallback("received before");
     await finishNext(pending, "delivered");
     expect(await store.deliveries.replay(project, pending.id)).not.toBeNull();
@@ -510,7 +510,7 @@ describe("a replay", () => {
     expect(await buffered(pending.ticketId)).toEqual([]);
   });
 
-  test("of a pending callback lets it be tried now, and its tries count on", async () => {
+  test("of a pending callback retries it now, and its attempts keep counting", async () => {
     const pending = await addCallback("replayed while pending");
     await finishNext(pending, { delayMs: 60_000 });
     await finishNext(await addCallback("unconcerned"), { delayMs: 60_000 });
@@ -545,7 +545,7 @@ describe("the sweeper is given", () => {
   }
   const makeDue = () => db.sql("UPDATE deliveries SET due_at = now() WHERE project_id = $1", [project]);
 
-  test("a callback that nobody has taken, once, and again after a while", async () => {
+  test("an unclaimed callback, once, and again after a while", async () => {
     const pending = await addCallback("never taken");
     expect(await sweep()).toEqual([]);
     await makeDue();
@@ -555,7 +555,7 @@ describe("the sweeper is given", () => {
     expect(await sweep()).toEqual([pending.id]);
   });
 
-  test("none that is tried right now, until its process has died", async () => {
+  test("none that is being attempted, until its process has crashed", async () => {
     const pending = await addCallback("being tried");
     await claim(pending);
     await makeDue();
@@ -564,7 +564,7 @@ describe("the sweeper is given", () => {
     expect(await sweep()).toEqual([pending.id]);
   });
 
-  test("none before the time of its next try, and none that is over", async () => {
+  test("none before its next attempt is due, and none that has ended", async () => {
     const [waiting, received, dead] = [
       await addCallback("waits for its try"),
       await addCallback("is received"),
@@ -578,7 +578,7 @@ describe("the sweeper is given", () => {
     expect(await sweep()).toEqual([waiting.id]);
   });
 
-  test("of each chat only what is next, however many callbacks it holds back, and they wait as long as that one", async () => {
+  test("only the next callback of each chat, however many it blocks, which wait as long as that one", async () => {
     const chat = [await addCallback("backlog"), await addCallback("backlog"), await addCallback("backlog")] as const;
     await makeDue();
     expect(await sweep()).toEqual([chat[0].id]);
@@ -598,7 +598,7 @@ describe("the sweeper is given", () => {
     }
   });
 
-  test("at most as many as it asks for", async () => {
+  test("at most the requested number", async () => {
     const ids = [];
     for (let chat = 0; chat < 5; chat++) ids.push((await addCallback(`limited ${chat}`)).id);
     await db.sql("UPDATE deliveries SET due_at = now() + interval '1 day' WHERE project_id <> $1", [project]);
@@ -609,7 +609,7 @@ describe("the sweeper is given", () => {
   });
 });
 
-test("the oldest callback that is due is as old as it waits, and what waits for its time or its turn is none", async () => {
+test("the age of the oldest due callback is its wait; callbacks that are not due or blocked do not count", async () => {
   await db.sql("UPDATE deliveries SET state = 'dead' WHERE state = 'pending'");
   expect(await store.deliveries.oldestDueMs()).toBe(0);
   const [first, second] = [await addCallback("due"), await addCallback("due")];
@@ -631,7 +631,7 @@ test("the oldest callback that is due is as old as it waits, and what waits for 
 });
 
 describe("the list", () => {
-  test("is newest first, by state, and page by page without a gap", async () => {
+  test("is newest first, filtered by state, and paged without gaps", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 7; count++) {
       const pending = await addCallback(`listed ${count}`);

@@ -30,7 +30,7 @@ async function drain(ticketId: string, cursor: number, limits = LIMITS): Promise
   return read(ticketId, cursor, limits);
 }
 
-test("reading takes nothing: the same replies come again until they are acknowledged", async () => {
+test("reading removes nothing: the same replies are returned until they are acknowledged", async () => {
   const { accepted } = await exchange(db.store, project, newMessage(), ["one", "two", "three"]);
   const { ticketId } = accepted;
   const first = await read(ticketId);
@@ -44,7 +44,7 @@ test("reading takes nothing: the same replies come again until they are acknowle
   expect(await drain(ticketId, first.cursor)).toEqual({ replies: [], cursor: first.cursor, more: false });
 });
 
-test("the cursor of a taking reader stays before what another reader has and may lose", async () => {
+test("the cursor of a removing reader stays before replies that another reader has and may lose", async () => {
   const { accepted } = await exchange(db.store, project, newMessage(), ["one", "two", "three"]);
   const { ticketId } = accepted;
   const instance = newId();
@@ -151,7 +151,7 @@ test("a reader with a cursor gets every reply once while replies keep coming", a
   expect(got).toEqual(Array.from({ length: 11 }, (_, index) => `reply ${index}`));
 });
 
-test("acknowledging leaves what others are handing over, and what came later", async () => {
+test("acknowledging does not affect replies that are being delivered to others, or later ones", async () => {
   const chatId = "others";
   const instance = newId();
   await db.store.instances.beat(instance, "api");
@@ -163,7 +163,7 @@ test("acknowledging leaves what others are handing over, and what came later", a
   expect(textsOf((await read(accepted.ticketId)).replies)).toEqual(["taken", "later"]);
 });
 
-test("a reply that comes into the buffer late is still handed over to a reader whose cursor is past its place", async () => {
+test("a reply that is buffered late is still delivered to a reader whose cursor is past its sequence number", async () => {
   const chatId = "late";
   const instance = newId();
   await db.store.instances.beat(instance, "api");

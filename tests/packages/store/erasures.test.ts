@@ -85,14 +85,14 @@ async function purge(project: ProjectId, retentionDays: number): Promise<number>
   return erased;
 }
 
-describe("no table is forgotten:", () => {
-  test("docs/privacy.md names each that a project or a conversation has, and each kind of rows that is erased", () => {
+describe("every table is covered:", () => {
+  test("docs/privacy.md lists each table with data of a project or conversation, and each kind of erased rows", () => {
     const page = readFileSync(repositoryPath("docs/privacy.md"), "utf8");
     const names = [...Object.keys(TABLES_OF_PROJECTS), ...TICKET_ROWS.map(({ kind }) => kind)];
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test("every one whose rows belong to a project or a conversation says what becomes of them", async () => {
+  test("each one with rows of a project or conversation defines how they are erased", async () => {
     const tables = await db.sql<{ name: string }>(
       `SELECT DISTINCT c.relname::text AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
@@ -101,7 +101,7 @@ describe("no table is forgotten:", () => {
     expect(tables.map(({ name }) => name).toSorted()).toEqual(Object.keys(TABLES_OF_PROJECTS).toSorted());
   });
 
-  test("every one whose rows belong to a conversation or a message is erased with it", async () => {
+  test("each one with rows of a conversation or message is erased with it", async () => {
     const tables = await db.sql<{ name: string }>(
       `SELECT DISTINCT c.relname::text AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
@@ -121,7 +121,7 @@ describe("no table is forgotten:", () => {
 });
 
 describe("an erased conversation", () => {
-  test("is gone from every table, is counted, and once more it counts nothing", async () => {
+  test("is deleted from every table and counted, and a second erasure counts nothing", async () => {
     const project = await db.newProject();
     const mark = "qzerasedconversation";
     const message = newMessage({ chatId: mark, userId: mark, text: mark, channelMeta: { a: { b: mark } } });
@@ -151,7 +151,7 @@ describe("an erased conversation", () => {
     expect(await readAll(project, ticketId)).toEqual({});
   });
 
-  test("is found by indexes in every table: no erasure looks through all of what others have", async () => {
+  test("is found by indexes in every table: no erasure scans the data of others", async () => {
     const client = new Client({ connectionString: db.url });
     await client.connect();
     try {
@@ -169,7 +169,7 @@ describe("an erased conversation", () => {
     }
   });
 
-  test("begins anew with the next message, at the place that follows", async () => {
+  test("starts again with the next message, at the next sequence number", async () => {
     const project = await db.newProject();
     const message = newMessage();
     const { accepted } = await exchange(db.store, project, message, ["one", "two"]);
@@ -182,7 +182,7 @@ describe("an erased conversation", () => {
     expect(await db.store.tickets.find(project, next.ticketId)).toMatchObject({ subject: message.text });
   });
 
-  test("has no version of its ticket again when it begins anew, however often", async () => {
+  test("never reuses a version of its ticket when it starts again", async () => {
     const project = await db.newProject();
     const message = newMessage();
     let before = 0;
@@ -199,7 +199,7 @@ describe("an erased conversation", () => {
     }
   });
 
-  test("is lost to the worker that has it: its run makes nothing, and brings nothing back", async () => {
+  test("takes the lease from its worker: the run commits nothing, and restores nothing", async () => {
     const project = await db.newProject();
     const { ticketId } = await db.store.messages.accept(project, newMessage());
     const claimed = await claimNow(db.store, project, ticketId);
@@ -210,7 +210,7 @@ describe("an erased conversation", () => {
     expect(counted(await db.store.erasures.erase(project, ticketId))).toEqual({});
   });
 
-  test("is lost to the worker that carries out a decision on it: nothing is sent, and the next message is worked on", async () => {
+  test("takes the lease from the worker of a decision: nothing is sent, and the next message is processed", async () => {
     const project = await db.newProject();
     const message = newMessage();
     const { accepted } = await exchange(db.store, project, message, ["answer"]);
@@ -249,7 +249,7 @@ describe("an erased conversation", () => {
     expect(next.finished.replies).not.toBeNull();
   });
 
-  test("is not brought back by what is noted of it a moment later: a question, a proposal, the body of a hook", async () => {
+  test("is not restored by late records: a question, a proposal, the body of a hook", async () => {
     const project = await db.newProject();
     const mark = "qznotedtoolate";
     const { messageId, ticketId } = await db.store.messages.accept(project, newMessage({ text: mark }));
@@ -292,7 +292,7 @@ describe("an erased conversation", () => {
     expect(await db.store.hooks.listBodies(project, hookId)).toEqual([]);
   });
 
-  test("is found by no other project, and erased for none", async () => {
+  test("is neither found nor erased by another project", async () => {
     const [owner, stranger] = [await db.newProject(), await db.newProject()];
     const { accepted } = await exchange(db.store, owner, newMessage({ userId: "u" }), ["answer"]);
     expect(await db.store.erasures.erase(stranger, accepted.ticketId)).toBeNull();
@@ -302,7 +302,7 @@ describe("an erased conversation", () => {
     expect(await db.store.erasures.findTicketsOfUser(owner, "u")).toEqual([accepted.ticketId]);
   });
 
-  test("leaves nothing of it, and no place twice, while messages and runs go on", async () => {
+  test("leaves nothing, and reuses no sequence number, during concurrent messages and runs", async () => {
     const project = await db.newProject();
     const [message, another] = [newMessage(), db.openAnother()];
     const ticketId = ticketIdOf(project, "api", message.chatId);
@@ -329,7 +329,7 @@ describe("an erased conversation", () => {
     }
   });
 
-  test("is forgotten by whoever has learned from it", async () => {
+  test("is removed from what triage has learned", async () => {
     const project = await db.newProject();
     const { accepted } = await exchange(db.store, project, newMessage(), ["answer"]);
     await db.sql("UPDATE tickets SET status = 'resolved', resolved_at = now() - interval '1 day' WHERE id = $1", [
@@ -345,7 +345,7 @@ describe("an erased conversation", () => {
   });
 });
 
-test("bodies of hooks that no message was made of are found by user, by chat and by the chats of a user", async () => {
+test("bodies of hooks without a message are found by user, by chat and by the chats of a user", async () => {
   const [project, stranger] = [await db.newProject(), await db.newProject()];
   const hookId = await newHook(project);
   const { ticketId } = await db.store.messages.accept(project, newMessage({ chatId: "c-1", userId: "u-1" }));
@@ -371,7 +371,7 @@ test("bodies of hooks that no message was made of are found by user, by chat and
   expect(left.map(({ id }) => id)).toEqual([ofOther, theirs]);
 });
 
-test("an export of a long conversation has every row once, in its order", async () => {
+test("an export of a long conversation has every row once, in order", async () => {
   const project = await db.newProject();
   const { ticketId } = await db.store.messages.accept(project, newMessage());
   await db.sql(
@@ -399,7 +399,7 @@ test("an export of a long conversation has every row once, in its order", async 
   expect([deliveryAttempts.length, attempts.size]).toEqual([2406, 2406]);
 });
 
-test("a user is found by what messages call it, in a field or in meta, however long, and by nothing else", async () => {
+test("a user is found by the id in a field or in meta, of any length, and by nothing else", async () => {
   const project = await db.newProject();
   const long = "u".repeat(60_000);
   const ids: Record<string, string> = {};
@@ -421,8 +421,8 @@ test("a user is found by what messages call it, in a field or in meta, however l
   expect(plan.map((line) => line["QUERY PLAN"]).join("\n")).toContain("messages_of_user");
 });
 
-describe("what a project has kept for longer than it wants", () => {
-  test("goes, and what was used since stays: by a message, a reply or a change of its ticket", async () => {
+describe("data older than a project's retention period", () => {
+  test("is deleted, unless it was used since by a message, a reply or a change of its ticket", async () => {
     const project = await db.newProject();
     const tickets: Record<string, string> = {};
     for (const name of ["old", "message", "reply", "change", "waiting", "new"]) {
@@ -442,7 +442,7 @@ describe("what a project has kept for longer than it wants", () => {
     expect(await purge(project, 30)).toBe(0);
   });
 
-  test("goes with the bodies of hooks that no message was made of", async () => {
+  test("is deleted with the bodies of hooks without a message", async () => {
     const project = await db.newProject();
     const hookId = await newHook(project);
     for (const days of [3, 9]) {
@@ -455,7 +455,7 @@ describe("what a project has kept for longer than it wants", () => {
     expect(await db.store.hooks.listBodies(project, hookId)).toHaveLength(1);
   });
 
-  test("stays while anything of it waits, for a person or for a receiver of callbacks", async () => {
+  test("is kept while anything of it waits for a person or for a receiver of callbacks", async () => {
     const project = await db.newProject();
     const names = ["failed message", "held message", "failed ticket", "decision", "callback", "news of a callback"];
     const tickets: Record<string, string> = {};
@@ -490,7 +490,7 @@ describe("what a project has kept for longer than it wants", () => {
     expect(await purge(project, 30)).toBe(names.length);
   });
 
-  test("stays as long as it waits for a person", async () => {
+  test("is kept as long as it waits for a person", async () => {
     const project = await db.newProject();
     const { accepted } = await exchange(db.store, project, newMessage(), ["answer"]);
     await makeOld(accepted.ticketId, 400);
@@ -500,7 +500,7 @@ describe("what a project has kept for longer than it wants", () => {
     expect(await purge(project, 30)).toBe(1);
   });
 
-  test("is looked for once an hour, by one of the replicas", async () => {
+  test("is searched once an hour, by one of the replicas", async () => {
     const project = await db.newProject();
     await db.sql("UPDATE projects SET retention_days = NULL");
     expect(await db.store.erasures.takeDuePurge()).toBeNull();
@@ -519,7 +519,7 @@ describe("what a project has kept for longer than it wants", () => {
 });
 
 describe("a deleted project", () => {
-  test("is found by nobody from then on, and its name is free", async () => {
+  test("is not found from then on, and its name is free", async () => {
     const { project } = await db.store.projects.ensure("gone-at-once");
     expect(await db.store.projects.remove(project.id, [2])).toBe("stale");
     expect(await db.store.projects.remove(project.id, [1])).toBe("removed");
@@ -532,7 +532,7 @@ describe("a deleted project", () => {
     expect([again.created, again.project.id === project.id]).toEqual([true, false]);
   });
 
-  test("is removed little by little, whatever is added meanwhile, and its own row last", async () => {
+  test("is removed in steps despite new data, and its own row last", async () => {
     const project = await db.newProject();
     for (let index = 0; index < 45; index++) {
       await exchange(db.store, project, newMessage({ text: "qzdeletedproject" }), ["answer"]);
@@ -560,7 +560,7 @@ describe("a deleted project", () => {
     expect(await findInDatabase(db.url, project)).toEqual([]);
   });
 
-  test("is removed once, however many replicas are at it, and none of them fails", async () => {
+  test("is removed once by concurrent replicas, without errors", async () => {
     const projects = [await db.newProject(), await db.newProject()];
     for (const project of projects) {
       for (let index = 0; index < 30; index++) await exchange(db.store, project, newMessage(), ["answer"]);
@@ -577,7 +577,7 @@ describe("a deleted project", () => {
     }
   });
 
-  test("gives back what others sent to it, and takes along what came in to it", async () => {
+  test("returns tickets of other projects, and deletes its own", async () => {
     const [lender, project] = [await db.newProject(), await db.newProject()];
     const lent = (await exchange(db.store, lender, newMessage(), ["answer"])).accepted.ticketId;
     const own = (await exchange(db.store, project, newMessage(), ["answer"])).accepted.ticketId;
@@ -591,7 +591,7 @@ describe("a deleted project", () => {
   });
 });
 
-test("nobody has a role in a deleted project, and the widget's project cannot be deleted, whoever is faster", async () => {
+test("no role remains in a deleted project, and the widget's project cannot be deleted, also concurrently", async () => {
   const { project } = await db.store.projects.ensure("with-roles");
   const operator = await db.store.operators.insert({
     email: "ann@example.com",
@@ -624,7 +624,7 @@ test("nobody has a role in a deleted project, and the widget's project cannot be
   expect(widget.config.project === "after").toBe(isGiven);
 });
 
-test("a project that gets another name takes the widget along", async () => {
+test("a renamed project keeps the widget", async () => {
   const { project } = await db.store.projects.ensure("widget-home");
   await db.store.channelsConfig.update("widget", { project: "widget-home" });
   const { result } = await db.store.projects.update(project.id, { name: "widget-house" });

@@ -45,7 +45,7 @@ async function claimAfterExpiry(process: Store, ticketId: string): Promise<Claim
   return process.messages.claimBeside(project, ticketId);
 }
 
-test("however often the lease of a running process expires, no crash and no attempt is counted, and it is no suspect", async () => {
+test("expired leases of a running process count neither as crashes nor as attempts, and make no suspect", async () => {
   const ticketId = await accept();
   const [slow, other] = [await startProcess(), await startProcess()];
   for (let lapses = 0; lapses < 5; lapses++) {
@@ -54,7 +54,7 @@ test("however often the lease of a running process expires, no crash and no atte
   }
 });
 
-test("a message that always outlasts its lease waits longer each time, and is reported as such", async () => {
+test("a message that always exceeds its lease waits longer each time, and is reported", async () => {
   const ticketId = await accept();
   const process = await startProcess();
   const expired = (count: number) =>
@@ -71,7 +71,7 @@ test("a message that always outlasts its lease waits longer each time, and is re
   expect(await process.messages.claimBeside(project, ticketId)).toMatchObject({ crashes: 0, lapses: MAX_LAPSES });
 });
 
-test("a lease that ends with its process is a crash, also if that is only noticed later", async () => {
+test("a lease that ends with its process is a crash, even if that is detected later", async () => {
   const ticketId = await accept();
   const [first, second, third] = [await startProcess(), await startProcess(), await startProcess()];
   await claimAfterExpiry(first, ticketId);
@@ -83,7 +83,7 @@ test("a lease that ends with its process is a crash, also if that is only notice
   expect(await claimAfterExpiry(third, ticketId)).toEqual({ groupLimit: Infinity });
 });
 
-test("a process that is heard again, or has stopped in order, has crashed with nothing", async () => {
+test("a process that sends heartbeats again, or was shut down gracefully, has no crashes", async () => {
   const ticketId = await accept();
   const [paused, stopped, third] = [await startProcess(), await startProcess(), await startProcess()];
   await claimAfterExpiry(paused, ticketId);
@@ -95,7 +95,7 @@ test("a process that is heard again, or has stopped in order, has crashed with n
   expect(await claimAfterExpiry(third, ticketId)).toMatchObject({ crashes: 0, lapses: 3 });
 });
 
-test("a process that was heard after a lease of it expired has not crashed with that, even if it is killed later", async () => {
+test("a process that sent a heartbeat after its lease expired has not crashed with it, even if it is killed later", async () => {
   const ticketId = await accept();
   const [slow, other] = [await startProcess(), await startProcess()];
   await claimAfterExpiry(slow, ticketId);
@@ -104,7 +104,7 @@ test("a process that was heard after a lease of it expired has not crashed with 
   expect(await other.messages.claimBeside(project, ticketId)).toMatchObject({ crashes: 0, lapses: 1 });
 });
 
-test("a process that reports its own crash has crashed with the messages that it works on", async () => {
+test("a process that reports its own crash has crashed with the messages in progress", async () => {
   const ticketId = await accept();
   const [first, second] = [await startProcess(), await startProcess()];
   const claimed = await first.messages.claim(project, ticketId);
@@ -115,7 +115,7 @@ test("a process that reports its own crash has crashed with the messages that it
   expect(await second.messages.claim(project, ticketId)).toMatchObject({ attempts: 1, crashes: 1 });
 });
 
-test("an operator's retry of a dead letter forgets the crashes", async () => {
+test("an operator's retry of a dead letter resets its crashes", async () => {
   const ticketId = await accept();
   const [first, second] = [await startProcess(), await startProcess()];
   await claimAfterExpiry(first, ticketId);

@@ -40,7 +40,7 @@ async function tracesOf(ticketId: string) {
   return row;
 }
 
-test("a finished run makes message, ticket, event and replies true together and gives the lease back", async () => {
+test("a finished run commits message, ticket, event and replies together and releases the lease", async () => {
   const project = await db.newProject();
   const agentId = newId();
   const message = await startRun(project, "all of it");
@@ -125,7 +125,7 @@ test("a run that has lost its lease changes nothing: no state, no reply, no even
   }
 });
 
-test("when the loser of a lease and its winner finish in one statement, only the winner's run becomes true", async () => {
+test("if the former and the current holder of a lease finish in one statement, only the current holder's run is committed", async () => {
   const project = await db.newProject();
   for (const texts of [[], ["answer"]]) {
     const loser = await startRun(project, `both ${texts.length}`);
@@ -151,7 +151,7 @@ test("when the loser of a lease and its winner finish in one statement, only the
   }
 });
 
-test("a run is finished once: the same outcome again changes nothing", async () => {
+test("finishing a run is idempotent", async () => {
   const project = await db.newProject();
   const message = await startRun(project, "twice");
   const run = answeredRun(message, ["answer"]);
@@ -160,7 +160,7 @@ test("a run is finished once: the same outcome again changes nothing", async () 
   expect(await tracesOf(message.ticketId)).toMatchObject({ replies: 1, events: 1, last_seq: 2 });
 });
 
-test("replies stand at dense places after what came before, in the order in which the run made them", async () => {
+test("replies get consecutive sequence numbers, in the order of the run", async () => {
   const project = await db.newProject();
   const chatId = "places";
   const first = await startRun(project, chatId);
@@ -178,7 +178,7 @@ test("replies stand at dense places after what came before, in the order in whic
   expect(replies.map(({ inReplyTo }) => inReplyTo)).toEqual([...Array(3).fill(first.messageId), second.messageId]);
 });
 
-test("runs of many chats that finish at once keep their replies apart", async () => {
+test("runs of many chats that finish at once do not mix their replies", async () => {
   const project = await db.newProject();
   const runs = await Promise.all(Array.from({ length: 40 }, (_, index) => startRun(project, `apart ${index}`)));
   const finished = await Promise.all(
@@ -194,7 +194,7 @@ test("runs of many chats that finish at once keep their replies apart", async ()
   }
 });
 
-test("a run that cannot be stored harms no other that finishes at once, and keeps its lease", async () => {
+test("a run that cannot be stored affects no other one of the same batch, and keeps its lease", async () => {
   const project = await db.newProject();
   const runs = await Promise.all(Array.from({ length: 5 }, (_, index) => startRun(project, `harm ${index}`)));
   const outcomes = await Promise.allSettled(
@@ -213,7 +213,7 @@ test("a run that cannot be stored harms no other that finishes at once, and keep
   expect(await db.store.chats.renewLeases([bad])).toEqual(new Set([bad.leaseId]));
 });
 
-test("the drafts of several messages are one draft, with the answers to all of them and the doubts of all", async () => {
+test("the drafts of several messages are one draft, with all answers and all reasons", async () => {
   const project = await db.newProject();
   const chatId = "drafts";
   const messages: string[] = [];
@@ -243,7 +243,7 @@ test("the drafts of several messages are one draft, with the answers to all of t
   ]);
 });
 
-test("a ticket rests in failed while one of its messages is a dead letter, also when a later one was answered", async () => {
+test("a ticket stays in failed while one of its messages is a dead letter, even if a later one was answered", async () => {
   const project = await db.newProject();
   const broken = await startRun(project, "seen");
   const { ticketId } = broken;
@@ -265,7 +265,7 @@ test("a ticket rests in failed while one of its messages is a dead letter, also 
   expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "review" });
 });
 
-test("a ticket is opened by its first message, takes in the later ones, and reopens when it was resolved", async () => {
+test("a ticket is opened by its first message, gets the later ones, and reopens after it was resolved", async () => {
   const project = await db.newProject();
   const chatId = "one ticket";
   const open = async (text: string, channelMeta: Record<string, unknown>) => {
@@ -293,7 +293,7 @@ test("a ticket is opened by its first message, takes in the later ones, and reop
   expect(rows).toEqual([{ channel_meta: { shop: 1, lang: "de" }, resolved_at: null }]);
 });
 
-test("a long first line becomes a subject that is cut, but not inside a character", async () => {
+test("a long first line becomes a truncated subject, without splitting a character", async () => {
   const project = await db.newProject();
   const { ticketId } = await db.store.messages.accept(project, newMessage({ text: "👩".repeat(500) }));
   const ticket = await db.store.tickets.open(project, await claimNow(db.store, project, ticketId));
@@ -301,7 +301,7 @@ test("a long first line becomes a subject that is cut, but not inside a characte
   expect(ticket.subject).toBe("👩".repeat(120));
 });
 
-test("only an answer of an agent or a person counts as the first reply", async () => {
+test("only a reply of an agent or a person counts as the first reply", async () => {
   const project = await db.newProject();
   const chatId = "first reply";
   const handoff = await startRun(project, chatId);

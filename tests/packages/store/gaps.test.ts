@@ -41,7 +41,7 @@ const one = async (): Promise<GapRecord> => {
   return gap;
 };
 
-test("a message that is worked on again counts once, also by two workers at once", async () => {
+test("a message that is processed again counts once, even by two workers at once", async () => {
   const message = asked("ship iceland");
   const ids = await Promise.all([note(message), note(message), note(asked("iceland ship"))]);
   expect(ids.filter((id) => id !== null)).toHaveLength(2);
@@ -49,12 +49,12 @@ test("a message that is worked on again counts once, also by two workers at once
   expect(await one()).toMatchObject({ count: 2, status: "open", version: 1 });
 });
 
-test("questions that come in at once are one gap", async () => {
+test("concurrent equal questions are one gap", async () => {
   await Promise.all(Array.from({ length: 20 }, () => note(asked("ship iceland"))));
   expect((await one()).count).toBe(20);
 });
 
-test("the ten newest messages are kept as examples, each cut to 500 characters, whatever stands in them", async () => {
+test("the ten newest messages are stored as examples, each truncated to 500 characters", async () => {
   const hostile = `'; DROP TABLE gaps; -- <script>alert(1)</script> ${"🐎".repeat(400)}`;
   for (let index = 0; index < 12; index += 1) await note(asked(`${index} ${hostile}`, { terms: ["drop", "tabl"] }));
   const { count, examples } = await one();
@@ -85,13 +85,13 @@ test("an answered gap opens again when its question comes again, and an ignored 
   expect(await one()).toMatchObject({ status: "ignored", count: 3 });
 });
 
-test("codes and numbers keep questions apart that share every other word", async () => {
+test("questions with different codes and numbers are separate gaps", async () => {
   for (const text of ["error e07 display shows", "error e12 display shows", "error display shows"])
     await note(asked(text));
   expect((await listAll()).map(({ count }) => count)).toEqual([2, 1]);
 });
 
-test("the erasure of a ticket takes its words from a gap, and the gap when nobody else has asked", async () => {
+test("the erasure of a ticket removes its words from a gap, and a gap without other questions", async () => {
   const { ticketId } = (await exchange(db.store, project, newMessage(), ["answer"])).accepted;
   await note(asked("ship secretname iceland soon", { ticketId }));
   await note(asked("ship iceland soon"));
@@ -107,7 +107,7 @@ test("the erasure of a ticket takes its words from a gap, and the gap when nobod
   expect((await one()).count).toBe(2);
 });
 
-test("a list comes by count or by time, in pages, of one status, and with words in the question", async () => {
+test("a list is sorted by count or time, paged, and filtered by status and words", async () => {
   for (const [text, times] of [
     ["alpha one", 3],
     ["beta two", 1],
@@ -148,7 +148,7 @@ test.each(["count", "lastAt"] as const)(
   },
 );
 
-test("a stranger finds, changes and lists nothing", async () => {
+test("another project finds, changes and lists nothing", async () => {
   await note(asked("ship iceland"));
   const { id } = await one();
   const stranger = await db.newProject();
@@ -158,7 +158,7 @@ test("a stranger finds, changes and lists nothing", async () => {
   expect(await one()).toMatchObject({ status: "open" });
 });
 
-test("among 10,000 gaps a question is compared by the index on words, and not with all", async () => {
+test("among 10,000 gaps a question is compared by the index on words", async () => {
   await db.sql(
     `WITH made AS (
        INSERT INTO gaps (id, project_id, question, question_message_id, terms)

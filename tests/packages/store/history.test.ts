@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe("what was said in a chat", () => {
-  test("is listed up to a place in it, oldest first, the last of it when it is long, and only in its project", async () => {
+describe("the history of a chat", () => {
+  test("is listed up to a sequence number, oldest first, truncated to the newest messages, and only in its project", async () => {
     const { store } = world;
     const project = await world.newProject();
     const message = (text: string) => newMessage({ chatId: "one", text });

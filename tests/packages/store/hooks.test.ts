@@ -49,7 +49,7 @@ const addBody = (hook: Hook, result = IGNORED, of = project) =>
     result,
   });
 
-test("the newest twenty bodies of each hook are kept byte by byte, also when many come at once", async () => {
+test("the newest twenty bodies of each hook are stored unchanged, even if many arrive at once", async () => {
   const [busy, quiet] = [await newHook(), await newHook()];
   await addBody(quiet);
   await Promise.all(Array.from({ length: 60 }, () => addBody(busy)));
@@ -73,13 +73,13 @@ test("the newest twenty bodies of each hook are kept byte by byte, also when man
   ]);
 });
 
-test("a body whose chat is erased in between is not kept", async () => {
+test("a body whose chat is erased meanwhile is not stored", async () => {
   const hook = await newHook();
   await addBody(hook, { ...IGNORED, outcome: "queued", messageId: newId(), ticketId: newId() });
   expect(await db.store.hooks.listBodies(project, hook.id)).toEqual([]);
 });
 
-test("an event becomes one message, whoever claims it first, and each hook has events of its own", async () => {
+test("an event becomes one message with concurrent calls, and event ids are separate per hook", async () => {
   const [hook, another] = [await newHook(), await newHook()];
   const claim = (of: Hook, eventId = "e-1") => {
     const messageId = newId();
@@ -94,7 +94,7 @@ test("an event becomes one message, whoever claims it first, and each hook has e
   expect(await claim(hook, "e-3")).toBeNull();
 });
 
-test("bodies are forgotten after 30 days, events after 7", async () => {
+test("bodies are deleted after 30 days, events after 7", async () => {
   const hook = await newHook();
   await addBody(hook);
   await addBody(hook);

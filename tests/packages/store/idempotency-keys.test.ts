@@ -89,19 +89,19 @@ const makeOld = (call: IdempotentCall, minutesOverTime: number) =>
   );
 
 describe("a key", () => {
-  test("is the first call's, whose message and chat it names", async () => {
+  test("belongs to the first call, and returns its message and chat", async () => {
     const call = newCall();
     expect(await keys().claim(call)).toEqual(MINE(call, false));
   });
 
-  test("is busy for every other call as long as the first one is at it", async () => {
+  test("is busy for every other call while the first one is running", async () => {
     const call = newCall();
     await keys().claim(call);
     expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
     expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual({ kind: "busy" });
   });
 
-  test("gives repeats the kept answer, byte for byte", async () => {
+  test("returns the stored response to retries, byte for byte", async () => {
     const call = newCall();
     await keys().claim(call);
     await keys().answer(call, ANSWER);
@@ -110,7 +110,7 @@ describe("a key", () => {
     }
   });
 
-  test("refuses another body: while the first call is at it, when it has given it back, when it is answered", async () => {
+  test("rejects another body: during the first call, after its release, and after its response", async () => {
     const call = newCall();
     const different = () => keys().claim(repeatOf(call, { bodyHash: hashOf("another body") }));
     await keys().claim(call);
@@ -124,7 +124,7 @@ describe("a key", () => {
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
   });
 
-  test("of one API key, method, path and header never meets another one", async () => {
+  test("is separate per API key, method and path", async () => {
     const call = newCall();
     const others: Partial<IdempotentCall>[] = [
       { apiKeyId: newId() },
@@ -148,7 +148,7 @@ describe("a key", () => {
     }
   });
 
-  test("that is claimed many times at once, by two processes, is one call's", async () => {
+  test("is claimed by one of many concurrent calls in two processes", async () => {
     const another = db.openAnother();
     for (let round = 0; round < 20; round++) {
       const call = newCall();
@@ -165,15 +165,15 @@ describe("a key", () => {
   });
 });
 
-describe("a call that is over without an answer", () => {
-  test("leaves its place, with the ids of its message, to the next one", async () => {
+describe("a call that ended without a response", () => {
+  test("leaves its slot, with the ids of its message, to the next one", async () => {
     const call = newCall();
     await keys().claim(call);
     await keys().release(call);
     expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual(MINE(call, true));
   });
 
-  test("because its process died leaves its place when that counts as dead, and not before", async () => {
+  test("by a crash leaves its slot once its process counts as dead, and not before", async () => {
     const call = newCall();
     await keys().claim(call);
     const repeat = repeatOf(call, { instance: other });
@@ -183,14 +183,14 @@ describe("a call that is over without an answer", () => {
     expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual({ kind: "busy" });
   });
 
-  test("because its process ended leaves its place at once", async () => {
+  test("by a shutdown leaves its slot immediately", async () => {
     const call = newCall();
     await keys().claim(call);
     await db.store.instances.end(instance);
     expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual(MINE(call, true));
   });
 
-  test("leaves its place to exactly one of many that ask at once", async () => {
+  test("leaves its slot to exactly one of many concurrent calls", async () => {
     for (let round = 0; round < 20; round++) {
       const dead = await newInstance();
       const call = newCall({ instance: dead });
@@ -206,15 +206,15 @@ describe("a call that is over without an answer", () => {
   });
 });
 
-describe("a call that others have taken for dead", () => {
-  test("keeps its place within its own process, which knows that it lives", async () => {
+describe("a call that counts as dead", () => {
+  test("keeps its slot within its own process, which knows that it is alive", async () => {
     const call = newCall();
     await keys().claim(call);
     await db.killInstance(instance);
     expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
   });
 
-  test("can neither keep its answer nor give the key back once another one has its place", async () => {
+  test("can neither store its response nor release the key once another call has its slot", async () => {
     const call = newCall();
     await keys().claim(call);
     await db.killInstance(instance);
@@ -231,7 +231,7 @@ describe("a call that others have taken for dead", () => {
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
   });
 
-  test("has its place again when nobody has taken it in the meantime", async () => {
+  test("has its slot again if no other call has claimed it", async () => {
     const call = newCall();
     await keys().claim(call);
     await db.killInstance(instance);
@@ -243,7 +243,7 @@ describe("a call that others have taken for dead", () => {
 });
 
 describe("what is written down twice, since nobody knew whether the first time had succeeded,", () => {
-  test("changes nothing: neither an answer nor a key that was given back", async () => {
+  test("changes neither a stored response nor a released key", async () => {
     const call = newCall();
     await keys().claim(call);
     await keys().release(call);
@@ -271,7 +271,7 @@ describe("what is written down twice, since nobody knew whether the first time h
   });
 });
 
-describe("an answer that could become a better one", () => {
+describe("a response that can be replaced by a better one", () => {
   const BETTER = { status: 200, headers: {}, body: "better" };
 
   async function answeredCall(): Promise<IdempotentCall> {
@@ -281,7 +281,7 @@ describe("an answer that could become a better one", () => {
     return call;
   }
 
-  test("is taken over by one of many that ask at once; the others get the former answer meanwhile", async () => {
+  test("is taken over by one of many concurrent calls; the others get the former response", async () => {
     const call = await answeredCall();
     const repeats = Array.from({ length: 12 }, (_, index) =>
       repeatOf(call, { instance: index % 2 === 0 ? instance : other }),
@@ -294,7 +294,7 @@ describe("an answer that could become a better one", () => {
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, BETTER));
   });
 
-  test("is not taken over by a call that has read the former one, once there is a better one", async () => {
+  test("is not taken over by a call that has read the former response, once there is a better one", async () => {
     for (const better of [BETTER, { ...ANSWER, body: "another one with the same status" }]) {
       const call = await answeredCall();
       const first = repeatOf(call);
@@ -305,7 +305,7 @@ describe("an answer that could become a better one", () => {
     }
   });
 
-  test("stays the former one when the call gives up, or dies, and can be taken over again", async () => {
+  test("is kept if the call gives up or crashes, and can be taken over again", async () => {
     const call = await answeredCall();
     const first = repeatOf(call);
     await keys().reclaim(first, ANSWER);
@@ -317,13 +317,13 @@ describe("an answer that could become a better one", () => {
     expect(await keys().reclaim(repeatOf(call), ANSWER)).toBe(true);
   });
 
-  test("is nobody else's: another API key takes nothing over", async () => {
+  test("is not taken over by another API key", async () => {
     const call = await answeredCall();
     expect(await keys().reclaim(repeatOf(call, { apiKeyId: newId() }), ANSWER)).toBe(false);
   });
 });
 
-describe("the answer of a sync call that its caller has", () => {
+describe("the response of a sync call that its caller has received", () => {
   async function answeredSync(texts: string[]) {
     const call = newCall();
     await keys().claim(call);
@@ -338,7 +338,7 @@ describe("the answer of a sync call that its caller has", () => {
   const buffered = async (ticketId: string) =>
     textsOf((await db.store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
 
-  test("is kept, and its replies are delivered and its call is over, in one moment", async () => {
+  test("is stored, its replies are marked as delivered and its call is ended, atomically", async () => {
     const { call, ticketId, replies } = await answeredSync(["one", "two", "three"]);
     expect(textsOf(replies)).toEqual(["one", "two", "three"]);
     const replyIds = replies.slice(0, 2).map(({ id }) => id);
@@ -350,7 +350,7 @@ describe("the answer of a sync call that its caller has", () => {
     expect(await buffered(ticketId)).toEqual(["three"]);
   });
 
-  test("has its replies delivered also when the key was taken over in between", async () => {
+  test("has its replies marked as delivered even if the key was taken over meanwhile", async () => {
     const { call, ticketId, replies } = await answeredSync(["answer"]);
     await db.killInstance(instance);
     await keys().claim(repeatOf(call, { instance: other }));
@@ -371,7 +371,7 @@ describe("the answer of a sync call that its caller has", () => {
 });
 
 describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
-  test("begins anew: with ids of its own, also for another body, also when an old call still had it", async () => {
+  test("is a new key, also for another body, and even if an old call still has it", async () => {
     const call = newCall();
     await keys().claim(call);
     await makeOld(call, 1);
@@ -386,7 +386,7 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
     expect(await keys().claim(repeatOf(again))).toEqual(ANSWERED(again, ANSWER));
   });
 
-  test("forgets its answer", async () => {
+  test("loses its response", async () => {
     const call = newCall();
     await keys().claim(call);
     await keys().answer(call, ANSWER);
@@ -400,7 +400,7 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
     expect(await keys().claim(repeatOf(again))).toEqual({ kind: "busy" });
   });
 
-  test("begins anew for exactly one of many that ask at once", async () => {
+  test("is a new key for exactly one of many concurrent calls", async () => {
     const call = newCall();
     await keys().claim(call);
     await keys().answer(call, ANSWER);
@@ -410,7 +410,7 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
     expect(claims.filter(({ kind }) => kind === "busy").length).toBe(19);
   });
 
-  test("is deleted, and no younger one", async () => {
+  test("is deleted, and no newer one", async () => {
     const [old, young] = [newCall(), newCall()];
     for (const call of [old, young]) {
       await keys().claim(call);

@@ -85,8 +85,8 @@ async function findDocument(id: string) {
   return document;
 }
 
-describe("what is handed in", () => {
-  test("is a queued document at once, with its bytes on disk in pieces", async () => {
+describe("a submitted document", () => {
+  test("is queued immediately, with its bytes stored in chunks", async () => {
     const bytes = Buffer.alloc(9 * 1024 * 1024, "abc");
     const { documentId, isNew } = await queueOne(newFile("large.pdf", bytes, { mime: "application/pdf" }));
     expect(isNew).toBe(true);
@@ -104,7 +104,7 @@ describe("what is handed in", () => {
     expect((await store.ingests.readBytes(claim))?.equals(bytes)).toBe(true);
   });
 
-  test("twice, while it waits or after it was read, is one document and nothing to do", async () => {
+  test("is one document without new work if submitted twice, while waiting or after it was read", async () => {
     const first = await queueOne(newFile("same.txt", "same"));
     expect(await queueOne(newFile("same.txt", "same"))).toEqual({ ...first, isNew: false });
     const claim = await claimNow();
@@ -117,7 +117,7 @@ describe("what is handed in", () => {
     expect(await store.ingests.claim({ canFetch: true })).toBeNull();
   });
 
-  test("as a page that waits already is not doubled, and one that was read is fetched anew", async () => {
+  test("is not duplicated if it is a waiting page, and is fetched again if it was read", async () => {
     const first = await queueOne(newPage("https://example.com/a"));
     expect(await queueOne(newPage("https://example.com/a"))).toEqual({ ...first, isNew: false });
     const claim = await claimNow();
@@ -125,7 +125,7 @@ describe("what is handed in", () => {
     expect((await queueOne(newPage("https://example.com/a"))).isNew).toBe(true);
   });
 
-  test("goes to a knowledge base of its own project only", async () => {
+  test("is only added to a knowledge base of its own project", async () => {
     const stranger = await db.newProject();
     await expect(store.ingests.queueDocuments(stranger, kbId, [newFile("a", "a")])).rejects.toMatchObject({
       code: "not_found",
@@ -139,7 +139,7 @@ describe("what is handed in", () => {
     expect(await store.documents.listPage(stranger, kbId, { limit: 10 })).toEqual([]);
   });
 
-  test("is refused, all of it, while too much of the project waits, and of this project only", async () => {
+  test("is rejected as a whole while too many documents of its project wait", async () => {
     await queueOne(newFile("waits.txt", "waits"));
     await db.sql("UPDATE ingests SET size_bytes = $1", [KB_LIMITS.queuedMaxBytes - 5]);
     await expect(
@@ -151,7 +151,7 @@ describe("what is handed in", () => {
     expect(await store.ingests.queueDocuments(other, kb.id, [newFile("a", "abcdefg")])).toHaveLength(1);
   });
 
-  test("at the same moment in different orders is all accepted", async () => {
+  test("is accepted in concurrent batches of different order", async () => {
     const files = ["a", "b", "c", "d"].map((key) => newFile(key, key));
     const calls = [files, files.toReversed(), files, files.toReversed()];
     const answers = await Promise.all(calls.map((call) => store.ingests.queueDocuments(project, kbId, call)));
@@ -161,7 +161,7 @@ describe("what is handed in", () => {
 });
 
 describe("a worker", () => {
-  test("has what it claimed alone, and single documents come before the pages of a sitemap", async () => {
+  test("claims exclusively, and single documents before the pages of a sitemap", async () => {
     await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 5 });
     await queueOne(newFile("b.txt", "b"));
     const another = db.openAnother();
@@ -170,13 +170,13 @@ describe("a worker", () => {
     expect(await store.ingests.claim({ canFetch: true })).toBeNull();
   });
 
-  test("that may not fetch is given no page", async () => {
+  test("that may not fetch gets no page", async () => {
     await queueOne(newPage("https://example.com/slow"));
     expect(await store.ingests.claim({ canFetch: false })).toBeNull();
     expect((await claimNow()).kind).toBe("page");
   });
 
-  test("renews its leases one by one, so that it cannot wait for whoever hands in the same documents anew", async () => {
+  test("renews its leases one by one, so that it does not wait for new submissions of the same documents", async () => {
     for (const key of ["a", "b"]) await queueOne(newFile(key, key));
     const claims = [await claimNow(), await claimNow()];
     const [first, second] = claims;
@@ -194,7 +194,7 @@ describe("a worker", () => {
     }
   });
 
-  test("is given the documents of all projects in turns, however much waits of one", async () => {
+  test("gets the documents of all projects in turns, however many of one wait", async () => {
     const own = { project, kbId };
     for (const key of ["a", "b", "c", "d"]) await queueOne(newFile(key, key));
     const others: ProjectId[] = [];
@@ -211,7 +211,7 @@ describe("a worker", () => {
     expect(served.slice(3)).toEqual([own.project, own.project, own.project]);
   });
 
-  test("that fetches serves every project, also while another that may not goes round faster", async () => {
+  test("that fetches serves every project, even while a faster one that may not fetch also does", async () => {
     const projects: ProjectId[] = [];
     for (const ingests of [[newPage("https://a.example/")], [], [newPage("https://c.example/")]]) {
       project = await db.newProject();
@@ -253,7 +253,7 @@ describe("a worker", () => {
     expect(await store.ingests.renewLeases([first, second])).toEqual(new Set([second.leaseId]));
   });
 
-  test("that has lost its lease changes nothing any more", async () => {
+  test("that has lost its lease changes nothing", async () => {
     const { documentId } = await queueOne(newFile("a.txt", "a"));
     const late = await claimNow();
     await expireLease(late.id);
@@ -267,7 +267,7 @@ describe("a worker", () => {
     expect(await db.sql("SELECT 1 FROM ingest_parts WHERE ingest_id = $1", [claim.id])).toEqual([]);
   });
 
-  test("whose document is handed in anew meanwhile cannot put the old one in its place", async () => {
+  test("whose document is submitted again meanwhile does not store the old one", async () => {
     const { documentId } = await queueOne(newFile("a.txt", "old"));
     const old = await claimNow();
     await queueOne(newFile("a.txt", "new"));
@@ -279,7 +279,7 @@ describe("a worker", () => {
     expect((await findDocument(documentId)).title).toBe("new");
   });
 
-  test("whose document is deleted meanwhile does not bring it back", async () => {
+  test("whose document is deleted meanwhile does not restore it", async () => {
     const { documentId } = await queueOne(newFile("a.txt", "a"));
     const claim = await claimNow();
     expect(await store.documents.remove(project, kbId, documentId)).toBe(true);
@@ -288,7 +288,7 @@ describe("a worker", () => {
     expect(await store.documents.remove(project, kbId, documentId)).toBe(false);
   });
 
-  test("that fails in the transaction that ends its work leaves everything as it was", async () => {
+  test("that fails in its final transaction changes nothing", async () => {
     const { documentId } = await queueOne(newFile("a.txt", "a"));
     const claim = await claimNow();
     const put = putText(claim, "a");
@@ -301,7 +301,7 @@ describe("a worker", () => {
     expect(await store.ingests.renewLeases([claim])).toEqual(new Set([claim.leaseId]));
   });
 
-  test("gives work back for later, and a try that does not count is not counted", async () => {
+  test("releases work for later, without counting an attempt that must not count", async () => {
     const { documentId } = await queueOne(newFile("a.txt", "a"));
     await store.ingests.retryLater(await claimNow(), { delayMs: 0, failure: null, counts: false });
     const claim = await claimNow();
@@ -316,7 +316,7 @@ describe("a worker", () => {
 });
 
 describe("a document that was read", () => {
-  test("shows what it was read from until another text is put", async () => {
+  test("shows its source until another text is stored", async () => {
     const { documentId } = await queueOne(newFile("a.pdf", "bytes of a PDF"));
     const claim = await claimNow();
     await store.ingests.finish(claim, putText(claim, "text"));
@@ -328,7 +328,7 @@ describe("a document that was read", () => {
     ).toBeNull();
   });
 
-  test("stays as it is while its next version waits, and when that cannot be read", async () => {
+  test("is unchanged while its next version waits, and if that cannot be read", async () => {
     const { documentId } = await queueOne(newFile("a.txt", "first"));
     const first = await claimNow();
     await store.ingests.finish(first, putText(first, "first"));
@@ -341,7 +341,7 @@ describe("a document that was read", () => {
     expect(await findDocument(documentId)).toMatchObject({ status: "queued", error: null });
   });
 
-  test("is counted once where it could not be read at first and was then put by other means", async () => {
+  test("is counted once if it could not be read first and was then stored by other means", async () => {
     await queueOne(newFile("a.txt", "bad"));
     const claim = await claimNow();
     await store.ingests.fail(claim, "it is damaged");
@@ -349,7 +349,7 @@ describe("a document that was read", () => {
     expect((await store.kbs.findAll(project, [kbId]))[0]?.documentCount).toBe(1);
   });
 
-  test("is counted once, and no more when it is removed", async () => {
+  test("is counted once, and not after its removal", async () => {
     const counts = async () => {
       const [row] = await db.sql<{ stated: number; counted: number }>(
         `SELECT document_count AS stated, (SELECT count(*)::integer FROM documents WHERE kb_id = $1) AS counted
@@ -377,7 +377,7 @@ describe("a sitemap", () => {
     return store.imports.find(project, kbId, importId);
   }
 
-  test("becomes documents to be read, each once, and shows how far they are", async () => {
+  test("creates documents to read, each once, and shows their progress", async () => {
     const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 9 });
     expect(await importOf(importId)).toMatchObject({ status: "queued", found: null });
     expect(await store.ingests.finishSitemap(await claimNow(), [...pages, "https://example.com/a"])).toBe(true);
@@ -398,7 +398,7 @@ describe("a sitemap", () => {
     expect(await store.imports.find(await db.newProject(), kbId, importId)).toBeNull();
   });
 
-  test("adds up also when pages are deleted, handed in otherwise or named by another sitemap meanwhile", async () => {
+  test("has correct counts even if pages are deleted, submitted separately or listed by another sitemap", async () => {
     const sitemap = { url: "https://example.com/", maxPages: 9 };
     const { importId } = await store.ingests.queueSitemap(project, kbId, sitemap);
     await store.ingests.finishSitemap(await claimNow(), [...pages, "https://example.com/d"]);
@@ -421,7 +421,7 @@ describe("a sitemap", () => {
     expect(await importOf(other.importId)).toMatchObject({ status: "ready", found: 1, done: 1, failed: 0, skipped: 0 });
   });
 
-  test("is forgotten 30 days after its end, and not while anything of it waits", async () => {
+  test("is deleted 30 days after its end, and not while any page waits", async () => {
     const ids: string[] = [];
     for (const _ of [1, 2, 3]) {
       const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://e.example/", maxPages: 9 });
@@ -440,13 +440,13 @@ describe("a sitemap", () => {
     expect(await importOf(old ?? "")).toBeNull();
   });
 
-  test("that cannot be read says why", async () => {
+  test("that cannot be read shows the reason", async () => {
     const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 9 });
     await store.ingests.fail(await claimNow(), "there is no sitemap");
     expect(await importOf(importId)).toMatchObject({ status: "failed", error: "there is no sitemap", found: null });
   });
 
-  test("leaves a document alone that was handed in by itself and waits", async () => {
+  test("does not change a waiting document that was submitted separately", async () => {
     const { documentId } = await queueOne(newFile(pages[0] ?? "", "uploaded"));
     await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 9 });
     const upload = await claimNow();
@@ -457,7 +457,7 @@ describe("a sitemap", () => {
 });
 
 describe("the sweeper", () => {
-  test("is given what nobody has taken, once, and again after a while", async () => {
+  test("gets unclaimed work, once, and again after a while", async () => {
     const { ingestId } = await queueOne(newFile("a.txt", "a"));
     expect(await store.ingests.takeDue(10)).toEqual([]);
     await db.sql("UPDATE ingests SET due_at = now()");
@@ -471,8 +471,8 @@ describe("the sweeper", () => {
   });
 });
 
-describe("a knowledge base that is deleted", () => {
-  test("is gone at once for agents, searches, uploads and workers, and its name is free", async () => {
+describe("a deleted knowledge base", () => {
+  test("is immediately unavailable to agents, searches, uploads and workers, and its name is free", async () => {
     const agent = await store.agents.insert(project, { name: newId(), kbIds: [kbId] });
     await queueOne(newFile("a.txt", "a"));
     expect(await store.kbs.remove(project, { id: kbId, versions: [99] })).toBe(false);
@@ -488,7 +488,7 @@ describe("a knowledge base that is deleted", () => {
     expect((await store.kbs.ensure(project, "manual")).created).toBe(true);
   });
 
-  test("takes no name that another could have", async () => {
+  test("blocks no name", async () => {
     const { kb } = await store.kbs.ensure(project, `deleted ${kbId}`);
     expect(await store.kbs.remove(project, { id: kbId })).toBe(true);
     expect(await store.kbs.list(project)).toMatchObject([{ id: kb.id }]);
@@ -496,7 +496,7 @@ describe("a knowledge base that is deleted", () => {
     expect(row?.name.length).toBeGreaterThan(KB_LIMITS.nameMaxChars);
   });
 
-  test("is emptied step by step until nothing of it is left", async () => {
+  test("is emptied in steps until nothing is left", async () => {
     const files = Array.from({ length: 45 }, (_, index) => newFile(`file-${index}`, `text ${index}`));
     await store.ingests.queueDocuments(project, kbId, files);
     const claim = await claimNow();

@@ -36,7 +36,7 @@ async function columns(): Promise<unknown[]> {
   return rows;
 }
 
-test("an empty database is brought up to date, and a process can work on it", async () => {
+test("an empty database is migrated, and a process can use it", async () => {
   await empty();
   expect(await readSchemaState(database.url)).toBe("older");
   await migrateStore(database.url, testLog());
@@ -50,7 +50,7 @@ test("an empty database is brought up to date, and a process can work on it", as
   }
 });
 
-test("migrating again changes nothing and keeps the rows", async () => {
+test("migrating again changes nothing", async () => {
   await empty();
   await migrateStore(database.url, testLog());
   await pool.query("INSERT INTO projects (id, name, handoff_text) VALUES (gen_random_uuid(), 'kept', '')");
@@ -80,7 +80,7 @@ test("processes that migrate an empty database at once all succeed, and it is mi
   }
 });
 
-test("a database of a newer version is told apart, and not touched", async () => {
+test("a database of a newer version is detected, and not changed", async () => {
   await empty();
   await migrateStore(database.url, testLog());
   await pool.query("INSERT INTO schema_migrations (name, run_on) VALUES ('9999_from_the_future', now())");

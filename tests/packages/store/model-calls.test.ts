@@ -40,7 +40,7 @@ const countRows = async (where: string, values: unknown[]) => {
 };
 
 describe("the calls of a ticket", () => {
-  test("are shown with their sums, oldest first, and to another project only its own", async () => {
+  test("are listed with their totals, oldest first, and only to their project", async () => {
     const ticketId = await newTicket();
     await db.store.modelCalls.insert(
       project,
@@ -64,7 +64,7 @@ describe("the calls of a ticket", () => {
     expect((await usageOf(newId())).sums).toEqual({ calls: 0, inputTokens: 0, outputTokens: 0, costUsd: null });
   });
 
-  test("are exported and erased with it, and one that ends later leaves nothing", async () => {
+  test("are exported and erased with it, including one that ends later", async () => {
     const ticketId = await newTicket();
     await db.store.modelCalls.insert(project, newCall({ ticketId }));
     const kinds: Record<string, unknown[]> = {};
@@ -76,8 +76,8 @@ describe("the calls of a ticket", () => {
   });
 });
 
-describe("calls of no ticket", () => {
-  test("go when they are as old as the project keeps things, and others do not", async () => {
+describe("calls without a ticket", () => {
+  test("are deleted after the project's retention period, and others are not", async () => {
     const owner = await db.newProject();
     await db.store.modelCalls.insert(owner, newCall());
     await db.sql("UPDATE model_calls SET at = now() - interval '8 days' WHERE project_id = $1", [owner]);
@@ -86,7 +86,7 @@ describe("calls of no ticket", () => {
     expect(await countRows("project_id = $1", [owner])).toBe(1);
   });
 
-  test("go with their project, whose late calls leave nothing", async () => {
+  test("are deleted with their project, including late ones", async () => {
     const owner = await db.newProject();
     await db.store.modelCalls.insert(owner, newCall());
     expect(await db.store.projects.remove(owner, null)).toBe("removed");
@@ -98,8 +98,8 @@ describe("calls of no ticket", () => {
   });
 });
 
-describe("what a project may ask of models", () => {
-  test("is eight calls at once at first, and what is changed stays while the rest is changed", async () => {
+describe("the model limits of a project", () => {
+  test("default to eight concurrent calls, and are changed one by one", async () => {
     const owner = await db.newProject();
     const allowance = { concurrency: 8, tokensPerDay: null, tokensToday: 0 };
     expect(await db.store.modelCalls.findAllowance(owner)).toEqual(allowance);
@@ -110,7 +110,7 @@ describe("what a project may ask of models", () => {
     expect(await db.store.modelCalls.findAllowance(newId() as ProjectId)).toBeNull();
   });
 
-  test("counts the tokens of today alone, however many calls end at once, also those of erased tickets", async () => {
+  test("count only the tokens of today, with concurrent calls and those of erased tickets", async () => {
     const owner = await db.newProject();
     await Promise.all(
       Array.from({ length: 20 }, () => db.store.modelCalls.insert(owner, newCall({ ticketId: newId() }))),
@@ -122,7 +122,7 @@ describe("what a project may ask of models", () => {
   });
 });
 
-test("statistics say by model what a project asked for, and of one agent what was asked for its tickets", async () => {
+test("statistics have the usage of a project by model, and that of an agent's tickets", async () => {
   const owner = await db.newProject();
   await db.store.modelCalls.insert(owner, newCall());
   await db.store.modelCalls.insert(owner, newCall({ fault: "timeout", outputTokens: 0, costUsd: null }));

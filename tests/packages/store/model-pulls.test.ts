@@ -26,7 +26,7 @@ async function claimNow(): Promise<ClaimedModelPull> {
 
 const expireLease = () => db.sql("UPDATE model_pulls SET lease_until = now() - interval '1 s'");
 
-test("of many that ask for a model at once, through several processes, one begins to pull it", async () => {
+test("one of many concurrent requests for a model, in several processes, starts its pull", async () => {
   const others = [db.store, db.openAnother(), db.openAnother()];
   const asked = await Promise.all(
     Array.from({ length: 30 }, (_, index) => (others[index % 3] ?? db.store).modelPulls.begin(MODEL)),
@@ -38,7 +38,7 @@ test("of many that ask for a model at once, through several processes, one begin
   expect(await pulls.claim()).toBeNull();
 });
 
-test("a pull that has ended is followed by another one, which begins anew", async () => {
+test("a new pull can start after one has ended", async () => {
   const { pull } = await pulls.begin(MODEL);
   await pulls.finish(await claimNow(), { state: "failed", code: "disk_full", detail: "The disk is full." });
   expect(await pulls.find(MODEL)).toMatchObject({
@@ -51,7 +51,7 @@ test("a pull that has ended is followed by another one, which begins anew", asyn
   expect(await claimNow()).toMatchObject({ id: again.pull.id, attempts: 1 });
 });
 
-test("its version grows with what there is to tell, and with nothing else", async () => {
+test("its version grows only with visible changes", async () => {
   await pulls.begin(MODEL);
   const claim = await claimNow();
   for (const progress of [HALF, HALF, { ...HALF, completedBytes: 600 }]) {
@@ -69,7 +69,7 @@ test("its version grows with what there is to tell, and with nothing else", asyn
   expect(await pulls.listRunning()).toEqual([]);
 });
 
-test("whoever has lost the lease, by time or by a cancel, changes nothing", async () => {
+test("a worker that has lost its lease, by expiry or cancellation, changes nothing", async () => {
   await pulls.begin(MODEL);
   const slow = await claimNow();
   await expireLease();
@@ -101,7 +101,7 @@ test("an attempt is counted with its failure, not with its claim", async () => {
   expect(await countFailed()).toBe(1);
 });
 
-test("tries are counted since anything has come, and those that were nobody's fault are not", async () => {
+test("attempts are counted since the last progress, except those without a fault of the pull", async () => {
   await pulls.begin(MODEL);
   for (const attempts of [1, 2, 3]) {
     const claim = await claimNow();
@@ -117,7 +117,7 @@ test("tries are counted since anything has come, and those that were nobody's fa
   expect((await claimNow()).attempts).toBe(2);
 });
 
-test("what nobody has is announced when it is due, and not again at once", async () => {
+test("an unclaimed pull is announced when it is due, and not again immediately", async () => {
   const { pull } = await pulls.begin(MODEL);
   expect(await pulls.takeDue(10)).toEqual([]);
   await db.sql("UPDATE model_pulls SET due_at = now()");
@@ -139,7 +139,7 @@ test("what nobody has is announced when it is due, and not again at once", async
   expect(await pulls.claim()).toBeNull();
 });
 
-test("pulls that ended long ago are forgotten, and none that goes on", async () => {
+test("old finished pulls are deleted, and running ones are not", async () => {
   for (const id of [MODEL, "ollama:old:1b", "ollama:slow:1b"]) await pulls.begin(id);
   for (const id of [MODEL, "ollama:old:1b"]) await pulls.cancel(id);
   await db.sql("UPDATE model_pulls SET updated_at = now() - interval '31 days' WHERE catalog_id <> $1", [MODEL]);

@@ -36,7 +36,7 @@ async function tellReplicas(app: string) {
   return reported.flat().map(({ app, heardAt }) => [app, secondsAgo(heardAt)]);
 }
 
-test("a process that has vanished is listed for a day, and a stop takes it away", async () => {
+test("a crashed process is listed for a day, and removed by a shutdown", async () => {
   const { processes } = db.store;
   const stopped = await heardAgo("api", 0);
   await heardAgo("api", 1);
@@ -62,7 +62,7 @@ test("a process that has vanished is listed for a day, and a stop takes it away"
   expect(await db.sql("SELECT 1 FROM processes WHERE app = 'console'")).toEqual([]);
 });
 
-test("a heartbeat returns the others that are silent, and one is recorded as missing once", async () => {
+test("a heartbeat returns the processes without heartbeats, and records each as missing once", async () => {
   const own = await heardAgo("api", 60);
   await heardAgo("pipeline", 1);
   const silent = await heardAgo("pipeline", 10);
@@ -74,7 +74,7 @@ test("a heartbeat returns the others that are silent, and one is recorded as mis
   expect(await silentNow()).toEqual([]);
 });
 
-test("one that has vanished is told to one process, to a replica of its own app first", async () => {
+test("a crashed process is reported to one process, preferably a replica of its own app", async () => {
   await heardAgo("api", 20);
   await heardAgo("api", 40);
   await heardAgo("pipeline", 40);

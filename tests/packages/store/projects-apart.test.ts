@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
-test("a stranger finds, claims and changes nothing of a message", async () => {
+test("another project finds, claims and changes nothing of a message", async () => {
   const { store } = db;
   const { messageId, ticketId } = await store.messages.accept(owner, newMessage());
   expect(await store.messages.findState(stranger, messageId)).toBeNull();
@@ -40,7 +40,7 @@ test("a stranger finds, claims and changes nothing of a message", async () => {
   expect(rows).toEqual([{ state: "received", attempts: 1, progress: null, failure: null }]);
 });
 
-test("a run is not finished in the name of a project that its message is not of", async () => {
+test("a run is not finished for another project than that of its message", async () => {
   const { store } = db;
   const { ticketId } = await store.messages.accept(owner, newMessage());
   const claimed = await claimNow(store, owner, ticketId);
@@ -52,14 +52,14 @@ test("a run is not finished in the name of a project that its message is not of"
   expect(await store.tickets.finish(owner, answeredRun(claimed, ["answer"]))).not.toBeNull();
 });
 
-test("a stranger finds no ticket and none of its moves", async () => {
+test("another project finds no ticket and none of its moves", async () => {
   const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
   expect(await db.store.tickets.find(owner, accepted.ticketId)).not.toBeNull();
   expect(await db.store.tickets.find(stranger, accepted.ticketId)).toBeNull();
   expect(await db.store.tickets.listMoves(stranger, accepted.ticketId)).toEqual([]);
 });
 
-test("a stranger reads, takes, acknowledges and releases no reply", async () => {
+test("another project reads, claims, acknowledges and releases no reply", async () => {
   const { store } = db;
   const instance = newId();
   await store.instances.beat(instance, "api");
@@ -86,7 +86,7 @@ test("a stranger reads, takes, acknowledges and releases no reply", async () => 
   expect(textsOf((await store.replies.readBuffer(owner, ticketId, 0, LIMITS)).replies)).toEqual(["answer"]);
 });
 
-describe("a stranger who asks at the same moment as the owner, in one statement with it, gets nothing", () => {
+describe("another project in one statement with the owner gets nothing", () => {
   const orders = () => [
     [owner, stranger],
     [stranger, owner],
@@ -129,7 +129,7 @@ describe("a stranger who asks at the same moment as the owner, in one statement 
   });
 });
 
-test("a stranger sees and revives no dead letter", async () => {
+test("another project sees and retries no dead letter", async () => {
   const { store } = db;
   const { ticketId, messageId } = await store.messages.accept(owner, newMessage());
   const claimed = await claimNow(store, owner, ticketId);
@@ -148,7 +148,7 @@ test("a stranger sees and revives no dead letter", async () => {
   expect(await store.messages.findState(owner, messageId)).toBe("failed");
 });
 
-test("a stranger finds, lists and changes no agent", async () => {
+test("another project finds, lists and changes no agent", async () => {
   const agent = await db.store.agents.insert(owner, { name: "Guide" });
   expect(await db.store.agents.list(stranger)).toEqual([]);
   expect(await db.store.agents.find(stranger, agent.id)).toBeNull();
@@ -158,7 +158,7 @@ test("a stranger finds, lists and changes no agent", async () => {
   expect((await db.store.agents.insert(stranger, { name: "Guide" })).id).not.toBe(agent.id);
 });
 
-test("a stranger finds no knowledge base, and may use its name", async () => {
+test("another project finds no knowledge base, and may use its name", async () => {
   const { kb } = await db.store.kbs.ensure(owner, "manual");
   expect(await db.store.kbs.list(stranger)).toEqual([]);
   expect(await db.store.kbs.findAll(stranger, [kb.id])).toEqual([]);
@@ -168,7 +168,7 @@ test("a stranger finds no knowledge base, and may use its name", async () => {
   expect((await db.store.kbs.findAll(owner, [kb.id, other.kb.id])).map(({ id }) => id)).toEqual([kb.id]);
 });
 
-test("a stranger finds, changes, decides and removes no canned reply and no proposal", async () => {
+test("another project finds, changes, decides and removes no canned reply and no proposal", async () => {
   const { cannedReplies, proposals } = db.store;
   const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
   const reply = await cannedReplies.insert(owner, { name: "hello", text: "Hello." });
@@ -201,7 +201,7 @@ test("a stranger finds, changes, decides and removes no canned reply and no prop
   expect(await proposals.find(owner, proposal.id)).toEqual(proposal);
 });
 
-test("a stranger finds no reply that a person has sent; failed ones and unasked ones are none", async () => {
+test("another project finds no reply that a person has sent; failed and unsolicited ones are not listed", async () => {
   const { operatorReplies } = db.store;
   const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
   const { ticketId, messageId } = accepted;

@@ -70,8 +70,8 @@ const seenByFirst = async ({ messageId, instance }: Call) =>
 
 const found = (outcome: CallOutcome | null) => ({ state: outcome?.state, texts: textsOf(outcome?.replies ?? []) });
 
-describe("a call whose caller hung up and came back", () => {
-  test("has the replies to its message for itself from then on, and gets them once", async () => {
+describe("a call whose caller disconnected and retries", () => {
+  test("has the replies to its message reserved from then on, and gets them once", async () => {
     const call = await openCall();
     await endCall(call);
     const instance = await newInstance();
@@ -84,7 +84,7 @@ describe("a call whose caller hung up and came back", () => {
     expect(found(await take(call, instance))).toEqual({ state: "answered", texts: [] });
   });
 
-  test("gets what came into the buffer in the meantime, and nobody else gets it", async () => {
+  test("gets the replies that were buffered meanwhile exclusively", async () => {
     const call = await openCall();
     await endCall(call);
     await answer(call, ["answer"]);
@@ -96,7 +96,7 @@ describe("a call whose caller hung up and came back", () => {
     expect((await drain(call, instance)).replies).toEqual([]);
   });
 
-  test("gets nothing that a reader of the drain has taken or acknowledged", async () => {
+  test("gets no reply that a reader of the drain has claimed or acknowledged", async () => {
     const call = await openCall();
     await endCall(call);
     await answer(call, ["taken", "acknowledged"]);
@@ -106,7 +106,7 @@ describe("a call whose caller hung up and came back", () => {
     expect(found(await take(call, await newInstance()))).toEqual({ state: "answered", texts: [] });
   });
 
-  test("that hangs up again leaves everything to the next one, and to the drain", async () => {
+  test("that disconnects again leaves everything to the next one, and to the drain", async () => {
     const call = await openCall();
     await endCall(call);
     const instance = await newInstance();
@@ -122,7 +122,7 @@ describe("a call whose caller hung up and came back", () => {
     expect(found(await take(call, await newInstance()))).toEqual({ state: "answered", texts: ["answer"] });
   });
 
-  test("and whose process died then leaves everything to the next one, and to the drain", async () => {
+  test("whose process crashes then leaves everything to the next one, and to the drain", async () => {
     const call = await openCall();
     await endCall(call);
     const instance = await newInstance();
@@ -134,7 +134,7 @@ describe("a call whose caller hung up and came back", () => {
     expect(found(await take(call, await newInstance())).texts).toEqual(["answer"]);
   });
 
-  test("takes nothing of another message of its chat, nor of another project", async () => {
+  test("claims nothing of another message of its chat, nor of another project", async () => {
     const call = await openCall();
     await answer(call, ["its own"]);
     await endCall(call);
@@ -147,8 +147,8 @@ describe("a call whose caller hung up and came back", () => {
   });
 });
 
-describe("a message that a live process holds a call open for", () => {
-  test("reads as not answered to another process, which takes nothing until that call is over", async () => {
+describe("a message with an open call in a live process", () => {
+  test("appears unanswered to another process, which claims nothing until that call has ended", async () => {
     const call = await openCall();
     await answer(call, ["answer"]);
     const other = await newInstance();
@@ -158,7 +158,7 @@ describe("a message that a live process holds a call open for", () => {
     expect(found(await take(call, other))).toEqual({ state: "answered", texts: ["answer"] });
   });
 
-  test("stays that call's when another process wants to take it over", async () => {
+  test("stays reserved for that call if another process tries to take it over", async () => {
     const call = await openCall();
     const other = await newInstance();
     await reopen(call, other);
@@ -167,7 +167,7 @@ describe("a message that a live process holds a call open for", () => {
     expect(found(await take(call, other))).toEqual({ state: "received", texts: [] });
   });
 
-  test("is free for another one when that process dies", async () => {
+  test("is free for another one when that process crashes", async () => {
     const call = await openCall();
     await db.killInstance(call.instance);
     const other = await newInstance();
@@ -178,7 +178,7 @@ describe("a message that a live process holds a call open for", () => {
   });
 });
 
-describe("a process that was counted as dead, and lives again when another one has taken over its call,", () => {
+describe("a process that counted as dead, and is alive again after another one has taken over its call,", () => {
   test("sees no replies of that call", async () => {
     const call = await openCall();
     await db.killInstance(call.instance);
@@ -191,7 +191,7 @@ describe("a process that was counted as dead, and lives again when another one h
     expect(await seenByFirst(call)).toEqual([]);
   });
 
-  test("has its call back when the other one was too late to take it over", async () => {
+  test("has its call again if the other one was too late to take it over", async () => {
     const call = await openCall();
     await db.killInstance(call.instance);
     const other = await newInstance();
@@ -202,7 +202,7 @@ describe("a process that was counted as dead, and lives again when another one h
     expect(await seenByFirst(call)).toEqual(["answer"]);
   });
 
-  test("and both at once get each reply once, whatever comes first", async () => {
+  test("and the other one get each reply once, in any order", async () => {
     const another = db.openAnother();
     for (let round = 0; round < ROUNDS; round++) {
       const call = await openCall();
@@ -220,7 +220,7 @@ describe("a process that was counted as dead, and lives again when another one h
   });
 });
 
-describe("replies that several want at once are had by one of them each:", () => {
+describe("each reply goes to exactly one of several concurrent readers:", () => {
   const TEXTS = ["one", "two", "three"];
   const idsOf = (replies: readonly StoredReply[]) => replies.map(({ id }) => id);
 
@@ -232,7 +232,7 @@ describe("replies that several want at once are had by one of them each:", () =>
     return call;
   }
 
-  test("a repeat and plain readers of the drain, in two processes", async () => {
+  test("a retry and plain readers of the drain, in two processes", async () => {
     const another = db.openAnother();
     const [instance, other] = [await newInstance(), await newInstance()];
     for (let round = 0; round < ROUNDS; round++) {
@@ -254,7 +254,7 @@ describe("replies that several want at once are had by one of them each:", () =>
     }
   });
 
-  test("two repeats, in two processes", async () => {
+  test("two retries, in two processes", async () => {
     const another = db.openAnother();
     const [instance, other] = [await newInstance(), await newInstance()];
     for (let round = 0; round < ROUNDS; round++) {
@@ -269,7 +269,7 @@ describe("replies that several want at once are had by one of them each:", () =>
     }
   });
 
-  test("a repeat, a reader that says what it has, and the end of the call before: nothing is had by nobody", async () => {
+  test("a retry, a reader with a cursor, and the end of the previous call: nothing is lost", async () => {
     const another = db.openAnother();
     const instance = await newInstance();
     for (let round = 0; round < ROUNDS; round++) {
@@ -292,7 +292,7 @@ describe("replies that several want at once are had by one of them each:", () =>
     }
   });
 
-  test("the run that makes them, and a caller who comes back in that moment", async () => {
+  test("the run that makes them, and a caller that retries at that moment", async () => {
     const another = db.openAnother();
     const [instance, other] = [await newInstance(), await newInstance()];
     for (let round = 0; round < ROUNDS; round++) {
@@ -312,7 +312,7 @@ describe("replies that several want at once are had by one of them each:", () =>
   });
 });
 
-test("a dead letter that is sent again is waited for: what was said when it failed is not taken as its answer", async () => {
+test("a call waits for a retried dead letter, without the text of its failure as answer", async () => {
   const call = await openCall();
   await endCall(call);
   const claimed = await claimNow(db.store, project, call.ticketId);

@@ -43,7 +43,7 @@ async function letTimePass(): Promise<void> {
 
 const RETRY = { delayMs: 60_000, progress: { found: 1 }, failure: "the model is away", counts: true };
 
-test("a failed try is put off, frees the chat, keeps what was found, and counts", async () => {
+test("a failed attempt is deferred, releases the chat, keeps its results, and counts", async () => {
   const first = await start("counts");
   await db.store.messages.retryLater(first, RETRY);
   expect(await db.store.messages.claim(project, first.ticketId)).toBeNull();
@@ -55,7 +55,7 @@ test("a failed try is put off, frees the chat, keeps what was found, and counts"
   });
 });
 
-test("a try that failed for no fault of the message is taken back", async () => {
+test("an attempt that failed without a fault of the message does not count", async () => {
   const first = await start("does not count");
   for (let round = 0; round < 3; round++) {
     await letTimePass();
@@ -65,7 +65,7 @@ test("a try that failed for no fault of the message is taken back", async () => 
   }
 });
 
-test("a message that is put off is not overtaken by a later one of its chat", async () => {
+test("a deferred message is not overtaken by a later one of its chat", async () => {
   const first = await start("no overtaking");
   await accept("no overtaking", "later");
   await db.store.messages.retryLater(first, RETRY);
@@ -74,7 +74,7 @@ test("a message that is put off is not overtaken by a later one of its chat", as
   expect((await claimNow(db.store, project, first.ticketId)).messageId).toBe(first.messageId);
 });
 
-test("a worker that has lost its lease cannot put a message off", async () => {
+test("a worker that has lost its lease cannot defer a message", async () => {
   const first = await start("lost");
   await db.expireLease(first.ticketId);
   const second = await claimNow(db.store, project, first.ticketId);
@@ -86,7 +86,7 @@ test("a worker that has lost its lease cannot put a message off", async () => {
   expect(await db.store.chats.renewLeases([second])).toEqual(new Set([second.leaseId]));
 });
 
-test("a message that waits too long is taken once by the sweepers of all processes, and then put off", async () => {
+test("a message that waits too long is announced once by the sweepers of all processes", async () => {
   const accepted = await Promise.all(Array.from({ length: 30 }, (_, index) => accept(`due ${index}`)));
   expect(await db.store.messages.takeDue(100)).toEqual([]);
   await letTimePass();
@@ -108,7 +108,7 @@ test("a message that waits too long is taken once by the sweepers of all process
   expect((await db.store.messages.takeDue(100)).length).toBe(30);
 });
 
-test("the sweeper takes the longest due first and no more than it is asked for", async () => {
+test("the sweeper announces the longest due first, up to its limit", async () => {
   for (const [index, chatId] of ["newest", "oldest", "middle"].entries()) {
     const { messageId } = await accept(chatId);
     const ageS = [10, 30, 20][index];
@@ -121,7 +121,7 @@ test("the sweeper takes the longest due first and no more than it is asked for",
   expect(rows.map(({ text }) => text)).toEqual(["middle", "oldest"]);
 });
 
-test("the sweeper leaves a chat alone while a worker has it, and not when that worker is dead", async () => {
+test("the sweeper skips a chat while a live worker has it", async () => {
   const { ticketId, messageId } = await start("leased");
   await letTimePass();
   expect(await db.store.messages.takeDue(100)).toEqual([]);
@@ -131,7 +131,7 @@ test("the sweeper leaves a chat alone while a worker has it, and not when that w
   ]);
 });
 
-test("the sweeper takes the same share of each project with due messages, however many one of them has", async () => {
+test("the sweeper announces the same share of each project with due messages, however many one of them has", async () => {
   const other = await db.newProject();
   await Promise.all(Array.from({ length: 30 }, (_, index) => accept(`flood ${index}`)));
   await db.store.messages.accept(other, newMessage());
@@ -147,7 +147,7 @@ test("the sweeper takes the same share of each project with due messages, howeve
   expect(prioritiesOf(project)).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("the sweeper leaves a message alone until its retry is due", async () => {
+test("the sweeper skips a message until its retry is due", async () => {
   const message = await start("backing off");
   await db.store.messages.retryLater(message, RETRY);
   expect(await db.store.messages.takeDue(100)).toEqual([]);
@@ -155,7 +155,7 @@ test("the sweeper leaves a message alone until its retry is due", async () => {
   expect((await db.store.messages.takeDue(100)).map(({ messageId }) => messageId)).toEqual([message.messageId]);
 });
 
-test("the age of the oldest waiting message counts only those that could be worked on", async () => {
+test("the age of the oldest waiting message counts only those that can be processed", async () => {
   expect(await db.store.messages.oldestWaitingMs()).toBe(0);
   const { messageId } = await accept("waits");
   const age = (text: string) =>
@@ -166,7 +166,7 @@ test("the age of the oldest waiting message counts only those that could be work
   expect(await db.store.messages.oldestWaitingMs()).toBe(0);
 });
 
-test("a message that is given up is a dead letter of its project, with its text and why, newest first", async () => {
+test("a message that is given up is a dead letter of its project, with its text and reason, newest first", async () => {
   for (const chatId of ["dead 1", "dead 2", "dead 3"]) {
     const claimed = await start(chatId);
     const run = answeredRun(claimed, [], {
@@ -191,7 +191,7 @@ test("a message that is given up is a dead letter of its project, with its text 
   );
 });
 
-test("a dead letter that is sent again has fresh tries, is due at once, and its ticket is back at received", async () => {
+test("a retried dead letter has new attempts, is due immediately, and its ticket is in received again", async () => {
   const claimed = await start("revived");
   await db.store.messages.retryLater(claimed, { ...RETRY, delayMs: 0 });
   const last = await claimNow(db.store, project, claimed.ticketId);

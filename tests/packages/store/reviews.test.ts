@@ -102,7 +102,7 @@ async function textsIn(ticketId: string): Promise<string[]> {
 }
 
 describe("a decision", () => {
-  test("is carried out once: of two workers that have it one after the other, the one whose lease holds", async () => {
+  test("is carried out once: of two successive workers, by the one with the valid lease", async () => {
     const { messageId, ticketId } = await heldChat();
     await decideToSend(ticketId);
     const slow = await claimDecision(ticketId);
@@ -119,7 +119,7 @@ describe("a decision", () => {
     expect(await db.store.reviews.claim(project, ticketId)).toBeNull();
   });
 
-  test("resolves the ticket with its reply, unless another message waits by then", async () => {
+  test("resolves the ticket with its reply, unless another message is waiting", async () => {
     const { ticketId } = await heldChat({ chatId: "resolved-with-reply" });
     const decideToResolve = () =>
       db.store.reviews.decide(project, ticketId, (state) =>
@@ -149,7 +149,7 @@ describe("a decision", () => {
     expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ status: "open", stage: "review" });
   });
 
-  test("snoozes the ticket: until its time comes, or until its customer writes", async () => {
+  test("snoozes the ticket until a time, or until its customer writes", async () => {
     const { store } = db;
     const snooze = (ticketId: string, until: Date | "reply") =>
       store.reviews.decide(project, ticketId, (state) =>
@@ -181,7 +181,7 @@ describe("a decision", () => {
     expect(events).toEqual([{ data: { decision: "unsnooze" } }]);
   });
 
-  test("goes before the messages of its chat, and they go on when it has ended", async () => {
+  test("precedes the messages of its chat, which continue when it has ended", async () => {
     const { ticketId } = await heldChat({ chatId: "first-come" });
     await decideToSend(ticketId);
     const { messageId } = await db.store.messages.accept(project, newMessage({ chatId: "first-come" }));
@@ -190,7 +190,7 @@ describe("a decision", () => {
     expect((await claimNow(db.store, project, ticketId)).messageId).toBe(messageId);
   });
 
-  test("takes the chat from the run that is under way: that changes nothing any more, and its try does not count", async () => {
+  test("claims the chat from the current run, which changes nothing and does not count as an attempt", async () => {
     const { ticketId } = await heldChat({ chatId: "interrupted" });
     await db.store.messages.accept(project, newMessage({ chatId: "interrupted" }));
     const run = await claimNow(db.store, project, ticketId);
@@ -204,7 +204,7 @@ describe("a decision", () => {
     expect(await textsIn(ticketId)).toEqual([]);
   });
 
-  test("leaves everything as it was when it cannot be", async () => {
+  test("changes nothing if it is not allowed", async () => {
     const { ticketId } = await heldChat();
     const before = await db.store.tickets.find(project, ticketId);
     const refuse = () => {
@@ -216,7 +216,7 @@ describe("a decision", () => {
     expect(await db.store.reviews.decide(project, newId(), refuse)).toBeNull();
   });
 
-  test("knows of a message that was accepted while it waited for the chat", async () => {
+  test("includes a message that was accepted while it waited for the chat", async () => {
     const { messageId, ticketId } = await heldChat({ chatId: "close" });
     const check = async () => {
       let seen: boolean | null = null;
@@ -247,7 +247,7 @@ describe("a decision", () => {
     }
   });
 
-  test("sees what waits, how the draft covers it, and whether a person was promised", async () => {
+  test("has the waiting messages, those that the draft covers, and whether a person was promised", async () => {
     const { store } = db;
     const { messageId, ticketId } = await heldChat({ chatId: "seen" });
     const next = await store.messages.accept(project, newMessage({ chatId: "seen" }));
@@ -280,7 +280,7 @@ describe("a decision", () => {
   });
 });
 
-test("a dead letter of a ticket that was given to another project is that project's", async () => {
+test("a dead letter of a ticket that was moved to another project belongs to that project", async () => {
   const { store } = db;
   const { messageId, ticketId } = await heldChat();
   const other = await db.newProject();
@@ -298,7 +298,7 @@ test("a dead letter of a ticket that was given to another project is that projec
   expect(await store.tickets.find(project, ticketId)).toMatchObject({ project: other, stage: "received" });
 });
 
-test("a dead letter that never had a ticket is sent again, and one that has a ticket is decided about", async () => {
+test("a dead letter without a ticket is retried, and one with a ticket is decided", async () => {
   const { store } = db;
   const { messageId, ticketId } = await store.messages.accept(project, newMessage());
   const run = await claimNow(store, project, ticketId);
@@ -314,7 +314,7 @@ test("a dead letter that never had a ticket is sent again, and one that has a ti
   expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(false);
 });
 
-test("dead letters, revived while people decide and runs end, cost nobody a deadlock", async () => {
+test("dead letters that are retried during decisions and ends of runs cause no deadlock", async () => {
   const { messageId, ticketId } = await heldChat({ chatId: "crowded" });
   await db.sql("UPDATE messages SET state = 'failed' WHERE id = $1", [messageId]);
   const other = db.openAnother();
@@ -346,7 +346,7 @@ describe("a decision that fails", () => {
     expect(await countFailed()).toBe(1);
   });
 
-  test("waits for its next try, and is due for the sweeper then", async () => {
+  test("waits for its next attempt, and is due for the sweeper then", async () => {
     const { ticketId } = await heldChat();
     await decideToSend(ticketId);
     const review = await claimDecision(ticketId);
@@ -363,7 +363,7 @@ describe("a decision that fails", () => {
     expect((await claimDecision(ticketId)).attempts).toBe(2);
   });
 
-  test("is given up after five tries of which each leaves nothing behind", async () => {
+  test("is given up after five attempts without side effects", async () => {
     const { messageId, ticketId } = await heldChat();
     await decideToSend(ticketId);
     // What cannot be stored: no text has this character.
@@ -388,7 +388,7 @@ describe("a decision that fails", () => {
     expect(await textsIn(ticketId)).toEqual(["Mine."]);
   });
 
-  test("is given up: what it covered waits again with its draft, and the text is kept to be sent again", async () => {
+  test("that is given up leaves its messages waiting with the draft, and its text for a retry", async () => {
     const { messageId, ticketId } = await heldChat();
     await decideToSend(ticketId);
     expect(await db.store.reviews.giveUp(await claimDecision(ticketId), "planted")).toBe(true);
@@ -407,7 +407,7 @@ describe("a decision that fails", () => {
     expect(await db.store.messages.claim(project, ticketId)).toBeNull();
   });
 
-  test("and answered nothing that waits, leaves its ticket failed", async () => {
+  test("without covered messages leaves its ticket failed", async () => {
     const { ticketId } = await heldChat();
     await decideToSend(ticketId);
     await db.store.reviews.finishSend(await claimDecision(ticketId), sent());

@@ -20,7 +20,7 @@ function tamper({ sealed }: Sealed, index: number): Sealed {
   return { sealed: `${format}.${bytes.toString("base64url")}` };
 }
 
-test("a fingerprint is the same for the same text and key, and says nothing of either", async () => {
+test("a fingerprint is the same for the same text and key, and reveals neither", async () => {
   const fingerprints: string[] = [];
   for (const key of [SECRET_KEY, `${SECRET_KEY}0`]) {
     await withSealer(key, (sealer) => {
@@ -32,7 +32,7 @@ test("a fingerprint is the same for the same text and key, and says nothing of e
   for (const fingerprint of fingerprints) expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
 });
 
-test("what was sealed opens with the same key, whatever it is", async () => {
+test("an encrypted text is decrypted with the same key", async () => {
   await withSealer(SECRET_KEY, (sealer) => {
     for (const secret of ["12345:bot-token", "", "whsec_ключ 🔑 \n\t\u0000", "x".repeat(100_000)]) {
       expect(sealer.open(sealer.seal(secret))).toBe(secret);
@@ -40,7 +40,7 @@ test("what was sealed opens with the same key, whatever it is", async () => {
   });
 });
 
-test("a secret is sealed differently each time, and does not show", async () => {
+test("a secret is encrypted differently each time", async () => {
   await withSealer(SECRET_KEY, (sealer) => {
     const sealed = Array.from({ length: 100 }, () => sealer.seal("plain-secret").sealed);
     expect(new Set(sealed).size).toBe(100);
@@ -51,7 +51,7 @@ test("a secret is sealed differently each time, and does not show", async () => 
   });
 });
 
-test("another key opens nothing", async () => {
+test("another key decrypts nothing", async () => {
   let sealed: Sealed = { sealed: "" };
   await withSealer(SECRET_KEY, (sealer) => {
     sealed = sealer.seal("secret");
@@ -59,7 +59,7 @@ test("another key opens nothing", async () => {
   await withSealer(`${SECRET_KEY}0`, (sealer) => expect(sealer.open(sealed)).toBeNull());
 });
 
-test("a sealed text that was changed in any byte does not open", async () => {
+test("a sealed text with any changed byte is not decrypted", async () => {
   await withSealer(SECRET_KEY, (sealer) => {
     const sealed = sealer.seal("secret");
     const length = Buffer.from(sealed.sealed.split(".")[1] ?? "", "base64url").length;
@@ -67,7 +67,7 @@ test("a sealed text that was changed in any byte does not open", async () => {
   });
 });
 
-test("what is no sealed text does not open and does not throw", async () => {
+test("an invalid sealed text is not decrypted, without an error", async () => {
   await withSealer(SECRET_KEY, (sealer) => {
     const { sealed } = sealer.seal("secret");
     const texts = [

@@ -6,7 +6,7 @@ import { SECRET_KEY, exchange, newMessage, textsOf } from "./open-test-store.ts"
 
 const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
-test("after a start of the database everybody gets the time to come back, however long it was away", async () => {
+test("after a start of the database all processes get time to reconnect, however long the outage was", async () => {
   const postgres = await startPostgres();
   await migrateTestDatabase(postgres.url);
   const store = openStore({ url: postgres.url, secretKey: SECRET_KEY, log: testLog() });

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await db.sql("INSERT INTO channels_config DEFAULT VALUES");
 });
 
-test("a new installation has no channel enabled but the tool server, and the document's defaults for the rest", async () => {
+test("a new installation has only the tool server enabled, and the documented defaults", async () => {
   expect(await db.store.channelsConfig.read()).toEqual({
     enabled: ["tool-server"],
     api: {
@@ -38,7 +38,7 @@ test("a new installation has no channel enabled but the tool server, and the doc
   });
 });
 
-test("a channel is switched on and off, once each however many ask, and the others stay", async () => {
+test("a channel is enabled and disabled once despite concurrent calls, without changing others", async () => {
   const { channelsConfig } = db.store;
   const switched = await Promise.all(Array.from({ length: 8 }, () => channelsConfig.setEnabled("api", true)));
   expect(switched.filter(Boolean).length).toBe(1);
@@ -54,7 +54,7 @@ test("a channel is switched on and off, once each however many ask, and the othe
   expect(version).toBe(1 + INTEGRATION_IDS.length - 1 + 1);
 });
 
-test("the tool server is switched like a channel, in a column that the version before does not read", async () => {
+test("the tool server is enabled like a channel, in a column that the previous version does not read", async () => {
   const { channelsConfig } = db.store;
   const stored = async () => (await db.sql<{ enabled: string[] }>("SELECT enabled FROM channels_config"))[0]?.enabled;
   expect((await channelsConfig.read()).enabled).toContain("tool-server");
@@ -68,7 +68,7 @@ test("the tool server is switched like a channel, in a column that the version b
   expect(await stored()).not.toContain("tool-server");
 });
 
-test("changing one setting leaves the other settings of its channel and all other channels", async () => {
+test("changing a setting keeps the other settings of its channel and all other channels", async () => {
   const { channelsConfig } = db.store;
   await channelsConfig.update("widget", { apiKey: "wk_1", allowedOrigins: ["https://example.com"] });
   await db.store.projects.ensure("window");
@@ -85,7 +85,7 @@ test("changing one setting leaves the other settings of its channel and all othe
   expect(config.version).toBe(4);
 });
 
-test("changes of different settings at once are all kept", async () => {
+test("concurrent changes of different settings are all stored", async () => {
   const { channelsConfig } = db.store;
   await Promise.all([
     channelsConfig.update("widget", { apiKey: "wk_2" }),
@@ -99,7 +99,7 @@ test("changes of different settings at once are all kept", async () => {
   expect(config.enabled).toEqual(["messenger", "tool-server"]);
 });
 
-test("a project is made once by its name, however many ask, with the defaults", async () => {
+test("a project is created once per name despite concurrent calls, with the defaults", async () => {
   const made = await Promise.all(Array.from({ length: 10 }, () => db.store.projects.ensure("shop")));
   expect(made.filter(({ created }) => created).length).toBe(1);
   const [project] = made.map((one) => one.project);
@@ -112,14 +112,14 @@ test("a project is made once by its name, however many ask, with the defaults", 
   expect(await db.store.projects.findByName("no such project")).toBeNull();
 });
 
-test("a project's settings change one by one, a hand-off text can be empty", async () => {
+test("a project's settings change one by one, and a handoff text can be empty", async () => {
   const project = await db.newProject();
   await db.store.projects.update(project, { handoffText: "" });
   await db.store.projects.update(project, { tablesAsXlsx: false });
   expect(await db.store.projects.find(project)).toMatchObject({ handoffText: "", tablesAsXlsx: false, version: 3 });
 });
 
-test("an agent has the defaults for what is not given, and a knowledge base is added to it once", async () => {
+test("an agent has the defaults for omitted fields, and a knowledge base is added to it once", async () => {
   const project = await db.newProject();
   const agent = await db.store.agents.insert(project, { name: "Guide" });
   expect(agent).toEqual({
@@ -144,7 +144,7 @@ test("an agent has the defaults for what is not given, and a knowledge base is a
   expect(await db.store.agents.find(project, agent.id)).toEqual({ ...agent, kbIds: [kb.id], version: 2 });
 });
 
-test("the first initialisation is noted as finished once and for all", async () => {
+test("the first initialization is recorded as completed once", async () => {
   const another = db.openAnother();
   expect(await db.store.installation.isInitialized()).toBe(false);
   await db.store.installation.markInitialized();
@@ -154,7 +154,7 @@ test("the first initialisation is noted as finished once and for all", async () 
   expect(await db.sql("SELECT initialized_at FROM installation")).toEqual(noted);
 });
 
-test("of processes with different secret keys that start at once on a new store, those with the first one's go on", async () => {
+test("of processes with different secret keys that start at once on a new store, only those with the first key start", async () => {
   await db.sql("UPDATE installation SET secret_key_check = NULL");
   const stores = Array.from({ length: 6 }, (_, index) =>
     openStore({ url: db.url, secretKey: `a secret key of process ${index % 2}`, log: testLog() }),
@@ -169,7 +169,7 @@ test("of processes with different secret keys that start at once on a new store,
   }
 });
 
-test("a process with another secret key than the first one is found out", async () => {
+test("a process with another secret key than the first one is rejected", async () => {
   await db.sql("UPDATE installation SET secret_key_check = NULL");
   expect(await db.store.installation.checkSecretKey(db.store.sealer)).toBe(true);
   const stranger = openStore({ url: db.url, secretKey: "another key, as long as it has to be", log: testLog() });

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const accept = (text: string) => store.messages.accept(project, newMessage({ chatId: "one chat", text }));
 
-test("while Postgres is away every call says so, and all is well when it is back, without a restart", async () => {
+test("while Postgres is unavailable every call fails as such, and works after it recovers, without a restart", async () => {
   const { ticketId } = await accept("before");
   const claimed = await claimNow(store, project, ticketId);
   await store.tickets.open(project, claimed);
@@ -62,7 +62,7 @@ test("while Postgres is away every call says so, and all is well when it is back
   expect(textsOf(page.replies)).toEqual(["answer"]);
 });
 
-test("what was acknowledged before Postgres was killed in the middle of the work is all there afterwards", async () => {
+test("everything that was acknowledged before Postgres was killed is there afterwards", async () => {
   const acknowledged: string[] = [];
   const writing = Array.from({ length: 8 }, async (_, writer) => {
     for (let index = 0, isThere = true; isThere; index++) {
@@ -83,7 +83,7 @@ test("what was acknowledged before Postgres was killed in the middle of the work
   for (const messageId of acknowledged) expect(await store.messages.findState(project, messageId)).toBe("received");
 });
 
-test("what waits on a line that was cut silently is told so as soon as the server can be reached, the store goes on, and nothing of the old lines is left at the server", async () => {
+test("calls on a half-open connection fail as soon as the server is reachable, the store continues, and no old connections are left at the server", async () => {
   const line = await startSilencingProxy(postgres.url);
   const far = openStore({ url: line.url, secretKey: SECRET_KEY, log: testLog(), app: "far" });
   const observer = new pg.Client({ connectionString: postgres.url });
@@ -119,7 +119,7 @@ test("what waits on a line that was cut silently is told so as soon as the serve
   }
 });
 
-test("attempts to connect that began while nothing passed hold no caller once the server can be reached", async () => {
+test("connection attempts of an outage block no caller once the server is reachable", async () => {
   const line = await startSilencingProxy(postgres.url);
   const far = openStore({ url: line.url, secretKey: SECRET_KEY, log: testLog() });
   try {

@@ -47,7 +47,7 @@ async function openCall(texts: string[], chatId = `call ${newId()}`) {
   return { ...accepted, instance, chatId };
 }
 
-test("a waiting call sees its message's state and then the replies to it, in order", async () => {
+test("a waiting call reads its message's state and then the replies to it, in order", async () => {
   const instance = await newInstance();
   const { messageId, ticketId } = await db.store.messages.accept(
     project,
@@ -67,7 +67,7 @@ test("a waiting call sees its message's state and then the replies to it, in ord
   expect(await db.store.replies.readForCall(project, newId(), instance)).toBeNull();
 });
 
-test("many calls that look at once get their own replies only", async () => {
+test("many concurrent calls only get their own replies", async () => {
   const calls = await Promise.all(Array.from({ length: 30 }, (_, index) => openCall([`a${index}`, `b${index}`])));
   const outcomes = await Promise.all(
     calls.map(({ messageId, instance }) => db.store.replies.readForCall(project, messageId, instance)),
@@ -77,7 +77,7 @@ test("many calls that look at once get their own replies only", async () => {
   );
 });
 
-test("a call sees the replies to its own message, not those to another one of its chat", async () => {
+test("a call gets the replies to its own message, not those to another one of its chat", async () => {
   const chatId = "two messages";
   await exchange(db.store, project, newMessage({ chatId }), ["for async"]);
   const call = await openCall(["for the call"], chatId);
@@ -93,7 +93,7 @@ test("the replies of an open call are not in the buffer", async () => {
   expect(await seenByCall(call)).toEqual(["answer"]);
 });
 
-test("a call that was answered has delivered its replies for good, and those that it did not get are in the buffer", async () => {
+test("an answered call has its replies delivered, and the others are in the buffer", async () => {
   const call = await openCall(["has it", "has it too", "came too late"]);
   const outcome = await db.store.replies.readForCall(project, call.messageId, call.instance);
   const delivered = (outcome?.replies ?? []).slice(0, 2).map(({ id }) => id);
@@ -106,7 +106,7 @@ test("a call that was answered has delivered its replies for good, and those tha
   expect(await buffered(call.ticketId)).toEqual(["came too late"]);
 });
 
-test("many calls that end at once each settle their own replies", async () => {
+test("many calls that end at once each release their own replies", async () => {
   const calls = await Promise.all(Array.from({ length: 30 }, (_, index) => openCall([`a${index}`, `b${index}`])));
   await Promise.all(
     calls.map(async ({ messageId, instance }, index) => {
@@ -122,7 +122,7 @@ test("many calls that end at once each settle their own replies", async () => {
   }
 });
 
-test("the replies of a call that ended without an answer are in the buffer as soon as that is said", async () => {
+test("the replies of a call that ended without a response are in the buffer immediately", async () => {
   const call = await openCall(["nobody there"]);
   await db.store.replies.endCall(project, call.messageId);
   expect(await buffered(call.ticketId)).toEqual(["nobody there"]);
@@ -139,7 +139,7 @@ test("a reply that is made after the end of its call is in the buffer", async ()
   expect(await buffered(ticketId)).toEqual(["late"]);
 });
 
-test("a process that dies gives back what it had taken, and the replies of its calls", async () => {
+test("a crashed process loses its claimed replies, and those of its calls", async () => {
   const call = await openCall(["in a call"]);
   const { accepted } = await exchange(db.store, project, newMessage(), ["from the buffer"]);
   await db.store.replies.takeFromBuffer(project, accepted.ticketId, call.instance, LIMITS);
@@ -153,14 +153,14 @@ test("a process that dies gives back what it had taken, and the replies of its c
   expect(textsOf(page.replies)).toEqual(["in a call"]);
 });
 
-test("a process that says that it ends gives back what it had", async () => {
+test("a process that shuts down releases its replies", async () => {
   const call = await openCall(["answer"]);
   expect(await buffered(call.ticketId)).toEqual([]);
   await db.store.instances.end(call.instance);
   expect(await buffered(call.ticketId)).toEqual(["answer"]);
 });
 
-test("the calls of a process that is thought dead see no replies until it has said that it lives", async () => {
+test("the calls of a process that counts as dead get no replies until its next heartbeat", async () => {
   const call = await openCall(["answer"]);
   await db.killInstance(call.instance);
   // Its replies are in the buffer now: whoever collects them there must be the only one who has them.
@@ -171,7 +171,7 @@ test("the calls of a process that is thought dead see no replies until it has sa
   expect(await buffered(call.ticketId)).toEqual([]);
 });
 
-test("taken replies that are released come back, those that are confirmed do not", async () => {
+test("released replies return to the buffer, confirmed ones do not", async () => {
   const instance = await newInstance();
   const { accepted } = await exchange(db.store, project, newMessage(), ["one", "two", "three"]);
   const take = async (takeId: string, maxReplies: number) =>
@@ -192,7 +192,7 @@ test("taken replies that are released come back, those that are confirmed do not
   expect(await buffered(accepted.ticketId)).toEqual([]);
 });
 
-test("many confirmations at once each reach their reply", async () => {
+test("many concurrent confirmations each apply to their reply", async () => {
   const instance = await newInstance();
   const texts = Array.from({ length: 50 }, (_, index) => `reply ${index}`);
   const { accepted } = await exchange(db.store, project, newMessage(), texts);
@@ -202,7 +202,7 @@ test("many confirmations at once each reach their reply", async () => {
   expect(await buffered(accepted.ticketId)).toEqual([]);
 });
 
-test("plain readers of two processes that read a chat at once get each reply exactly once, in order", async () => {
+test("concurrent plain readers of two processes get each reply exactly once, in order", async () => {
   const another = db.openAnother();
   const instances = await Promise.all(Array.from({ length: 8 }, newInstance));
   const texts = Array.from({ length: 40 }, (_, index) => `reply ${index}`);
@@ -228,12 +228,12 @@ test("plain readers of two processes that read a chat at once get each reply exa
   expect(got.length).toBe(texts.length);
 });
 
-test("replies to webhook messages are not in the buffer: they go by their callback", async () => {
+test("replies to webhook messages are sent by callback and not in the buffer", async () => {
   const { accepted } = await exchange(db.store, project, newMessage({ mode: "webhook" }), ["by callback"]);
   expect(await buffered(accepted.ticketId)).toEqual([]);
 });
 
-test("a range of places answers the replies that are not delivered, with where they go", async () => {
+test("a range of sequence numbers returns undelivered replies with their destinations", async () => {
   const chatId = "visitor-1";
   const message = newMessage({ channelId: "widget", chatId, mode: null });
   const { accepted } = await exchange(db.store, project, message, ["one", "two", "three"]);
@@ -249,7 +249,7 @@ test("a range of places answers the replies that are not delivered, with where t
   expect(textsOf((await read(2, 4))?.replies ?? [])).toEqual(["two", "three"]);
 });
 
-test("nobody whose time is over counts as dead before somebody can tell who was not away himself", async () => {
+test("a process only counts as dead if another one was alive without interruption", async () => {
   // The servers of tests have been up for a while, or else nobody is dead at all.
   const isUp = "SELECT now() > pg_postmaster_start_time() + interval '7 seconds' AS is_up";
   await waitFor(async () => (await db.sql<{ is_up: boolean }>(isUp))[0]?.is_up, {
@@ -286,7 +286,7 @@ test("nobody whose time is over counts as dead before somebody can tell who was 
   expect(await buffered(call.ticketId)).toEqual(["answer"]);
 });
 
-test("processes count as alive until their last sign of life is too old", async () => {
+test("processes count as alive until their last heartbeat is too old", async () => {
   const app = `app-${newId()}`;
   const [first, second] = [newId(), newId()];
   await db.store.instances.beat(first, app);

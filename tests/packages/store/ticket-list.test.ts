@@ -209,7 +209,7 @@ async function insertTickets(count: number): Promise<string[]> {
 }
 
 describe("a list of tickets", () => {
-  test("has what its filters say in its order, page by page, however far the index has come", async () => {
+  test("applies filters, order and pages, whatever the state of the index", async () => {
     const facts = fc.sample(factsArbitrary, { numRuns: 60, seed: 5 });
     const ids = await insertTickets(facts.length);
     const half = Math.floor(ids.length / 2);
@@ -235,7 +235,7 @@ describe("a list of tickets", () => {
     await compareWithModel(3);
   });
 
-  test("has a ticket as it is at once, while it is worked on too", async () => {
+  test("shows the current state of a ticket immediately, even while it is processed", async () => {
     const ticketId = await makeTicket();
     expect(await listed()).toEqual([ticketId]);
     await settle();
@@ -257,7 +257,7 @@ describe("a list of tickets", () => {
     expect(await listed({ stage: "received" })).toEqual([inWork]);
   });
 
-  test("finds a chat by its id, also one that came in elsewhere", async () => {
+  test("finds a chat by its id, also one from another project", async () => {
     const ticketId = await makeTicket("mine", { chatId: "chat-1" });
     const { accepted } = await exchange(db.store, other, newMessage({ chatId: "chat-1" }), ["Hi."]);
     expect(await listed({ chatId: "chat-1" })).toEqual([ticketId]);
@@ -277,7 +277,7 @@ describe("a list of tickets", () => {
     expect(await listed({}, other)).toEqual([]);
   });
 
-  test("misses no change whose transaction ends after later ones", async () => {
+  test("misses no change whose transaction commits after later ones", async () => {
     const [first, second] = [await makeTicket(), await makeTicket()];
     await settle();
     const late = new Client({ connectionString: db.url });
@@ -311,7 +311,7 @@ describe("the last message of a listed ticket", () => {
     return ticketId;
   };
 
-  test("is the newest of the customer's messages and of the replies, whichever came later", async () => {
+  test("is the newest of the customer's messages and the replies", async () => {
     const chat = newMessage({ text: "Where is it?" });
     const ticketId = await answer(chat, [{ item: textReply("On its way."), author: "agent" }]);
     expect(await lastOf(ticketId)).toMatchObject({ author: "agent", text: "On its way.", actor: null });
@@ -328,7 +328,7 @@ describe("the last message of a listed ticket", () => {
     expect(await lastOf(ticketId)).toMatchObject({ author: "customer", text: "A person, please." });
   });
 
-  test("names a file that came without text", async () => {
+  test("has the name of a file without text", async () => {
     const attachments = [{ type: "image/png", name: "screenshot.png" }];
     expect(await lastOf(await answer(newMessage({ text: "", attachments }), []))).toMatchObject({
       author: "customer",
@@ -336,7 +336,7 @@ describe("the last message of a listed ticket", () => {
     });
   });
 
-  test("says which operator wrote it", async () => {
+  test("has the operator who wrote it", async () => {
     const message = newMessage({ text: "Where is it?" });
     const ticketId = await answer(message, [{ item: textReply("I will ask."), author: "operator" }]);
     await db.sql(
@@ -373,7 +373,7 @@ describe("the search in tickets", () => {
     expect(await found([], "w", { status: "resolved" })).toEqual([]);
   });
 
-  test("finds the customer by name, address and user id, and forgets them with the ticket", async () => {
+  test("finds the customer by name, address and user id, until the ticket is erased", async () => {
     const channelMeta = { contact: { name: "Jonas Weber", email: "jonas@weber.example" } };
     const chat = newMessage({ text: "hello", userId: "maria@kellerbau", channelMeta });
     const { accepted } = await exchange(db.store, project, chat, ["Hi."]);
@@ -392,7 +392,7 @@ describe("the search in tickets", () => {
     expect(await db.sql("SELECT FROM ticket_texts")).toEqual([]);
   });
 
-  test("finds the customers of tickets that the version before has indexed without them", async () => {
+  test("finds the customers of tickets that the previous version has indexed without them", async () => {
     const channelMeta = { contact: { name: "Jonas Weber" } };
     const ticketIds: string[] = [];
     for (let count = 0; count < 45; count++) {
@@ -409,7 +409,7 @@ describe("the search in tickets", () => {
     expect(await db.store.ticketTexts.indexNext(() => [])).toBe(false);
   });
 
-  test("follows what is said later, another subject, another project, and an erasure", async () => {
+  test("follows later messages, a new subject, a move to another project, and an erasure", async () => {
     const chat = newMessage({ text: "first words" });
     const { accepted } = await exchange(db.store, project, chat, ["Hi."]);
     const { ticketId } = accepted;
@@ -445,7 +445,7 @@ describe("the search in tickets", () => {
     expect(await found([], "turn", {}, other)).toEqual([]);
   });
 
-  test("has no words of a ticket that was erased and begun anew while they were indexed", async () => {
+  test("has no words of a ticket that was erased and started again during indexing", async () => {
     const [blocked, chat] = [await makeTicket("blocked"), newMessage({ text: "forgotten" })];
     // Tickets are written in the order of their ids: the one that is erased comes after the one that waits.
     let ticketId = "";
@@ -478,7 +478,7 @@ describe("the search in tickets", () => {
     expect([await found(["forgotten"], null), await found(["remembered"], null)]).toEqual([[], [ticketId]]);
   });
 
-  test("is shared by replicas without a ticket lost or done in vain", async () => {
+  test("is shared by replicas without lost or duplicate work", async () => {
     await insertTickets(300);
     const stores = [db.store, db.openAnother(), db.openAnother()];
     const rounds = async (store: typeof db.store) => {
@@ -494,7 +494,7 @@ describe("the search in tickets", () => {
     expect(await db.sql("SELECT FROM ticket_text_queue")).toEqual([]);
   });
 
-  test("finds every ticket once, in order, of words that are rare, frequent, or frequent in one place", async () => {
+  test("finds every ticket once, in order, for rare, frequent, or locally frequent words", async () => {
     const ids = (await insertTickets(5_100)).toSorted();
     const positions: Record<string, (row: number) => boolean> = {
       subject: () => true,

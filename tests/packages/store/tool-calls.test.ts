@@ -37,7 +37,7 @@ async function begin(caller: ToolCaller, wanted = WANTED, state: "running" | "wa
 const find = async (id: string): Promise<ToolCallRecord | null> => db.store.toolCalls.find(project, id);
 
 describe("a call of a tool", () => {
-  test("is written down once, with all that was asked for", async () => {
+  test("is recorded once, with its arguments", async () => {
     const caller = await newCaller();
     const { call, isNew } = await begin(caller);
     expect(isNew).toBe(true);
@@ -46,7 +46,7 @@ describe("a call of a tool", () => {
     expect((await begin(caller, { ...WANTED, key: "cancel 8" })).isNew).toBe(true);
   });
 
-  test("is not written down without the lease, nor for a chat that was erased", async () => {
+  test("is not recorded without the lease, nor for an erased chat", async () => {
     const caller = await newCaller();
     expect(
       await db.store.toolCalls.begin(project, { ...caller, leaseId: newId() }, { ...WANTED, state: "running" }),
@@ -59,7 +59,7 @@ describe("a call of a tool", () => {
     expect(await db.store.toolCalls.begin(project, caller, { ...WANTED, state: "running" })).toBeNull();
   });
 
-  test("that broke off is never begun again, unless it only reads; who has made it knows better", async () => {
+  test("that was interrupted is never repeated unless it only reads, and its worker may still record the result", async () => {
     const { toolCalls } = db.store;
     const caller = await newCaller();
     const { call } = await begin(caller);
@@ -77,7 +77,7 @@ describe("a call of a tool", () => {
     expect(await find(read.call.id)).toMatchObject({ state: "running", result: null });
   });
 
-  test("that waits goes over to the newest message that asks for it, and is over when that is answered", async () => {
+  test("that waits moves to the newest message that requests it, and ends when that is answered", async () => {
     const { toolCalls } = db.store;
     const chatId = newId();
     const first = await newCaller(chatId);
@@ -97,7 +97,7 @@ describe("a call of a tool", () => {
     expect((await begin(first, WANTED, "waiting")).isNew).toBe(true);
   });
 
-  test("that was approved is taken by one worker, and dropped or found again only as long as it is", async () => {
+  test("that was approved is claimed by one worker, and is dropped or found again only while approved", async () => {
     const { toolCalls } = db.store;
     const caller = await newCaller();
     const { call } = await begin(caller, WANTED, "waiting");
@@ -115,7 +115,7 @@ describe("a call of a tool", () => {
     expect(await toolCalls.listKnown(project, caller.ticketId)).toMatchObject([{ id: call.id, state: "failed" }]);
   });
 
-  test("is known to every run until its message is answered, if it writes and was begun", async () => {
+  test("is known to every run until its message is answered, if it writes and was started", async () => {
     const { toolCalls } = db.store;
     const caller = await newCaller();
     const { call } = await begin(caller);
@@ -126,7 +126,7 @@ describe("a call of a tool", () => {
     expect(await toolCalls.listKnown(project, caller.ticketId)).toEqual([]);
   });
 
-  test("is no stranger's to find, take, end or begin", async () => {
+  test("cannot be found, claimed, started or finished by another project", async () => {
     const { toolCalls } = db.store;
     const stranger = await db.newProject();
     const caller = await newCaller();

@@ -32,7 +32,7 @@ const textOf = ({ ticketId, messageId, leaseId }: ClaimedMessage, text: string) 
   text,
 });
 
-test("what an answer says so far is found until the message is finished, and can be written only by the lease's holder", async () => {
+test("an unfinished answer is found until the message is finished, and is only written by the holder of the lease", async () => {
   const { unfinishedReplies, tickets } = db.store;
   const message = await claimed();
   const { ticketId, messageId } = message;
@@ -49,7 +49,7 @@ test("what an answer says so far is found until the message is finished, and can
   expect(await unfinishedReplies.write(owner, textOf(message, "Hello yo"))).toBe(false);
 });
 
-test("a text that is written while the message is finished is there before, or not at all", async () => {
+test("a text that is written while the message is finished is stored before, or not at all", async () => {
   const { unfinishedReplies, tickets } = db.store;
   for (let round = 0; round < 10; round++) {
     const message = await claimed();
@@ -79,7 +79,7 @@ test("a reply that a call or a callback waits for is not for those who read the 
   expect(await unfinishedReplies.find(owner, call.ticketId)).toMatchObject({ isCollected: true });
 });
 
-test("texts that nobody adds to are forgotten, and with their conversation at once", async () => {
+test("abandoned texts are deleted, and immediately with their conversation", async () => {
   const { unfinishedReplies } = db.store;
   const [idle, busy] = [await claimed(), await claimed()];
   for (const message of [idle, busy]) await unfinishedReplies.write(owner, textOf(message, "text"));
@@ -93,7 +93,7 @@ test("texts that nobody adds to are forgotten, and with their conversation at on
   expect(await db.sql("SELECT 1 FROM unfinished_replies WHERE message_id = $1", [busy.messageId])).toEqual([]);
 });
 
-test("the replies that a call has handed over can be had again by it, and those that another reader has, not", async () => {
+test("a call can get its delivered replies again, but not those of another reader", async () => {
   const { replies, tickets, instances } = db.store;
   const instance = newId();
   await instances.beat(instance, "api");
@@ -116,7 +116,7 @@ test("the replies that a call has handed over can be had again by it, and those 
   expect(await replies.listHandedOver(owner, others.messageId)).toEqual([]);
 });
 
-test("what a call that goes on has taken from the buffer, it has handed over as well", async () => {
+test("replies that a resumed call has claimed from the buffer count as delivered by it", async () => {
   const { replies, tickets, instances } = db.store;
   const instance = newId();
   await instances.beat(instance, "api");

@@ -68,7 +68,7 @@ describe("a key", () => {
     expect(await response.json()).toMatchObject({ ok: false, code });
   });
 
-  test("may come in either header, and says on which project it works", async () => {
+  test("is accepted in either header, and responses have its project", async () => {
     for (const headers of [{ Authorization: `Bearer ${key}` }, { "X-Api-Key": key }]) {
       const response = await tools.send({ body: LIST, headers });
       expect([response.status, response.headers.get("x-svc-project")]).toEqual([200, "north"]);
@@ -76,7 +76,7 @@ describe("a key", () => {
     }
   });
 
-  test("of a project is refused for another one, and an administrator's works on the one that it names", async () => {
+  test("of a project is rejected for another one, and an administrator's works on the given one", async () => {
     const refused = await tools.send({ key, body: LIST, headers: { "x-svc-project": "south" } });
     expect([refused.status, await refused.json()]).toEqual([
       403,
@@ -95,7 +95,7 @@ describe("a key", () => {
     expect(answer.last.result.structuredContent.items).toEqual([expect.objectContaining({ name: "south-agent" })]);
   });
 
-  test("sees only the tools of its scopes, in one order", async () => {
+  test("only sees the tools of its scopes, in one order", async () => {
     const names = async (scopes: Parameters<TestTools["addKey"]>[1]) => {
       const { last } = await tools.ask(await tools.addKey(north, scopes), "tools/list");
       return last.result.tools.map(({ name }) => name);
@@ -133,7 +133,7 @@ describe("a key", () => {
     }
   });
 
-  test("that is refused leaves a row in the audit trail, as at the HTTP API", async () => {
+  test("that is rejected adds a row to the audit log, as in the HTTP API", async () => {
     const scoped = await tools.addKey(north, ["kb:read"]);
     await (await tools.send({ key: scoped, body: call("svc_get_ticket") })).text();
     const { store } = tools.resources;
@@ -186,7 +186,7 @@ describe("a web page", () => {
     await response.text();
   });
 
-  test("of a site that is named is told so by the browser's own question", async () => {
+  test("of an allowed site passes the browser's preflight", async () => {
     const headers = { Origin: SITE, "Access-Control-Request-Method": "POST" };
     const response = await tools.send({ method: "OPTIONS", headers });
     expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([204, SITE]);
@@ -219,7 +219,7 @@ describe("a request", () => {
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  test("to any other address is 404, as clients find out that there is no sign-in", async () => {
+  test("to any other path is 404, by which clients detect that there is no sign-in", async () => {
     const origin = new URL(tools.urls[0] ?? "").origin;
     for (const path of ["/", "/mcp/x", "/.well-known/oauth-protected-resource", "/sse"]) {
       const response = await fetch(origin + path, { headers: { "X-Api-Key": key } });
@@ -229,7 +229,7 @@ describe("a request", () => {
     expect((await fetch(`${origin}/readyz`)).status).toBe(200);
   });
 
-  test("says that it cannot work while the store cannot be reached", async () => {
+  test("fails as unavailable while the store is unreachable", async () => {
     const { resources } = tools;
     const config = { ...resources.config, ports: { ...resources.config.ports, tools: await freePort() } };
     const store = { ...resources.store, findProblem: () => Promise.resolve("PostgreSQL is unreachable") };
@@ -264,7 +264,7 @@ describe("a request", () => {
     expect(await response.json()).toMatchObject({ jsonrpc: "2.0", error: { code } });
   });
 
-  test("with a batch is answered where its revision knows batches, and refused where not", async () => {
+  test("with a batch is processed if its revision supports batches, and otherwise rejected", async () => {
     const batch = `[${LIST},${LIST.replace("7", "8")}]`;
     const old = await tools.send({ key, body: batch });
     expect(
@@ -281,7 +281,7 @@ describe("a request", () => {
     }
   });
 
-  test("that is larger than a megabyte, or no JSON by its type, is refused as at the HTTP API", async () => {
+  test("that is larger than a megabyte, or without a JSON type, is rejected as in the HTTP API", async () => {
     const large = await tools.send({ key, body: call("svc_search_kb", { query: "x".repeat(1_100_000) }) });
     expect([large.status, await large.json()]).toEqual([413, expect.objectContaining({ code: "payload_too_large" })]);
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"]) {
@@ -293,7 +293,7 @@ describe("a request", () => {
     }
   });
 
-  test("of a method that nobody knows is told so: 404 in the revision of 2026-07-28", async () => {
+  test("with an unknown method is 404 in the revision of 2026-07-28", async () => {
     const { status, last } = await tools.ask(key, "tools/nothing");
     expect([status, last.error?.code]).toEqual([200, -32_601]);
     const answer = await tools.askModern(key, "tools/nothing");
@@ -335,7 +335,7 @@ describe("a client of before 2026-07-28", () => {
     },
   );
 
-  test("is told the newest revision that it may know, where it names one that nobody knows", async () => {
+  test("gets the newest revision that it may support if it requests an unknown one", async () => {
     const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "test", version: "1" } };
     const begun = await tools.send({
       key,
@@ -348,7 +348,7 @@ describe("a client of before 2026-07-28", () => {
 describe("headers and body of the revision of 2026-07-28", () => {
   const LIST_KBS = { name: "svc_list_kbs", arguments: {} };
 
-  test("that agree are served, without any label of a session", async () => {
+  test("that agree are accepted, without a session id", async () => {
     const { status, headers, last } = await tools.askModern(key, "tools/call", LIST_KBS);
     expect([status, last.result.structuredContent]).toEqual([200, { items: [], nextCursor: null }]);
     expect(headers.get("mcp-session-id")).toBeNull();
@@ -378,7 +378,7 @@ describe("headers and body of the revision of 2026-07-28", () => {
     ]);
   });
 
-  test("of a version that nobody knows are 400 with -32022 and those that are known", async () => {
+  test("of an unknown version are 400 with -32022 and the supported ones", async () => {
     const version = "2031-01-01";
     const meta = { ...ENVELOPE, "io.modelcontextprotocol/protocolVersion": version };
     const options = { meta, headers: { "MCP-Protocol-Version": version } };
@@ -396,8 +396,8 @@ describe("headers and body of the revision of 2026-07-28", () => {
   });
 });
 
-describe("a tool server that is switched off", () => {
-  test("frees its port, stays healthy as a process, says so in its state, and comes back", async () => {
+describe("a disabled tool server", () => {
+  test("frees its port, stays healthy as a process, reports its state, and can be enabled again", async () => {
     const { store } = tools.resources;
     const stateNow = async () => (await store.channelStates.list()).find(({ id }) => id === "tool-server")?.state;
     const isOpen = () =>
@@ -414,7 +414,7 @@ describe("a tool server that is switched off", () => {
     await waitFor(async () => (await stateNow()) === "running", { what: "the state to be running" });
   });
 
-  test("is bound to loopback where only the HTTP API is opened to the network", async () => {
+  test("is bound to loopback if only the HTTP API is opened to the network", async () => {
     const { store } = tools.resources;
     await store.channelsConfig.update("api", { bindHost: "0.0.0.0" });
     const port = await freePort();

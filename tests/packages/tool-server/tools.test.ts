@@ -92,7 +92,7 @@ const TAKES_MORE = new Set(["svc_submit_issue"]);
 const CLOSED = { additionalProperties: false };
 
 describe("the list of tools", () => {
-  test("has the eight of the product, in their order, each with all that a client shows and checks", async () => {
+  test("has the eight tools of the product, in order, with all their metadata", async () => {
     const { last } = await tools.ask(key, "tools/list");
     const listed = last.result.tools;
     expect(listed.slice(0, 8).map(({ name }) => name)).toEqual(NAMES);
@@ -122,7 +122,7 @@ describe("the list of tools", () => {
     expect(modern.last.result.tools).toEqual(one.last.result.tools);
   });
 
-  test("tells of each tool the fields of the contract", async () => {
+  test("has the fields of the contract for each tool", async () => {
     const { last } = await tools.ask(key, "tools/list");
     const fields = (schema: { properties?: object }) => Object.keys(schema.properties ?? {}).toSorted();
     const shapes = Object.fromEntries(
@@ -153,8 +153,8 @@ describe("the list of tools", () => {
   });
 });
 
-describe("every answer", () => {
-  test("fits its output schema, and its text says the same", async () => {
+describe("every result", () => {
+  test("matches its output schema, with the same content as text", async () => {
     const { last } = await tools.ask(key, "tools/list");
     const ajv = addFormats.default(new Ajv2020({ strict: false }));
     const agentId = (await call("svc_list_agents", {})).structuredContent.items[0]?.id;
@@ -177,7 +177,7 @@ describe("every answer", () => {
     }
   });
 
-  test("of a search has passages with their places, of the bases that are asked for", async () => {
+  test("of a search has passages with their positions, of the requested knowledge bases", async () => {
     const query = "where is the printer?";
     const hit = {
       documentId: expect.any(String),
@@ -192,14 +192,14 @@ describe("every answer", () => {
     expect((await call("svc_search_kb", { query: "zzz" })).structuredContent).toEqual({ hits: [] });
   });
 
-  test("of an agent is what it would say, of an unknown one that there is none", async () => {
+  test("of an agent is its answer, and of an unknown one an error", async () => {
     const { items } = (await call("svc_list_agents", {})).structuredContent;
     expect(items).toEqual([expect.objectContaining({ name: "north-agent", fixedReply: "north answers" })]);
     const result = await call("svc_execute_agent", { agentId: items[0]?.id, input: "hello" });
     expect(result.structuredContent).toMatchObject({ output: { text: "north answers" }, confidence: 1 });
   });
 
-  test("of notes has them cleaned, summed up, and their issues with places in them", async () => {
+  test("of notes has their cleaned text, their summary, and their issues with positions", async () => {
     const { structuredContent } = await call("svc_summarize_notes", { notes: NOTES });
     expect(structuredContent.cleanedText).not.toMatch(/\b(um|uh|the the)\b/i);
     expect(structuredContent.issues.length).toBeGreaterThan(0);
@@ -210,7 +210,7 @@ describe("every answer", () => {
     expect(again.structuredContent).toEqual(structuredContent);
   });
 
-  test("of a page goes on after it with its cursor", async () => {
+  test("of a list continues with its cursor", async () => {
     const many = await tools.addProject("many");
     for (let index = 0; index < 24; index++) {
       await tools.resources.store.agents.insert(many.id, { name: `agent ${index}` });
@@ -236,7 +236,7 @@ const failure = (code: string, ...pointers: string[]) => ({
   },
 });
 
-describe("bad arguments", () => {
+describe("invalid arguments", () => {
   test.each([
     ["svc_search_kb", {}, ["/query"]],
     ["svc_search_kb", { query: 5, limit: "many", kbIds: "all" }, ["/query", "/kbIds", "/limit"]],
@@ -283,13 +283,13 @@ describe("bad arguments", () => {
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 
-  test("with the key __proto__ are as if it were not there", async () => {
+  test("with the key __proto__ are accepted without it", async () => {
     const args: unknown = JSON.parse('{"query":"printer","__proto__":{"limit":"many","polluted":true}}');
     expect((await call("svc_search_kb", args)).structuredContent.hits).toHaveLength(1);
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 
-  test("that are no object are an error of the protocol", async () => {
+  test("that are not an object are a protocol error", async () => {
     for (const args of ["text", 5, [1], true]) {
       const { last } = await tools.ask(key, "tools/call", { name: "svc_list_kbs", arguments: args });
       expect(last.error?.code).toBe(-32_602);
@@ -297,8 +297,8 @@ describe("bad arguments", () => {
   });
 });
 
-describe("what belongs to another project", () => {
-  test("is not there, just as what is nowhere", async () => {
+describe("an object of another project", () => {
+  test("has the same error as a missing one", async () => {
     const { store } = tools.resources;
     const foreignAgent = (await store.agents.list(south.id))[0]?.id ?? "";
     for (const id of [foreignAgent, newId(), "nonsense", ""]) {
@@ -317,7 +317,7 @@ describe("what belongs to another project", () => {
   });
 });
 
-test("200 calls at once of two keys on one replica get each its own answer", async () => {
+test("200 concurrent calls of two keys on one replica each get their own result", async () => {
   const ask = async (index: number) => {
     const isNorth = index % 2 === 0;
     const params = { name: "svc_list_agents", arguments: {} };
@@ -329,7 +329,7 @@ test("200 calls at once of two keys on one replica get each its own answer", asy
   await Promise.all(Array.from({ length: 200 }, (_, index) => ask(index)));
 });
 
-test("what nobody foresaw tells the caller the request id alone, and the log the rest", async () => {
+test("an unexpected error returns only the request id, and is logged", async () => {
   const { headers, last } = await tools.ask(key, "tools/call", { name: "broken", arguments: {} });
   const requestId = headers.get("x-request-id") ?? "";
   expect(last.result).toEqual(failure("internal"));
@@ -370,7 +370,7 @@ describe("a slow call", () => {
     await whenAborted(label);
   });
 
-  test("tells nobody who has not asked", async () => {
+  test("sends no progress unless requested", async () => {
     const { messages } = await tools.ask(key, "tools/call", {
       name: "svc_summarize_notes",
       arguments: { notes: NOTES },
@@ -378,7 +378,7 @@ describe("a slow call", () => {
     expect(messages).toHaveLength(1);
   });
 
-  test("is ended by a notice of the client that makes it, on whichever replica that comes in, and by no other", async () => {
+  test("is cancelled by its own client on any replica, and by no other", async () => {
     const begin = async () => (await tools.ask(key, "initialize")).headers.get("mcp-session-id") ?? "";
     const [mine, another] = [await begin(), await begin()];
     expect(mine).not.toBe(another);
@@ -411,7 +411,7 @@ describe("a slow call", () => {
   });
 });
 
-test("a server that stops answers what goes on, and says to call again", async () => {
+test("a server that shuts down responds to running calls that they should be retried", async () => {
   const other = await openTestTools({ further: [SLOW] });
   try {
     const project = await other.addProject("north");
@@ -427,7 +427,7 @@ test("a server that stops answers what goes on, and says to call again", async (
   }
 });
 
-test("a server that stops gives the answers that it is at work on, and refuses whoever comes after", async () => {
+test("a server that shuts down completes running calls, and rejects new ones", async () => {
   const other = await openTestTools({ further: [HELD] });
   try {
     const otherKey = await other.addKey(await other.addProject("north"), ["kb:read"]);

@@ -39,7 +39,7 @@ const delivery: DeliveryRequest = {
   trace: null,
 };
 
-test("the body is that of a sync answer, with type, ids, time and meta, and with no word of secrets or tries", () => {
+test("the body is that of a sync response, with type, ids, time and meta, and without secrets or attempts", () => {
   const item = { id: reply.id, createdAt: createdAt.toISOString(), inReplyTo: reply.inReplyTo, author: "agent" };
   expect(JSON.parse(callbackBody(delivery))).toEqual({
     ok: true,
@@ -58,7 +58,7 @@ test("the body is that of a sync answer, with type, ids, time and meta, and with
   });
 });
 
-test("every try of a callback sends the same bytes", () => {
+test("every attempt of a callback sends the same bytes", () => {
   const again = { ...delivery, leaseId: newId(), failures: 5, attempt: 9, isKeyRevoked: true, sealedSecret: null };
   expect(callbackBody(again)).toBe(callbackBody(delivery));
 });

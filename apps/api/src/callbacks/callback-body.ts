@@ -2,12 +2,12 @@ import type { CallbackBody, CallbackType } from "@svc/contracts";
 import type { DeliveryRequest } from "@svc/store";
 import { replyJson } from "../messages/message-responses.ts";
 
-/** The body of a callback: made from what is stored, so that all tries send the same bytes. */
+/** Returns the body of a callback. It only depends on stored data, so that all attempts send the same bytes. */
 export function callbackBody(delivery: DeliveryRequest): string {
   const body: CallbackBody = {
     ok: true,
     mode: "webhook",
-    // That of an event is made by `readWebhookEvent`.
+    // `readWebhookEvent` makes the bodies of events.
     type: delivery.type as CallbackType,
     deliveryId: delivery.id,
     timestamp: delivery.createdAt.toISOString(),

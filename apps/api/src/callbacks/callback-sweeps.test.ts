@@ -16,7 +16,7 @@ let store: Store;
 let queues: Queues;
 let consumer: Consumer;
 let project: ProjectId;
-/** What was announced. */
+/** Announced jobs. */
 const jobs: DeliveryJob[] = [];
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Commits a webhook message; its sender waits `timeoutMs` until he wants to hear of it. */
+/** Commits a webhook message with this timeout, after which its sender gets a timeout callback. */
 async function send(timeoutMs: number): Promise<{ ticketId: string; messageId: string }> {
   return store.messages.accept(project, {
     channelId: "api",
@@ -66,7 +66,7 @@ async function send(timeoutMs: number): Promise<{ ticketId: string; messageId: s
   });
 }
 
-/** Finds callbacks due in each sweep. */
+/** Reports due callbacks in each sweep. */
 const dueWork: Store["dueWork"] = {
   find: async () => ({ ...(await store.dueWork.find()), callbacks: true }),
 };
@@ -78,7 +78,7 @@ const startCallbackSweeps = (context: Parameters<typeof callbackSweeps>[0]): Swe
 const isAnnounced = (ticketId: string, times = 1) =>
   waitFor(() => jobs.filter((job) => job.ticketId === ticketId).length >= times, { what: "the announcement" });
 
-test("what nobody has settled is settled and announced, and announced again while nobody makes it", async () => {
+test("creates and announces missing callbacks, and announces them again until they are delivered", async () => {
   const { ticketId } = await send(1);
   const sweepers = [1, 2].map(() => startCallbackSweeps({ store, queues, log: testLog() }));
   await isAnnounced(ticketId, 2);
@@ -88,7 +88,7 @@ test("what nobody has settled is settled and announced, and announced again whil
   await Promise.all(sweepers.map((sweeper) => sweeper.stop()));
 });
 
-test("keys that are kept for too long, or revoked, are erased at the first sweep, and not at each one", async () => {
+test("deletes expired and revoked keys in the first sweep, but not in every sweep", async () => {
   const calls: string[] = [];
   const noting: Store = {
     ...store,
@@ -115,7 +115,7 @@ test("keys that are kept for too long, or revoked, are erased at the first sweep
   expect(calls.slice(0, 5)).toEqual(["sweep", "erase", "erase revoked", "sweep", "sweep"]);
 });
 
-test("a step that fails is in the log and keeps neither the other steps nor the next sweep from their work", async () => {
+test("logs a failed step, and continues with the other steps and the next sweep", async () => {
   const { log, lines } = collectLog();
   let failures = 0;
   const failing: Store = {
@@ -133,7 +133,7 @@ test("a step that fails is in the log and keeps neither the other steps nor the 
   await sweeper.stop();
 });
 
-test("a stop waits for the sweep that is on its way, and none follows", async () => {
+test("stopping waits for the current sweep, and no other one follows", async () => {
   let sweeps = 0;
   const counting: Store = {
     ...store,

@@ -2,7 +2,7 @@ import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { Store } from "@svc/store";
-import { settleCallbacks } from "./settle-callbacks.ts";
+import { createCallbacks } from "./create-callbacks.ts";
 
 const SWEEP_LIMIT = 1_000;
 /** How often old rows are deleted. */
@@ -10,14 +10,14 @@ const DELETE_MS = 60_000;
 const DELETE_LIMIT = 5_000;
 
 /**
- * Returns the sweeps for callbacks: they create the callbacks whose job was lost and the timeouts that are due, announce
- * what is to be attempted again, and, each minute, delete old keys, secrets, bodies of hooks and deliveries of events. This
- * is what lets the queue lose all its data without a callback or an event being lost.
+ * Returns the sweeps for callbacks. They create the callbacks whose job was lost and the timeouts that are due,
+ * announce due attempts, and each minute delete old keys, secrets, bodies of hooks and deliveries of events. Because
+ * of them, the queue may lose all its data without the loss of a callback or event.
  */
 export function callbackSweeps({ store, queues, log }: { store: Store; queues: Queues; log: Log }) {
   async function settleOverdue(): Promise<void> {
     const late = await store.callbacks.markTimeouts(SWEEP_LIMIT);
-    await settleCallbacks({ store, queues, log }, [...late, ...(await store.callbacks.findUnsettled(SWEEP_LIMIT))]);
+    await createCallbacks({ store, queues, log }, [...late, ...(await store.callbacks.findUnsettled(SWEEP_LIMIT))]);
   }
 
   async function announceDue(): Promise<void> {

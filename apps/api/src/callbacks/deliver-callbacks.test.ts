@@ -34,13 +34,13 @@ beforeEach(async () => {
 
 afterEach(() => receiver.close());
 
-/** What the store's table does, with some of it replaced. */
+/** Returns the store's table with some functions replaced. */
 const withDeliveries = (change: Partial<Store["deliveries"]>): Store => ({
   ...store,
   deliveries: { ...store.deliveries, ...change },
 });
 
-const away = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
+const unavailable = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
 
 function startWorker(change: Partial<DeliveryContext> = {}) {
   const notifications: string[] = [];
@@ -51,13 +51,13 @@ function startWorker(change: Partial<DeliveryContext> = {}) {
     log: testLog(),
     guard: createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] }),
     readSecrets: () => Promise.resolve(secrets),
-    tell: (ticketId: string) => void notifications.push(ticketId),
+    notifyWaiters: (ticketId: string) => void notifications.push(ticketId),
     ...change,
   };
   return { ...deliverCallbacks(context, { abortAfterMs: 0, deadlineMs: 30_000 }), notifications };
 }
 
-/** Lets so many webhook messages of a chat be answered; answers the ids of their callbacks, in order. */
+/** Commits this number of webhook messages of a chat with replies; returns the ids of their callbacks, in order. */
 async function addCallbacks(count: number): Promise<{ ticketId: string; ids: string[] }> {
   const chatId = newId();
   const ids: string[] = [];
@@ -117,7 +117,7 @@ const untilIt = (id = "", matches: (item: DeliveryItem) => boolean, what: string
   );
 const received = () => receiver.requests.map(({ headers }) => headers["x-svc-delivery"]);
 
-test("one job makes the callbacks of a chat one after the other, until one fails", async () => {
+test("one job delivers the callbacks of a chat in order, until one fails", async () => {
   const { ticketId, ids } = await addCallbacks(4);
   receiver.answerWith((_, index) => ({ status: index === 2 ? 500 : 204 }));
   const worker = startWorker();
@@ -128,7 +128,7 @@ test("one job makes the callbacks of a chat one after the other, until one fails
   await worker.stop();
 });
 
-test("jobs that come twice or at once make each callback once", async () => {
+test("duplicate and concurrent jobs deliver each callback once", async () => {
   const { ticketId, ids } = await addCallbacks(3);
   const workers = [startWorker(), startWorker()];
   await Promise.all(
@@ -140,7 +140,7 @@ test("jobs that come twice or at once make each callback once", async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
 });
 
-test("whoever waits for replies is told of a dead callback, and of no other", async () => {
+test("notifies waiting callers of a dead callback, and of no other", async () => {
   const { ticketId, ids } = await addCallbacks(3);
   receiver.answerWith((_, index) => ({ status: index === 1 ? 410 : 204 }));
   const worker = startWorker();
@@ -152,7 +152,7 @@ test("whoever waits for replies is told of a dead callback, and of no other", as
 });
 
 describe("a receiver that hangs", () => {
-  test("holds no job: the try goes on without it, and is noted when it ends", async () => {
+  test("blocks no job: the attempt continues without it, and is recorded when it ends", async () => {
     const { ticketId, ids } = await addCallbacks(1);
     receiver.answerWith({ status: 204, delayMs: 1_000 });
     const worker = startWorker();
@@ -162,7 +162,7 @@ describe("a receiver that hangs", () => {
     await worker.stop();
   });
 
-  test("holds no stop: its try is broken off, kept but not counted, and another process makes the next one at once", async () => {
+  test("does not delay a shutdown: its attempt is aborted, recorded but not counted, and another process makes the next one immediately", async () => {
     const { ticketId, ids } = await addCallbacks(1);
     receiver.answerWith("hang");
     const worker = startWorker();
@@ -179,13 +179,13 @@ describe("a receiver that hangs", () => {
   });
 });
 
-describe("while the store is away", () => {
-  test("a result is noted when it is back, and nothing is sent twice meanwhile", async () => {
+describe("while the store is unavailable", () => {
+  test("a result is recorded when it recovers, and nothing is sent twice meanwhile", async () => {
     const { ticketId, ids } = await addCallbacks(2);
     let refusals = 0;
     const worker = startWorker({
       store: withDeliveries({
-        finishTry: (...args) => (refusals++ < 2 ? away() : store.deliveries.finishTry(...args)),
+        finishTry: (...args) => (refusals++ < 2 ? unavailable() : store.deliveries.finishTry(...args)),
       }),
     });
     await worker.process({ project, ticketId });
@@ -194,9 +194,9 @@ describe("while the store is away", () => {
     await worker.stop();
   });
 
-  test("a stop does not wait for it: the try is made again by another process, with the same id", async () => {
+  test("a shutdown does not wait for it: another process repeats the attempt, with the same id", async () => {
     const { ticketId, ids } = await addCallbacks(1);
-    const worker = startWorker({ store: withDeliveries({ finishTry: away }) });
+    const worker = startWorker({ store: withDeliveries({ finishTry: unavailable }) });
     await worker.process({ project, ticketId });
     await receiver.next();
     await worker.stop();
@@ -204,10 +204,10 @@ describe("while the store is away", () => {
     expect(received()).toEqual(ids);
   });
 
-  test("what cannot be made for want of the settings is given back and counts for nothing", async () => {
+  test("a callback whose settings cannot be read is released and not counted", async () => {
     const { ticketId, ids } = await addCallbacks(1);
     let refusals = 0;
-    const worker = startWorker({ readSecrets: () => (refusals++ === 0 ? away() : Promise.resolve(secrets)) });
+    const worker = startWorker({ readSecrets: () => (refusals++ === 0 ? unavailable() : Promise.resolve(secrets)) });
     await worker.process({ project, ticketId });
     expect(await find(ids[0])).toMatchObject({ state: "pending", attempts: [] });
     await waitFor(
@@ -221,7 +221,7 @@ describe("while the store is away", () => {
     await worker.stop();
   });
 
-  test("nothing counts that was not sent: after 12 such claims and one 500 the next attempt is the second, after the first wait", async () => {
+  test("an unsent attempt does not count: after 12 such claims and one 500, the next attempt is the second, after the first delay", async () => {
     const { ticketId, ids } = await addCallbacks(1);
     receiver.answerWith({ status: 500 });
     let claims = 0;
@@ -231,11 +231,11 @@ describe("while the store is away", () => {
           claims++;
           return store.deliveries.claim(...args);
         },
-        // Half of them fail before the attempt is recorded, half after: then the response is lost.
+        // Half of them fail before the attempt is recorded, half after it: then the response is lost.
         async begin(claimed) {
           if (claims > 12) return store.deliveries.begin(claimed);
           if (claims % 2 === 0) await store.deliveries.begin(claimed);
-          return away();
+          return unavailable();
         },
         postpone: (claimed) => store.deliveries.postpone(claimed, 0),
       }),
@@ -261,7 +261,7 @@ describe("while the store is away", () => {
   });
 });
 
-test("a callback whose lease expired nine times in a row is dead: making it ends the process", async () => {
+test("a callback whose lease expired nine times in a row is dead, since it crashes the process", async () => {
   const { ticketId, ids } = await addCallbacks(1);
   const worker = startWorker({
     store: withDeliveries({
@@ -286,7 +286,7 @@ test("a request that could not be sent soon after its attempt began in the store
   const worker = startWorker({
     store: withDeliveries({
       async begin(claimed) {
-        // As long as a store that hangs may take.
+        // As long as an unresponsive store may take.
         await waitFor(() => performance.now() > begunAt + 5_000, { what: "the beginning" });
         return store.deliveries.begin(claimed);
       },
@@ -299,7 +299,7 @@ test("a request that could not be sent soon after its attempt began in the store
   await worker.stop();
 });
 
-test("a fault of the service counts as a failed try: it is in the log, and holds nobody back for ever", async () => {
+test("an error of the service is logged and counts as a failed attempt, so that it does not block the chat forever", async () => {
   const { ticketId, ids } = await addCallbacks(1);
   const { log, lines } = collectLog();
   const worker = startWorker({ log, readSecrets: () => Promise.reject(new TypeError("planted fault")) });

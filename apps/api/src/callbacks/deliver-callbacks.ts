@@ -10,9 +10,9 @@ import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
 import type { HeldLease, Work } from "@svc/work";
 import { callbackSweeps } from "./callback-sweeps.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
-import type { CountedTry, ReceiverLoad } from "./receiver-load.ts";
+import type { AdmittedAttempt, ReceiverLoad } from "./receiver-load.ts";
 import { callbackBody } from "./callback-body.ts";
-import { failedTry, tryDelivery } from "./try-delivery.ts";
+import { failedAttempt, attemptDelivery } from "./attempt-delivery.ts";
 
 /** What delivering callbacks needs. */
 export interface DeliveryContext {
@@ -22,7 +22,7 @@ export interface DeliveryContext {
   guard: AddressGuard;
   readSecrets: (project: ProjectId) => Promise<WebhookSecrets>;
   /** Notifies waiters for replies of a conversation. */
-  tell: (ticketId: string) => void;
+  notifyWaiters: (ticketId: string) => void;
 }
 
 /** A conversation with callbacks to deliver. */
@@ -43,11 +43,11 @@ interface InterruptedAttempt {
 }
 
 /**
- * How long a job waits for its attempts; they continue without it, so that slow receivers occupy no worker slots. For a
- * receiver that is known to be slow it does not wait at all.
+ * Time that a job waits for its attempts, which continue without it, so that slow receivers occupy no worker slots.
+ * For a receiver that is known to be slow, a job does not wait.
  */
 const JOB_WAIT_MS = 250;
-/** Failed attempts from which on an operator should know. */
+/** Number of failed attempts from which an operator is warned. */
 const FAILING_ATTEMPTS = 3;
 /** Lease duration, as the store sets it: no attempt lasts longer. */
 const LEASE_MS = 20_000;
@@ -60,16 +60,16 @@ const SEND_WITHIN_MS = 4_000;
 /** Delay before the next claim of a callback that could not be sent because the store did not respond in time. */
 const STORE_DELAY_MS = 1_000;
 /**
- * Leases of one callback in a row that may expire without a result. The waits between them grow, so that the last one is
- * most of a day after the first: whatever ends the process each time is then the callback itself.
+ * Maximum number of consecutive leases of a callback that expire without a result. The delays between them grow, so
+ * that the last one is most of a day after the first: by then the callback itself must be what crashes the process.
  */
 const LAPSES_MAX = 9;
-/** Attempts are aborted after the first of these times of a shutdown, to be made again by another process. */
+/** During shutdown, attempts are aborted after the first of these times and repeated by another process. */
 const SHUTDOWN = { abortAfterMs: 2_000, deadlineMs: 32_000 };
 
 /**
- * Age from which a due callback says that this process does not do its work, if it claims none at all. The age alone would
- * not say so: after a rush all replicas are busy with old callbacks, and none of them must lose its callers.
+ * Age of a due callback from which this process counts as not working, if it claims none at all. The age alone is not
+ * enough: after a burst all replicas are busy with old callbacks, and none of them must lose its callers.
  */
 const IDLE_TOO_LONG_MS = 120_000;
 /** Sweeps come twice a second; a statement ends after 30 s at the latest. */
@@ -79,15 +79,15 @@ const inSeconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
 
 /** The delivery of callbacks in this process. */
 export interface CallbackWork extends Work<Chat> {
-  /** Returns what keeps this process from delivering callbacks, in words; null if it delivers them, or none is due. */
+  /** Returns why this process does not deliver callbacks, in words; null if it does, or if none is due. */
   findProblem(): Promise<string | null>;
 }
 
 /**
- * Defines the work of delivering the callbacks of webhook messages and the events of webhooks: those of a chat, and those
- * of a webhook about one thing, one after the other, each to its receiver at least once, with one id. An attempt that was
- * made at the moment of a crash is repeated. It continues while the channel is disabled, for messages that were accepted
- * before.
+ * Defines the work of delivering the callbacks of webhook messages and the events of webhooks. Those of a chat, and
+ * those of a webhook about one object, are delivered in order, each at least once and always with the same id: an
+ * attempt in progress during a crash is repeated. Callbacks of accepted messages are also delivered while the channel
+ * is disabled.
  */
 export function deliverCallbacks(
   context: DeliveryContext,
@@ -157,7 +157,7 @@ async function deliver(
       return false;
     }
     if ("abortedAfterMs" in result) {
-      // The receiver may have it: the attempt is recorded, and another process makes the next one.
+      // The receiver may have received it: the attempt is recorded, and another process makes the next one.
       const interrupt = () => store.deliveries.interrupt(delivery, result.abortedAfterMs, "interrupted by shutdown");
       await record("releasing a callback", interrupt);
       return false;
@@ -175,7 +175,7 @@ const NOTHING_TO_SEND =
   "what the event is about no longer exists in this project: it was erased, or another project works on it";
 const INACTIVE = "the webhook is not active; activate it, then replay this delivery";
 
-/** A request that can be sent now, or the reason why it never can. */
+/** A request that can be sent now, or the reason why it can never be sent. */
 type BegunAttempt = { request: DeliveryRequest; secrets: WebhookSecrets; body: string } | { problem: string };
 
 /** Reads the content of the request and begins the attempt; null if nothing can be sent now. */
@@ -205,7 +205,7 @@ async function begin(
 async function attempt(
   context: DeliveryContext,
   claimed: ClaimedDelivery,
-  { send, signal }: { send: CountedTry["send"]; signal: AbortSignal },
+  { send, signal }: { send: AdmittedAttempt["send"]; signal: AbortSignal },
 ): Promise<TryResult | InterruptedAttempt | null> {
   if (claimed.lapses >= LAPSES_MAX) {
     const error = `the service stopped ${LAPSES_MAX} times in a row while delivering this callback`;
@@ -218,18 +218,18 @@ async function attempt(
     if ("problem" in begun) return { durationMs: 0, status: null, error: begun.problem, next: "dead" };
     sentAt = performance.now();
     const tools = { guard: context.guard, sealer: context.store.sealer, secrets: begun.secrets, body: begun.body };
-    return await send(() => tryDelivery(begun.request, tools, signal));
+    return await send(() => attemptDelivery(begun.request, tools, signal));
   } catch (error) {
     if (signal.aborted) return sentAt === null ? null : { abortedAfterMs: performance.now() - sentAt };
     // An error of the service counts as a failed attempt: it must not block the chat.
     context.log.error({ error, deliveryId: claimed.id }, "callback delivery failed unexpectedly");
     const text = "internal error while delivering this callback";
-    return failedTry(claimed, { durationMs: 0, status: null, error: text });
+    return failedAttempt(claimed, { durationMs: 0, status: null, error: text });
   }
 }
 
 /** Reports the recorded result of an attempt to metrics, the log and waiters. */
-function reportResult({ log, tell }: DeliveryContext, delivery: ClaimedDelivery, result: TryResult): void {
+function reportResult({ log, notifyWaiters }: DeliveryContext, delivery: ClaimedDelivery, result: TryResult): void {
   const { id, messageId, attempt, event } = delivery;
   const way = event === null ? "callback" : "event";
   count("svc_deliveries_total", {
@@ -252,7 +252,7 @@ function reportResult({ log, tell }: DeliveryContext, delivery: ClaimedDelivery,
         ? "callback permanently failed; its replies can be collected by polling"
         : "event permanently failed; it can be replayed",
     );
-    tell(delivery.ticketId);
+    notifyWaiters(delivery.ticketId);
   } else if (result.next !== "delivered" && delivery.failures + 1 >= FAILING_ATTEMPTS) {
     const inS = Math.round(result.next.delayMs / 1_000);
     log.warn({ ...facts, host: new URL(delivery.url).host, reason: result.error, inS }, `${way} keeps failing`);

@@ -1,27 +1,27 @@
 import { describe, expect, test } from "@jest/globals";
 import { waitFor } from "@svc/testing";
 import { createReceiverLoad } from "./receiver-load.ts";
-import type { CountedTry } from "./receiver-load.ts";
+import type { AdmittedAttempt } from "./receiver-load.ts";
 
 type Load = ReturnType<typeof createReceiverLoad>;
 
-/** No attempt waits for its turn. */
-const IMPATIENT = { aReceiver: 100, waiting: 0, all: 100 };
+/** Limits without a waiting queue. */
+const NO_WAITING = { aReceiver: 100, waiting: 0, all: 100 };
 
-/** An attempt that must be let in. */
-async function enter(load: Load, url: string): Promise<CountedTry> {
+/** Starts an attempt that must not be delayed. */
+async function enter(load: Load, url: string): Promise<AdmittedAttempt> {
   const entered = await load.enter(url);
   if ("waitMs" in entered) throw new Error(`an attempt to ${url} is delayed`);
   return entered;
 }
 
-/** By how long an attempt is delayed; null if it is let in. */
+/** Returns the delay of an attempt; null if it is not delayed. */
 async function delayOf(load: Load, url: string): Promise<number | null> {
   const entered = await load.enter(url);
   return "waitMs" in entered ? entered.waitMs : null;
 }
 
-/** Lets a request to this receiver go on until the returned function is called. */
+/** Keeps a request to this receiver in progress until the returned function is called. */
 async function beginRequest(load: Load, url: string) {
   const counted = await enter(load, url);
   let respond: () => void = () => undefined;
@@ -39,8 +39,8 @@ async function beginRequest(load: Load, url: string) {
 }
 
 describe("attempts in progress", () => {
-  test("of one receiver are limited, whatever the path, and others have their own", async () => {
-    const load = createReceiverLoad({ ...IMPATIENT, aReceiver: 2 });
+  test("are limited per receiver, whatever the path", async () => {
+    const load = createReceiverLoad({ ...NO_WAITING, aReceiver: 2 });
     const first = await enter(load, "https://slow.example/one");
     await enter(load, "https://slow.example/two?three");
     expect(await delayOf(load, "https://slow.example:443/four")).toBeGreaterThan(0);
@@ -52,20 +52,20 @@ describe("attempts in progress", () => {
     expect(await delayOf(load, "https://slow.example/six")).toBeGreaterThan(0);
   });
 
-  test("of all receivers together are limited too", async () => {
+  test("are limited over all receivers", async () => {
     const load = createReceiverLoad({ aReceiver: 3, waiting: 0, all: 3 });
     const urls = ["a", "b", "c", "d", "e", "f"].map((name) => `https://${name}.example/`);
-    const tries = await Promise.all(urls.slice(0, 3).map((url) => enter(load, url)));
+    const attempts = await Promise.all(urls.slice(0, 3).map((url) => enter(load, url)));
     expect(await delayOf(load, urls[0] ?? "")).toBeGreaterThan(0);
-    // One that has nothing in progress need not wait for others that hang, up to twice as many.
-    for (const url of urls.slice(3)) tries.push(await enter(load, url));
+    // A receiver without attempts in progress need not wait for others that hang, up to twice the limit.
+    for (const url of urls.slice(3)) attempts.push(await enter(load, url));
     expect(await delayOf(load, "https://g.example/")).toBeGreaterThan(0);
-    for (const { leave } of tries) leave();
+    for (const { leave } of attempts) leave();
     expect(await delayOf(load, "https://g.example/")).toBeNull();
   });
 
-  test("wait longer the more have to wait, and not for ever; a request that ends in time ends that", async () => {
-    const load = createReceiverLoad({ ...IMPATIENT, aReceiver: 1 });
+  test("are delayed longer the more of them wait, up to a limit, until a request ends in time", async () => {
+    const load = createReceiverLoad({ ...NO_WAITING, aReceiver: 1 });
     const url = "https://slow.example/";
     const first = await enter(load, url);
     const waits: number[] = [];
@@ -77,7 +77,7 @@ describe("attempts in progress", () => {
     expect(await delayOf(load, url)).toBe(waits[0]);
   });
 
-  test("of a receiver that responds in time follow each other in their order, as many as may wait", async () => {
+  test("wait for a receiver that responds in time, in order, up to the limit", async () => {
     const load = createReceiverLoad({ aReceiver: 1, waiting: 2, all: 100 });
     const url = "https://fast.example/";
     const first = await enter(load, url);
@@ -95,7 +95,7 @@ describe("attempts in progress", () => {
   });
 });
 
-test("a receiver is slow while a request takes long, not any more when that is over, and then nobody waits for it", async () => {
+test("a receiver is slow while a request takes long, and no longer after it has ended", async () => {
   const load = createReceiverLoad({ aReceiver: 2, waiting: 10, all: 100 });
   const url = "https://slow.example/";
   const end = await beginRequest(load, url);

@@ -1,53 +1,58 @@
-/** Attempts that one receiver may have in progress in this process, those that may wait for a turn, and all in progress. */
+/**
+ * Maximum number of attempts in progress per receiver, of attempts waiting for a turn per receiver, and of all in
+ * progress in this process.
+ */
 const LIMITS = { aReceiver: 100, waiting: 400, all: 500 };
-/** So many times as many may be in progress if each further one is the only one of its receiver. */
+/** Factor by which the total may be exceeded by receivers with only one attempt. */
 const OVERFLOW = 2;
-/** A receiver is slow while a request to it takes longer than this, which is more than a busy process adds to it. */
+/** Duration of a request from which its receiver is slow. Longer than the delays of a busy process. */
 const SLOW_MS = 1_000;
-/** How long an attempt waits for its turn if its receiver is not slow. Its lease, which lasts longer, is renewed then. */
+/**
+ * Time that an attempt waits for its turn if its receiver is not slow. Its lease is longer, and renewed afterwards.
+ */
 const TURN_MS = 5_000;
-/** Minimum and maximum delay of a callback whose receiver has enough in progress. */
+/** Minimum and maximum delay of a callback whose receiver is at its limit. */
 const DELAY_MIN_MS = 1_000;
 const DELAY_MAX_MS = 120_000;
-/** A receiver that never responds gets this many milliseconds of delay for each full load. */
+/** Additional delay for each full load of waiting attempts of a receiver that never responds, in milliseconds. */
 const FULL_LOAD_MS = 15_000;
 
-/** An attempt that is counted in. */
-export interface CountedTry {
-  /** True if the receiver is slow right now: nobody should wait for it. */
+/** An attempt that may be sent. */
+export interface AdmittedAttempt {
+  /** True if the receiver is slow at the moment, so that its attempts should not be waited for. */
   isSlow: boolean;
-  /** Makes the request of the attempt; its duration decides whether the receiver is slow. */
+  /** Sends the attempt's request, whose duration decides whether the receiver is slow. */
   send: <Response>(request: () => Promise<Response>) => Promise<Response>;
-  /** Counts the attempt out. To be called once. */
+  /** Ends the attempt. Must be called once. */
   leave(): void;
 }
 
-/** An attempt that is delayed: its receiver, or this process, has enough in progress. */
-export interface RefusedTry {
+/** A delayed attempt: its receiver, or this process, is at its limit. */
+export interface DelayedAttempt {
   waitMs: number;
 }
 
 interface Receiver {
-  /** Its attempts in progress. */
+  /** Number of attempts in progress. */
   count: number;
-  /** When each of its requests began, the oldest first. */
+  /** Start times of requests in progress, the oldest first. */
   sent: Set<{ at: number }>;
-  /** Gives a turn to the attempts that wait for one, the oldest first. */
+  /** Functions that start waiting attempts, the oldest first. */
   waiting: Set<() => void>;
-  /** Attempts delayed since a request to this receiver last ended in time. */
-  refused: number;
+  /** Number of attempts delayed since a request to this receiver last ended in time. */
+  delayed: number;
 }
 
-const newReceiver = (): Receiver => ({ count: 0, sent: new Set(), waiting: new Set(), refused: 0 });
+const newReceiver = (): Receiver => ({ count: 0, sent: new Set(), waiting: new Set(), delayed: 0 });
 
 function isSlow({ sent }: Receiver): boolean {
   const [oldest] = sent;
   return oldest !== undefined && performance.now() - oldest.at > SLOW_MS;
 }
 
-/** Resolves to the attempt once its turn comes, or to null if it does not come soon. */
-const waitForTurn = ({ waiting }: Receiver, countIn: () => CountedTry) =>
-  new Promise<CountedTry | null>((resolve) => {
+/** Resolves to the attempt once its turn comes, or to null if it does not come in time. */
+const waitForTurn = ({ waiting }: Receiver, countIn: () => AdmittedAttempt) =>
+  new Promise<AdmittedAttempt | null>((resolve) => {
     const giveTurn = () => {
       end();
       resolve(countIn());
@@ -63,24 +68,24 @@ const waitForTurn = ({ waiting }: Receiver, countIn: () => CountedTry) =>
     waiting.add(giveTurn);
   });
 
-/** Delays an attempt, by the longer the more attempts to its receiver are delayed. */
-function refuse(receiver: Receiver, { aReceiver }: typeof LIMITS): RefusedTry {
-  receiver.refused++;
-  const loads = receiver.refused / aReceiver;
+/** Delays an attempt; the more attempts to its receiver are delayed, the longer. */
+function delay(receiver: Receiver, { aReceiver }: typeof LIMITS): DelayedAttempt {
+  receiver.delayed++;
+  const loads = receiver.delayed / aReceiver;
   return { waitMs: Math.min(Math.max(loads * FULL_LOAD_MS, DELAY_MIN_MS), DELAY_MAX_MS) };
 }
 
 /**
- * Knows the attempts in progress by receiver (the origin of its URL), so that one that is slow and has many callbacks
- * waiting cannot take the slots, the sockets and the memory of the others. A receiver that responds in time is waited
- * for, so that a burst arrives as fast as it can be sent. The more attempts of a slow one wait, the longer each is
- * delayed, so that a receiver that never responds costs no more work the more it should get.
+ * Limits the attempts in progress by receiver (the origin of its URL), so that a slow one with many callbacks cannot
+ * occupy the slots, sockets and memory of the others. Attempts wait for a receiver that responds in time, so that a
+ * burst is sent as fast as possible. The more attempts of a slow receiver wait, the longer each is delayed, so that a
+ * receiver that never responds causes no more work the more callbacks it has.
  */
 export function createReceiverLoad(limits = LIMITS) {
   const receivers = new Map<string, Receiver>();
   let total = 0;
 
-  function countIn(origin: string, receiver: Receiver): CountedTry {
+  function countIn(origin: string, receiver: Receiver): AdmittedAttempt {
     receivers.set(origin, receiver);
     receiver.count++;
     total++;
@@ -93,7 +98,7 @@ export function createReceiverLoad(limits = LIMITS) {
           return await request();
         } finally {
           receiver.sent.delete(entry);
-          if (performance.now() - entry.at <= SLOW_MS) receiver.refused = 0;
+          if (performance.now() - entry.at <= SLOW_MS) receiver.delayed = 0;
         }
       },
       leave() {
@@ -107,22 +112,22 @@ export function createReceiverLoad(limits = LIMITS) {
   }
 
   return {
-    /** Counts an attempt in, at once or when its turn comes, or tells how long it is to be delayed. */
-    async enter(url: string): Promise<CountedTry | RefusedTry> {
+    /** Starts an attempt, immediately or when its turn comes, or returns its delay. */
+    async enter(url: string): Promise<AdmittedAttempt | DelayedAttempt> {
       const { origin } = new URL(url);
       const receiver = receivers.get(origin) ?? newReceiver();
       if (receiver.count >= limits.aReceiver) {
         const mayWait = receiver.waiting.size < limits.waiting && !isSlow(receiver);
         return (
-          (mayWait ? await waitForTurn(receiver, () => countIn(origin, receiver)) : null) ?? refuse(receiver, limits)
+          (mayWait ? await waitForTurn(receiver, () => countIn(origin, receiver)) : null) ?? delay(receiver, limits)
         );
       }
-      // A receiver with nothing in progress is let in even then, so that a few that hang do not keep all others waiting.
+      // A receiver without attempts in progress may exceed the limit, so that others that hang do not block it.
       const isFull = total >= limits.all && (receiver.count > 0 || total >= limits.all * OVERFLOW);
       return isFull ? { waitMs: DELAY_MIN_MS } : countIn(origin, receiver);
     },
   };
 }
 
-/** Counts attempts by receiver. */
+/** Limits of attempts by receiver. */
 export type ReceiverLoad = ReturnType<typeof createReceiverLoad>;

@@ -7,7 +7,7 @@ const NOW = Date.parse("2026-11-21T12:00:00Z");
 const LATER = "2026-11-21T12:00:01.000Z";
 const EARLIER = "2026-11-21T11:59:59.000Z";
 
-/** The sealer of a store that nobody asks anything: it does not connect. */
+/** Returns the sealer of a store that never connects. */
 const sealerOf = (secretKey: string) =>
   openStore({ url: "postgres://127.0.0.1:1/none", secretKey, log: testLog() }).sealer;
 const sealer = sealerOf("a".repeat(48));
@@ -18,18 +18,18 @@ const byKey = (key: string) => ({ sealedSecret: sealer.seal(key), isKeyRevoked: 
 const find = (settings: Parameters<typeof findSigningSecrets>[0], delivery: Parameters<typeof findSigningSecrets>[1]) =>
   findSigningSecrets(settings, delivery, sealer, NOW);
 
-describe("where a webhook secret is set", () => {
+describe("if a webhook secret is set", () => {
   const set = { webhookSecret: sealer.seal("the secret"), previousWebhookSecret: null };
 
-  test("it signs, and not the key of the sender", () => {
+  test("it signs instead of the sender's key", () => {
     expect(find(set, byKey("the key"))).toEqual({ secrets: ["the secret"] });
   });
 
-  test("it signs also for a sender whose key is revoked or was never kept", () => {
+  test("it also signs for a sender whose key is revoked or was never stored", () => {
     expect(find(set, { sealedSecret: null, isKeyRevoked: true })).toEqual({ secrets: ["the secret"] });
   });
 
-  test("the one before signs beside it, after it, until its time is over", () => {
+  test("the previous one also signs, in second place, until it expires", () => {
     const previous = sealer.seal("the one before");
     const live = { ...set, previousWebhookSecret: { ...previous, until: LATER } };
     expect(find(live, byKey("the key"))).toEqual({ secrets: ["the secret", "the one before"] });
@@ -37,7 +37,7 @@ describe("where a webhook secret is set", () => {
     expect(find(over, byKey("the key"))).toEqual({ secrets: ["the secret"] });
   });
 
-  test("and cannot be opened or used, nothing is signed with anything else, and the operator is told", () => {
+  test("and cannot be decrypted or used, nothing else signs, and the operator gets the reason", () => {
     for (const webhookSecret of [stranger.seal("the secret"), sealer.seal("whsec_no base64"), sealer.seal("")]) {
       expect(find({ ...set, webhookSecret }, byKey("the key"))).toEqual({
         problem: expect.stringMatching(/set a new secret/),
@@ -45,7 +45,7 @@ describe("where a webhook secret is set", () => {
     }
   });
 
-  test("one before that cannot be opened or used does not keep the current one from signing", () => {
+  test("a previous one that cannot be decrypted or used does not prevent the current one from signing", () => {
     for (const previous of [stranger.seal("the one before"), sealer.seal("whsec_no base64")]) {
       const live = { ...set, previousWebhookSecret: { ...previous, until: LATER } };
       expect(find(live, byKey("the key"))).toEqual({ secrets: ["the secret"] });
@@ -53,7 +53,7 @@ describe("where a webhook secret is set", () => {
   });
 });
 
-describe("where none is set", () => {
+describe("if none is set", () => {
   test("the API key that sent the message signs", () => {
     expect(find(unset, byKey("svc_the-key"))).toEqual({ secrets: ["svc_the-key"] });
   });
@@ -69,7 +69,7 @@ describe("where none is set", () => {
     });
   });
 
-  test("a key that is not kept any more, or cannot be opened or used, signs nothing, and the operator is told", () => {
+  test("a key that is deleted, or cannot be decrypted or used, signs nothing, and the operator gets the reason", () => {
     for (const sealedSecret of [null, stranger.seal("the key"), sealer.seal("whsec_no base64")]) {
       expect(find(unset, { sealedSecret, isKeyRevoked: false })).toEqual({
         problem: expect.stringMatching(/svc webhook secret --project NAME --generate/),

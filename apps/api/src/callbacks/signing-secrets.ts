@@ -2,14 +2,14 @@ import type { WebhookSecrets } from "@svc/contracts";
 import { isWebhookSecret } from "@svc/outbound";
 import type { DeliveryRequest, Sealer } from "@svc/store";
 
-/** The secrets that sign a callback, the current one first; or why there is none, for the operator. */
+/** The secrets that sign a callback, the current one first, or the reason for operators why there is none. */
 export type SigningSecrets = { secrets: string[] } | { problem: string };
 
 const NO_KEY =
   "the API key of the sender is no longer stored; set a project secret with: svc webhook secret --project NAME --generate, then replay this delivery";
 
 /**
- * Returns what signs a callback: the webhook secret of its project, beside it the previous one until its time is over;
+ * Returns the secrets that sign a callback: the webhook secret of its project, and the previous one until it expires;
  * if none is set, the API key that sent the message (service document, section 6). A revoked key signs nothing.
  */
 export function findSigningSecrets(

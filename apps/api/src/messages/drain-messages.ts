@@ -30,7 +30,10 @@ interface BufferReader {
   complete(page: DrainPage, isFlushed: boolean): Promise<void>;
 }
 
-/** Returns the reader that the query asks for: a plain GET takes the replies that it reads, the others take nothing. */
+/**
+ * Returns the reader that the query selects: a plain GET removes the replies that it reads, the others remove
+ * nothing.
+ */
 function openReader(context: ApiContext, { project, ticketId, query, isHead, keptDays }: Drain): BufferReader {
   const { store, persister, heartbeat } = context;
   const limits = { ...DRAIN_LIMITS, keptDays };
@@ -47,14 +50,14 @@ function openReader(context: ApiContext, { project, ticketId, query, isHead, kep
     async read() {
       try {
         for (;;) {
-          // Replies that a process takes which counts as dead can be taken by others at once.
+          // If this process counts as dead, other readers can claim its replies immediately.
           await heartbeat.ensureAlive();
           const page = await store.replies.takeFromBuffer(project, ticketId, heartbeat.instance, limits, takeId);
           if (page.replies.length === 0 || heartbeat.isLeaseFresh()) return page;
           await release();
         }
       } catch (error) {
-        // The store may have taken replies although it reported an error.
+        // The store may have claimed replies although it reported an error.
         void persister.persist("releasing replies", release);
         throw error;
       }
@@ -90,7 +93,10 @@ async function waitForPage(context: ApiContext, { ticketId, query }: Drain, read
   }
 }
 
-/** Returns the error for a cursor from no response of this chat, which would acknowledge replies nobody has received. */
+/**
+ * Returns the error for a cursor that no response of this chat contains: it would acknowledge replies that were never
+ * received.
+ */
 function unknownCursor(): ServiceError {
   const detail = "must be a cursor from an earlier response for this chat, or 0";
   return new ServiceError("invalid_request", `The request is not valid: /after ${detail}.`, {

@@ -37,7 +37,7 @@ describe("a process that holds calls", () => {
     await expect(startHeartbeat(closed, testLog())).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  test("has no fresh lease after an outage of the store, renews it at once before it takes replies, and soon anyway", async () => {
+  test("has no fresh lease after an outage of the store, and renews it soon, or immediately before it claims replies", async () => {
     jest.useFakeTimers();
     try {
       let isAway = false;

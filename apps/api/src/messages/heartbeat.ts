@@ -12,13 +12,13 @@ const MARGIN_MS = 1_000;
 export interface Heartbeat {
   instance: string;
   /**
-   * True while every other process still counts this one as alive, so that the replies that it reads for its calls are
-   * reserved for them. False after a long pause or an outage of the store: others may have taken them.
+   * True while every other process counts this one as alive, so that the replies that it reads for its calls are
+   * reserved for them. False after a long pause or an outage of the store: others may have claimed the replies.
    */
   isLeaseFresh(): boolean;
   /** True if the lease has been fresh without interruption since this time of the process's clock, in milliseconds. */
   isLeaseFreshSince(since: number): boolean;
-  /** Renews a lease that is not fresh, before this process takes replies that others could take as well. */
+  /** Renews a lease that is not fresh, before this process claims replies that others could claim as well. */
   ensureAlive(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import type { ResumedCall } from "./last-event-id.ts";
 
 /** Reservation of an Idempotency-Key by one call; for a call without a key, a slot that stores no response. */
 export interface IdempotencySlot {
-  /** ID of this call, under which it takes replies. */
+  /** ID of this call, under which it claims replies. */
   callId: string;
   messageId: string;
   /** ID of the chat if the request names none. */
@@ -36,8 +36,8 @@ export type SlotClaim =
       stored: KeptAnswer;
       slot: IdempotencySlot;
       /**
-       * Claims the slot of the answered call, to give a better response; null if this succeeds. Otherwise returns the
-       * response that is stored by now, since another call has the slot or has given a better one.
+       * Claims the slot of the completed call, to return a better response; null if this succeeds. Otherwise returns
+       * the response that is stored by now, since another call has the slot or has stored a better one.
        */
       reclaim: () => Promise<KeptAnswer | null>;
     };
@@ -152,7 +152,7 @@ export async function claimSlot(
     ...ids,
   };
   const release = () => persister.persist("releasing an idempotency key", () => store.idempotencyKeys.release(call));
-  // The store may have carried out a claim that failed: without a release, no other call could have the key.
+  // The store may have executed a claim that failed: without a release, no other call could use the key.
   async function orRelease<Result>(claiming: Promise<Result>): Promise<Result> {
     try {
       return await claiming;

@@ -8,7 +8,7 @@ import type { Response } from "express";
 import type { Server } from "node:http";
 import { watchResponse } from "./message-responses.ts";
 
-/** More than sockets take on their own, so that an answer of it cannot leave while nobody reads. */
+/** Larger than any socket buffer, so that the response cannot be sent unless it is read. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024);
 
 let server: Server;
@@ -33,28 +33,28 @@ afterEach(async () => {
   await once(server, "close");
 });
 
-describe("an answer", () => {
-  test("has reached its caller when all of it was handed to a live connection", async () => {
+describe("a response", () => {
+  test("has been received once all of it was written to a live connection", async () => {
     client.resume();
     const reached = watchResponse(response);
     response.end(LARGE);
     expect(await reached).toBe(true);
   });
 
-  test("has reached its caller also where the connection is closed after it", async () => {
+  test("has been received if the connection is closed after it", async () => {
     client.resume();
     const reached = watchResponse(response);
     response.setHeader("Connection", "close").end("hello");
     expect(await reached).toBe(true);
   });
 
-  test("has not when the caller hung up before it began", async () => {
+  test("has not been received if the caller disconnected before it started", async () => {
     const reached = watchResponse(response);
     client.destroy();
     expect(await reached).toBe(false);
   });
 
-  test("has not when the caller had hung up before anybody watched", async () => {
+  test("has not been received if the caller disconnected before it was watched", async () => {
     client.destroy();
     await once(response, "close");
     const reached = watchResponse(response);
@@ -63,7 +63,7 @@ describe("an answer", () => {
   });
 
   test.each(["destroy", "resetAndDestroy"] as const)(
-    "has not when the caller hangs up in the middle: %s",
+    "has not been received if the caller disconnects during it: %s",
     async (way) => {
       client.pause();
       const reached = watchResponse(response);

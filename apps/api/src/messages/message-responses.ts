@@ -46,9 +46,9 @@ export function sendResponse(response: Response, { status, headers, body }: Kept
 }
 
 /**
- * Returns the final response of a sync call: the replies to its message; or none, because an operator has dismissed the
- * draft, or has answered a later message of the chat for both. Null if there is no such response (yet): the reply is
- * still to come, in the buffer, or being collected.
+ * Returns the final response of a sync call: the replies to its message, or none if an operator has dismissed the
+ * draft or has answered a later message of the chat for both. Null if there is no final response yet: the reply is
+ * pending, in the buffer, or being collected.
  */
 export function finalSync(
   { chatId, ticketId, messageId }: CallIds,
@@ -99,8 +99,8 @@ export function queuedWebhook({ chatId, ticketId, messageId }: CallIds, delivery
 
 /**
  * Resolves when the connection of a response is closed or free for the next request: true if all of the response was
- * handed to a live connection, false if the caller had disconnected before. Node emits "finish" also for a response that
- * a broken connection swallowed, so the socket is checked at that moment.
+ * written to a live connection, false if the caller had disconnected before. Node also emits "finish" for a response
+ * to a broken connection, so the socket is checked at that moment.
  */
 export function watchResponse(response: Response): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false);

@@ -54,7 +54,7 @@ describe("a watch", () => {
   });
 
   test("wakes up for an unfinished reply only if its caller shows it", async () => {
-    const shows = board.watch("ticket-1", { hearsTexts: true });
+    const shows = board.watch("ticket-1", { receivesTexts: true });
     const waits = board.watch("ticket-1");
     topics.get("unfinished-replies")?.(["ticket-1", "ticket-2"]);
     expect(await shows.next(LONG_MS)).toBe("poll");

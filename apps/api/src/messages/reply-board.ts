@@ -17,10 +17,10 @@ export interface Watch {
 }
 
 interface Watcher {
-  /** The message whose reply the caller waits for; null for a caller that takes any reply of the chat. */
+  /** The message whose reply the caller waits for; null for a caller that accepts any reply of the chat. */
   messageId: string | null;
   /** True for a caller that shows a reply while it is being made. */
-  hearsTexts: boolean;
+  receivesTexts: boolean;
   finished: FinishedMessage | null;
   wake(reason: WakeReason): void;
 }
@@ -30,7 +30,7 @@ interface WatchOptions {
   /** The message whose reply it waits for; any reply of the chat if absent. */
   messageId?: string;
   /** True to wake up also when an unfinished reply has grown. */
-  hearsTexts?: boolean;
+  receivesTexts?: boolean;
 }
 
 /** A wake-up may be lost, so every waiting caller also polls at this interval. */
@@ -73,18 +73,18 @@ export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
   );
   const unlistenTexts = followTexts(queues, (ids) => {
     for (const id of ids) {
-      for (const watcher of watchers.get(id) ?? []) if (watcher.hearsTexts) watcher.wake("poll");
+      for (const watcher of watchers.get(id) ?? []) if (watcher.receivesTexts) watcher.wake("poll");
     }
   });
 
   return {
     /** Starts to watch a chat; to be called before the message is accepted, so that no wake-up is missed. */
-    watch(ticketId: string, { messageId, hearsTexts = false }: WatchOptions = {}): Watch {
+    watch(ticketId: string, { messageId, receivesTexts = false }: WatchOptions = {}): Watch {
       let latest: WakeReason | null = closed ? "closed" : null;
       let waiting: ((reason: WakeReason) => void) | null = null;
       const watcher: Watcher = {
         messageId: messageId ?? null,
-        hearsTexts,
+        receivesTexts,
         finished: null,
         wake(reason) {
           if (latest !== "closed") latest = reason;

@@ -13,7 +13,7 @@ import { finalSync, watchResponse } from "./message-responses.ts";
 import { eventWriter, growText, textOf } from "./response-writer.ts";
 
 const NAMES = { chatId: "c", ticketId: "t", messageId: "m" };
-/** More than sockets take on their own, and than may wait for a reader. */
+/** Larger than any socket buffer, and than the buffer for a slow reader. */
 const LARGE = "0123456789abcdef".repeat((8 * 1024 * 1024) / 16);
 
 let server: Server;
@@ -57,16 +57,16 @@ const reply = (seq: number): StoredReply => ({
   sources: null,
 });
 
-/** Sends two large replies to a caller that goes on with an earlier call. */
+/** Sends two large replies to a caller that resumes an earlier call. */
 async function sendTwo(): Promise<void> {
   const answer = finalSync(NAMES, { state: "answered", coveredBy: null, replies: [reply(1), reply(2)] });
   if (answer === null) throw new Error("that is no answer");
-  // Nothing of the context is asked for an answer that is ready.
+  // A response that is ready needs nothing of the context.
   await eventWriter({} as ApiContext, request, response, true).send(answer);
 }
 
-describe("a large answer in events", () => {
-  test("is waited for by a reader that is slow, which gets all of it", async () => {
+describe("a large response in events", () => {
+  test("is received completely by a slow reader", async () => {
     const reached = watchResponse(response);
     const sending = sendTwo();
     let length = 0;
@@ -82,7 +82,7 @@ describe("a large answer in events", () => {
     expect(length).toBeGreaterThan(5 * LARGE.length);
   });
 
-  test("has not reached a reader that hangs up before its end", async () => {
+  test("has not been received if the reader disconnects before its end", async () => {
     const reached = watchResponse(response);
     const sending = sendTwo();
     await once(client, "readable");
@@ -92,7 +92,7 @@ describe("a large answer in events", () => {
   });
 });
 
-describe("the delta for a text that grows", () => {
+describe("the delta of a growing text", () => {
   test.each([
     ["is none if the reader has all of it", "abc", "abc", null],
     ["has the new characters", "ab", "abc", { offset: 2, text: "c" }],

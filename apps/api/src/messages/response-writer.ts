@@ -37,9 +37,9 @@ export function jsonWriter(response: Response): ResponseWriter {
 }
 
 /**
- * Returns what has to be sent to a reader who has `before`, so that it has `text`; null if both are the same. It continues
- * the text, or starts again at its beginning, so that no reader has to count characters. `before` is null for a reader
- * whose connection dropped, since what it received is unknown.
+ * Returns the delta for a reader who has `before`, so that it has `text`; null if both are the same. It continues the
+ * text, or replaces it, so that no reader has to count characters. `before` is null for a reader whose connection
+ * dropped, since what it received is unknown.
  */
 export function growText(messageId: string, before: string | null, text: string): DeltaEvent | null {
   if (text === before) return null;
@@ -48,8 +48,8 @@ export function growText(messageId: string, before: string | null, text: string)
 }
 
 /**
- * Returns the text that the deltas of a message add up to in the end: that of the first reply with a text. Attachments
- * have none, and what an operator adds later is a separate reply.
+ * Returns the text that the deltas of a message add up to: that of the first reply with a text. Attachments have
+ * none, and what an operator adds later is a separate reply.
  */
 export function textOf(replies: readonly { type: string; text?: string }[]): string {
   return replies.find(({ text }) => text !== undefined)?.text ?? "";

@@ -51,7 +51,7 @@ function trackUnfinished(stream: EventStream, isResumed: boolean, cursorOf: () =
   }
 
   return {
-    /** Notes that the reader may have received some text of the reply to a message, on an earlier connection. */
+    /** Records that the reader may have received some text of the reply to a message, on an earlier connection. */
     forget(messageId: string): void {
       shown.set(messageId, null);
     },
@@ -64,7 +64,9 @@ function trackUnfinished(stream: EventStream, isResumed: boolean, cursorOf: () =
       shown.delete(inReplyTo);
     },
 
-    /** Shows the unfinished reply, if there is one; withdraws a text that has become none of these replies. */
+    /**
+     * Shows the unfinished reply, if there is one; withdraws a shown text that did not become one of these replies.
+     */
     show(latest: UnfinishedReply | null, { replies }: DrainPage): void {
       const isAnswered = (messageId: string) => replies.some(({ inReplyTo }) => inReplyTo === messageId);
       const isShown = latest?.isCollected === true && !isAnswered(latest.messageId);
@@ -80,17 +82,17 @@ function trackUnfinished(stream: EventStream, isResumed: boolean, cursorOf: () =
 }
 
 /**
- * Responds with the replies of a chat as they arrive, each with its cursor as id, and with the text of unfinished replies
- * (docs/streaming.md). Nothing is taken or acknowledged: a reader does that by reconnecting with the id of its last event,
- * as with `after`. Ends with `done` when its time is over or the process shuts down, and with `error` when the key is
- * revoked. While the store is unavailable it waits.
+ * Responds with the replies of a chat as they arrive, each with its cursor as id, and with the text of unfinished
+ * replies (docs/streaming.md). It does not acknowledge replies: a reader does that by reconnecting with the id of its
+ * last event, as with `after`. Ends with `done` after its maximum duration or during shutdown, and with `error` when
+ * the key is revoked. Waits while the store is unavailable.
  */
 // oxlint-disable-next-line max-lines-per-function -- One stream whose steps share its state.
 export async function streamChat(context: ApiContext, chat: ChatStream): Promise<void> {
   const { store, log, board } = context;
   const { request, response, project, ticketId, chatId, limits, durationMs = MAX_STREAM_MS } = chat;
   let cursor = chat.after;
-  const watch = board.watch(ticketId, { hearsTexts: true });
+  const watch = board.watch(ticketId, { receivesTexts: true });
   const stream = openEventStream(response);
   void stream.closed.then(() => watch.end());
   const unfinished = trackUnfinished(stream, chat.isResumed, () => String(cursor));

@@ -41,7 +41,7 @@ interface SyncCall extends MessageCall {
   sent: KeptAnswer | null;
   /** Span of the delivery of these replies. */
   delivery: Span | null;
-  /** Resolves when the store knows that nobody waits for the replies any more; null before. */
+  /** Resolves when the store knows that the call no longer waits for the replies; null before. */
   ended: Promise<void> | null;
 }
 
@@ -61,7 +61,7 @@ const isAbandoned = ({ state }: SyncCall) => state === "abandoned";
 async function accept(context: ApiContext, call: SyncCall): Promise<void> {
   const { heartbeat, store, board } = context;
   const { project, messageId, ticketId } = call;
-  // Replies that a process holds which counts as dead can be collected by others at once.
+  // If this process counts as dead, others can collect its replies immediately.
   await heartbeat.ensureAlive();
   call.acceptedAt = performance.now();
   await acceptMessageOf(context, call, heartbeat.instance);
@@ -73,15 +73,16 @@ async function accept(context: ApiContext, call: SyncCall): Promise<void> {
 }
 
 /**
- * Returns the outcome of the message; null while the store is unavailable or others may count this process as dead: the
- * message is accepted, so the call keeps waiting. A retry takes the replies, since another reader may be collecting them,
- * and the next poll finds them again; otherwise they are reserved for the call as long as this process lives.
+ * Returns the outcome of the message; null while the store is unavailable or others may count this process as dead:
+ * the message is accepted, so the call keeps waiting. A retry claims the replies, since another reader may be
+ * collecting them, and the next poll finds them again; otherwise they are reserved for the call as long as this
+ * process is alive.
  */
 async function readOutcome({ store, heartbeat }: ApiContext, call: SyncCall): Promise<CallOutcome | null> {
   const { project, messageId, slot } = call;
   const finished = call.watch.finished();
-  // What came with the wake-up is what a read would find, unless others have counted this process as dead since the message
-  // was accepted: then another call may have taken the replies.
+  // The outcome that came with the wake-up is current unless others have counted this process as dead since the
+  // message was accepted: then another call may have claimed the replies.
   if (finished !== null && !slot.isRetry && heartbeat.isLeaseFreshSince(call.acceptedAt)) return finished;
   try {
     const outcome = slot.isRetry
@@ -137,8 +138,8 @@ async function answer(call: SyncCall, response: KeptAnswer, replies: StoredReply
 }
 
 /**
- * Responds that there is no reply in time; or that the replies are in the buffer or being collected, because this process
- * counted as dead for a while or the caller was disconnected.
+ * Responds that there is no reply in time, or that the replies are in the buffer or being collected, because this
+ * process counted as dead for a while or the caller was disconnected.
  */
 async function timeOut(context: ApiContext, call: SyncCall, timedOut: boolean): Promise<void> {
   moveTo(call, "timed_out");
@@ -196,7 +197,7 @@ async function finish(context: ApiContext, call: SyncCall, closed: Promise<boole
 export async function handleSyncCall(context: ApiContext, accepted: MessageCall): Promise<void> {
   // Watches before the message is accepted: its reply may arrive before the acceptance returns.
   const { ticketId, messageId, writer } = accepted;
-  const watch = context.board.watch(ticketId, { messageId, hearsTexts: writer.showsTexts });
+  const watch = context.board.watch(ticketId, { messageId, receivesTexts: writer.showsTexts });
   const call: SyncCall = {
     ...accepted,
     state: "accepted",
@@ -240,9 +241,9 @@ export function replay(response: Response, writer: ResponseWriter, stored: KeptA
 }
 
 /**
- * Handles the retry of a sync call that timed out or was held for review. If the reply has arrived since and nobody has
- * collected it, this call and later retries return it, as they do an operator's decision that there will be none. Returns
- * false if there is nothing better than the stored response.
+ * Handles the retry of a sync call that timed out or was held for review. If an uncollected reply has arrived since,
+ * this call and later retries return it; the same applies to an operator's decision that there is none. Returns false
+ * if there is nothing better than the stored response.
  */
 export async function retrySyncCall(
   { store, persister, heartbeat }: ApiContext,
@@ -264,7 +265,7 @@ export async function retrySyncCall(
   };
   const { messageId } = slot;
   const taking = store.replies.takeForCall(project, messageId, heartbeat.instance, slot.callId);
-  // The store may have taken the replies although it reported an error.
+  // The store may have claimed the replies although it reported an error.
   taking.catch(() => void release());
   const outcome = await taking;
   const replies = outcome?.replies ?? [];
@@ -272,7 +273,7 @@ export async function retrySyncCall(
   const final = outcome === null ? null : finalSync(ids, outcome);
   const better =
     final ?? (replies.length === 0 ? null : pendingSync(ids, { status: "in_review", timedOut: false, replies }));
-  // Others may count this process as dead and have taken the same replies.
+  // Others may count this process as dead and have claimed the same replies.
   if (better === null || !heartbeat.isLeaseFresh()) {
     // Waits a moment, so that the next retry can claim the slot.
     await withinMs(release(), WRITE_WAIT_MS);

@@ -27,7 +27,7 @@ test.each<[string, Partial<Endpoint>, string[]]>([
   expect(new Set(errorsOf({ ...PLAIN, ...fields }))).toEqual(new Set(codes));
 });
 
-test("an error is named once, in the order of the catalogue", () => {
+test("lists each error once, in the order of the catalog", () => {
   for (const endpoint of Object.values(ENDPOINTS)) {
     const codes = errorsOf(endpoint);
     expect(new Set(codes).size).toBe(codes.length);

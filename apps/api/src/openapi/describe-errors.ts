@@ -51,7 +51,7 @@ export function nameOfErrors(codes: readonly ErrorCode[]): string {
 }
 
 /** Returns what each of these errors means and how to fix the request. */
-export const wordsOfErrors = (codes: readonly ErrorCode[]) =>
+export const explainErrors = (codes: readonly ErrorCode[]) =>
   codes.map((code) => `\`${code}\`: ${ERRORS[code].when} ${ERRORS[code].fix}`).join("\n\n");
 
 /** Returns the content of a response with one of these errors. */
@@ -67,7 +67,7 @@ export function problemContent(codes: readonly ErrorCode[]): Record<string, Medi
 /** Returns the response with one of these errors, which have the same status. */
 export function describeErrors(codes: readonly ErrorCode[]): ResponseObject {
   const headers = new Set<HeaderName>([...HEADERS_OF_ALL, ...codes.flatMap((code) => HEADERS_OF[code] ?? [])]);
-  return { description: wordsOfErrors(codes), headers: headerRefs([...headers]), content: problemContent(codes) };
+  return { description: explainErrors(codes), headers: headerRefs([...headers]), content: problemContent(codes) };
 }
 
 /** Returns every error that an endpoint can return: those that follow from its parts, and those that it names. */

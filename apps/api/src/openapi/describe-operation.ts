@@ -1,6 +1,6 @@
 import { ERRORS, LIMITS } from "@svc/contracts";
 import type { Endpoint, EndpointAnswer, ErrorCode } from "@svc/contracts";
-import { describeErrors, errorsOf, nameOfErrors, problemContent, wordsOfErrors } from "./describe-errors.ts";
+import { describeErrors, errorsOf, nameOfErrors, problemContent, explainErrors } from "./describe-errors.ts";
 import { headerRefs, parameterRef } from "./components.ts";
 import type { DescribedSchemas } from "./describe-schemas.ts";
 import { makeExample } from "./examples.ts";
@@ -246,7 +246,7 @@ export function describeOperation(name: string, endpoint: Endpoint, schemas: Des
         ? answer
         : {
             ...answer,
-            description: `${answer.description}\n\n${wordsOfErrors(codes)}`,
+            description: `${answer.description}\n\n${explainErrors(codes)}`,
             content: { ...answer.content, ...problemContent(codes) },
           };
   }

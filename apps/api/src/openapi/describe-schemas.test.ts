@@ -7,7 +7,7 @@ const describeOutput = (schema: z.ZodType) => describeSchemas({ input: {}, outpu
 const describeInput = (schema: z.ZodType) => describeSchemas({ input: { it: schema }, output: {} });
 
 describe("a schema", () => {
-  test("that the contracts export is a component of its name", () => {
+  test("that the contracts export is a component with its name", () => {
     const { input, components } = describeInput(z.object({ project: projectNameSchema.optional() }));
     expect(input["it"]).toEqual({
       type: "object",
@@ -16,7 +16,7 @@ describe("a schema", () => {
     expect(Object.keys(components)).toEqual(["ProjectName"]);
   });
 
-  test("says the limits that only our own checks know", () => {
+  test("contains the limits of custom checks", () => {
     const { components } = describeInput(messageRequestSchema);
     expect(components["MessageRequest"]?.properties).toMatchObject({
       text: { type: "string", minLength: 1, maxLength: 50_000, pattern: String.raw`\S` },
@@ -27,7 +27,7 @@ describe("a schema", () => {
     expect(components["Meta"]).toMatchObject({ type: "object", additionalProperties: true });
   });
 
-  test("refuses other fields where the service does, and lets answers grow", () => {
+  test("rejects other fields if the service does, and allows new fields in responses", () => {
     expect(describeInput(agentInputSchema).components["AgentInput"]).toMatchObject({ additionalProperties: false });
     expect(describeInput(messageRequestSchema).components["MessageRequest"]).not.toHaveProperty("additionalProperties");
     expect(describeOutput(z.object({ id: z.string() })).output["it"]).not.toHaveProperty("additionalProperties");
@@ -35,13 +35,13 @@ describe("a schema", () => {
     expect(answer.output["it"]).toMatchObject({ additionalProperties: { type: "integer" } });
   });
 
-  test("of a number that comes as text says the number", () => {
+  test("of a number in text form describes the number", () => {
     const wait = z.string().regex(/^\d+$/).transform(Number).optional().meta({ type: "integer", minimum: 0 });
     const { input } = describeInput(z.object({ wait }));
     expect(input["it"]?.properties).toEqual({ wait: { type: "integer", minimum: 0 } });
   });
 
-  test("has no pattern beside a format, and no bounds that every number has", () => {
+  test("has no pattern beside a format, and no limits that every number has", () => {
     const { output } = describeOutput(z.object({ id: z.uuid(), at: z.iso.datetime(), count: z.int() }));
     expect(output["it"]?.properties).toEqual({
       id: { type: "string", format: "uuid" },
@@ -50,7 +50,7 @@ describe("a schema", () => {
     });
   });
 
-  test("keeps its own words beside a name", () => {
+  test("keeps its own description beside a reference", () => {
     const { input } = describeInput(z.object({ chat: chatIdSchema.describe("Which one.") }));
     expect(input["it"]?.properties).toEqual({
       chat: { $ref: "#/components/schemas/ChatId", description: "Which one." },

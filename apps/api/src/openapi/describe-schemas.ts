@@ -17,7 +17,7 @@ export interface DescribedSchemas {
 const DEFINITIONS = "#/$defs/";
 const COMPONENTS = "#/components/schemas/";
 /** Formats that make the pattern which zod adds redundant. */
-const SPEAKING_FORMATS = new Set(["uuid", "date-time", "email"]);
+const PATTERN_FORMATS = new Set(["uuid", "date-time", "email"]);
 
 /** Returns the names of the schemas that the contracts export: those of their types. */
 function namesOfSchemas(): Map<z.ZodType, string> {
@@ -50,7 +50,7 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchem
   }
   // A number in a query is a string with a pattern; it is described as a number.
   if (jsonSchema.type === "integer") delete jsonSchema["pattern"];
-  if (typeof jsonSchema["format"] === "string" && SPEAKING_FORMATS.has(jsonSchema["format"])) {
+  if (typeof jsonSchema["format"] === "string" && PATTERN_FORMATS.has(jsonSchema["format"])) {
     delete jsonSchema["pattern"];
   }
   // `contentEncoding` is enough; JSON Schema has no format base64.

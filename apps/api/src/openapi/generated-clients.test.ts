@@ -8,7 +8,7 @@ import { repositoryPath } from "@svc/testing";
 import { makeOpenapi } from "./make-openapi.ts";
 
 const run = promisify(execFile);
-/** Their home is the workspace of the tests: here TypeScript 7 is installed, which they cannot work with. */
+/** Installed in the workspace of the tests, since the generators do not support the TypeScript 7 of this one. */
 const GENERATORS = "tests/node_modules";
 const commandOf = (name: string) => repositoryPath(`${GENERATORS}/.bin/${name}`);
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What tsc says of a call that is written against a generated client; nothing where it compiles. */
+/** Returns the errors of tsc for a call with a generated client; empty if it compiles. */
 async function compile(call: string): Promise<string> {
   await writeFile(join(folder, "call.ts"), call);
   const tsc = repositoryPath("node_modules/.bin/tsc");
@@ -46,7 +46,7 @@ async function compile(call: string): Promise<string> {
 
 const generate = (command: string, args: readonly string[]) => run(commandOf(command), [...args], { cwd: folder });
 
-test("openapi-typescript makes types by which openapi-fetch sends and collects", async () => {
+test("openapi-typescript generates types with which openapi-fetch sends and collects", async () => {
   await generate("openapi-typescript", ["openapi.json", "-o", "svc.d.ts"]);
   const call = `
     import createClient from "openapi-fetch";
@@ -62,7 +62,7 @@ test("openapi-typescript makes types by which openapi-fetch sends and collects",
   expect(await compile(`${call}\ndata?.noSuchField;`)).toContain("noSuchField");
 });
 
-test("@hey-api/openapi-ts makes functions that send and collect, with the server's address", async () => {
+test("@hey-api/openapi-ts generates functions that send and collect, with the server's URL", async () => {
   await generate("openapi-ts", ["-i", "openapi.json", "-o", "hey", "--no-log-file"]);
   const call = `
     import { client } from "./hey/client.gen";
@@ -77,7 +77,7 @@ test("@hey-api/openapi-ts makes functions that send and collect, with the server
   expect(await compile(call)).toBe("");
 });
 
-test("orval makes functions that send and collect", async () => {
+test("orval generates functions that send and collect", async () => {
   await generate("orval", ["--input", "openapi.json", "--output", "orval.ts", "--client", "fetch"]);
   const call = `
     import { drainMessages, sendMessage } from "./orval";

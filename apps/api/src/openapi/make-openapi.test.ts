@@ -29,7 +29,7 @@ describe("the description", () => {
     expect(JSON.stringify(makeOpenapi("https://api.example.com"))).toBe(JSON.stringify(document));
   });
 
-  test("refers only to what it has, and has nothing that nobody refers to", () => {
+  test("has no dangling references and no unused components", () => {
     const { securitySchemes: _schemes, ...components } = document.components;
     const had = Object.entries(components).flatMap(([kind, parts]) =>
       Object.keys(parts).map((name) => `#/components/${kind}/${name}`),
@@ -38,21 +38,21 @@ describe("the description", () => {
     expect(had.toSorted()).toEqual([...references].toSorted());
   });
 
-  test("has the errors that docs/errors.md has", () => {
+  test("has the errors of docs/errors.md", () => {
     const page = readFileSync(repositoryPath("docs/errors.md"), "utf8");
     const rows = [...page.matchAll(/^\| \d{3} \| `(\w+)` \|/gm)].map(([, code]) => code);
     const { code } = document.components.schemas["Problem"]?.properties ?? {};
     expect(new Set(rows)).toEqual(new Set(code?.enum));
   });
 
-  test("says nothing of itself that JSON cannot say", () => {
+  test("contains only values that JSON can represent", () => {
     expect(JSON.stringify(document)).not.toMatch(/undefined|\[object |NaN/);
   });
 });
 
 type Json = { [name: string]: unknown };
 
-/** Every object within a value. */
+/** Yields every object within a value. */
 function* objectsIn(value: unknown): Generator<Json> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield value as Json;
@@ -75,7 +75,7 @@ describe("for generated clients, the description", () => {
     expect(document.info.contact.name).not.toBe("");
   });
 
-  test("has an example for each field of a body that holds a plain value", () => {
+  test("has an example for each field of a body with a primitive value", () => {
     const shown = ["examples", "const", "enum", "default", "pattern", "not"];
     const without = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       [...objectsIn(schema)].flatMap(({ properties = {} }) =>
@@ -120,13 +120,13 @@ describe("the routes of the service", () => {
     try {
       const found = makeRoute.mock.results.flatMap(({ value }): Address[] => {
         const { path, stack } = value as { path: string; stack: { method?: string }[] };
-        // What stands for all methods refuses those that are not possible.
+        // A route for all methods rejects unsupported ones.
         const methods = stack.flatMap(({ method }) => (method === undefined ? [] : [method.toUpperCase()]));
         return methods.map((method) => `${method} ${path}`);
       });
       // A hook's id has another name in its route.
       const asRouted = described.map((address) => address.replaceAll(/\{\w+\}/g, ":id"));
-      // The script of the page is a part of it.
+      // The script of the page is part of it.
       const expected = [...asRouted, "GET /api/v1/docs/reader.js"];
       expect(found.map((address) => address.replaceAll(/:\w+/g, ":id")).toSorted()).toEqual(expected.toSorted());
     } finally {

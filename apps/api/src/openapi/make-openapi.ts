@@ -81,13 +81,13 @@ const CALLBACK_HEADERS: Record<string, { description: string; schema: JsonSchema
   "webhook-signature": { description: "One signature for each valid secret.", schema: text },
 };
 
-/** What the requests of a kind have in common. */
+/** Common parts of the requests of one kind. */
 interface WebhookKind {
   tag: string;
   summary: string;
   /** Name of the schema of their body. */
   name: string;
-  /** What follows from a 410. */
+  /** Effect of a 410. */
   failed: string;
 }
 

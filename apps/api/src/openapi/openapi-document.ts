@@ -1,6 +1,6 @@
 /** The part of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1) that the description of the API uses. */
 
-/** A JSON Schema of draft 2020-12, with the keywords that are used here. */
+/** A JSON Schema of draft 2020-12, with the keywords that the description uses. */
 export interface JsonSchema {
   [keyword: string]: unknown;
   $ref?: string;
@@ -59,8 +59,8 @@ export interface ResponseObject {
   headers?: Record<string, Header | Reference>;
   content?: Record<string, MediaType>;
   /**
-   * The event stream that is sent in place of the JSON where the caller accepts `text/event-stream`. It stands beside
-   * `content` so that generated clients have one type for the response.
+   * The event stream that replaces the JSON if the caller accepts `text/event-stream`. It is outside of `content` so
+   * that generated clients have one type for the response.
    */
   "x-event-stream"?: MediaType;
 }
@@ -74,7 +74,7 @@ export interface OperationObject {
   parameters?: (Parameter | Reference)[];
   requestBody?: RequestBody;
   responses: Record<string, ResponseObject | Reference>;
-  /** The scope that the key needs; null for an operation that needs a key and no scope. */
+  /** Scope that the key needs; null for an operation that needs a key without a scope. */
   "x-required-scope"?: string | null;
 }
 

@@ -7,7 +7,9 @@ import type { FixedAnswer } from "@svc/http";
 import type { Request, RequestHandler } from "express";
 import { TITLE, makeOpenapi } from "./make-openapi.ts";
 
-/** Long enough for one visit, and short enough for a new version to be seen soon; after it the `ETag` saves the bytes. */
+/**
+ * Long enough for one visit, and short enough for a new version to appear soon; after it the `ETag` saves the bytes.
+ */
 const CACHE_CONTROL = "public, max-age=60";
 
 /**
@@ -66,7 +68,7 @@ async function makeAsset(body: Buffer | string, type: string, headers: Record<st
   return { answer: await makeFixedAnswer(Buffer.from(body)), headers: { ...common, ...headers } };
 }
 
-/** Reads the reader from its npm package: one script with everything in it. */
+/** Reads the reader from its npm package: one self-contained script. */
 async function readReader(): Promise<Buffer> {
   const style = createRequire(import.meta.url).resolve("@scalar/api-reference/style.css");
   return readFile(join(style, "../browser/standalone.js"));
@@ -86,7 +88,7 @@ async function makeDocs(): Promise<{ page: Asset; reader: Asset }> {
   return { page, reader };
 }
 
-/** Returns a function that makes a value once per key; after an error the next call tries again. */
+/** Returns a function that creates a value once per key; after an error the next call retries. */
 function once<Value>(make: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
   const made = new Map<string, Promise<Value>>();
   return (key) => {
@@ -109,17 +111,17 @@ const serve =
   };
 
 /**
- * `GET /api/v1/openapi.json`, `GET /api/v1/docs` and the script of that page: the description of the API for programs and
- * for people. No key needed. Each is made and compressed at its first request, and every response shares its bytes. The
- * server that the description names is the public URL whose host the request names, otherwise the address that the API
- * listens on.
+ * `GET /api/v1/openapi.json`, `GET /api/v1/docs` and the script of that page: the description of the API for programs
+ * and for people. No key needed. Each is created and compressed at its first request, and all responses share its
+ * bytes. Its server is the public URL whose host is that of the request, otherwise the address that the API listens
+ * on.
  */
 export function serveOpenapi(addresses: { publicUrls: readonly string[]; findLocalUrl: () => string }): {
   getOpenApi: RequestHandler;
   getDocs: RequestHandler;
   getReader: RequestHandler;
 } {
-  // One per public URL and one for the local address, so that an unknown Host header makes no other one.
+  // One per public URL and one for the local address, so that an unknown Host header creates no other one.
   const findDocument = once((serverUrl) => makeAsset(JSON.stringify(makeOpenapi(serverUrl)), "application/json"));
   const findDocs = once(makeDocs);
   return {

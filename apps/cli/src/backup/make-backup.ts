@@ -25,7 +25,7 @@ interface WriteOptions {
   onTotal: (total: BackupTotal) => void;
 }
 
-/** The lines of a backup, in pieces and before they are packed. It takes no more memory than a row. */
+/** Yields the lines of a backup in uncompressed chunks. Holds at most one row in memory. */
 export async function* writeBackup(copy: StoreCopy, options: WriteOptions): AsyncGenerator<Buffer> {
   const all = createHash("sha256");
   const noted = (bytes: Buffer) => {
@@ -60,7 +60,7 @@ export async function* writeBackup(copy: StoreCopy, options: WriteOptions): Asyn
 
 const formatCount = (count: number) => count.toLocaleString("en");
 
-/** Says on standard error what was copied: a line for each table that has rows. */
+/** Returns a function that reports each copied table that has rows on standard error. */
 export function watchTables({ terminal }: Cli): (name: string, rows: number) => void {
   return (name, rows) => {
     if (rows > 0) terminal.note(`  ${safeLine(name, 80).padEnd(24)} ${formatCount(rows).padStart(12)}`);
@@ -89,21 +89,21 @@ const ADVICE: Record<StoreCopyErrorKind, (cli: Cli) => string> = {
   bad_copy: () => "Nothing was changed.",
 };
 
-/** Returns an error of a copy with what to do about it; any other error as it is. */
+/** Returns an error of a copy with advice; any other error unchanged. */
 export function explainCopyError(cli: Cli, error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "StoreCopyError" || !("fault" in error)) return error;
   const problem = error.fault as StoreCopyErrorKind;
   return failure(problem, `${error.message}\n${ADVICE[problem](cli)}`, { cause: error });
 }
 
-/** Somebody at the machine, as everything that the command line does is noted. */
+/** Actor of all command-line operations in the audit log. */
 const ACTOR = "command-line";
 
 /** Maintenance of the installation, as an action of the audit log. */
 type MaintenanceAction = "service.backup" | "service.restore" | "service.upgrade";
 
-/** Leaves a row in the audit trail of a database whose schema is of this version. */
-export async function noteInAudit({ config, log }: Database, action: MaintenanceAction): Promise<void> {
+/** Adds a row to the audit log of a database whose schema has this version. */
+export async function recordInAudit({ config, log }: Database, action: MaintenanceAction): Promise<void> {
   const store = openStore({ url: config.directUrl, secretKey: config.secretKey, log, app: "svc-cli" });
   try {
     await store.audit.append({ actor: ACTOR, action, object: null, project: null, result: "ok", requestId: null });
@@ -119,14 +119,14 @@ export interface BackupTarget {
   mayReplace: boolean;
 }
 
-/** A backup that was made. */
-export interface MadeBackup {
+/** Result of a backup. */
+export interface BackupResult {
   file: string;
   takenAt: string;
   tables: number;
   rows: number;
   sha256: string;
-  /** Rows of each table. */
+  /** Number of rows by table. */
   counts: Map<string, number>;
 }
 
@@ -148,7 +148,7 @@ function explainFileError(file: string, error: unknown): unknown {
   return failure("bad_input", explain(safeLine(file, 200)), { cause: error });
 }
 
-/** Refuses to write bytes to a terminal. */
+/** Throws if the backup would be written to a terminal. */
 export function checkTarget(cli: Cli, { file }: BackupTarget): void {
   if (file !== STANDARD_STREAM) return;
   if (cli.terminal.isJson) throw usageError("--json cannot be used with the backup on standard output.");
@@ -156,10 +156,10 @@ export function checkTarget(cli: Cli, { file }: BackupTarget): void {
 }
 
 /**
- * Makes a backup of a database while it may be worked on. A file appears whole or not at all, and is for its owner alone;
- * memory is not taken for it, however large it is. Throws CliError with what to do.
+ * Makes a backup of a database that may be in use. The file appears complete or not at all, and only its owner can
+ * read it; memory use does not depend on its size. Throws CliError with advice.
  */
-export async function makeBackup(cli: Cli, database: Database, target: BackupTarget): Promise<MadeBackup> {
+export async function makeBackup(cli: Cli, database: Database, target: BackupTarget): Promise<BackupResult> {
   const { config, log, signal } = database;
   const { file, mayReplace } = target;
   const counts = new Map<string, number>();

@@ -17,7 +17,7 @@ const HEAD: StoreCopy["head"] = {
 
 type Tables = Record<string, Buffer[]>;
 
-/** A copy with these rows, in pieces as they come from a database. */
+/** Returns a copy with these rows, in chunks as from a database. */
 function copyOf(tables: Tables): StoreCopy {
   return {
     head: HEAD,
@@ -42,7 +42,7 @@ async function write(tables: Tables): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** In pieces of this size. */
+/** Yields chunks of this size. */
 async function* cut(bytes: Buffer, sizeBytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += sizeBytes) yield bytes.subarray(at, at + sizeBytes);
   await Promise.resolve();
@@ -67,13 +67,13 @@ const errorOf = (reading: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof BackupFileError ? error.code : `another: ${String(error)}`),
   );
 
-/** Rows as COPY writes them: a backslash is always followed by another sign than a full stop. */
+/** Rows as COPY writes them: no backslash is followed by a full stop. */
 const rowArbitrary = fc
   .string({ unit: fc.constantFrom("a", "\\\\", "\\n", "\\N", "\t", ".", "é", "#", "#end {") })
   .map((text) => `${text}\n`);
 
 describe("a backup", () => {
-  test("gives back every row as it was written, however its bytes come", async () => {
+  test("returns every row as written, for any chunks of its bytes", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.array(rowArbitrary, { maxLength: 8 }), { maxKeys: 4 }),
@@ -91,7 +91,7 @@ describe("a backup", () => {
     );
   });
 
-  test("is refused when it is cut off anywhere, packed or not", async () => {
+  test("is rejected if truncated anywhere, compressed or not", async () => {
     const bytes = await write({ one: [Buffer.from("1\n2\n")], two: [], three: [Buffer.from("\\\\.\n\\N\n")] });
     const errors = new Set<string>();
     for (let end = 0; end < bytes.length; end++) errors.add(await errorOf(read(cut(bytes.subarray(0, end), 64))));
@@ -104,7 +104,7 @@ describe("a backup", () => {
     expect([...packedErrors]).toEqual(["cut_off"]);
   });
 
-  test("is refused when any byte of it is another one", async () => {
+  test("is rejected if any byte is changed", async () => {
     const bytes = await write({ one: [Buffer.from("1\tx\n2\ty\n")], two: [Buffer.from("3\n")] });
     const seal = bytes.indexOf('"seal"');
     for (let at = 0; at < bytes.length; at++) {
@@ -116,7 +116,7 @@ describe("a backup", () => {
     }
   });
 
-  test("is refused with rows taken out, tables taken out, and anything after its end", async () => {
+  test("is rejected with missing rows, missing tables, or anything after its end", async () => {
     const bytes = await write({ one: [Buffer.from("1\n2\n")], two: [Buffer.from("3\n")] });
     const text = bytes.toString("utf8");
     const one = text.slice(text.indexOf("#table"), text.indexOf("#table", text.indexOf("#table") + 1));
@@ -128,7 +128,7 @@ describe("a backup", () => {
     ]) {
       expect(await errorOf(read(cut(Buffer.from(changed), 1_000)))).toBe("damaged");
     }
-    // Even with hashes that fit: the number of tables and rows is in the last line too.
+    // Even with matching hashes: the last line also has the number of tables and rows.
     const lines = text.replace(one, "");
     const body = lines.slice(0, lines.indexOf("#total"));
     const sha256 = createHash("sha256").update(body).digest("hex");
@@ -145,7 +145,7 @@ describe("a backup", () => {
     expect(["no_backup", "cut_off"]).toContain(await errorOf(read(unpackBackup(Readable.from([bytes])))));
   });
 
-  test("of a later format is said to need a newer program", async () => {
+  test("of a later format is rejected with the advice to use a newer program", async () => {
     const text = (await write({})).toString("utf8").replace('"format":1', '"format":2');
     await expect(read(cut(Buffer.from(text), 1_000))).rejects.toThrow("newer version of the product");
   });

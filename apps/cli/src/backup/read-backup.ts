@@ -13,16 +13,19 @@ import { explainReadError } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Cli } from "../cli.ts";
 
-/** The form that this version writes, and the only one that it reads. */
+/** The format that this version writes, and the only one that it reads. */
 export const BACKUP_FORMAT = 1;
 
-/** How the lines between the rows begin. The rows of COPY are never one of them: between a table and its end stand rows. */
+/**
+ * Prefixes of the lines around the rows. No row of COPY is mistaken for them, since only rows are between a table and
+ * its end.
+ */
 export const MARKS = { head: "#svc-backup ", table: "#table ", end: "#end ", total: "#total " } as const;
 
 /** The line after the last row of a table. */
 export const END_OF_ROWS = "\\.\n";
 
-/** The text that is sealed with the secret key: proof that the writer of the file had it. */
+/** Returns the text that is sealed with the secret key, which proves that the writer of the file had the key. */
 export const sealedText = (sha256: string) => `svc backup ${sha256}`;
 
 const countSchema = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
@@ -32,12 +35,12 @@ const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 /** The first line. */
 const headSchema = z.object({
   format: z.literal(BACKUP_FORMAT),
-  /** Version of the program that wrote it. */
+  /** Version of the program that wrote the backup. */
   program: z.string().max(100),
   takenAt: z.iso.datetime(),
   postgres: z.string().max(200),
   migrations: z.array(nameSchema).min(1).max(10_000),
-  /** A constant sealed with the secret key of the installation; null where none was set yet. */
+  /** A constant sealed with the secret key of the installation; null if there was none. */
   secretKeyCheck: z.string().max(1_000).nullable(),
 });
 export type BackupHead = z.output<typeof headSchema>;
@@ -49,10 +52,10 @@ const tableSchema = z.object({
   sequences: z.record(nameSchema, countSchema),
 });
 
-/** The line after the rows of a table: how many there were, and the SHA-256 of their lines. */
+/** The line after the rows of a table: their number, and the SHA-256 of their lines. */
 const endSchema = z.object({ rows: countSchema, sha256: sha256Schema });
 
-/** The last line: the SHA-256 of every line before, and that hash sealed with the secret key. */
+/** The last line: the SHA-256 of all lines before it, and that hash sealed with the secret key. */
 const totalSchema = z.object({
   tables: countSchema,
   rows: countSchema,
@@ -61,7 +64,7 @@ const totalSchema = z.object({
 });
 export type BackupTotal = z.output<typeof totalSchema>;
 
-/** Error of a backup file: `cut_off`, `damaged`, or `no_backup` if it is no backup at all. */
+/** Error of a backup file: `cut_off`, `damaged`, or `no_backup` if it is not a backup. */
 export class BackupFileError extends CliError {
   constructor(code: "cut_off" | "damaged" | "no_backup", message: string, options?: ErrorOptions) {
     super(code, EXIT.failed, message, options);
@@ -72,18 +75,21 @@ export class BackupFileError extends CliError {
 const LINE_FEED = 0x0a;
 
 const END = Buffer.from(END_OF_ROWS);
-/** The same after a row. */
+/** The end of the rows after a row. */
 const END_AFTER_ROW = Buffer.from(`\n${END_OF_ROWS}`);
 
-/** Reads lines, and rows up to their end, from bytes that come in any pieces. */
+/** Reads lines, and rows up to their end, from chunks of any size. */
 interface LineScanner {
-  /** The next line with its line feed; null at the end. Throws BackupFileError when it is longer than `maxBytes`. */
+  /**
+   * Returns the next line with its line feed; null at the end. Throws BackupFileError if it is longer than
+   * `maxBytes`.
+   */
   readLine(maxBytes: number): Promise<Buffer | null>;
-  /** The bytes of the rows up to the line that ends them, which is passed over. Throws BackupFileError `cut_off`. */
+  /** Yields the bytes of the rows up to the line that ends them, which it skips. Throws BackupFileError `cut_off`. */
   readRows(): AsyncGenerator<Buffer>;
 }
 
-/** A scanner that keeps no more than a piece and a line. */
+/** Creates a scanner that buffers at most one chunk and one line. */
 function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
   const iterator = pieces[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
@@ -124,7 +130,7 @@ function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
           yield last;
           return;
         }
-        // The end may have begun in the last bytes.
+        // The last bytes may be the beginning of the end line.
         const safe = rest.length - END_AFTER_ROW.length + 1;
         if (safe > 0) {
           const piece = rest.subarray(0, safe);
@@ -148,10 +154,10 @@ const ZLIB_ERRORS: Readonly<Record<string, (isBegun: boolean, cause: unknown) =>
       : new BackupFileError("no_backup", "This is not a backup of this product.", { cause }),
 };
 
-/** The bytes of a backup, unpacked as they are read. Throws BackupFileError, and what reading throws. */
+/** Yields the decompressed bytes of a backup. Throws BackupFileError, and errors of reading. */
 export async function* unpackBackup(packed: Readable): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // What it rejects with is thrown below as well, by what is unpacked; this is only its end.
+  // Its errors are also thrown by the decompressed stream below; this only waits for its end.
   const ended = pipeline(packed, gunzip).catch(() => undefined);
   let isBegun = false;
   try {
@@ -169,18 +175,18 @@ export async function* unpackBackup(packed: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** No line between the rows is nearly as long. */
+/** No line other than rows is nearly as long. */
 const MAX_LINE_BYTES = 1_048_576;
 
-/** A backup while it is read. */
+/** A backup that is being read. */
 export interface BackupReading {
   head: BackupHead;
   /**
-   * The tables one after the other; the rows of one must be read before the next one is asked for. Throws BackupFileError
-   * as soon as a count or a hash is wrong, and when the file does not end as it was written.
+   * Yields the tables in order; the rows of one must be read before the next one is requested. Throws BackupFileError
+   * as soon as a count or hash is wrong, and if the file does not end correctly.
    */
   tables(): AsyncGenerator<{ table: CopiedTable; rows: AsyncGenerator<Buffer> }>;
-  /** The last line, once the tables have been read to their end. */
+  /** Returns the last line, once all tables have been read. */
   total(): BackupTotal;
 }
 
@@ -223,12 +229,12 @@ async function requireLine(scanner: LineScanner): Promise<Buffer> {
   return line;
 }
 
-/** Reads a backup from its unpacked bytes, and checks all of it that can be checked without a key. */
+/** Reads a backup from its decompressed bytes, and validates everything that needs no key. */
 export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupReading> {
   const scanner = scanLines(pieces);
   const all = createHash("sha256");
   const firstLine = await scanner.readLine(MAX_LINE_BYTES).catch((error: unknown) => {
-    // A file of another kind has no such line.
+    // Another kind of file has no such line.
     throw error instanceof BackupFileError ? asNoBackup(error) : error;
   });
   const head = parseHead(firstLine);
@@ -294,7 +300,7 @@ function asNoBackup(error: BackupFileError): BackupFileError {
     : error;
 }
 
-/** The name of the file that is standard input, or standard output. */
+/** Name that stands for standard input or standard output. */
 export const STANDARD_STREAM = "-";
 
 /** Name of a backup in messages. */
@@ -311,7 +317,7 @@ async function* asBytes(input: AsyncIterable<string | Uint8Array>): AsyncGenerat
   for await (const part of input) yield typeof part === "string" ? Buffer.from(part, "utf8") : Buffer.from(part);
 }
 
-/** Reads a backup from a file or from standard input while `work` works with it. Throws CliError where it cannot be read. */
+/** Opens a backup from a file or standard input for `work`. Throws CliError if it cannot be read. */
 export async function withBackup<Result>(
   cli: Cli,
   file: string,
@@ -325,7 +331,7 @@ export async function withBackup<Result>(
   try {
     return await work(await readBackup(unpackBackup(packed)));
   } catch (error) {
-    // Others may have the same codes, such as a database that cannot be used.
+    // Other errors may have the same codes, such as that of a database that cannot be used.
     throw error === readError ? explainReadError(nameOf(file), error) : error;
   } finally {
     packed.destroy();

@@ -8,11 +8,11 @@ import {
   describeRows,
   explainCopyError,
   makeBackup,
-  noteInAudit,
+  recordInAudit,
   usualName,
   watchTables,
 } from "./make-backup.ts";
-import type { BackupTarget, MadeBackup } from "./make-backup.ts";
+import type { BackupTarget, BackupResult } from "./make-backup.ts";
 import type { BackupReading } from "./read-backup.ts";
 import type { Cli } from "../cli.ts";
 import { CliError, EXIT, failure, usageError } from "../cli-error.ts";
@@ -56,7 +56,7 @@ export async function backUp(
     const copied = await makeBackup(cli, database, target);
     // The audit log of another version may have another schema.
     if ((await readSchemaState(database.config.directUrl)) === "current") {
-      await noteInAudit(database, "service.backup");
+      await recordInAudit(database, "service.backup");
     }
     return copied;
   });
@@ -111,13 +111,13 @@ async function restoreInto(
     },
     provenTables(reading, config.secretKey),
   );
-  // The queues' own tables; the sweepers queue what is due.
+  // Creates the queues' own tables, which are empty: the sweepers announce what is due.
   await migrateAll(config.directUrl, log);
-  await noteInAudit(database, "service.restore");
+  await recordInAudit(database, "service.restore");
   return result;
 }
 
-/** Throws if a new data folder would get a new key, with which nothing in a backup can be decrypted. */
+/** Throws if a new data folder would get a new key, which could not decrypt anything in a backup. */
 async function requireKey(cli: Cli): Promise<void> {
   const { databaseUrl, secretKey, dataDir } = readEnvironment(cli.env);
   if (databaseUrl !== undefined || secretKey !== undefined) return;
@@ -167,7 +167,17 @@ export async function restoreBackup(cli: Cli, input: RestoreInput): Promise<void
 }
 
 /** Tables from which no migration deletes rows. */
-const KEPT = ["projects", "api_keys", "agents", "kbs", "documents", "chats", "messages", "tickets", "replies"];
+const PERMANENT_TABLES = [
+  "projects",
+  "api_keys",
+  "agents",
+  "kbs",
+  "documents",
+  "chats",
+  "messages",
+  "tickets",
+  "replies",
+];
 
 /** Throws when the database cannot be brought to this version. */
 async function requireUpgradable(cli: Cli, database: Database): Promise<"older" | "current"> {
@@ -186,10 +196,10 @@ async function requireUpgradable(cli: Cli, database: Database): Promise<"older" 
 }
 
 /** Returns the tables that have fewer rows than the backup, in words. */
-async function findLosses({ config, log, signal }: Database, { counts }: MadeBackup): Promise<string[]> {
+async function findMissingRows({ config, log, signal }: Database, { counts }: BackupResult): Promise<string[]> {
   const position = { url: config.directUrl, log, signal };
-  const now = await countStoreRows(position, KEPT);
-  return KEPT.flatMap((name) => {
+  const now = await countStoreRows(position, PERMANENT_TABLES);
+  return PERMANENT_TABLES.flatMap((name) => {
     const [before = 0, after = 0] = [counts.get(name), now.get(name)];
     return after < before ? [`${name} had ${before} rows and has ${after}`] : [];
   });
@@ -207,9 +217,9 @@ async function migrateWithBackup(cli: Cli, database: Database, target: BackupTar
     cli.terminal.note(`The migration failed and was rolled back. The backup is in ${safeLine(made.file, 200)}.`);
     throw error;
   }
-  // The store is not opened with another key than the one that it was set up with, nor on a schema that is too old.
+  // The store is not opened with a key other than its own, nor on a schema that is too old.
   await onDatabase(database, ({ store }) => store.channelsConfig.read());
-  const losses = made === null ? [] : await findLosses(database, made);
+  const losses = made === null ? [] : await findMissingRows(database, made);
   if (losses.length > 0) {
     throw failure(
       "rows_missing",
@@ -217,7 +227,7 @@ async function migrateWithBackup(cli: Cli, database: Database, target: BackupTar
         `If they were not deleted on purpose in the meantime, stop the service and restore ${safeLine(made?.file ?? "", 200)} with the previous version.`,
     );
   }
-  if (before === "older") await noteInAudit(database, "service.upgrade");
+  if (before === "older") await recordInAudit(database, "service.upgrade");
   return { before, made };
 }
 

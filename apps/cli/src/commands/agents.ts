@@ -47,17 +47,19 @@ const POLICIES: Record<ReviewPolicy, (threshold: number) => string> = {
 
 const describePolicy = ({ reviewPolicy, autoThreshold }: Agent) => POLICIES[reviewPolicy](autoThreshold);
 
-/** What an agent answers from, in words. `kbNames` has the names of knowledge bases by their ids. */
+/** Returns what an agent answers from, in words. `kbNames` has the names of knowledge bases by their ids. */
 function describeAnswers({ fixedReply, kbIds }: Agent, kbNames: ReadonlyMap<string, string>): string {
   if (fixedReply !== null) return `fixed reply: ${safeLine(fixedReply, NAME_CHARS)}`;
   if (kbIds.length === 0) return "none yet";
   return kbIds.map((id) => safeLine(kbNames.get(id) ?? id, NAME_CHARS)).join(", ");
 }
 
-/** Which model answers, in words. */
+/** Returns the model of an agent, in words. */
 const describeModel = ({ model }: Agent) => (model === null ? "default" : safeLine(model, NAME_CHARS));
 
-/** A tool by its name, and what it may do; of an MCP server its own tools say that. Headers are secrets. */
+/**
+ * Returns a tool with its permissions. An MCP server's own tools define theirs. Headers are secrets and not shown.
+ */
 function describeTool(tool: AgentTool): string {
   const name = safeLine(tool.name, NAME_CHARS);
   if (tool.type === "http")
@@ -66,10 +68,10 @@ function describeTool(tool: AgentTool): string {
   return `${name} (MCP, ${count} tools)`;
 }
 
-/** Its tools, each in a line of its own. */
+/** Returns the tools of an agent, one per line. */
 const describeTools = ({ tools }: Agent) => tools.map(describeTool).join("\n");
 
-/** Agents as a table. */
+/** Returns agents as a table. */
 export function renderAgents(
   agents: readonly Agent[],
   kbNames: ReadonlyMap<string, string>,
@@ -87,7 +89,7 @@ export function renderAgents(
   return renderTable(["NAME", "STATE", "EXAMPLES", "POLICY", "MODEL", "TOOLS", "ANSWERS FROM"], rows, width);
 }
 
-/** One agent as a person reads it. */
+/** Returns one agent as text. */
 export function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>): string {
   const { name, description, instructions, examples, tools, model, enabled, id } = agent;
   return renderFacts([
@@ -174,7 +176,7 @@ customers write them.`,
   },
 });
 
-/** The knowledge bases that an agent is to have; undefined if the options name none. */
+/** Returns the knowledge bases for an agent; undefined if the options name none. */
 async function readKbIds(
   operations: BoundOperations,
   agent: Agent,
@@ -251,8 +253,11 @@ const deleteCommand = defineCommand({
   },
 });
 
-/** Time limit of an answer: an agent may call its model and its tools several times, each for up to SVC_LLM_TIMEOUT_MS. */
-const PATIENCE_MS = 10 * 60_000;
+/**
+ * Time limit of an answer: an agent may call its model and its tools several times, each for up to
+ * SVC_LLM_TIMEOUT_MS.
+ */
+const TIME_LIMIT_MS = 10 * 60_000;
 
 interface AgentAnswer {
   agent: Agent;
@@ -260,7 +265,7 @@ interface AgentAnswer {
 }
 
 /** Returns what would happen to the answer in a chat. An answer without text is held under every policy. */
-async function describeFate(agent: Agent, { output, confidence, why }: AgentResult): Promise<string> {
+async function describeOutcome(agent: Agent, { output, confidence, why }: AgentResult): Promise<string> {
   const { sendsAnswer } = await import("@svc/agents");
   const { sends, needsPerson } = sendsAnswer(agent, { text: output.text, confidence, why });
   if (!sends) return "In a chat, an operator would review it first.";
@@ -276,7 +281,7 @@ function askService(target: ApiTarget, name: string, call: AgentCall): Promise<A
     const { ok: _ok, ...result } = answer;
     return { agent, result };
   };
-  return withClient(target, askAgent, { timeoutMs: PATIENCE_MS });
+  return withClient(target, askAgent, { timeoutMs: TIME_LIMIT_MS });
 }
 
 function askHere(cli: Cli, project: string, name: string, call: AgentCall): Promise<AgentAnswer> {
@@ -312,7 +317,7 @@ the settings of this environment. Nothing is stored. The exit code is 0 even if 
     const service = await findRunningService(cli, { url, project });
     const { agent, result } =
       service === null ? await askHere(cli, project, name, call) : await askService(service, name, call);
-    const fate = await describeFate(agent, result);
+    const fate = await describeOutcome(agent, result);
     cli.terminal.show({ ok: true, project, agent: { id: agent.id, name: agent.name }, ...result }, () =>
       [
         result.output.text === null ? "No answer." : safeText(result.output.text),

@@ -42,7 +42,7 @@ function explainSilence(posted: Posted): string | null {
 }
 
 function renderPosted({ terminal, self }: Cli, posted: Posted, { project, url }: OptionValues<typeof OPTIONS>): string {
-  // A chat belongs to its project, and to the service that was asked.
+  // A chat only exists in its project, and on the called service.
   const command = `${self} ask ${optionWords({ chat: posted.chatId, project, url })}`;
   const later = LATER[posted.status];
   const silence = explainSilence(posted);

@@ -87,5 +87,5 @@ all events. The exit code is 1 if the chain is broken.`,
   },
 });
 
-/** `svc audit`: what was done and what was denied, and whether the audit log is complete and unchanged. */
+/** `svc audit`: completed and denied operations, and whether the audit log is complete and unchanged. */
 export const audit = defineCommand({ commands: { list, verify } });

@@ -67,7 +67,7 @@ const backupFile: TypedOption<string | boolean | undefined> = option(
   "backup file (default: a name with the time, in this folder); - for standard output",
 );
 
-/** `svc upgrade`: brings the database to this version: check, backup, migration, check. */
+/** `svc upgrade`: upgrades the database to this version: check, backup, migration, check. */
 export const upgrade = defineCommand({
   options: {
     backup: backupFile,

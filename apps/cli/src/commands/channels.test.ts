@@ -17,7 +17,7 @@ const ours = (channels: Record<string, RunningChannel> | null, status: "pass" | 
 });
 
 describe("the state of a channel", () => {
-  test.each(["running", "stopped"] as const)("%s is what the running product says", (state) => {
+  test.each(["running", "stopped"] as const)("%s is what the running service reports", (state) => {
     expect(judgeChannel(api, URL, ours({ api: { state, since: SINCE, error: null } }))).toEqual({
       state,
       since: SINCE,
@@ -25,7 +25,7 @@ describe("the state of a channel", () => {
     });
   });
 
-  test("failing comes with its reason", () => {
+  test("failing includes the reason", () => {
     const failing = { state: "failing", since: SINCE, error: "the token is wrong" } as const;
     expect(judgeChannel(api, URL, ours({ api: failing }))).toEqual({
       state: "failing",
@@ -34,7 +34,7 @@ describe("the state of a channel", () => {
     });
   });
 
-  test("is not running where nothing or another program listens", () => {
+  test("is not running if nothing or another program listens", () => {
     expect(judgeChannel(api, URL, { kind: "nothing" })).toEqual({ state: "not_running", since: null, detail: null });
     expect(judgeChannel(api, URL, { kind: "other_program" })).toMatchObject({
       state: "not_running",
@@ -58,11 +58,11 @@ describe("the state of a channel", () => {
     expect(judgeChannel(reported, URL, probe)).toEqual({ state: "running", since: SINCE, detail: null });
   });
 
-  test("is not running where no process has reported it and the API has none", () => {
+  test("is not running if no process has reported it and the API does not run it", () => {
     expect(judgeChannel(api, URL, ours(null))).toEqual({ state: "not_running", since: null, detail: null });
   });
 
-  test("of a channel that another process holds is what that process has noted", () => {
+  test("of a channel in another process is what that process has recorded", () => {
     const widget = {
       id: "widget",
       state: "failing",

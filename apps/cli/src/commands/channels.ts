@@ -12,11 +12,11 @@ import { readInput } from "../read-input.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 
-/** A channel as the settings have it, and its state as far as it is known. */
+/** A channel with its settings, and its state if known. */
 interface ChannelReport {
   id: IntegrationId;
   enabled: boolean;
-  /** Null for a channel that listens on none. */
+  /** Null for a channel without a port. */
   port: number | null;
   /**
    * `running`, `stopped` and `failing` are what the running service reports; `not_running`: no process runs that could
@@ -110,7 +110,7 @@ const list = defineCommand({
   },
 });
 
-/** The script tag of the widget at this address; null while the widget has no key. */
+/** Returns the script tag of the widget at this URL; null if the widget has no key. */
 function widgetTag({ config }: ChannelItem, widgetUrl: string): string | null {
   if (!("apiKey" in config) || config.apiKey === null) return null;
   return `<script async src="${widgetUrl}/widget.js" data-svc-widget data-api-key="${config.apiKey}"></script>`;
@@ -138,12 +138,12 @@ const show = defineCommand({
   },
 });
 
-/** One setting whose value is a text, as in `botToken=123456:ABC`. */
+/** A setting with a text value, as in `botToken=123456:ABC`. */
 const ASSIGNMENT = /^([A-Za-z]+)=(.*)$/s;
 
 /**
- * Reads a change of settings, as JSON, or as `name=text` for one: from the command line, or from a file (`-` is standard
- * input), which is for secrets. The operation checks the settings. Throws CliError `bad_input`.
+ * Reads a change of settings as JSON, or one setting as `name=text`: from the command line, or for secrets from a
+ * file (`-` is standard input). The operation validates the settings. Throws CliError `bad_input`.
  */
 async function readSettings(cli: Cli, settings: string | undefined, file: string | undefined): Promise<ChannelChange> {
   const bad = (message: string, cause?: unknown) => failure("bad_input", message, { cause });

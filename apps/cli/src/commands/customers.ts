@@ -12,7 +12,7 @@ import { safeLine } from "../safe-text.ts";
 const CUSTOMER = { "<customerId>": "ID of the customer" } as const;
 const ID = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-/** Throws CliError `usage` for what is not an ID, before anything is opened. */
+/** Throws CliError `usage` for an invalid ID, before anything is opened. */
 const requireCustomerId = (id: string) => requireId(id, "A customer ID", "customers list");
 
 const nameOf = ({ name, email, externalId, alias }: CustomerItem) => safeLine(name ?? email ?? externalId ?? alias);
@@ -62,7 +62,7 @@ const show = defineShow({
   render: renderCustomer,
 });
 
-/** Reads `plan=pro`; several may be given. Numbers and booleans are stored as such. */
+/** Reads `plan=pro`; the option is repeatable. Numbers and booleans are stored as such. */
 function collectAttribute(text: string, before: CustomerItem["attributes"] = {}): CustomerItem["attributes"] {
   const [, key, value = ""] = /^([^=]+)=(.*)$/su.exec(text) ?? [];
   if (key === undefined) throw new InvalidArgumentError("Must be a name, an equals sign and a value, as in plan=pro.");
@@ -172,7 +172,7 @@ const note = defineCommand({
   },
 });
 
-/** `svc customers`: the people who write to a project. */
+/** `svc customers`: the customers of a project. */
 export const customers = defineCommand({
   commands: { list, show, update, merge, block, unblock, note },
 });

@@ -8,7 +8,7 @@ const AT = "2026-11-21T10:00:00.123Z";
 const stream = { write: () => undefined };
 const terminal = createTerminal({ stdout: stream, stderr: stream, isJson: false, env: {} });
 
-/** What is said of one delivery, line by line. */
+/** Returns the lines of one delivery. */
 function linesOf(changes: Partial<DeliveryItem>): string[] {
   const item: DeliveryItem = {
     id: ID,
@@ -28,7 +28,7 @@ function linesOf(changes: Partial<DeliveryItem>): string[] {
   return describeDelivery(item, terminal.paint).split("\n");
 }
 
-test("a delivery is shown with its address, its last try and its next", () => {
+test("shows a delivery with its URL, its last attempt and its next one", () => {
   const attempt = { at: AT, status: 500, ms: 12, error: "the receiver responded with 500" };
   const lines = linesOf({ attempts: [attempt, attempt], nextAt: "2026-11-21T10:00:30Z" });
   expect(lines.slice(0, 2)).toEqual(["message.completed of 2026-11-21T10:00:00Z", "https://example.com/hook"]);
@@ -53,7 +53,7 @@ test.each<[string, Partial<DeliveryItem>, string]>([
   expect(linesOf(changes).slice(2).join(" ")).toBe(text);
 });
 
-test("an address and an error that strangers have written leave the terminal alone", () => {
+test("escapes URLs and errors for the terminal", () => {
   const attempts = [{ at: AT, status: null, ms: 1, error: "\u001b[2J\u202enothing\nmore" }];
   const lines = linesOf({ url: "https://example.com/\u001b]0;title\u0007x", attempts }).join("\n");
   expect(lines).toContain("https://example.com/x\n");

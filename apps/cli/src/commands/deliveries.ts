@@ -15,7 +15,7 @@ const URL_CHARS = 120;
 const outcomeOf = ({ error, status }: DeliveryAttempt) =>
   error ?? (status === null ? "in progress" : `status ${status}`);
 
-/** Number of attempts, result of the last one, and time of the next one. */
+/** Returns the number of attempts, the result of the last one, and the time of the next one. */
 function describeAttempts({ attempts, nextAt }: DeliveryItem): string {
   const last = attempts.at(-1);
   const next = nextAt === null ? "" : `; next attempt at ${toSecond(nextAt)}`;
@@ -78,7 +78,7 @@ const list = defineList({
   empty: ({ state }) => `There are no ${state === undefined ? "" : `${state} `}deliveries.`,
 });
 
-/** Throws CliError `usage` for what is not an ID, before anything is opened. */
+/** Throws CliError `usage` for an invalid ID, before anything is opened. */
 const requireDeliveryId = (id: string) => requireId(id, "A delivery id", "deliveries list");
 
 const show = defineShow({
@@ -91,9 +91,11 @@ const show = defineShow({
   render: renderDelivery,
 });
 
-/** Replays all dead deliveries, oldest first, and returns their IDs. Skips those that somebody else has replayed. */
+/**
+ * Replays all dead deliveries, oldest first, and returns their IDs. Skips those that another operator has replayed.
+ */
 async function replayDead({ listDeliveries, replayDelivery }: BoundOperations): Promise<string[]> {
-  // The list is read first, so that one that fails again in the meantime is not replayed a second time.
+  // The list is read first, so that a delivery that fails again meanwhile is not replayed twice.
   const dead = await readAll((page) => listDeliveries({ state: "dead", ...page }));
   const replayed: string[] = [];
   for (const { id } of dead.toReversed()) {
@@ -156,11 +158,14 @@ const deadLetterList = defineList({
   empty: "There are no dead letters.",
 });
 
-/** Retries all dead letters, and returns their message IDs. Skips those that somebody else retries at the same time. */
+/**
+ * Retries all dead letters, and returns their message IDs. Skips those that another operator retries at the same
+ * time.
+ */
 async function retryAll({ listDeadLetters, retryDeadLetter }: BoundOperations): Promise<string[]> {
   const retried = new Set<string>();
   for (;;) {
-    // A list holds the newest only; what fails again in the meantime is not retried a second time.
+    // The list has only the newest dead letters; one that fails again meanwhile is not retried twice.
     const letters = (await listDeadLetters()).filter((letter) => !retried.has(letter.messageId));
     if (letters.length === 0) return [...retried];
     for (const letter of letters) {

@@ -6,7 +6,7 @@ import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
 import type { Database } from "../with-resources.ts";
 
-/** What is shown of the administrator's key, which is created if there is none. */
+/** Returns what is shown of the administrator's key, which is created if there is none. */
 function describeKey(key: { shown: string; isInFile: boolean } | null, isConfigured: boolean): string {
   if (key !== null) {
     const advice = key.isInFile
@@ -41,7 +41,7 @@ that key is used instead), and enables the HTTP API. Safe to repeat: existing ob
       const { project, adminKey, isFirst } = await initialize(resources, {
         configuredAdminKey,
         guideDir,
-        // Marked as shown only after it was handed out: the next run replaces a key that was lost.
+        // Marked as shown only after the output: the next run replaces a key that was lost.
         showsKey: false,
       });
       const file = join(resources.config.dataDir, "admin-key");

@@ -10,7 +10,10 @@ import { flag, isHttpUrl, mandatory, option, projectOption, wholeNumber, withDef
 import { confirm } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
 
-/** Not the one with the product's own guide, which the customers of a shop should not read. */
+/**
+ * Separate from the knowledge base with the product's own documentation, which the customers of a shop should not
+ * read.
+ */
 const DEFAULT_KB = "documents";
 
 const targetOption = withDefault(
@@ -151,7 +154,7 @@ const search = defineCommand({
   },
 });
 
-/** Returns the document that a word names: by its ID, its key, or the file or page that it was added from. */
+/** Returns the document named by its ID, its key, or the file or page that it was added from. */
 function findDocument(documents: readonly DocumentItem[], folder: string, word: string): DocumentItem | undefined {
   const key = isWebAddress(word) ? pageKeyOf(word) : documentKeyOf(folder, word);
   return (

@@ -14,7 +14,7 @@ test.each([
   expect(renderSize(bytes)).toBe(text);
 });
 
-test("a pull is not said to be whole before it is", () => {
+test("shows 100 % only when the pull is complete", () => {
   const at = (completedBytes: number, totalBytes: number | null) =>
     percentOf({ status: "", completedBytes, totalBytes });
   expect([at(0, null), at(0, 10), at(999, 1_000), at(1_000, 1_000), at(2_000, 1_000), at(0, 0)]).toEqual([
@@ -27,7 +27,7 @@ test("a pull is not said to be whole before it is", () => {
   ]);
 });
 
-test("a bar shows how far a pull is, and words where that is not known; nothing in them moves the cursor", () => {
+test("shows progress as a bar, or as text if it is unknown, without cursor controls", () => {
   const status = "pulling\u001b[2J manifest\n";
   expect(renderProgress({ status, completedBytes: 0, totalBytes: null })).toBe("pulling manifest");
   expect(renderProgress({ status, completedBytes: 250_000_000, totalBytes: 1_000_000_000 })).toBe(

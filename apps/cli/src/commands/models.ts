@@ -15,14 +15,14 @@ import { watchInterrupt } from "../cli-error.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
-/** Bytes as providers write the sizes of models: 2.0 GB, 815 MB. */
+/** Returns a size as providers write it: 2.0 GB, 815 MB. */
 export function renderSize(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
   const amount = bytes / 1_000 ** power;
   return `${amount < 10 && power > 0 ? amount.toFixed(1) : Math.round(amount)} ${UNITS[power]}`;
 }
 
-/** Progress of a pull in whole percent, never rounded up to 100; null before it is known. */
+/** Returns the progress of a pull in whole percent, never rounded up to 100; null if unknown. */
 export function percentOf({ completedBytes, totalBytes }: ModelPullProgress): number | null {
   if (totalBytes === null) return null;
   return totalBytes === 0 ? 100 : Math.floor((100 * Math.min(completedBytes, totalBytes)) / totalBytes);
@@ -31,7 +31,7 @@ export function percentOf({ completedBytes, totalBytes }: ModelPullProgress): nu
 const BAR_CHARS = 24;
 const STATUS_CHARS = 40;
 
-/** Progress of a pull in one line with a bar. */
+/** Returns the progress of a pull as one line with a bar. */
 export function renderProgress(progress: ModelPullProgress): string {
   const { status, completedBytes, totalBytes } = progress;
   const percent = percentOf(progress);
@@ -94,16 +94,16 @@ const list = defineCommand({
   },
 });
 
-/** Providers whose names IDs begin with; an ID that begins with none of them is a name at Ollama. */
+/** Providers that an ID may begin with; any other ID is a name at Ollama. */
 const PROVIDER = /^(?:ollama|openai|anthropic):/;
 
 /** Maximum number of consecutive dropped calls while a model is pulled. */
 const MAX_RETRIES = 5;
 
-/** Without a terminal, each step of this many percent is a line. */
+/** Without a terminal, a line is logged at each step of this many percent. */
 const STEP_PERCENT = 10;
 
-/** Returns a function that returns the line to log for the current progress, or null if it is the same as the last one. */
+/** Returns a function that formats the progress as a line; null if the line is the same as the last one. */
 function createLines(): (progress: ModelPullProgress) => string | null {
   let last = "";
   return (progress) => {

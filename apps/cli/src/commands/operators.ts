@@ -15,7 +15,7 @@ import { safeLine } from "../safe-text.ts";
 
 type Role = Operator["roles"][number];
 
-/** Reads `shop:operator`, or `*:administrator` for every project; several may be given. */
+/** Reads `shop:operator`, or `*:administrator` for every project; the option is repeatable. */
 function collectRole(text: string, before?: Role[] | false): Role[] {
   const roles = operatorRoleSchema.options;
   const [project = "", name, ...rest] = text.split(":");
@@ -90,7 +90,7 @@ const list = defineList({
 const NAMED = "ID or email address of the operator";
 const OPERATOR = { "<operator>": NAMED } as const;
 
-/** Works on the operator with this ID or email address. */
+/** Runs work on the operator with this ID or email address. */
 function onOperator<Result>(
   cli: Cli,
   named: string,
@@ -155,7 +155,7 @@ const remove = defineCommand({
   },
 });
 
-/** Reads a kind of email; several may be given. */
+/** Reads a kind of email; the option is repeatable. */
 function collectKind(text: string, before: NotificationKind[] = []): NotificationKind[] {
   const kind = NOTIFICATION_KINDS.find((known) => known === text);
   if (kind === undefined) throw new InvalidArgumentError(`Must be one of ${NOTIFICATION_KINDS.join(", ")}.`);
@@ -259,7 +259,7 @@ const link = defineCommand({
   },
 });
 
-/** `svc operators`: people who sign in to the console. */
+/** `svc operators`: operators of the console. */
 export const operators = defineCommand({
   commands: { create, list, update, notifications, remove, password, link },
 });

@@ -13,7 +13,7 @@ import { writeNewFile } from "../private-files.ts";
 import { confirm } from "../read-input.ts";
 import { safeJson, safeLine } from "../safe-text.ts";
 
-/** The options that name the person. */
+/** Options that identify the person. */
 const SUBJECT = {
   user: option("--user <userId>", "a user ID as in messages; covers every chat in which the user wrote"),
   visitor: option("--visitor <visitorId>", "a visitor of the widget"),
@@ -33,7 +33,7 @@ function subjectOf({ user, visitor, customer, chat, channel }: SubjectInput): Pr
   return definedOnly({ userId: user, visitorId: visitor, customerId: customer, chatId: chat, channelId: channel });
 }
 
-/** The same in words that are safe for a terminal. A visitor's ID is a secret and is not shown. */
+/** Returns the subject in words that are safe for a terminal. A visitor's ID is a secret and is not shown. */
 function describeSubject({ user, customer, chat, channel }: SubjectInput): string {
   if (user !== undefined) return `the user "${safeLine(user, 80)}"`;
   if (customer !== undefined) return `the customer ${safeLine(customer, 80)}`;
@@ -41,7 +41,7 @@ function describeSubject({ user, customer, chat, channel }: SubjectInput): strin
   return `the chat "${safeLine(chat, 80)}"${channel === undefined ? "" : ` of the channel ${channel}`}`;
 }
 
-/** Writes an export to a new file; an export that fails leaves none. */
+/** Writes an export to a new file; a failed export leaves no file. */
 async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<void> {
   try {
     await writeNewFile(resolve(cli.folder, out), data.itemJson);

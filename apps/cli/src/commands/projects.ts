@@ -20,19 +20,19 @@ const describeDays = (days: number) => (days === 1 ? "1 day" : `${days} days`);
 const describeRetention = ({ retentionDays }: ProjectItem) =>
   retentionDays === null ? "forever" : describeDays(retentionDays);
 
-/** Limits of a project for language models. */
+/** Returns the limits of a project for language models, in words. */
 function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: ProjectItem): string {
   const calls = concurrency === null ? "unlimited concurrent calls" : `${concurrency} concurrent calls`;
   return tokensPerDay === null ? `${calls}, unlimited tokens` : `${calls}, ${tokensPerDay} tokens per day`;
 }
 
-/** Limits of a project, those that it has. */
+/** Returns the limits that a project has, in words. */
 function describeQuotas({ quotas }: ProjectItem): string {
   const given = Object.entries(quotas).filter(([, limit]) => limit !== null);
   return given.length === 0 ? "none" : given.map(([name, limit]) => `${name} ${limit}`).join(", ");
 }
 
-/** The SLA targets of a project, the first that matches first. */
+/** Returns the SLA targets of a project, in the order in which they match. */
 function describeSla({ slaTargets }: ProjectItem): string {
   const described = slaTargets.map(({ priority = "any priority", channelId, ...minutes }) => {
     const given = Object.entries(minutes).map(([name, count]) => `${name} ${count}`);
@@ -41,7 +41,7 @@ function describeSla({ slaTargets }: ProjectItem): string {
   return described.length === 0 ? "none" : described.join("; ");
 }
 
-/** When the team of a project works, a day after the other. */
+/** Returns the business hours of a project, day by day. */
 function describeHours({ businessHours }: ProjectItem): string {
   if (businessHours === null) return "always";
   const { timeZone, week, holidays } = businessHours;
@@ -53,7 +53,7 @@ function describeHours({ businessHours }: ProjectItem): string {
   return `${days.join(", ") || "never"} (${timeZone})${closed}`;
 }
 
-/** When customers who have left get replies by email. */
+/** Returns when customers who have left get replies by email. */
 function describeReplyEmails({ replyEmails }: ProjectItem): string {
   if (replyEmails === null) return "off";
   const { delayMinutes, recipients } = replyEmails;
@@ -63,7 +63,7 @@ function describeReplyEmails({ replyEmails }: ProjectItem): string {
 const describeHandoff = ({ handoffText }: ProjectItem) =>
   handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
 
-/** The secret that signs the callbacks of a project. */
+/** Returns the state of the secret that signs the callbacks of a project. */
 function describeSecret({ webhookSecret, previousWebhookSecretUntil: until }: ProjectItem): string {
   if (webhookSecret === null) return "not set: callbacks are signed with the API key that sent the message";
   return until === null ? "set" : `set; the previous one also signs until ${until}`;
@@ -133,7 +133,7 @@ function parseHandoffIn(given: string, before: Record<string, string> = {}): Rec
 
 const parseReplyTime = numberOr("none", 5, "Must be a number of minutes, or none.");
 
-/** Returns what is given as JSON; the operation checks it. */
+/** Parses an option as JSON; the operation validates it. */
 function parseJson(given: string, help: string): unknown {
   try {
     return JSON.parse(given);
@@ -212,11 +212,11 @@ const SETTINGS = {
   maxSockets: option("--max-sockets <number>", "open widget sockets; any for no limit (default: any)", parseModelLimit),
 };
 
-/** Returns the handoff texts by language with those that are given; an empty one removes that of its language. */
+/** Merges handoff texts by language; an empty one removes that of its language. */
 const mergeHandoffTexts = (before: Record<string, string>, given: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, text]) => text !== ""));
 
-/** Returns null for the word that stands for no limit. */
+/** Returns null for the word that means no limit. */
 const numberOrNull = (given: number | string | undefined) => (typeof given === "string" ? null : given);
 
 /** Returns the settings that the options name, without handoff texts by language. */
@@ -315,7 +315,7 @@ const rename = defineCommand({
   run: (cli, { project, "new name": name }) => change(cli, project, () => ({ name })),
 });
 
-/** Asks for the name of the project, after showing what is deleted with it. */
+/** Shows what is deleted with the project, and asks for its name. */
 async function askName(cli: Cli, store: Store, { id, name }: ProjectItem): Promise<string> {
   const { asProjectId } = await import("@svc/store");
   const held = Object.entries(await store.projects.countHeld(asProjectId(id))).filter(([, count]) => count > 0);
@@ -338,7 +338,7 @@ const deleteCommand = defineCommand({
     const item = await asAdministrator(cli, undefined, async (operations, { resources }) => {
       const project = await getProject(operations, name);
       const confirm = given ?? (await askName(cli, resources.store, project)).trim();
-      // Any other answer to the question is a no; a wrong option is an error, which the operation explains.
+      // Any other answer to the question cancels; a wrong option is an error, which the operation explains.
       if (given === undefined && confirm !== project.name) return null;
       return operations.deleteProject({ id: project.id, versions: [project.version] }, { confirm });
     });

@@ -59,16 +59,16 @@ const item: ReplayResult["items"][number] = {
 };
 
 describe("what changes", () => {
-  test("is in brackets where there are no colours", () => {
+  test("is in brackets without colors", () => {
     expect(renderChange("It is there.", "It is here.", plain.paint)).toBe("It is [-there-]{+here+}.");
   });
 
-  test("is red and green where a person looks, and nothing of a text can do the same", () => {
+  test("is red and green on a terminal, and no text can imitate that", () => {
     const shown = renderChange("a \u001b[32mb", "a c", terminalOf(true).paint);
     expect(shown).toBe("a \u001b[31mb\u001b[39m\u001b[32mc\u001b[39m");
   });
 
-  test("of texts with nothing in common is one after the other", () => {
+  test("of texts with nothing in common is shown one after the other", () => {
     const [one, other] = ["x", "y"].map((letter) =>
       Array.from({ length: 500 }, (_, index) => `${letter}${index}`).join(" "),
     );
@@ -76,7 +76,7 @@ describe("what changes", () => {
   });
 });
 
-test("a replay is shown side by side, with what was sent and what it comes to", () => {
+test("shows a replay side by side, with the sent reply and the summary", () => {
   const shown = renderReplay(resultOf([item]), plain);
   expect(shown).toContain("better  Where is it?  ticket t-1");
   expect(shown).toContain("\n1 reply: 0 better, 1 worse, 0 the same\n");
@@ -87,7 +87,7 @@ test("a replay is shown side by side, with what was sent and what it comes to", 
   expect(shown).not.toContain("\u001b");
 });
 
-test("a replay without replies, and one that was cut short, say so", () => {
+test("notes a replay without replies, and an incomplete one", () => {
   expect(renderReplay(resultOf([]), plain)).toContain("nothing to compare");
   const cut = resultOf([item], { isComplete: false, notCompared: 7 });
   expect(renderReplay(cut, plain)).toContain("7 replies were not compared");
@@ -107,7 +107,7 @@ const itemOf = (ticketId: string): ReplayItem => ({
   verdict: "same",
 });
 
-/** A service with these tickets, newest first, that compares so many of those that it is asked for with each call. */
+/** Returns a service with these tickets, newest first; each call compares this many of the requested ones. */
 function serviceWith(ticketIds: string[], paces: number[]) {
   const asked: ReplayInput[] = [];
   const ask = (input: ReplayInput): Promise<ReplayResult> => {
@@ -132,7 +132,7 @@ function serviceWith(ticketIds: string[], paces: number[]) {
 const options = { timeoutMs: 60_000, onProgress: () => undefined };
 const input: ReplayInput = { against: { model: null }, limit: 5 };
 
-test("what a call leaves is asked for again until all is compared, and comes to one result", async () => {
+test("repeats calls until everything is compared, and merges their results", async () => {
   const { ask, asked } = serviceWith(["5", "4", "3", "2", "1"], [2, 1, 2]);
   const progress: [number, number][] = [];
   const onProgress = (done: number, total: number) => void progress.push([done, total]);
@@ -149,25 +149,25 @@ test("what a call leaves is asked for again until all is compared, and comes to 
   ]);
 });
 
-test("where a call compares nothing, single tickets are asked for", async () => {
+test("requests single tickets after a call that compares nothing", async () => {
   const { ask, asked } = serviceWith(["2", "1"], [0, 1, 1]);
   expect(await replayWithin(ask, input, options)).toMatchObject({ isComplete: true, summary: { replies: 2 } });
   expect(asked.map(({ ticketIds }) => ticketIds)).toEqual([undefined, ["2"], ["1"]]);
 });
 
-test("a service that compares nothing of a single ticket is not asked for ever", async () => {
+test("stops if the service compares nothing of a single ticket", async () => {
   const { ask, asked } = serviceWith(["2", "1"], []);
   expect(await replayWithin(ask, input, options)).toMatchObject({ isComplete: false, notCompared: 2 });
   expect(asked).toHaveLength(2);
 });
 
-test("nothing is asked for again when the time is up", async () => {
+test("stops at the time limit", async () => {
   const { ask, asked } = serviceWith(["2", "1"], [1]);
   expect(await replayWithin(ask, input, { ...options, timeoutMs: 0 })).toMatchObject({ notCompared: 1 });
   expect(asked).toHaveLength(1);
 });
 
-test("a change is worse when more got worse than better, and when not all is known", () => {
+test("a change is worse if more answers got worse than better, or if not all were compared", () => {
   const summary = summarizeReplay([], { before: usage, after: usage });
   expect(isWorse({ summary: { ...summary, worse: 1 }, isComplete: true })).toBe(true);
   expect(isWorse({ summary: { ...summary, worse: 2, better: 2 }, isComplete: true })).toBe(false);

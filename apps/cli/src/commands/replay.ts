@@ -29,13 +29,15 @@ import { renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
 import type { Paint, Terminal } from "../terminal.ts";
 
-/** Texts that differ in more words than these are shown one after the other: finding out where takes ever longer. */
+/**
+ * Texts that differ in more words than this are shown one after the other: the time for comparing them grows fast.
+ */
 const MAX_EDITS = 400;
 
 const figure = (share: number | null) => (share === null ? "-" : share.toFixed(3));
 const indent = (text: string) => text.replaceAll(/^/gm, "  ");
 
-/** What changes from one text to the other: taken out in red, put in in green; in brackets where there are no colours. */
+/** Returns the difference between two texts: deletions in red, insertions in green; in brackets without colors. */
 export function renderChange(before: string, after: string, paint: Paint): string {
   const [old, changed] = [safeText(before), safeText(after)];
   const isColoured = paint.red("x") !== "x";
@@ -94,7 +96,7 @@ function renderItem(item: ReplayItem, paint: Paint): string {
 
 const repliesOf = (count: number) => (count === 1 ? "1 reply" : `${count} replies`);
 
-/** What a replay found, each reply by itself and then all together. */
+/** Returns the result of a replay: each reply, then the summary. */
 export function renderReplay(result: ReplayResult, terminal: Pick<Terminal, "paint" | "width">): string {
   const { agent, against, summary, items, notCompared } = result;
   const { paint } = terminal;
@@ -138,11 +140,11 @@ const MAX_SECONDS = 24 * 60 * 60;
 const DEFAULT_MS = 10 * 60_000;
 
 /** Maximum time that a part may take beyond the time limit of its request. */
-const PATIENCE_MS = 70_000;
+const TIME_LIMIT_MS = 70_000;
 
 const FILE_NAME = /\.(?:json|ya?ml)$/i;
 
-/** Returns true if a word names a file: an existing one, one with such an ending, or standard input. */
+/** Returns true if an argument is a file: an existing one, one with such an extension, or standard input. */
 export function isFile(cli: Pick<Cli, "folder">, against: string): boolean {
   return against === "-" || FILE_NAME.test(against) || existsSync(resolve(cli.folder, against));
 }
@@ -163,7 +165,7 @@ export async function readChange(cli: Cli, file: string): Promise<ReplayInput["a
   throw bad('it must be an object with the changed fields, such as {"autoThreshold": 0.6}.');
 }
 
-/** Returns what `--against` names: the change in a file, else another one of the agents. */
+/** Returns what `--against` names: the change in a file, or another agent. */
 const readAgainst = async (cli: Cli, agents: readonly Agent[], against: string): Promise<ReplayInput["against"]> =>
   isFile(cli, against) ? readChange(cli, against) : { agentId: pickAgent(agents, against).id };
 
@@ -172,7 +174,7 @@ export function isWorse({ summary, isComplete }: Pick<ReplayResult, "summary" | 
   return summary.worse > summary.better || !isComplete;
 }
 
-/** Compares part by part until everything is compared or the time is over, and returns all parts as one result. */
+/** Compares in parts until everything is compared or the time is over, and merges the results. */
 export async function replayWithin(
   ask: (input: ReplayInput) => Promise<ReplayResult>,
   input: ReplayInput,
@@ -200,8 +202,8 @@ export async function replayWithin(
 }
 
 /**
- * `svc replay`: past replies of operators beside what an agent would answer, as it is and changed. The running service
- * compares them, because only it has the language models of its agents.
+ * `svc replay`: compares past replies of operators with answers of an agent, as it is and changed. The running
+ * service compares them, because only it has the language models of its agents.
  */
 export const replay = defineCommand({
   options: {
@@ -262,7 +264,7 @@ now sent, and worse if it is now held.`,
     };
     let result: ReplayResult;
     try {
-      result = await withClient(target, compare, { timeoutMs: PATIENCE_MS });
+      result = await withClient(target, compare, { timeoutMs: TIME_LIMIT_MS });
     } finally {
       terminal.status(null);
       interrupt.release();

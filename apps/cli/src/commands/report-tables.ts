@@ -9,7 +9,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Returns a duration as people write it, as in "1.2 s" or "3 min"; "-" for none. */
+/** Returns a duration in readable units, as in "1.2 s" or "3 min"; "-" for none. */
 export function renderDuration(ms: number | null): string {
   if (ms === null) return "-";
   if (ms < SECOND_MS) return `${ms} ms`;
@@ -21,7 +21,7 @@ export function renderDuration(ms: number | null): string {
 const share = (part: number, whole: number) => (whole === 0 ? "-" : `${Math.round((100 * part) / whole)} %`);
 const pair = (p50: number | null, p90: number | null) => `${renderDuration(p50)}, ${renderDuration(p90)}`;
 
-/** Columns of the tables: each is computed from the figures of a row. */
+/** Columns of the tables, computed from the figures of a row. */
 const COLUMNS: [head: string, fact: string, cell: (figures: ReportFigures) => string][] = [
   ["CONVERSATIONS", "conversations", ({ conversations }) => String(conversations)],
   ["MESSAGES", "messages", ({ messages }) => String(messages)],
@@ -40,7 +40,7 @@ const COLUMNS: [head: string, fact: string, cell: (figures: ReportFigures) => st
   ],
 ];
 
-/** Returns a report as tables; the totals have the period before beside them. */
+/** Returns a report as tables; the totals include the previous period. */
 export function renderReport(report: Report, { width }: Terminal): string {
   const { from, to, previous, timeZone, isBusinessTime, total, backlog, comments } = report;
   const table = (head: string[], rows: string[][]) => (rows.length === 0 ? [] : ["", renderTable(head, rows, width)]);

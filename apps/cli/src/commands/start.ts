@@ -2,7 +2,7 @@ import type { Service } from "@svc/contracts";
 import type { Resources } from "@svc/runtime";
 import { defineCommand } from "../define-command.ts";
 
-/** The apps that run as processes of their own, each loaded only when it is started. */
+/** The apps that run as separate processes, each loaded only when it is started. */
 const APPS: Readonly<Record<string, () => Promise<(resources: Resources) => Service>>> = {
   api: async () => (await import("@svc/api")).apiService,
   pipeline: async () => (await import("@svc/pipeline")).pipelineService,

@@ -24,7 +24,7 @@ const AGENT: AnswerStats["agents"][number] = {
 const SPAN = { from: "2026-11-01T00:00:00.000Z", to: "2026-12-01T00:00:00.000Z" };
 const render = (agents: AnswerStats["agents"]) => renderAnswerStats({ ...SPAN, agents }, { width: 200 } as Terminal);
 
-test("one agent is shown with what each threshold would have sent", () => {
+test("shows for one agent what each threshold would have sent", () => {
   const shown = render([AGENT]);
   expect(shown).toMatch(/\nGuide +50 % +10 +8 \(80 %\) +7 +1 +0 +1 +1 +0/);
   expect(shown).toMatch(/\nTHRESHOLD \(Guide\) +WOULD SEND/);
@@ -33,7 +33,7 @@ test("one agent is shown with what each threshold would have sent", () => {
   expect(shown).toMatch(/\n70 % +0 \(0 %\) +0/);
 });
 
-test("several agents are compared without thresholds, and one that was deleted is named by its id", () => {
+test("compares several agents without thresholds, a deleted one under its id", () => {
   const shown = render([AGENT, { ...AGENT, name: null, reviewPolicy: null, autoThreshold: null }]);
   expect(shown).toMatch(/\n01890a5d-ac96-774b-bcce-b302099a8057 \(d\S* +- +10/);
   expect(shown).not.toContain("WOULD SEND");

@@ -74,7 +74,7 @@ function renderStats(stats: Stats, { width }: Terminal): string {
   ].join("\n");
 }
 
-/** Thresholds that are compared, in percent. */
+/** Compared thresholds, in percent. */
 const THRESHOLDS = [30, 40, 50, 60, 70, 80, 90];
 
 const ANSWER_HEAD = ["ACCEPTED", "EDITED", "ASKED FOR A PERSON", "NEGATIVE RATING", "REJECTED", "PENDING"];
@@ -85,7 +85,7 @@ type AgentStats = AnswerStats["agents"][number];
 
 const agentNameOf = ({ agentId, name }: AgentStats) => safeLine(name ?? `${agentId} (deleted)`, NAME_CHARS);
 
-/** The answers of an agent that each threshold would have sent, with their outcomes. */
+/** Returns the answers of an agent that each threshold would have sent, with their outcomes. */
 function renderThresholds(agent: AgentStats, width: number): string {
   const rows = THRESHOLDS.map((threshold) => {
     const sent = sumAnswerCounts(agent.byConfidence.filter(({ percent }) => percent >= threshold));
@@ -165,7 +165,7 @@ const report = defineCommand({
         exportReport({ ...period, ...zone, table: csv }),
       );
       const text = content.toString();
-      // Comments are texts of strangers; a file has them as they are.
+      // Comments are external texts; they are escaped for a terminal, and unchanged in a file.
       cli.terminal.show({ ok: true, csv: text }, () => (cli.terminal.isInteractive ? safeText(text) : text).trimEnd());
       return;
     }

@@ -57,8 +57,8 @@ const update = defineCommand({
   },
 });
 
-/** Asks unless `--yes` is given; then does it, and shows the result. */
-async function afterAsking(
+/** Asks for confirmation unless `--yes` is given; then runs the action, and shows the result. */
+async function afterConfirmation(
   cli: Cli,
   { project, yes }: { project: string; yes: boolean | undefined },
   ask: (operations: BoundOperations) => Promise<{ question: string; work: () => Promise<Tag> }>,
@@ -76,7 +76,7 @@ const remove = defineCommand({
   options: { project: projectOption, yes: yesOption },
   examples: ["tags remove refund --yes"],
   run: (cli, { tag: named, project, yes }) =>
-    afterAsking(cli, { project, yes }, async (operations) => {
+    afterConfirmation(cli, { project, yes }, async (operations) => {
       const { id, name, version } = await getTagNamed(operations, named);
       return {
         question: `Delete ${safeLine(name)} and remove it from all tickets?`,
@@ -91,7 +91,7 @@ const merge = defineCommand({
   options: { project: projectOption, yes: yesOption },
   examples: ["tags merge Refund money-back --yes"],
   run: (cli, { tag: named, other, project, yes }) =>
-    afterAsking(cli, { project, yes }, async (operations) => {
+    afterConfirmation(cli, { project, yes }, async (operations) => {
       const [into, from] = [await getTagNamed(operations, named), await getTagNamed(operations, other)];
       return {
         question: `Merge ${safeLine(from.name)} into ${safeLine(into.name)}?`,

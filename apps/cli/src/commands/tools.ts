@@ -16,7 +16,7 @@ const NAME_CHARS = 60;
 const TEXT_CHARS = 400;
 
 const PATH = "/mcp";
-/** Revision of the protocol of this version's tool server; it keeps no state between two calls. */
+/** Protocol revision of this version's tool server, which is stateless. */
 const REVISION = "2026-07-28";
 
 const problemSchema = z.object({ code: z.string(), detail: z.string(), requestId: z.string().optional() });
@@ -39,7 +39,7 @@ function notThisServer({ url }: ApiTarget, cause: unknown): CliError {
 /** Uses a connection to the tool server. Throws CliError for every error, with what to do. */
 async function withTools<Result>(target: ApiTarget, use: (client: Client) => Promise<Result>): Promise<Result> {
   requireSendableKey(target);
-  // The library only says that an exchange has failed.
+  // The library only reports that an exchange has failed.
   let known: CliError | null = null;
   const explained = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     let response: Response;
@@ -51,7 +51,7 @@ async function withTools<Result>(target: ApiTarget, use: (client: Client) => Pro
     }
     const problem = await findProblem(response);
     if (problem === null) return response;
-    // The HTTP API and the widget respond that nothing is at this path; the tool server, that the project is unknown.
+    // The HTTP API and the widget respond that the path is unknown; the tool server, that the project is.
     const isElsewhere = response.status === 404 && target.project === undefined;
     known = isElsewhere ? notThisServer(target, problem) : problem;
     throw known;
@@ -115,7 +115,7 @@ const list = defineCommand({
 });
 
 /** Time limit of a call: an agent may call its model and its tools several times. */
-const PATIENCE_MS = 10 * 60_000;
+const TIME_LIMIT_MS = 10 * 60_000;
 
 /** Where a failed result of this product has its error code. */
 const errorSchema = z.object({ "svc/error": z.object({ code: z.string() }) });
@@ -182,7 +182,7 @@ const call = defineCommand({
       terminal.status(message === undefined ? null : safeLine(message));
     try {
       const result = await withTools(target, (client) =>
-        client.callTool({ name, arguments: input }, { timeout: PATIENCE_MS, onprogress }),
+        client.callTool({ name, arguments: input }, { timeout: TIME_LIMIT_MS, onprogress }),
       );
       terminal.status(null);
       if (result.isError === true) throw toolFailed(cli, name, result);

@@ -7,7 +7,7 @@ import { defineCommand } from "../define-command.ts";
 import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
 
-/** A question that the product's own guide answers. */
+/** A question that the product's own documentation answers. */
 const QUESTION = "How do I send a message over the HTTP API?";
 
 function curlLine({ urls }: Standalone, keyForShell: string): string {
@@ -15,7 +15,7 @@ function curlLine({ urls }: Standalone, keyForShell: string): string {
   return `curl -sS ${urls["HTTP API"]}/api/v1/messages ${headers} -d '${JSON.stringify({ text: QUESTION })}'`;
 }
 
-/** Starts everything. Ctrl-C before it is up stops what has started by then. */
+/** Starts everything. Ctrl-C during startup stops what has started. */
 async function startEverything(cli: Cli): Promise<Standalone> {
   const interrupt = watchInterrupt();
   try {
@@ -33,14 +33,14 @@ async function startEverything(cli: Cli): Promise<Standalone> {
   }
 }
 
-/** What is found below the address of a service, by the service's name. */
+/** Pages below the URL of a service, by the service's name. */
 const BELOW: Readonly<Record<string, readonly [name: string, path: string]>> = {
   "HTTP API": ["Reference", "/api/v1/docs"],
   Widget: ["Demo page", "/"],
 };
 
-/** Shows what runs, where, and how to use it, when everything is up. */
-async function introduce({ terminal, env }: Cli, product: Standalone): Promise<void> {
+/** Shows what runs, where, and how to use it, after everything has started. */
+async function showStarted({ terminal, env }: Cli, product: Standalone): Promise<void> {
   const { config, initialized, urls, problems, firstAdministratorUrl } = product;
   const { adminKey } = initialized;
   const { readEnvironment } = await import("@svc/runtime");
@@ -119,11 +119,11 @@ to files in the data folder that only their owner can read. Ctrl-C shuts the ser
       product.stop().catch((error: unknown) => cli.terminal.note(explainError(error).message));
     };
     process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onClosedTerminal);
-    await introduce(cli, product);
+    await showStarted(cli, product);
     if (product.initialized.adminKey !== null) await product.noteAdminKeyShown();
     await product.stopped;
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
-    // An ordinary exit would reset the closed terminal, which Node.js reports as an error of its own.
+    // A normal exit would reset the closed terminal, which Node.js reports as an error.
     if (isTerminalClosed) process.kill(process.pid, "SIGHUP");
     cli.terminal.note(`Stopped. To start again: ${cli.startWith}`);
   },

@@ -6,7 +6,7 @@ import { renderTable } from "../render-table.ts";
 const COLUMNS = ["DAY", "PROJECT", "MESSAGES", "DOCUMENTS", "STORED MB", "SOCKETS", "MODEL TOKENS"];
 const MB = 1024 * 1024;
 
-/** `svc usage`: what projects have used by day. */
+/** `svc usage`: usage of projects by day. */
 export const usage = defineCommand({
   options: {
     from: option("--from <day>", "first day (UTC; default: 30 days before the last one)"),

@@ -20,10 +20,10 @@ const URL_CHARS = 120;
 const MONTH = { seconds: 30 * 86_400, text: "30d" };
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
-/** Throws CliError `usage` for what is not an ID, before anything is opened. */
+/** Throws CliError `usage` for an invalid ID, before anything is opened. */
 const requireWebhookId = (id: string) => requireId(id, "A webhook ID", "webhooks list");
 
-/** Returns a reader of one of these values; several may be given. An empty text means none of them, which selects all. */
+/** Returns a reader of one of these values; the option is repeatable. An empty text means none, which selects all. */
 const collect =
   <Value extends string>(values: readonly Value[]) =>
   (text: string, before: Value[] = []): Value[] => {
@@ -83,7 +83,7 @@ function showSecret({ terminal }: Cli, project: string, item: WebhookSecretItem)
   if (!terminal.isJson) terminal.note("The secret is shown only once: give it to the receiver.");
 }
 
-/** Works as `asAdministrator` does, with the guard that checks the URLs of webhooks. */
+/** Like `asAdministrator`, with the guard that checks the URLs of webhooks. */
 async function withGuard<Result>(
   cli: Cli,
   project: string,

@@ -30,8 +30,8 @@ const run = (apps: [string, number][], vanished: (typeof gone)[]) =>
     new Map(apps.map(([app, count]) => [app, { count, elsewhere: 0 }])),
   );
 
-describe("the look at processes", () => {
-  test("says which run", async () => {
+describe("the check of processes", () => {
+  test("lists running processes", async () => {
     expect(await run([["api", 2]], [])).toEqual({
       name: "Processes",
       status: "ok",
@@ -40,7 +40,7 @@ describe("the look at processes", () => {
     expect(await run([], [])).toMatchObject({ status: "ok", detail: "none running" });
   });
 
-  test("warns of those that were killed for their memory, and counts what it does not show", async () => {
+  test("warns about processes killed for their memory use, and counts those that it does not list", async () => {
     const { status, detail, advice } = await run([], [gone, gone, gone, gone, gone]);
     expect(status).toBe("warn");
     expect(detail.split("\n")).toEqual([

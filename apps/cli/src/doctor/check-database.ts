@@ -31,10 +31,13 @@ function checkSchema(state: SchemaState, { self, startWith }: Cli): Check {
   return checks[state];
 }
 
-/** What somebody has to do about a pooler in transaction mode. */
+/** Advice for a pooler in transaction mode. */
 const DIRECT_ADVICE = "Set DATABASE_DIRECT_URL to the host and port of PostgreSQL itself. See docs/recipes/managed.md.";
 
-/** Judges a pooler by its mode, by that of the pooler before `DATABASE_DIRECT_URL`, and by where the queues are. */
+/**
+ * Returns the check of a pooler by its mode, that of the pooler behind `DATABASE_DIRECT_URL`, and where the queues
+ * are.
+ */
 export function judgePooler(mode: PoolerMode, direct: PoolerMode | null, hasRedis: boolean): Check {
   const name = "Pooler";
   const detail = `DATABASE_URL is a connection pooler in ${mode} mode`;
@@ -43,7 +46,7 @@ export function judgePooler(mode: PoolerMode, direct: PoolerMode | null, hasRedi
   return fail(name, `${detail}; queues on PostgreSQL, migrations and backups cannot use it`, DIRECT_ADVICE);
 }
 
-/** Checks version, way to and schema of a database; rejects when it cannot be reached. */
+/** Checks version, connection and schema of a database; rejects if it is unreachable. */
 export async function checkDatabase(
   cli: Cli,
   { origin, config }: Database,
@@ -56,12 +59,12 @@ export async function checkDatabase(
   const hasRedis = config.redisUrl !== undefined;
   const pooler = mode === null ? [] : [judgePooler(mode, await findPooler(config.directUrl), hasRedis)];
   const state = await readSchemaState(config.databaseUrl);
-  // Behind a pooler that fails, everything else would fail for this reason, and say another one.
+  // Behind a misconfigured pooler, all other checks would fail with misleading reasons.
   const canOpen = state !== "older" && pooler.every(({ status }) => status !== "fail");
   return { checks: [server, ...pooler, checkSchema(state, cli)], canOpen };
 }
 
-/** Checks that this machine and the database agree about the time. */
+/** Checks that the clocks of this machine and of the database agree. */
 export async function checkClock(store: Pick<Store, "readTimeMs">): Promise<Check> {
   const problem = await findClockProblem(store);
   if (problem === null) return ok("Clock", "matches the database's clock");
@@ -70,7 +73,7 @@ export async function checkClock(store: Pick<Store, "readTimeMs">): Promise<Chec
 
 const STORAGE = "Storage";
 
-/** Compares what the projects store with their limits. Warns from 80 % of a limit on. */
+/** Compares the storage of projects with their limits. Warns at 80 % of a limit or more. */
 export async function checkStorage(store: Pick<Store, "storedBytes">): Promise<Check> {
   const usage = await store.storedBytes.read();
   const warnings = storageWarnings(usage);
@@ -86,7 +89,7 @@ export async function checkStorage(store: Pick<Store, "storedBytes">): Promise<C
   );
 }
 
-/** Writes, reads and deletes an object; nothing is shown where files are in PostgreSQL. */
+/** Writes, reads and deletes an object; shows nothing if files are stored in PostgreSQL. */
 export async function checkFileStore(store: Pick<Store, "fileObjects">): Promise<Check | Check[]> {
   const name = "File store";
   try {
@@ -101,10 +104,10 @@ export async function checkFileStore(store: Pick<Store, "fileObjects">): Promise
   }
 }
 
-/** Vanished processes that are reported in full, at most. */
+/** Maximum number of crashed processes that are listed in full. */
 const SHOWN = 3;
 
-/** Says which processes run, and which have ended without a stop within the last day. */
+/** Lists running processes, and those that have ended without a shutdown within the last day. */
 export async function checkProcesses(
   processes: Pick<Store["processes"], "listVanished">,
   apps: RunningApps,
@@ -123,7 +126,7 @@ export async function checkProcesses(
   );
 }
 
-/** Number of projects that a check names at most. */
+/** Maximum number of projects in a check. */
 const SHOWN_PROJECTS = 5;
 
 function listNames(names: readonly string[]): string {
@@ -147,7 +150,7 @@ async function checkOwnKey(store: Store, key: string | null, { startWith }: Cli)
   return warn(name, "is unknown to this database, or revoked", advice);
 }
 
-/** Names of projects that have the same webhook secret as another one, those of each secret together. */
+/** Returns groups of projects that share a webhook secret. */
 function findSharedSecrets(store: Pick<Store, "sealer">, projects: readonly Project[]): string[][] {
   const names = new Map<string, string[]>();
   for (const { name, webhookSecret } of projects) {
@@ -157,7 +160,7 @@ function findSharedSecrets(store: Pick<Store, "sealer">, projects: readonly Proj
   return [...names.values()].filter((group) => group.length > 1);
 }
 
-/** Whether the callbacks of each project are signed with a secret of its own. */
+/** Checks whether the callbacks of each project are signed with its own secret. */
 async function checkWebhookSecrets(store: Store, { self }: Cli): Promise<Check> {
   const name = "Webhook secret";
   const projects = await store.projects.list();
@@ -190,7 +193,7 @@ async function checkChannels(store: Store, cli: Cli): Promise<Check[]> {
   return [channel, await checkWebhookSecrets(store, cli)];
 }
 
-/** Checks what the initialisation makes: keys and channels. `key` is the one that this command line uses. */
+/** Checks the result of the initialization: keys and channels. `key` is the key of this command line. */
 export async function checkInstallation(cli: Cli, store: Store, key: string | null): Promise<Check[]> {
   return [await checkAdminKey(store, cli), await checkOwnKey(store, key, cli), ...(await checkChannels(store, cli))];
 }

@@ -9,7 +9,7 @@ import type { Environment } from "../cli.ts";
 import { fail, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 
-/** The oldest Node.js that the product runs on, as in package.json. */
+/** The oldest supported version of Node.js, as in package.json. */
 const OLDEST_NODE = { major: 20, minor: 19 };
 /** The oldest major version that still gets security fixes. */
 const OLDEST_MAINTAINED = 22;
@@ -40,10 +40,10 @@ function problemsOf(read: () => unknown): string[] {
   }
 }
 
-/** Variables that the documentation, a command or an API client uses, and that the service does not read. */
+/** Variables that documentation, commands or API clients use, but not the service. */
 const OF_CLIENTS = ["SVC_WEBHOOK_SECRET", "SVC_URL", "SVC_KEY"];
 
-/** Variables that look like settings and are none: mostly slips of the pen. */
+/** Warns about unknown variables that look like settings, which are mostly typos. */
 function checkUnknownNames(env: Environment): Check[] {
   const known = new Set([...OF_CLIENTS, ...Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`])]);
   const unknown = Object.keys(env).filter((name) => name.startsWith("SVC_") && !known.has(name));
@@ -52,14 +52,14 @@ function checkUnknownNames(env: Environment): Check[] {
   );
 }
 
-/** Warns of an administrator's key that somebody could guess. */
+/** Warns about an administrator's key that is easy to guess. */
 function checkAdminKeyStrength({ adminKey }: EarlyConfig): Check[] {
   if (adminKey === undefined || !isGuessableKey(adminKey)) return [];
   const advice = "Set a random value, for example from: openssl rand -hex 32";
   return [warn(CONFIGURATION, "SVC_ADMIN_KEY is easy to guess", advice)];
 }
 
-/** Warns of single sign-on whose redirect address is the host name that each caller sends through the proxy. */
+/** Warns about single sign-on with a redirect URL from the Host header that callers send through the proxy. */
 function checkOidcHost({ oidc, publicUrls, trustProxy }: EarlyConfig): Check[] {
   if (oidc === undefined || publicUrls.length > 0 || trustProxy.length === 0) return [];
   const detail = "SVC_OIDC_ISSUER is set without SVC_PUBLIC_URLS: single sign-on redirects to any host in the request";
@@ -67,8 +67,8 @@ function checkOidcHost({ oidc, publicUrls, trustProxy }: EarlyConfig): Check[] {
 }
 
 /**
- * Warns of a proxy that is not listed: the ports speak HTTP only, so that a public URL with TLS is one of a proxy. Its
- * callers would share the limits of one address, such as the text that visitors of the widget can send in a day.
+ * Warns about a proxy that is not listed. The ports only speak HTTP, so that a public URL with TLS implies a proxy,
+ * whose callers would share the limits of one address, such as the text that widget visitors can send in a day.
  */
 function checkProxy({ publicUrls, trustProxy }: EarlyConfig): Check[] {
   const url = publicUrls.find((publicUrl) => publicUrl.startsWith("https:"));
@@ -77,7 +77,7 @@ function checkProxy({ publicUrls, trustProxy }: EarlyConfig): Check[] {
   return [warn(CONFIGURATION, detail, "Set SVC_TRUST_PROXY to the address of the proxy.")];
 }
 
-/** Warns of emails whose links to unsubscribe do not lead to the widget's port from outside. */
+/** Warns about emails whose unsubscribe links do not lead to the widget's public URL. */
 function checkWidgetUrl({ email, widgetUrl }: EarlyConfig): Check[] {
   if (email === undefined || widgetUrl.startsWith("https:")) return [];
   const detail = `SVC_WIDGET_URL is not a URL with https://: customers cannot unsubscribe from emails at ${widgetUrl}`;
@@ -88,7 +88,7 @@ function checkWidgetUrl({ email, widgetUrl }: EarlyConfig): Check[] {
 export function checkConfiguration(env: Environment): { checks: Check[]; config: EarlyConfig | null } {
   let problems = problemsOf(() => readEnvironment(env));
   const config = problems.length === 0 ? readEnvironment(env) : null;
-  // A database of one's own comes with a secret key.
+  // An external database requires a secret key.
   if (config?.databaseUrl !== undefined) problems = problemsOf(() => loadConfig(env));
   if (config === null || problems.length > 0) {
     const checks = problems.map((detail): Check => fail(CONFIGURATION, detail, CONFIGURATION_ADVICE));
@@ -132,7 +132,7 @@ async function nearestFolder(path: string): Promise<string> {
   return (await modeOf(path)) === null && dirname(path) !== path ? nearestFolder(dirname(path)) : path;
 }
 
-/** The secrets in a folder that others than their owner can read. Windows has other rights. */
+/** Returns the secrets in a folder that other users can read. Not checked on Windows, which has other permissions. */
 async function findOpenSecrets(folder: string): Promise<string[]> {
   if (process.platform === "win32") return [];
   const paths = SECRET_FILES.map((file) => join(folder, file));
@@ -140,17 +140,17 @@ async function findOpenSecrets(folder: string): Promise<string[]> {
   return paths.filter((_, index) => ((modes[index] ?? 0) & OTHERS_MASK) !== 0);
 }
 
-/** Below it the database of the data folder is about to stop taking anything. */
+/** With less free space, the database of the data folder may soon reject writes. */
 const LITTLE_MB = 512;
 const MB = 1_000_000;
 
-/** How much room a folder's disk has, in MB. */
+/** Returns the free disk space of a folder, in MB. */
 async function readRoom(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return Math.floor((bavail * bsize) / MB);
 }
 
-/** Checks that the data folder can be used, and that nobody else can read what has to stay secret. */
+/** Checks that the data folder is usable, and that other users cannot read its secrets. */
 export async function checkDataFolder({ dataDir, databaseUrl }: EarlyConfig): Promise<Check> {
   const folder = resolve(dataDir);
   if (databaseUrl !== undefined) return ok(DATA_FOLDER, "not needed: DATABASE_URL is set");

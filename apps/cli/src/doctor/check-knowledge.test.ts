@@ -34,11 +34,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("says nothing where no endpoint is configured", async () => {
+test("shows nothing if no endpoint is configured", async () => {
   expect(await checkEmbeddings(store, null)).toEqual([]);
 });
 
-test("says how many passages have an embedding, and who makes the others", async () => {
+test("shows how many passages have an embedding, and what embeds the others", async () => {
   expect(await checkEmbeddings(store, embeddings)).toEqual([
     {
       name: "Embeddings",
@@ -49,7 +49,7 @@ test("says how many passages have an embedding, and who makes the others", async
   ]);
 });
 
-test("says what is loaded from a folder, and warns when it does not work", async () => {
+test("shows the model loaded from a folder, and warns if it does not work", async () => {
   const dir = await mkdtemp(join(tmpdir(), "svc-model-"));
   try {
     writeEmbeddingModel(dir, { meanings: [["car"], ["tree"]] });
@@ -79,7 +79,7 @@ test("says what is loaded from a folder, and warns when it does not work", async
   }
 });
 
-test("warns with the reason and what to do when the endpoint does not work", async () => {
+test("warns with the reason and advice if the endpoint does not work", async () => {
   server.answerWith({ status: 404, body: '{"error":{"message":"model \\"nomic\\" not found"}}' });
   expect(await checkEmbeddings(store, embeddings)).toEqual([
     {
@@ -98,7 +98,7 @@ function open(defaultModel: string | null): LanguageModels {
   const providers = [{ name: "openai", api: "openai", baseUrl: modelServer.baseUrl }] as const;
   const { models } = followModels(
     () => Promise.resolve({ providers, defaultModel, timeoutMs: 10_000, prices: {} }),
-    // A look writes nothing down and asks for no limit.
+    // A check stores nothing and does not limit its request.
     {
       log: testLog(),
       store: { modelCalls: { findAllowance: () => Promise.reject(), insert: () => Promise.reject() } },
@@ -146,14 +146,14 @@ test.each<[what: string, state: ApiState, status: string, detail: string]>([
   },
 );
 
-test("says that the model answers, after one question", async () => {
+test("reports after one question that the model answers", async () => {
   expect(await checkModels(open("gpt-test"), unasked)).toEqual([
     { name: "Models", status: "ok", detail: "openai:gpt-test responds" },
   ]);
   expect(modelServer.requests()).toHaveLength(1);
 });
 
-test.each([null, "none"])("asks nothing where agents alone name models: the setting is %j", async (defaultModel) => {
+test.each([null, "none"])("asks nothing if only agents name models: the setting is %j", async (defaultModel) => {
   const asked = modelServer.requests().length;
   expect(await checkModels(open(defaultModel), unasked)).toEqual([
     { name: "Models", status: "ok", detail: expect.stringContaining("SVC_LLM_MODEL") },
@@ -161,7 +161,7 @@ test.each([null, "none"])("asks nothing where agents alone name models: the sett
   expect(modelServer.requests()).toHaveLength(asked);
 });
 
-test("warns with the reason and what to do when the model does not answer", async () => {
+test("warns with the reason and advice if the model does not answer", async () => {
   modelServer.failNext(401);
   expect(await checkModels(open("gpt-test"), unasked)).toEqual([
     {

@@ -14,15 +14,15 @@ import { safeLine } from "../safe-text.ts";
 
 const KNOWLEDGE = "Knowledge";
 
-/** As in "2 documents". */
+/** Returns a number with its noun, as in "2 documents". */
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
-/** What to call to see the documents of a base that could not be read. */
+/** Returns advice with the command that shows the documents of a knowledge base. */
 function adviceFor({ self }: Cli, { name, project }: KbItem): string {
   return `Check the errors, fix the documents and add them again: ${self} kb list --kb ${safeLine(name, 80)} --project ${project}`;
 }
 
-/** Looks at the knowledge bases of all projects: how much there is, and whether documents could not be read. */
+/** Checks the knowledge bases of all projects: their size, and documents that could not be read. */
 export async function checkKnowledge(cli: Cli, store: Store): Promise<Check> {
   const kbs: KbItem[] = [];
   for (const project of await store.projects.list())
@@ -45,7 +45,7 @@ export async function checkKnowledge(cli: Cli, store: Store): Promise<Check> {
 
 const EMBEDDINGS = "Embeddings";
 
-/** A server that has to load its model takes a while; one that is in order answers within this time. */
+/** A server that has to load its model takes a while; a working one responds within this time. */
 const EMBEDDING_DEADLINE_MS = 20_000;
 
 const SERVER_ADVICE =
@@ -53,7 +53,7 @@ const SERVER_ADVICE =
 const FOLDER_ADVICE =
   "Searches use keywords only until it works. Put a supported model into the folder SVC_EMBEDDINGS_DIR (docs/models.md) and restart.";
 
-/** How many numbers an embedding has, or why there is none. */
+/** Returns the dimensions of an embedding, or why there is none. */
 async function probe({ embedder }: Embeddings): Promise<{ dimensions: number } | { problem: string }> {
   const deadline = AbortSignal.timeout(EMBEDDING_DEADLINE_MS);
   try {
@@ -76,8 +76,8 @@ function describe(folder: ModelFolder | null): string {
 }
 
 /**
- * Checks that the embedding endpoint answers or the model in the folder can be loaded, how many numbers its embeddings
- * have, and how many passages have one. Nothing where neither is configured: searches by words alone are in order.
+ * Checks that the embedding endpoint responds or the model in the folder can be loaded, its dimensions, and how many
+ * passages have an embedding. Shows nothing if neither is configured: keyword search works without.
  */
 export async function checkEmbeddings(store: Store, embeddings: Embeddings | null): Promise<Check[]> {
   if (embeddings === null) return [];
@@ -98,13 +98,13 @@ export async function checkEmbeddings(store: Store, embeddings: Embeddings | nul
 
 const MODELS = "Models";
 
-/** A server that has to load its model takes a while; one that is in order answers within this time. */
+/** A server that has to load its model takes a while; a working one responds within this time. */
 const MODEL_DEADLINE_MS = 30_000;
 
 const MODEL_ADVICE =
   "Agents quote their knowledge bases until it responds. Correct SVC_LLM_BASE_URL, SVC_LLM_MODEL or SVC_LLM_API_KEY (SVC_ANTHROPIC_API_KEY for Anthropic models), or start the server.";
 
-/** Why the model of the configuration gives no answer to a tiny question; null when it gives one. */
+/** Returns why the configured model does not answer a short question; null if it does. */
 async function findProblem(models: LanguageModels): Promise<string | null> {
   const deadline = AbortSignal.timeout(MODEL_DEADLINE_MS);
   try {
@@ -117,7 +117,7 @@ async function findProblem(models: LanguageModels): Promise<string | null> {
 
 const NONE_HERE = "none configured in this environment (SVC_LLM_BASE_URL)";
 
-/** What the running service says of its models, where this environment has none: agents that quote are in order. */
+/** Returns the check of the running service's models if this environment has none; agents that quote need none. */
 function checkService(state: ApiState): Check {
   const models = state.kind === "ours" ? state.models : "unknown";
   if (models === "unknown") {
@@ -130,8 +130,8 @@ function checkService(state: ApiState): Check {
 }
 
 /**
- * Asks the model of the configuration one tiny question. Where none is configured here, `probe` tells how those of the
- * running service are.
+ * Asks the configured model one short question. If none is configured here, `probe` returns the state of the running
+ * service's models.
  */
 export async function checkModels(models: LanguageModels | null, probe: () => Promise<ApiState>): Promise<Check[]> {
   if (models === null || (await models.config()) === null) return [checkService(await probe())];

@@ -28,7 +28,7 @@ describe("the check of Redis", () => {
     expect(judgeRedis({ version, policy, writes: "fine" }, false).status).toBe(status);
   });
 
-  test("fails where the apps do not start, and where Redis cannot write to its disk", () => {
+  test("fails if the apps would not start, or if Redis cannot write to its disk", () => {
     const lossy = judgeRedis({ version: "7.2.0", policy: "allkeys-lru", writes: "fine" }, true);
     expect(lossy).toMatchObject({ status: "fail", advice: expect.stringContaining("do not start") });
     const full = judgeRedis({ version: "7.2.0", policy: "noeviction", writes: "failing" }, false);
@@ -57,7 +57,7 @@ describe("the check of Redis", () => {
     }
   });
 
-  test("says why it cannot be reached, and that nothing is lost", async () => {
+  test("explains why it is unreachable, and that nothing is lost", async () => {
     const check = await checkRedis(`redis://127.0.0.1:${await freePort()}`, false);
     expect(check).toMatchObject({ status: "fail", detail: expect.stringContaining("ECONNREFUSED") });
     expect(check.detail).toContain("messages are accepted and processed later");
@@ -66,7 +66,7 @@ describe("the check of Redis", () => {
 
 const OURS = '{"ok":true,"password":true,"oidc":null}';
 
-/** What the doctor finds where a server answers like this; null: nothing listens there. */
+/** Returns the doctor's result for a server with this response; null: nothing listens. */
 async function find(answer: { status: number; text: string } | null, isFirstMissing = false) {
   const server = createServer((_request, response) => {
     response.writeHead(answer?.status ?? 500).end(answer?.text);
@@ -94,14 +94,14 @@ test.each([
   expect(check.advice === undefined).toBe(status === "ok");
 });
 
-test("where nobody can sign in yet, it is said how the first administrator gets in", async () => {
+test("explains how the first administrator signs up if there is no account yet", async () => {
   expect(await find({ status: 200, text: OURS }, true)).toMatchObject({
     status: "ok",
     detail: expect.stringContaining("svc operators link"),
   });
 });
 
-/** What the doctor finds where a server answers every request like this; null: nothing listens there. */
+/** Returns the doctor's result for a server that responds to every request like this; null: nothing listens. */
 async function findTools(answer: { status: number; type: string } | null, key: string | null) {
   const keys: unknown[] = [];
   const server = createServer((request, response) => {
@@ -153,19 +153,19 @@ describe("the tool server", () => {
 const settings = (given: object) => widgetSettingsSchema.parse({ apiKey: "widget-key-0123456789", ...given });
 
 describe("the widget's settings", () => {
-  test("without a key no page can use it, which is a fault with what to do", () => {
+  test("fails with advice if the widget has no key", () => {
     expect(judgeSettings(settings({ apiKey: null }), true, "svc")).toEqual([
       expect.objectContaining({ status: "fail", advice: expect.stringContaining("svc channels enable widget") }),
     ]);
   });
 
-  test("without a list of sites any may load it, which is warned about", () => {
+  test("warns if any site may load the widget", () => {
     expect(judgeSettings(settings({}), true, "svc")).toEqual([
       expect.objectContaining({ name: "Widget sites", status: "warn", detail: "any site can load the widget" }),
     ]);
   });
 
-  test("with sites it names them", () => {
+  test("lists the allowed sites", () => {
     const found = judgeSettings(
       settings({ allowedOrigins: ["https://a.example", "https://*.b.example"] }),
       true,
@@ -174,7 +174,7 @@ describe("the widget's settings", () => {
     expect(found).toEqual([{ name: "Widget sites", status: "ok", detail: "https://a.example, https://*.b.example" }]);
   });
 
-  test("a project that does not exist is a fault", () => {
+  test("fails if the project does not exist", () => {
     expect(judgeSettings(settings({ project: "gone" }), false, "svc")[0]).toMatchObject({
       status: "fail",
       detail: expect.stringContaining("the project gone does not exist"),

@@ -20,15 +20,15 @@ import { fail, judgeAbsence, judgeProbe, ok, probe, warn } from "./check.ts";
 import type { Check, RunningApps } from "./check.ts";
 
 const QUEUES: QueueName[] = ["incoming-messages", ...Object.values(REPLY_QUEUES), "webhook-deliveries"];
-/** A message that waits longer means that nobody works on the queue. */
+/** A message that waits longer means that no worker processes the queue. */
 const WAITING_TOO_LONG_MS = 30_000;
 
-/** From so many failed tries on a receiver is likely to be broken rather than busy. */
+/** Failed attempts from which a receiver is probably broken rather than busy. */
 const FAILING_TRIES = 3;
 
 /** Facts that a Redis server reports about itself. */
 interface RedisInfo {
-  /** As in `7.0.15`; a Valkey names the version of Redis that it is compatible with. */
+  /** As in `7.0.15`; Valkey reports the version of Redis that it is compatible with. */
   version: string;
   policy: string;
   /** `failing` if its last write to disk failed. */
@@ -194,7 +194,7 @@ export async function checkWidget(
   const checks = judgeSettings(widget.config, hasProject, cli.self);
   if (apiKey === null) return checks;
   const url = localUrl(bindHost ?? "127.0.0.1", ports.widget);
-  // A rate limit and a forbidden site are responses of a widget that knows the key.
+  // A rate limit or a forbidden site are responses of a widget that knows the key.
   const result = await probe(`${url}/api/widget/config/${encodeURIComponent(apiKey)}`, {}, ({ status }) =>
     [200, 403, 429].includes(status) ? "ours" : "other",
   );
@@ -286,7 +286,7 @@ async function checkDeadDeliveries(store: Store, { self }: Cli): Promise<Check> 
   return warn(name, detail, advice);
 }
 
-/** Checks the queues, what waits in them, and what has failed for good. */
+/** Checks the queues, waiting jobs, and dead letters. */
 export async function checkQueues(cli: Cli, { queues, store }: Resources): Promise<Check[]> {
   const others = [
     await checkBacklog(store, cli),
@@ -310,8 +310,8 @@ export async function checkQueues(cli: Cli, { queues, store }: Resources): Promi
 }
 
 /**
- * Asks a Redis for its version and policy. The queues' own client hides why it cannot connect, since it tries again
- * for ever; this asks once, and rejects with what the system or Redis says.
+ * Requests version and policy of a Redis server. The queues' own client retries forever and hides errors; this
+ * connects once, and rejects with the error of the system or of Redis.
  */
 async function readRedisInfo(redisUrl: string): Promise<RedisInfo> {
   const text = await askRedis(redisUrl, TIMEOUT_MS, "server", "memory", "persistence");

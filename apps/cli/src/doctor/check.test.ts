@@ -5,11 +5,11 @@ import { judgeAbsence, judgeFailedProbe } from "./check.ts";
 
 const part = { name: "Console", app: "console", where: "at http://127.0.0.1:1" };
 
-/** What is said while so many processes of an app run, and so many of them elsewhere. */
+/** Returns the check with this number of running processes of an app, here and elsewhere. */
 const judge = (app: string, count: number, elsewhere: number) =>
   judgeAbsence(part, new Map([[app, { count, elsewhere }]]), { startWith: "npm start" });
 
-test("an app that does not answer here is warned of, unless it runs in a container of its own", () => {
+test("warns about an app that does not respond here, unless it runs in its own container", () => {
   for (const absence of [judge("api", 1, 1), judge("console", 1, 0)]) {
     expect(absence).toEqual({
       name: "Console",
@@ -25,7 +25,7 @@ test("an app that does not answer here is warned of, unless it runs in a contain
   });
 });
 
-/** What a failed request says of an address where this happens to connections. */
+/** Returns the error of a request to an address where connections are handled like this. */
 async function probe(onConnection: ((socket: Socket) => void) | null) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -45,7 +45,7 @@ async function probe(onConnection: ((socket: Socket) => void) | null) {
   }
 }
 
-test("a program that does not respond, or speaks no HTTP, is not taken for an address where nothing listens", async () => {
+test("distinguishes a program that does not respond, or does not speak HTTP, from an address where nothing listens", async () => {
   expect(await probe(null)).toBe("nothing");
   expect(await probe(() => undefined)).toBe("silent");
   expect(await probe((socket) => socket.write("+OK ready\r\n"))).toBe("other");

@@ -6,7 +6,7 @@ import type { Cli } from "../cli.ts";
 export interface Check {
   /** Subject of the check, in one to three words. */
   name: string;
-  /** `warn`: it works, but not permanently or not for everybody. `fail`: it does not work. */
+  /** `warn`: it works, but not permanently or not for everyone. `fail`: it does not work. */
   status: "ok" | "warn" | "fail";
   detail: string;
   /** What to do; beside `ok`, a hint. */
@@ -37,10 +37,12 @@ const TIMEOUT_MS = 3_000;
 /** Error codes of connections to an address where nothing listens. */
 const NOTHING_LISTENS = new Set(["ECONNREFUSED", "EADDRNOTAVAIL", "EHOSTUNREACH", "ENETUNREACH"]);
 
-/** What is at an address: this installation, another one, another program, one that does not respond, or nothing. */
+/**
+ * The program at an address: this installation, another one, another program, one that does not respond, or nothing.
+ */
 type ProbeResult = "ours" | "stranger" | "other" | "silent" | "nothing";
 
-/** Requests an address and returns what is there; `judge` tells by the response. */
+/** Requests an address and returns what is there; `judge` decides by the response. */
 export async function probe(
   url: string,
   init: RequestInit,
@@ -65,7 +67,7 @@ export function judgeFailedProbe(error: unknown): "nothing" | "silent" | "other"
   return code !== undefined && NOTHING_LISTENS.has(code) ? "nothing" : "other";
 }
 
-/** An app that listens on an address, and the texts about it. */
+/** An app that listens at an address, with its texts. */
 interface ProbedApp {
   name: string;
   app: string;

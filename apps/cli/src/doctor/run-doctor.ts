@@ -47,10 +47,10 @@ type NamedCheck = readonly [name: string, check: (context: Context, resources: R
 
 /** Checks of a database that can be opened, in the order in which they depend on each other. */
 const INSIDE: readonly NamedCheck[] = [
-  // The store is not opened with another key than the one that it was set up with.
+  // The store is not opened with a key other than its own.
   ["Secret key", () => Promise.resolve(ok("Secret key", "matches this database"))],
   ["Clock", (_, { store }) => checkClock(store)],
-  // Shown only if it fails: everything can be read from a full disk.
+  // Only shown if it fails: a full disk can still be read.
   ["Disk", (_, { store }) => store.checkWrites().then(() => [])],
   ["Storage", (_, { store }) => checkStorage(store)],
   ["File store", (_, { store }) => checkFileStore(store)],
@@ -89,7 +89,7 @@ async function attempt(name: string, check: () => Promise<Check | Check[]>): Pro
   }
 }
 
-/** Returns whether the first initialisation is done. Works without the secret key, which the first process sets. */
+/** Returns true if the product was initialized. Works without the secret key, which the first process sets. */
 async function isInitialized({ config, log }: Database): Promise<boolean> {
   const store = openStore({ url: config.databaseUrl, secretKey: config.secretKey, log, app: "svc-doctor" });
   try {

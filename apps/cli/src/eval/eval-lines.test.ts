@@ -11,17 +11,17 @@ const parseOne = (line: object) => parseEvalLines(JSON.stringify(line));
 const errorsOf = (line: unknown) => parseEvalLines(JSON.stringify(line)).errors.map(({ error }) => error);
 
 describe("a line", () => {
-  test("may say only what is asked; the rest stays unsaid", () => {
+  test("may have only a message; the other fields stay undefined", () => {
     const [line] = parseOne({ text: "hello" }).lines;
     expect(line).toEqual({ text: "hello", chat: [], line: 1 });
   });
 
-  test("tells what is not said from what is none", () => {
+  test("distinguishes undefined from null", () => {
     const [line] = parseOne({ text: "hello", agent: null, document: null, answer: null }).lines;
     expect(line).toMatchObject({ agent: null, document: null, answer: null });
   });
 
-  test("takes one or a list, and earlier messages in two forms", () => {
+  test("accepts one value or a list, and earlier messages in two forms", () => {
     const chat = ["first", { author: "agent", text: "second" }, { text: "third" }];
     const [line] = parseOne({ text: "x", id: 7, document: "a.md", answer: ["b", "c"], chat }).lines;
     expect(line).toMatchObject({
@@ -56,7 +56,7 @@ describe("a line", () => {
 });
 
 describe("a file", () => {
-  test("has all of its errors reported at once, with their lines; empty lines do not count", () => {
+  test("reports all errors at once, with their lines; skips empty lines", () => {
     const { lines, errors } = parseEvalLines('{"text":"a"}\r\n\n{oops}\n{"text":5}\n  \n{"text":"b"}\n');
     expect(lines.map(({ line, text }) => [line, text])).toEqual([
       [1, "a"],
@@ -65,13 +65,13 @@ describe("a file", () => {
     expect(errors.map(({ line }) => line)).toEqual([3, 4]);
   });
 
-  test("has every id once", () => {
+  test("has unique ids", () => {
     const { lines, errors } = parseEvalLines('{"text":"a","id":1}\n{"text":"b","id":"1"}');
     expect(lines).toHaveLength(1);
     expect(errors).toEqual([{ line: 2, error: "id: already used in line 1" }]);
   });
 
-  test("may have fields of its own, which are counted", () => {
+  test("may have additional fields, which are counted", () => {
     const { errors, unknownFields } = parseEvalLines('{"text":"a","anwser":1}\n{"text":"b","anwser":2,"by":"me"}');
     expect(errors).toEqual([]);
     expect([...unknownFields]).toEqual([
@@ -87,7 +87,7 @@ describe("a file", () => {
 
 const silent = { write: () => undefined };
 
-/** Reads this from standard input; answers what was read and what was said of it. */
+/** Reads a file from standard input; returns the result and the output. */
 async function read(input: string | Uint8Array) {
   let notes = "";
   const stderr = { write: (text: string) => (notes += text) };
@@ -114,11 +114,11 @@ test.each([
   await expect(read(input)).rejects.toThrow(message);
 });
 
-test("a file may have only bad lines: they are reported with those that name what is unknown", async () => {
+test("reports invalid lines of a file together with unknown names", async () => {
   expect(await read("\uFEFFoops\n")).toMatchObject({ lines: [], errors: [{ line: 1 }], notes: "" });
 });
 
-test("fields that mean nothing are named, as they may be misspelt", async () => {
+test("lists unknown fields, which may be typos", async () => {
   const { lines, notes } = await read('{"text": "x", "anwser": "y"}\n{"text": "z", "anwser": 1, "\\u001b[2Jodd": 1}');
   expect(lines).toHaveLength(2);
   expect(notes.trim().split("\n")).toEqual([
@@ -144,16 +144,16 @@ test.each([
   expect(code).toBe(2);
 });
 
-test("suggests up to three names like what was written, the likeliest first", () => {
+test("suggests up to three similar names, the most similar first", () => {
   const names = ["billing", "Building a shed", "tech", "billing 2", "billings", "billing"];
   expect(suggestNames("biling", names)).toEqual(["billing", "billing 2", "billings"]);
 });
 
-test("does not suggest what is much less like it than another", () => {
+test("does not suggest a name that is much less similar than another", () => {
   expect(suggestNames("invoice.md", ["invoices.md", "pairing.md"])).toEqual(["invoices.md"]);
 });
 
-test("suggests nothing where nothing is like it", () => {
+test("suggests nothing if no name is similar", () => {
   expect(suggestNames("quokka", ["billing", "", "tech"])).toEqual([]);
 });
 
@@ -172,23 +172,23 @@ const resolveAll = (...lines: Partial<EvalLine>[]) =>
     { agents: AGENTS, documents: DOCUMENTS },
   );
 
-test("agents are known by name and id", () => {
+test("finds agents by name and id", () => {
   const { lines } = resolveAll({ agent: "tech" }, { agent: "a1" }, { agent: null }, {});
   expect(lines.map(({ agentId }) => agentId)).toEqual(["a2", "a1", null, undefined]);
 });
 
-test("documents are known by id, key, URL and title; a title stands for all that have it", () => {
+test("finds documents by id, key, URL and title; a title matches all documents that have it", () => {
   const names = ["d1", "old/refunds.md", "https://example.com/refunds", "Refunds"];
   const [line, none, unsaid] = resolveAll({ document: names }, { document: null }, {}).lines;
   expect(line?.documents?.map(({ ids }) => ids)).toEqual([["d1"], ["d2"], ["d2"], ["d1", "d2"]]);
   expect([none?.documents, unsaid?.documents]).toEqual([null, undefined]);
 });
 
-test("a line without an id has its number for one", () => {
+test("uses the line number if there is no id", () => {
   expect(resolveAll({ id: "mine" }, {}).lines.map(({ id }) => id)).toEqual(["mine", "2"]);
 });
 
-test("what is unknown is reported with what may have been meant, all of it at once", () => {
+test("reports all unknown names at once, with suggestions", () => {
   const { errors } = resolveAll({ agent: "biling", document: ["refund.md", "quokka"] }, { agent: "quokka" });
   expect(errors).toEqual([
     { line: 1, error: 'agent: no agent is named "biling"; did you mean "billing"?' },

@@ -6,7 +6,7 @@ import type { Cli } from "../cli.ts";
 import { readInput } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
 
-/** Returns an answer for comparisons: without case, width of characters, extra spaces and Markdown marks. */
+/** Returns an answer normalized for comparisons: without case, character width, extra spaces and Markdown marks. */
 export function normalizeAnswer(text: string): string {
   return text
     .normalize("NFKC")
@@ -16,8 +16,8 @@ export function normalizeAnswer(text: string): string {
     .trim();
 }
 
-/** Something said earlier in the conversation; a text alone is the customer's. */
-const saidSchema = z
+/** An earlier message of the conversation; a plain string is the customer's. */
+const earlierMessageSchema = z
   .union(
     [z.string(), z.strictObject({ author: z.enum(["customer", "agent"]).default("customer"), text: z.string() })],
     { error: 'must be a string or {"author": "customer" or "agent", "text": …}' },
@@ -33,7 +33,7 @@ const oneOrMore = (what: string) =>
     .nullable()
     .optional();
 
-/** A line of a file to evaluate, as it is written. Further fields are left alone. */
+/** A line of an evaluation file as written. Additional fields are ignored. */
 const evalLineSchema = z.object({
   text: z
     .string({ error: "must be a string: the customer's message" })
@@ -45,15 +45,15 @@ const evalLineSchema = z.object({
   agent: z.string({ error: "must be the name or ID of an agent, or null for none" }).nullable().optional(),
   document: oneOrMore("a document's key, title, URL or ID"),
   answer: oneOrMore("text that the answer must contain"),
-  chat: z.array(saidSchema, { error: "must be a list of earlier messages" }).max(100).default([]),
+  chat: z.array(earlierMessageSchema, { error: "must be a list of earlier messages" }).max(100).default([]),
 });
 
 /** The fields that a line may have. */
 const EVAL_FIELDS: readonly string[] = Object.keys(evalLineSchema.shape);
 
-/** A line as it was read: what is not said is undefined, null says "none". */
+/** A parsed line: an absent field is undefined, null means "none". */
 export type EvalLine = z.output<typeof evalLineSchema> & {
-  /** Its number in the file, from 1 on. */
+  /** Line number in the file, from 1. */
   line: number;
 };
 
@@ -67,13 +67,13 @@ export interface LineError {
 interface ParsedLines {
   lines: EvalLine[];
   errors: LineError[];
-  /** Fields that mean nothing here, each with the number of lines that have it. */
+  /** Unknown fields, each with the number of lines that have it. */
   unknownFields: Map<string, number>;
 }
 
 /**
- * Reads a file of one JSON object a line. All errors are found in one go, with their line numbers; empty lines are
- * skipped. Names of agents and documents are not looked up yet.
+ * Parses a file with one JSON object per line. Reports all errors at once, with their line numbers; skips empty
+ * lines. Names of agents and documents are resolved later.
  */
 export function parseEvalLines(text: string): ParsedLines {
   const parsed: ParsedLines = { lines: [], errors: [], unknownFields: new Map() };
@@ -122,15 +122,15 @@ function parseLine(raw: string): { line: Omit<EvalLine, "line">; unknown: string
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_LINES = 100_000;
 
-/** More unknown fields than these are not named. */
+/** Maximum number of unknown fields that are listed. */
 const SHOWN_FIELDS = 20;
 
 const bad = (message: string, cause?: unknown) => failure("bad_input", message, { cause });
 
 /**
- * Reads a file to evaluate, at most 64 MB and 100,000 lines; `-` is standard input. Fields that mean nothing are named
- * on standard error, as they may be misspelt. `name` is what to call the file. Throws CliError `bad_input` for a file
- * that cannot be read or has no lines.
+ * Reads an evaluation file of at most 64 MB and 100,000 lines; `-` is standard input. Lists unknown fields on
+ * standard error, since they may be typos. `name` is the name of the file in messages. Throws CliError `bad_input` if
+ * the file cannot be read or has no lines.
  */
 export async function readEvalFile(cli: Cli, file: string): Promise<ParsedLines & { name: string }> {
   const name = file === "-" ? "standard input" : safeLine(file);
@@ -160,13 +160,13 @@ const pairsOf = (name: string): Set<string> => {
   return new Set(Array.from({ length: text.length - 1 }, (_, position) => text.slice(position, position + 2)));
 };
 
-/** Names below this likeness have nothing to do with what was written, nor has one that is much less like it than another. */
-const LEAST_LIKENESS = 0.3;
-const LEAST_OF_BEST = 0.6;
+/** Minimum similarity of a suggestion, absolute and relative to the best one. */
+const MIN_SIMILARITY = 0.3;
+const MIN_SHARE_OF_BEST = 0.6;
 
 const MOST = 3;
 
-/** Of the names there are, up to three that somebody may have meant, the likeliest first (Dice over pairs of letters). */
+/** Returns up to three names that may have been meant, the most similar first (Dice coefficient of letter pairs). */
 export function suggestNames(written: string, names: Iterable<string>): string[] {
   const pairs = pairsOf(written);
   const likenessOf = (name: string): number => {
@@ -175,16 +175,16 @@ export function suggestNames(written: string, names: Iterable<string>): string[]
     for (const pair of other) if (pairs.has(pair)) same += 1;
     return (2 * same) / (pairs.size + other.size);
   };
-  const rated = [...new Set(names)].map((name) => ({ name, likeness: likenessOf(name) }));
-  const best = rated.reduce((most, { likeness }) => Math.max(most, likeness), 0);
+  const rated = [...new Set(names)].map((name) => ({ name, similarity: likenessOf(name) }));
+  const best = rated.reduce((most, { similarity }) => Math.max(most, similarity), 0);
   return rated
-    .filter(({ likeness }) => likeness >= Math.max(LEAST_LIKENESS, best * LEAST_OF_BEST))
-    .sort((a, b) => b.likeness - a.likeness)
+    .filter(({ similarity }) => similarity >= Math.max(MIN_SIMILARITY, best * MIN_SHARE_OF_BEST))
+    .sort((a, b) => b.similarity - a.similarity)
     .slice(0, MOST)
     .map(({ name }) => name);
 }
 
-/** A document as a line may name it. */
+/** A document that a line may name. */
 export interface NamedDocument {
   id: string;
   key: string;
@@ -192,23 +192,23 @@ export interface NamedDocument {
   url: string | null;
 }
 
-/** A line whose names are known. What is not said is undefined. */
+/** A line with resolved names. An absent field is undefined. */
 export interface ResolvedLine {
   line: number;
-  /** Its own, or its number in the file. */
+  /** Its id, or its line number. */
   id: string;
   text: string;
   chat: EvalLine["chat"];
-  /** Null: none of the agents. */
+  /** Null: no agent. */
   agentId?: string | null | undefined;
-  /** For each document that was named its ids: several have the same title. Null: nothing answers. */
+  /** IDs of each named document: several documents may have the same title. Null: no document answers. */
   documents?: { name: string; ids: string[] }[] | null | undefined;
-  /** Texts of which the answer must contain one. Null: a person has to answer. */
+  /** Texts of which the answer must contain one. Null: a person must answer. */
   answers?: string[] | null | undefined;
 }
 
-/** Suggestions cost a look at every name, so that only so many errors get some. */
-const MOST_SUGGESTED = 50;
+/** Suggestions compare every name, so that only this many errors get some. */
+const MAX_SUGGESTED = 50;
 
 /**
  * Finds the agents and documents that lines name: agents by name or id, documents by id, key, URL or title, in this
@@ -226,7 +226,7 @@ export function resolveLines(
   const errors: LineError[] = [];
 
   const reportUnknown = (line: number, kind: "agent" | "document", name: string, names: () => Iterable<string>) => {
-    const meant = errors.length < MOST_SUGGESTED ? suggestNames(name, names()) : [];
+    const meant = errors.length < MAX_SUGGESTED ? suggestNames(name, names()) : [];
     const advice = meant.length === 0 ? "" : `; did you mean ${meant.map((one) => `"${one}"`).join(" or ")}?`;
     errors.push({ line, error: `${kind}: no ${kind} is named "${name}"${advice}` });
   };
@@ -254,7 +254,7 @@ export function resolveLines(
   return { lines: resolved, errors };
 }
 
-/** Makes the function that finds a document by what it is called. */
+/** Creates the function that finds documents by name. */
 function indexDocuments(documents: readonly NamedDocument[]): (name: string) => string[] {
   const indexes = [
     indexBy(documents, ({ id }) => id),

@@ -53,7 +53,7 @@ const BILLING = agentOf("billing", {
 const TECH = agentOf("tech", { kbIds: ["kb-tech"], examples: ["How do I pair the remote?", "The remote is broken"] });
 
 describe("askProduct", () => {
-  test("answers from what the chosen agent's knowledge bases have", async () => {
+  test("answers from the chosen agent's knowledge bases", async () => {
     const { project } = projectOf([BILLING, TECH]);
     const asked = await askProduct(project, line({ text: "How do I pair my remote?" }));
     expect(asked.agent?.name).toBe("tech");
@@ -64,7 +64,7 @@ describe("askProduct", () => {
     expect(asked.ranked).toEqual([]);
   });
 
-  test("ranks documents in the knowledge bases of the agent that the line names, where it names a document", async () => {
+  test("ranks documents in the knowledge bases of the line's agent if the line names a document", async () => {
     const { project } = projectOf([BILLING, TECH]);
     const search: AskedProject["search"] = (query, kbIds, limit) =>
       project.search(kbIds.length === 1 ? "remote" : query, kbIds, limit);
@@ -75,13 +75,13 @@ describe("askProduct", () => {
     expect((await askProduct({ ...project, search }, wanted)).ranked).toEqual([]);
   });
 
-  test("asks the given agent whatever the message is, also one that is switched off", async () => {
+  test("asks the given agent for any message, even if it is disabled", async () => {
     const off = { ...TECH, enabled: false };
     const { project } = projectOf([BILLING, off], off);
     expect((await askProduct(project, line({ text: "Where is my invoice?" }))).agent).toBe(off);
   });
 
-  test("hands over what no agent is for, and what an agent fails at", async () => {
+  test("hands over if no agent matches or the agent fails", async () => {
     expect(await askProduct(projectOf([]).project, line({}))).toMatchObject({ agent: null, answer: { text: null } });
     const { project, searches } = projectOf([TECH]);
     let calls = 0;
@@ -98,7 +98,7 @@ describe("askProduct", () => {
     expect(searches).toHaveLength(1);
   });
 
-  test("knows the chat: the agent that has it keeps it, and a question may go on with the one before", async () => {
+  test("uses the chat: its agent keeps it, and a question may refer to the previous one", async () => {
     const { project, searches } = projectOf([BILLING, TECH]);
     const chat = [{ author: "customer" as const, text: "How do I pair the remote?" }];
     const asked = await askProduct(project, line({ text: "And with Windows?", chat }));
@@ -135,11 +135,11 @@ test.each([
   expect(isInAnswer(answer, wanted)).toBe(false);
 });
 
-test("marks alone are nothing to look for", () => {
+test("does not search for punctuation alone", () => {
   expect([normalizeAnswer("** `"), normalizeAnswer("€")]).toEqual(["", "€"]);
 });
 
-/** What the product made of a line: billing answers, sure enough. */
+/** Returns the product's result for a line: billing answers with sufficient confidence. */
 function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> = {}): Asked {
   return {
     agent: agentOf("billing"),
@@ -154,7 +154,7 @@ function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> =
 const judge = (change: Partial<ResolvedLine>, asked: Asked = askedOf(), hasTriage = true): JudgedLine =>
   judgeLine(line(change), asked, hasTriage);
 
-test("what a line does not say is not looked at", () => {
+test("does not judge fields that a line does not have", () => {
   expect(judge({})).toMatchObject({ agent: null, retrieval: null, answer: null, isAsExpected: null });
 });
 
@@ -170,7 +170,7 @@ describe("triage", () => {
     expect(judge({ agentId }, asked)).toMatchObject({ agent: { isRight }, isAsExpected: isRight });
   });
 
-  test("is not looked at when the agent was given", () => {
+  test("is not judged if the agent was given", () => {
     expect(judge({ agentId: "tech" }, askedOf(), false)).toMatchObject({ agent: null, isAsExpected: null });
   });
 });
@@ -181,12 +181,12 @@ describe("retrieval", () => {
     { name: "returns.md", ids: ["d3"] },
   ];
 
-  test("knows a document by any of its ids, and counts each wanted one once", () => {
+  test("finds a document by any of its ids, and counts each expected one once", () => {
     const { retrieval } = judge({ documents }, askedOf({ ranked: ["d9", "d2", "d1", "d3"] }));
     expect(retrieval).toEqual({ wanted: ["Refunds", "returns.md"], ranked: ["d9", "Refunds", "returns.md"], place: 2 });
   });
 
-  test("is as expected when a wanted document is among the first three", () => {
+  test("is as expected if an expected document is among the first three", () => {
     expect(judge({ documents }, askedOf({ ranked: ["a", "b", "d1"] })).isAsExpected).toBe(true);
     expect(judge({ documents }, askedOf({ ranked: ["a", "b", "c", "d1"] })).isAsExpected).toBe(false);
     expect(judge({ documents })).toMatchObject({ retrieval: { place: null }, isAsExpected: false });
@@ -194,7 +194,7 @@ describe("retrieval", () => {
 });
 
 describe("an answer", () => {
-  test("is right with any of the texts in it, wrong without, and handed over when the agent is not sure enough", () => {
+  test("is right with any of the texts, wrong without, and handed over below the confidence threshold", () => {
     const answers = ["5 days", "Five days"];
     expect(judge({ answers }).answer).toMatchObject({ outcome: "right", isRight: true });
     expect(judge({ answers: ["six"] }).answer).toMatchObject({ outcome: "wrong", isRight: false });
@@ -211,7 +211,7 @@ describe("an answer", () => {
     expect(judge(line, askedOf({}, { text: null })).answer).toMatchObject({ outcome: "handed_over", isRight: true });
   });
 
-  test("that no document has may still be wanted, as for a greeting", () => {
+  test("without a document may still be expected, as for a greeting", () => {
     expect(judge({ documents: null, answers: ["five"] }).answer).toMatchObject({ outcome: "right", isRight: true });
   });
 
@@ -229,7 +229,7 @@ describe("an answer", () => {
   });
 });
 
-test("a sure wrong answer is worse than a wrong agent, that worse than a document that is far down", () => {
+test("a confident wrong answer is worse than a wrong agent, which is worse than a low-ranked document", () => {
   const wrong = (confidence: number) => badnessOf(judge({ answers: ["six"] }, askedOf({}, { confidence })));
   const down = (position: number) =>
     badnessOf(
@@ -243,7 +243,7 @@ test("a sure wrong answer is worse than a wrong agent, that worse than a documen
   expect(order.at(-1)).toBe(0);
 });
 
-/** A project whose search finds the passage about pairing in the knowledge base of tech; what was searched for is noted. */
+/** A project whose search finds the passage about pairing in the knowledge base of tech; it records the queries. */
 function projectOf(agents: Agent[], onlyAgent: Agent | null = null) {
   const searches: { query: string; kbIds: readonly string[] }[] = [];
   const search: AskedProject["search"] = (query, kbIds) => {

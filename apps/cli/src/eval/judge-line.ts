@@ -6,35 +6,35 @@ import type { SearchResult } from "@svc/knowledge";
 import { normalizeAnswer } from "./eval-lines.ts";
 import type { ResolvedLine } from "./eval-lines.ts";
 
-/** Passages asked for, so that ten documents can be ranked. */
+/** Number of requested passages, so that ten documents can be ranked. */
 const RANKED_PASSAGES = 100;
 const RANKED_DOCUMENTS = 10;
 
 /** Searches knowledge bases of the project. */
 export type EvalSearch = (query: string, kbIds: readonly string[], limit: number) => Promise<SearchResult>;
 
-/** The project as it is when it is asked. */
+/** The project that is evaluated. */
 export interface AskedProject {
   models: TriageModels;
   project: string;
   agents: readonly Agent[];
   learned: readonly LearnedMessage[];
   search: EvalSearch;
-  /** As `search`, by words alone: what triage goes by. */
+  /** Like `search`, by keywords only, as triage searches. */
   searchWords: SearchEach;
-  /** Gets every message, without triage. */
+  /** The agent that gets every message, without triage. */
   onlyAgent: Agent | null;
 }
 
 /** The product's result for a line. */
 export interface Asked {
-  /** The agent that gets the message; null when it is for none of them. */
+  /** The agent that gets the message; null if none matches. */
   agent: Agent | null;
   triage: { confidence: number; why: string };
-  /** Documents, the best first: found by what the answer was looked for with. Empty where no document is asked for. */
+  /** Documents found for the answer, best first. Empty if the line names no document. */
   ranked: string[];
   answer: { text: string | null; confidence: number; why: string; sources: Source[] };
-  /** What triage, search and answer took. */
+  /** Durations of triage, search and answer. */
   ms: number;
 }
 
@@ -43,8 +43,8 @@ const noAnswer = (why: string): Answer => ({ text: null, markdown: false, source
 const DIGIT = /\p{Nd}/u;
 
 /**
- * Whether an answer contains a text, whatever its case, spaces and Markdown marks. A number stands alone: 5 is not in
- * 15.
+ * Returns true if an answer contains a text, ignoring case, spaces and Markdown marks. Numbers match as a whole: 5 is
+ * not in 15.
  */
 export function isInAnswer(answer: string, wanted: string): boolean {
   const text = normalizeAnswer(answer);
@@ -58,38 +58,38 @@ export function isInAnswer(answer: string, wanted: string): boolean {
   return false;
 }
 
-/** How an answer ended: it contains what it must, does not, or was handed to a person. */
+/** Outcome of an answer: it contains an expected text, does not, or was handed over to a person. */
 export type AnswerOutcome = "right" | "wrong" | "handed_over";
 
-/** What came out of a line. A part that the line says nothing about is null. */
+/** Result of a line. A part that the line does not specify is null. */
 export interface JudgedLine {
   line: ResolvedLine;
   asked: Asked;
   agent: { isRight: boolean; expectsNone: boolean } | null;
   retrieval: {
-    /** Names of the wanted documents, each once. */
+    /** Names of the expected documents, each once. */
     wanted: string[];
-    /** What was found, the best first: by the wanted name, else the id of the document. */
+    /** Found documents, best first: the expected name, else the id. */
     ranked: string[];
-    /** Place of the first wanted one, from 1 on; null below the tenth. */
+    /** Rank of the first expected document, from 1; null below ten. */
     place: number | null;
   } | null;
   answer: {
     outcome: AnswerOutcome;
-    /** True when a person has to answer. */
+    /** True if a person must answer. */
     expectsHandover: boolean;
-    /** Whether what the agent has to say contains what it must, also when it was not sure enough to send it. */
+    /** Whether the agent's text contains an expected one, even if its confidence was too low to send it. */
     isTextRight: boolean;
     isRight: boolean;
   } | null;
-  /** Whether all holds that the line says; null when it says nothing. */
+  /** Whether the result matches everything that the line specifies; null if it specifies nothing. */
   isAsExpected: boolean | null;
 }
 
-/** A wanted document among so many is where the line wants it. */
+/** Rank up to which an expected document counts as found. */
 const GOOD_RANK = 3;
 
-/** Compares what came out of a line with what it says. With `hasTriage` false its agent is not looked at. */
+/** Compares the result of a line with its expectations. The agent is ignored if `hasTriage` is false. */
 export function judgeLine(line: ResolvedLine, asked: Asked, hasTriage: boolean): JudgedLine {
   const agent = hasTriage ? judgeAgent(line, asked) : null;
   const retrieval = judgeRetrieval(line, asked);
@@ -124,7 +124,7 @@ function judgeRetrieval({ documents }: ResolvedLine, asked: Asked): JudgedLine["
 }
 
 function judgeAnswer({ answers, documents }: ResolvedLine, { agent, answer }: Asked): JudgedLine["answer"] {
-  // Where nothing in the knowledge bases answers, a person has to, unless the line knows an answer all the same.
+  // If the knowledge bases have no answer, a person must answer, unless the line has an expected answer.
   const wanted = answers === undefined && documents === null ? null : answers;
   if (wanted === undefined) return null;
   const sent = isSent(agent, answer);
@@ -134,7 +134,7 @@ function judgeAnswer({ answers, documents }: ResolvedLine, { agent, answer }: As
   return { outcome, expectsHandover, isTextRight, isRight: expectsHandover ? !sent : outcome === "right" };
 }
 
-/** How bad it is that a line is not as expected: a wrong answer that was sure is the worst. 0 when it is as expected. */
+/** Returns how bad an unexpected result is: a confident wrong answer is the worst. 0 if it is as expected. */
 export function badnessOf({ asked, agent, retrieval, answer }: JudgedLine): number {
   const isHeld = answer?.outcome === "handed_over";
   const ofAnswer =
@@ -145,29 +145,29 @@ export function badnessOf({ asked, agent, retrieval, answer }: JudgedLine): numb
   return Math.max(ofAnswer, ofAgent, ofRetrieval);
 }
 
-/** A line with what was expected and what came out, as it is written to a file. */
+/** A line with its expected and actual result, as written to a file. */
 export interface LinePrediction {
   line: number;
   id: string;
   text: string;
-  /** What the line says; what it does not say is left out. */
+  /** Expectations of the line, without absent fields. */
   expected: { agent?: string | null; document?: string[] | null; answer?: string[] | null };
-  /** The name of the agent that got it; null: none of them. */
+  /** Name of the agent that got the message; null: none. */
   agent: string | null;
   agentConfidence: number;
   agentWhy: string;
-  /** Keys of the documents found, the best first; empty where the line names none. */
+  /** Keys of the found documents, best first; empty if the line names none. */
   documents: string[];
-  /** Place of the first wanted document, from 1 on; null where it is not found or none is wanted. */
+  /** Rank of the first expected document, from 1; null if it is not found or none is expected. */
   place: number | null;
-  /** What the agent has to say, whether it is sent or not. */
+  /** The agent's text, whether or not it is sent. */
   answer: string | null;
   answerConfidence: number;
   answerWhy: string;
-  /** False when a person has to answer. */
+  /** False if a person must answer. */
   isSent: boolean;
   sources: Pick<Source, "title" | "documentId" | "quote">[];
-  /** Null where the line says nothing about it. */
+  /** Null if the line does not specify it. */
   isAgentRight: boolean | null;
   answerOutcome: AnswerOutcome | null;
   isAsExpected: boolean | null;
@@ -176,7 +176,7 @@ export interface LinePrediction {
 
 const round = (number: number, digits: number) => Number(number.toFixed(digits));
 
-/** Puts a line into words. `nameOfAgent` and `keyOfDocument` are asked with ids. */
+/** Describes a line. `nameOfAgent` and `keyOfDocument` are called with ids. */
 export function describeLine(
   { line, asked, agent, retrieval, answer, isAsExpected }: JudgedLine,
   names: { nameOfAgent: (id: string) => string; keyOfDocument: (id: string) => string },
@@ -209,8 +209,8 @@ export function describeLine(
 }
 
 /**
- * Whether an answer of this agent goes out without a person. An agent whose answers are always reviewed is taken as one
- * that sends what reaches its threshold: what its answers are worth is the question here.
+ * Returns true if an agent's answer is sent without a person. An agent whose answers are always reviewed counts as
+ * sending those above its threshold, since the evaluation measures the quality of its answers.
  */
 export function isSent(
   agent: Pick<Agent, "reviewPolicy" | "autoThreshold"> | null,
@@ -221,10 +221,10 @@ export function isSent(
 }
 
 /**
- * Lets the product answer a line as the pipeline's stages do, from triage to the answer, and changes nothing. Earlier
- * messages of the chat count as they do there: the agent that they reached has the conversation, and what they were
- * answered is known. Documents are ranked in the knowledge bases of the agent that the line names, so that a mistake of
- * triage is not counted twice, else of the one that was chosen.
+ * Lets the product answer a line as the pipeline does, from triage to the answer, without changes. Earlier messages
+ * of the chat count as in the pipeline: the agent that got them has the conversation, and its answers are known.
+ * Documents are ranked in the knowledge bases of the line's agent, so that an error of triage is not counted twice,
+ * otherwise in those of the chosen agent.
  */
 export async function askProduct(asked: AskedProject, line: ResolvedLine): Promise<Asked> {
   const { history, currentAgentId } = await replayChat(asked, line.chat);
@@ -245,7 +245,10 @@ export async function askProduct(asked: AskedProject, line: ResolvedLine): Promi
   };
 }
 
-/** What was said in a chat, and who has it. The product answers earlier messages that the line has no answer for. */
+/**
+ * Returns the history of a chat, and the agent that has it. The product answers earlier messages without an answer in
+ * the line.
+ */
 async function replayChat(
   asked: AskedProject,
   chat: ResolvedLine["chat"],
@@ -284,7 +287,7 @@ function triage(
   });
 }
 
-/** The answer, and what was searched for. An agent that fails hands over, as in the pipeline. */
+/** Returns the answer, and the search query. If the agent fails, the message is handed over, as in the pipeline. */
 async function answerMessage(
   { search }: AskedProject,
   agent: Agent | null,

@@ -47,7 +47,7 @@ const render = (lines: ScoredLine[], learnSeconds: number | null = null) =>
   linesOf(renderScores({ scores: scoreLines(lines), policies, learnSeconds }, { paint: terminal.paint, width: 400 }));
 
 describe("the scores", () => {
-  test("are a row each, with what they are of", () => {
+  test("are one row each, with their base", () => {
     const lines = render([LINE, { ...LINE, isAsExpected: null }], 0.31);
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -64,7 +64,7 @@ describe("the scores", () => {
     );
   });
 
-  test("have no row for what no line says", () => {
+  test("have no row for parts that no line specifies", () => {
     const text = render([{ ...LINE, agent: null, retrieval: null, answer: null, isAsExpected: null }]).join("\n");
     expect(text).not.toMatch(/Routing|Retrieval|Answers|Handoffs|THRESHOLD|Calibration/);
     expect(text).toContain("Lines as expected – 0 of 0; 1 without expected results");
@@ -75,7 +75,7 @@ describe("the worst lines", () => {
   const worstOf = (change: Partial<LinePrediction>) =>
     linesOf(renderWorst([{ ...PREDICTION, ...change }], { paint: terminal.paint, width: 400 })).slice(1);
 
-  test("say what was asked, expected and got, and why", () => {
+  test("show the message, the expected and the actual result, and the reason", () => {
     expect(worstOf({})).toEqual([
       '12 "Where is it?"',
       'expected: agent billing; document "invoices.md"; answer with "under Account"',
@@ -84,7 +84,7 @@ describe("the worst lines", () => {
     ]);
   });
 
-  test("say what is none as such", () => {
+  test("show absent values as such", () => {
     const expected = { agent: null, document: null, answer: null };
     expect(worstOf({ expected, agent: null, answer: null }).slice(1, 3)).toEqual([
       "expected: no agent; no document; handed over to an operator",
@@ -92,7 +92,7 @@ describe("the worst lines", () => {
     ]);
   });
 
-  test("leave the terminal alone, whatever strangers have written, and keep to its width", () => {
+  test("escape external texts for the terminal, and fit its width", () => {
     const evil = "\u001b[2J\u202eevil\n".repeat(50);
     const prediction = { ...PREDICTION, text: evil, agent: evil, answer: evil, documents: [evil], agentWhy: evil };
     const text = renderWorst([prediction], terminal);

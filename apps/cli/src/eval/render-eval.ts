@@ -96,7 +96,7 @@ const POLICY_TEXTS: Record<ReviewPolicy, (threshold: number) => string> = {
   review: (threshold) => `is always reviewed (evaluated with threshold ${threshold})`,
 };
 
-/** From where on the agents send now, to be compared with the thresholds. */
+/** Returns the current thresholds of the agents, for comparison with the table. */
 function renderPolicies(policies: readonly AgentPolicy[]): string {
   const shown = policies
     .slice(0, SHOWN_AGENTS)
@@ -108,7 +108,7 @@ function renderPolicies(policies: readonly AgentPolicy[]): string {
   return `Now: ${shown.join("; ")}${rest > 0 ? `; and ${rest} more agents` : ""}.`;
 }
 
-/** What an evaluation found, as tables for a person. */
+/** Returns the result of an evaluation as tables. */
 export function renderScores({ scores, policies, learnSeconds }: Omit<EvalResult, "worst">, view: View): string {
   const { paint, width } = view;
   const { scored, asExpected, score, lines, thresholds } = scores;
@@ -137,7 +137,7 @@ export function renderScores({ scores, policies, learnSeconds }: Omit<EvalResult
 
 const quoted = (text: string) => `"${safeLine(text, TEXT_CHARS)}"`;
 
-/** The first few of several, each in quotation marks. */
+/** Returns the first few of several names, in quotation marks. */
 function someOf(names: readonly string[]): string {
   const rest = names.length - SHOWN_NAMES;
   return names.slice(0, SHOWN_NAMES).map(quoted).join(" or ") + (rest > 0 ? ` or ${rest} more` : "");
@@ -168,9 +168,9 @@ function gotOf(prediction: LinePrediction): string {
   ].join("; ");
 }
 
-/** The lines that came out worst, each with what was asked, expected and got, and why. */
+/** Returns the worst lines, each with the message, the expected and the actual result, and the reason. */
 export function renderWorst(worst: readonly LinePrediction[], { paint, width }: View): string {
-  // Each fact is a row of its own: cli-table3 takes long for long cells of several lines.
+  // Each fact has its own row: cli-table3 is slow with long cells of several lines.
   const rows = worst.flatMap((prediction) => [
     [String(prediction.line), paint.bold(quoted(prediction.text))],
     ["", `expected: ${expectedOf(prediction)}`],

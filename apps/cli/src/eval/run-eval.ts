@@ -16,7 +16,7 @@ import type { EvalSearch, LinePrediction } from "./judge-line.ts";
 import { readEvalFile, resolveLines, suggestNames } from "./eval-lines.ts";
 import type { LineError, NamedDocument, ResolvedLine } from "./eval-lines.ts";
 import { renderScores, renderWorst } from "./render-eval.ts";
-import { keepOfLine, scoreLines } from "./score-lines.ts";
+import { figuresOf, scoreLines } from "./score-lines.ts";
 import type { EvalResult, ScoredLine } from "./score-lines.ts";
 
 /** Maximum number of errors of the file that are shown; the others are counted. */
@@ -24,10 +24,10 @@ const SHOWN_ERRORS = 50;
 const ERROR_CHARS = 300;
 
 /** Minimum interval between two lines of progress. */
-const WATCHED_MS = 200;
+const PROGRESS_INTERVAL_MS = 200;
 const UNWATCHED_MS = 5_000;
 
-/** The project that is evaluated: its agents, what triage has learned, and its documents. */
+/** The evaluated project: its agents, trained triage, and documents. */
 interface EvalProject {
   id: ProjectId;
   agents: Agent[];
@@ -52,7 +52,7 @@ async function readEvalProject(store: Store, id: ProjectId): Promise<EvalProject
 
 /** Options of an evaluation. */
 interface EvalOptions {
-  /** This agent answers, not the one that triage would choose. */
+  /** This agent answers instead of the one that triage would choose. */
   onlyAgent: Agent | null;
   /** Number of worst lines to return. */
   show: number;
@@ -60,7 +60,7 @@ interface EvalOptions {
   onLine: (done: number, prediction: LinePrediction) => Promise<void>;
 }
 
-/** Evaluates the lines one after the other. Keeps only figures of each line, so that memory stays small. */
+/** Evaluates the lines one after the other. Stores only figures of each line, which limits memory. */
 async function runEval(
   { store, embeddings }: { store: Store; embeddings: Embeddings | null },
   project: EvalProject,
@@ -81,7 +81,7 @@ async function runEval(
     for (const [index, line] of lines.entries()) {
       const asked = await askProduct({ models, project: id, agents, learned, search, searchWords, onlyAgent }, line);
       const judged = judgeLine(line, asked, onlyAgent === null);
-      scored.push(keepOfLine(judged));
+      scored.push(figuresOf(judged));
       const prediction = describeLine(judged, { nameOfAgent, keyOfDocument });
       const badness = badnessOf(judged);
       if (badness > 0) {
@@ -156,10 +156,10 @@ async function openOut(cli: Cli, path: string, file: string): Promise<FileHandle
   }
 }
 
-/** Shows the progress: in the status line on a terminal, else as a line every few seconds. */
+/** Shows the progress: in the status line on a terminal, otherwise as a line every few seconds. */
 function progressOf({ terminal }: Cli, total: number): (done: number) => void {
   const startedAt = performance.now();
-  const everyMs = terminal.isWatched ? WATCHED_MS : UNWATCHED_MS;
+  const everyMs = terminal.isWatched ? PROGRESS_INTERVAL_MS : UNWATCHED_MS;
   let shownAt = startedAt;
   return (done) => {
     const now = performance.now();
@@ -183,8 +183,8 @@ interface EvalInput {
 }
 
 /**
- * `svc eval`: quality of routing, search and answers on the messages of a file. Nothing runs if a line of the file is
- * invalid: all invalid lines are named. Ctrl-C ends it between two lines.
+ * `svc eval`: quality of routing, search and answers on the messages of a file. If lines of the file are invalid, it
+ * lists all of them and does not start. Ctrl-C stops it between two lines.
  */
 export async function evaluateFile(
   cli: Cli,

@@ -25,7 +25,7 @@ const answered = (change: Partial<Answer>): ScoredLine =>
     },
   });
 
-test("parts that no line says anything about are null, and so is the score", () => {
+test("parts that no line specifies are null, and so is the score", () => {
   expect(scoreLines([line({}), line({ ms: 4 })])).toEqual({
     lines: 2,
     scored: 0,
@@ -40,12 +40,12 @@ test("parts that no line says anything about are null, and so is the score", () 
   });
 });
 
-test("the score is the share of the lines that are as expected, of those that say something", () => {
+test("the score is the share of lines as expected, of those with expectations", () => {
   const lines = [true, false, true, null].map((isAsExpected) => line({ isAsExpected }));
   expect(scoreLines(lines)).toMatchObject({ lines: 4, scored: 3, asExpected: 2, score: 2 / 3 });
 });
 
-test("triage counts right agents, and finds of nobody's messages apart", () => {
+test("triage counts right agents, and messages for no agent separately", () => {
   const agent = (isRight: boolean, expectsNone: boolean, choseNone: boolean) =>
     line({ agent: { isRight, expectsNone, choseNone } });
   const lines = [
@@ -65,7 +65,7 @@ test("triage counts right agents, and finds of nobody's messages apart", () => {
   });
 });
 
-test("answers are right, wrong or handed over, and refusals are counted apart", () => {
+test("answers are right, wrong or handed over, and refusals are counted separately", () => {
   const { answers } = scoreLines([
     answered({}),
     answered({ outcome: "wrong", isTextRight: false }),
@@ -88,7 +88,7 @@ test("answers are right, wrong or handed over, and refusals are counted apart", 
   });
 });
 
-test("a threshold says how many answers it would send and how many of them are right", () => {
+test("a threshold shows how many answers it would send and how many of them are right", () => {
   const { thresholds } = scoreLines([
     answered({ confidence: 0.3 }),
     answered({ confidence: 0.65, isTextRight: false }),
@@ -108,7 +108,7 @@ test("a threshold says how many answers it would send and how many of them are r
   ]);
 });
 
-test("nothing to measure is null, not a number", () => {
+test("a measure without data is null", () => {
   expect([mean([]), share([], () => true), percentile([], 0.95), auroc([], [1]), rejectedAt([1], [], 0.9)]).toEqual([
     null,
     null,
@@ -120,23 +120,23 @@ test("nothing to measure is null, not a number", () => {
   expect(rankingScores([{ relevant: {}, ranked: ["a"] }])).toMatchObject({ queries: 0, ndcg10: null, hit1: null });
 });
 
-test("a percentile is one of the numbers", () => {
+test("a percentile is one of the values", () => {
   const numbers = Array.from({ length: 100 }, (_, index) => 100 - index);
   expect(percentile(numbers, 0.95)).toBe(95);
   expect(percentile([7], 0.95)).toBe(7);
 });
 
-test("auroc is the chance that a high one is above a low one, and ties count half", () => {
+test("auroc is the probability that a high value is above a low one, and ties count half", () => {
   expect(auroc([0.9, 0.4], [0.1, 0.4])).toBe(0.875);
   expect(auroc([1], [0])).toBe(1);
 });
 
-test("what is rejected lies below the score that most of the high ones reach", () => {
+test("rejected values are below the score that most high values reach", () => {
   expect(rejectedAt([0.2, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9], [0.1, 0.5, 0.65, 0.7], 0.75)).toBe(0.75);
 });
 
 describe("rankingScores", () => {
-  test("counts places as the papers do", () => {
+  test("counts ranks as in the papers", () => {
     const scores = rankingScores([
       { relevant: { a: 1, b: 1 }, ranked: ["x", "a", "a", "b"] },
       { relevant: { c: 1 }, ranked: ["c"] },
@@ -147,18 +147,18 @@ describe("rankingScores", () => {
     expect(scores.map).toBeCloseTo(((1 / 2 + 2 / 3) / 2 + 1) / 2, 12);
   });
 
-  test("what lies below the tenth place or was not found is worth nothing", () => {
+  test("documents below rank ten or not found score zero", () => {
     const deep = [..."b c d e f g h i j k".split(" "), "a"];
     expect(rankingScores([{ relevant: { a: 1 }, ranked: deep }])).toMatchObject({ mrr10: 0, ndcg10: 0, recall100: 1 });
     expect(rankingScores([{ relevant: { a: 1 } }])).toMatchObject({ queries: 1, mrr10: 0, hit3: 0, map: 0 });
   });
 
-  test("documents may be called like anything", () => {
+  test("documents may have any name", () => {
     expect(rankingScores([{ relevant: Object.fromEntries([["__proto__", 1]]), ranked: ["__proto__"] }]).hit1).toBe(1);
   });
 });
 
-test("calibration compares how sure decisions were with how many were right, step by step", () => {
+test("calibration compares confidence with correctness in steps", () => {
   const decision = (confidence: number, isRight: boolean) => ({ confidence, isRight });
   const measured = calibrationOf([
     decision(1, true),

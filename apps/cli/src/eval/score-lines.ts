@@ -1,31 +1,31 @@
 import type { ReviewPolicy } from "@svc/contracts";
 import type { AnswerOutcome, JudgedLine, LinePrediction } from "./judge-line.ts";
 
-/** Result of a threshold that all agents would have. */
+/** Result of a threshold applied to all agents. */
 interface ThresholdRow {
   threshold: number;
   answered: number;
-  /** Of the answered ones. */
+  /** Number of right answers among the answered ones. */
   right: number;
   wrong: number;
 }
 
-/** What an evaluation found. A part that no line says anything about is null; shares are 0 to 1. */
+/** Result of an evaluation. A part that no line specifies is null; shares are 0 to 1. */
 export interface EvalScores {
   lines: number;
-  /** Lines that say something to be compared, and how many of them came out as they say. */
+  /** Lines with expectations, and how many of them were as expected. */
   scored: number;
   asExpected: number;
-  /** `asExpected` of `scored`; null when nothing is scored. */
+  /** `asExpected` of `scored`; null if nothing is scored. */
   score: number | null;
   triage: {
     lines: number;
     right: number;
     accuracy: number | null;
-    /** Messages that are for none of the agents. */
+    /** Messages for no agent. */
     noneLines: number;
     noneRecall: number | null;
-    /** How often "none of them" was chosen, and how often that was right. */
+    /** How often "no agent" was chosen, and how often that was right. */
     noneChosen: number;
     nonePrecision: number | null;
   } | null;
@@ -33,29 +33,29 @@ export interface EvalScores {
     lines: number;
     hit1: number | null;
     hit3: number | null;
-    /** Mean of 1 / place of the first wanted document among ten. */
+    /** Mean of 1 / rank of the first expected document among ten. */
     mrr10: number | null;
     ndcg10: number | null;
   } | null;
   answers: {
-    /** Lines that say what the answer must contain, and what became of them. */
+    /** Lines with an expected text, and their outcomes. */
     lines: number;
     right: number;
     wrong: number;
-    /** Handed to a person although there is an answer: false refusals. */
+    /** Handed over to a person although there is an answer: false refusals. */
     handedOver: number;
-    /** Of these, how many had the right answer but were not sure enough. */
+    /** Number of these with the right answer, but a confidence below the threshold. */
     handedOverRight: number;
     rightShare: number | null;
     falseRefusals: number | null;
-    /** Lines that a person has to answer, and how many were handed over. */
+    /** Lines that a person must answer, and how many were handed over. */
     refusalLines: number;
     refused: number;
     rightRefusals: number | null;
   } | null;
   thresholds: ThresholdRow[];
   calibration: { triage: Calibration | null; answers: Calibration | null };
-  /** Milliseconds that a message took. */
+  /** Duration of a message in milliseconds. */
   ms: { mean: number | null; p95: number | null };
 }
 
@@ -70,15 +70,15 @@ export interface AgentPolicy {
 export interface EvalResult {
   scores: EvalScores;
   worst: LinePrediction[];
-  /** Policies of the evaluated agents: all that are enabled, or the one that was named. */
+  /** Policies of the evaluated agents: all enabled ones, or the given one. */
   policies: AgentPolicy[];
-  /** Seconds until triage was ready; null if there was nothing to learn. */
+  /** Seconds until triage was trained; null if there was nothing to learn. */
   learnSeconds: number | null;
 }
 
 const THRESHOLDS = [0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-/** Adds up what came out of the lines. */
+/** Aggregates the results of the lines. */
 export function scoreLines(lines: readonly ScoredLine[]): EvalScores {
   const scored = lines.filter(({ isAsExpected }) => isAsExpected !== null);
   const asExpected = scored.filter(({ isAsExpected }) => isAsExpected === true).length;
@@ -114,7 +114,7 @@ export function scoreLines(lines: readonly ScoredLine[]): EvalScores {
   };
 }
 
-/** What is kept of a line: no texts, so that a long file takes little memory. */
+/** Figures of a line without texts, so that a long file takes little memory. */
 export interface ScoredLine {
   isAsExpected: boolean | null;
   triageConfidence: number;
@@ -131,7 +131,7 @@ export interface ScoredLine {
 }
 
 /** Facts of a line that the scores need. */
-export function keepOfLine({ asked, agent, retrieval, answer, isAsExpected }: JudgedLine): ScoredLine {
+export function figuresOf({ asked, agent, retrieval, answer, isAsExpected }: JudgedLine): ScoredLine {
   return {
     isAsExpected,
     triageConfidence: asked.triage.confidence,
@@ -208,26 +208,25 @@ function scoreThreshold(lines: readonly ScoredLine[], threshold: number): Thresh
   return { threshold, answered: answered.length, right, wrong: answered.length - right };
 }
 
-// Measures of information retrieval and classification, as the papers define them. Each is null where there is nothing
-// to measure.
+// Measures of information retrieval and classification, as the papers define them. Each is null without data.
 
-/** The mean of numbers. */
+/** Returns the mean of numbers. */
 export function mean(numbers: readonly number[]): number | null {
   return numbers.length === 0 ? null : numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 }
 
-/** The share of items that are so, 0 to 1. */
+/** Returns the share of matching items, 0 to 1. */
 export function share<Item>(items: readonly Item[], isOne: (item: Item) => boolean): number | null {
   return mean(items.map((item) => (isOne(item) ? 1 : 0)));
 }
 
-/** The number below which this share of the numbers lies (nearest rank). */
+/** Returns the percentile of numbers (nearest rank). */
 export function percentile(numbers: readonly number[], below: number): number | null {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * below) - 1)] ?? null;
 }
 
-/** The chance that one of `highs` is above one of `lows` (area under the ROC curve); ties count half. */
+/** Returns the probability that one of `highs` is above one of `lows` (area under the ROC curve); ties count half. */
 export function auroc(highs: readonly number[], lows: readonly number[]): number | null {
   if (highs.length === 0 || lows.length === 0) return null;
   const all = [...highs.map((value) => ({ value, isHigh: true })), ...lows.map((value) => ({ value, isHigh: false }))];
@@ -242,32 +241,32 @@ export function auroc(highs: readonly number[], lows: readonly number[]): number
   return (rankSum - (highs.length * (highs.length + 1)) / 2) / (highs.length * lows.length);
 }
 
-/** The share of `lows` below the score that the share `kept` of `highs` reaches. */
+/** Returns the share of `lows` below the score that the share `kept` of `highs` reaches. */
 export function rejectedAt(highs: readonly number[], lows: readonly number[], kept: number): number | null {
   const sorted = highs.toSorted((a, b) => a - b);
   const threshold = sorted[Math.floor(sorted.length * (1 - kept))];
   return threshold === undefined || lows.length === 0 ? null : share(lows, (low) => low < threshold);
 }
 
-/** What a search should have found, each with its grade, and what it found, best first. */
+/** Relevant documents with their grades, and the found ones, best first. */
 export interface RankedRow {
   relevant?: Readonly<Record<string, number>> | undefined;
   ranked?: readonly (string | number)[] | undefined;
 }
 
-/** Measures of a ranking over all queries that have something to find. */
+/** Measures of a ranking over all queries with relevant documents. */
 export interface RankingScores {
   queries: number;
-  /** Normalised discounted cumulative gain of the first ten (Järvelin and Kekäläinen 2002). */
+  /** Normalized discounted cumulative gain of the first ten (Järvelin and Kekäläinen 2002). */
   ndcg10: number | null;
   recall5: number | null;
   recall10: number | null;
   recall100: number | null;
-  /** Mean of 1 / place of the first relevant one, 0 below the tenth. */
+  /** Mean of 1 / rank of the first relevant document, 0 below ten. */
   mrr10: number | null;
-  /** Share of the queries with a relevant one in the first place. */
+  /** Share of the queries with a relevant document at rank 1. */
   hit1: number | null;
-  /** The same among the first three. */
+  /** Share of the queries with a relevant document among the first three. */
   hit3: number | null;
   /** Mean average precision. */
   map: number | null;
@@ -279,7 +278,7 @@ interface CountedRow {
   ranked: string[];
 }
 
-/** Measures of the first hundred that were found. What was found twice counts once; queries without grades are left out. */
+/** Returns the measures of the first hundred documents. Duplicates count once; queries without grades are skipped. */
 export function rankingScores(rows: readonly RankedRow[]): RankingScores {
   const counted = rows
     .map(({ relevant, ranked }): CountedRow => ({
@@ -318,7 +317,7 @@ function averagePrecision({ grades, ranked }: CountedRow): number {
   return precisions.reduce((sum, precision) => sum + precision, 0) / grades.size;
 }
 
-/** A decision: how sure it was, 0 to 1, and whether it was right. */
+/** A decision with its confidence, 0 to 1, and whether it was right. */
 export interface SureDecision {
   confidence: number;
   isRight: boolean;
@@ -329,15 +328,15 @@ export interface Calibration {
   decisions: number;
   meanConfidence: number | null;
   rightShare: number | null;
-  /** How far the two lie apart on average, in ten steps of confidence (expected calibration error). */
+  /** Mean difference between confidence and correctness in ten steps (expected calibration error). */
   error: number | null;
-  /** The steps that have decisions, the least sure first. */
+  /** Steps with decisions, the least confident first. */
   steps: { from: number; decisions: number; meanConfidence: number | null; rightShare: number | null }[];
 }
 
 const STEPS = 10;
 
-/** Compares how sure decisions were with how often they were right. */
+/** Compares the confidence of decisions with how often they were right. */
 export function calibrationOf(decisions: readonly SureDecision[]): Calibration {
   const confidenceOf = (group: readonly SureDecision[]) => mean(group.map(({ confidence }) => confidence));
   const rightOf = (group: readonly SureDecision[]) => share(group, ({ isRight }) => isRight);

@@ -51,8 +51,8 @@ function nameOfPage(address: string): string {
 }
 
 /**
- * Reads a file or fetches a page, whole. Throws CliError with the reason why it cannot be read, and the reason of the
- * signal when a fetch is given up.
+ * Reads a whole file or page. Throws CliError with the reason why it cannot be read, and the reason of the signal if
+ * a fetch is aborted.
  */
 async function readSource(source: Source, fetcher: PageFetcher, signal: AbortSignal): Promise<FileToIngest> {
   if (source.kind === "file") {
@@ -62,7 +62,7 @@ async function readSource(source: Source, fetcher: PageFetcher, signal: AbortSig
     const { url, bytes, mime } = await fetcher.fetch(source.url, signal);
     return { key: source.key, name: nameOfPage(url), bytes, url, ...(mime === null ? {} : { mime }) };
   } catch (error) {
-    // Whatever keeps a page from being fetched concerns that page alone, also where it may pass.
+    // An error of fetching a page only concerns that page, even if it is temporary.
     throw error instanceof ServiceError ? badFile(error.message, error) : error;
   }
 }
@@ -89,8 +89,9 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Adds files and pages to a knowledge base, one after the other; a bad one does not keep the others out. When the
- * signal aborts, the file at hand is ended and the rest left: what was added stays, and added again it is unchanged.
+ * Adds files and pages to a knowledge base, one after the other; an invalid one does not prevent the others. When the
+ * signal is aborted, it completes the current file and skips the rest: added files stay, and are unchanged if added
+ * again.
  */
 async function ingestSources(
   deps: AddDeps,
@@ -109,7 +110,7 @@ async function ingestSources(
       const { status, chunks, documentId } = await ingestFile(deps, target.project, target.kbId, file);
       added = { file: source.name, status, chunks, documentId, key: source.key };
     } catch (error) {
-      // A fetch that was given up is no failure of the page.
+      // An aborted fetch is not an error of the page.
       if (signal.aborted && error === signal.reason) return;
       added = { file: source.name, status: "failed", error: reasonOf(error) };
     }
@@ -126,10 +127,12 @@ async function ingestSources(
 }
 
 const NAME_CHARS = 80;
-/** Maximum number of attempts while somebody else changes the agent. */
+/** Maximum number of attempts while another operator changes the agent. */
 const MAX_TRIES = 3;
 
-/** Returns true if a knowledge base contains only the product's guide, or only the documents of the demo shop. */
+/**
+ * Returns true if a knowledge base contains only the product's documentation, or only the documents of the demo shop.
+ */
 async function isOurs(operations: BoundOperations, { id, name }: KbItem): Promise<boolean> {
   if (name !== FIRST_AGENT.kb && name !== DEMO_KB.name) return false;
   const pages = new Set(await readdir(await findGuideDir()));
@@ -137,9 +140,12 @@ async function isOurs(operations: BoundOperations, { id, name }: KbItem): Promis
   return (await listAllDocuments(operations, id)).every(({ key }) => isOurKey(key));
 }
 
-/** Assigns the knowledge base to the agent instead of the product's guide. Returns false if somebody else has changed the agent. */
+/**
+ * Assigns the knowledge base to the agent instead of the product's documentation. Returns false if another operator
+ * has changed the agent.
+ */
 async function replaceGuide({ updateAgent }: BoundOperations, agent: Agent, kbId: string): Promise<boolean> {
-  // The description of the guide no longer applies, and triage would use it.
+  // The description of the product's documentation no longer applies, and triage would use it.
   const description = agent.description === FIRST_AGENT.description ? "" : agent.description;
   try {
     await updateAgent({ id: agent.id, versions: [agent.version] }, { kbIds: [kbId], description });
@@ -151,11 +157,12 @@ async function replaceGuide({ updateAgent }: BoundOperations, agent: Agent, kbId
 }
 
 /**
- * Makes sure that an agent answers from a knowledge base that was filled. If no agent has it, and the project's only
- * agent answers from nothing but the product's guide and demo shop, that agent gets it and these are taken from it; else nothing is
- * changed. Returns a line for a person: what was changed, or how to assign it; null if an agent has it already.
+ * Ensures that an agent answers from a new knowledge base. If no agent uses it, and the project's only agent answers
+ * from nothing but the product's documentation and the demo shop, that agent gets it instead of these; otherwise
+ * nothing is changed. Returns a line for the user with the change, or how to assign it; null if an agent already uses
+ * it.
  */
-async function giveKb(
+async function assignKb(
   cli: Cli,
   operations: BoundOperations,
   projectName: string,
@@ -194,7 +201,7 @@ const ensureTarget = audited(
   { objectOf: (_args, made) => made?.kb.id ?? null, countOf: (_args, { created }) => (created ? 1 : 0) },
 );
 
-/** Leaves one row in the audit log for all sources, with the number of documents that were added or replaced. */
+/** Adds one row to the audit log for all sources, with the number of added or replaced documents. */
 const addAll = audited(
   "documents.add",
   (
@@ -217,16 +224,19 @@ interface AddingOptions {
   isForced?: boolean;
 }
 
-/** The store for reading every file again, as if the knowledge base did not know it. A document is still replaced by its key. */
-const forgetSources = (store: Store): Store => ({
+/**
+ * Returns a store in which the knowledge base is empty, so that every file is read again. Documents are still
+ * replaced by their key.
+ */
+const withoutSources = (store: Store): Store => ({
   ...store,
   documents: { ...store.documents, findBySource: () => Promise.resolve(null) },
 });
 
 /**
- * Adds what was found to the knowledge base of this name, which is made when there is none, and shows how far it is.
- * Returns the result for each, including those that could not be read. If no agent has the knowledge base, one gets it,
- * or a note says how.
+ * Adds sources to the knowledge base of this name, which is created if it does not exist, and shows the progress.
+ * Returns the result for each source, including those that could not be read. If no agent uses the knowledge base,
+ * one gets it, or a note explains how.
  */
 export async function addFound(
   cli: Cli,
@@ -241,11 +251,13 @@ export async function addFound(
   const reader = createFileReader();
   const progress = watchProgress(cli.terminal, found.sources.length);
   try {
-    const deps = { store: isForced ? forgetSources(store) : store, log, reader, fetcher };
+    const deps = { store: isForced ? withoutSources(store) : store, log, reader, fetcher };
     const added = await addAll(deps, principal, target.kb.id, { sources: found.sources, signal, progress });
     progress.close();
     const isFilled = added.some(({ status }) => status !== "failed");
-    const advice = isFilled ? await giveKb(cli, await bindOperations(context), principal.projectName, target.kb) : null;
+    const advice = isFilled
+      ? await assignKb(cli, await bindOperations(context), principal.projectName, target.kb)
+      : null;
     if (advice !== null) cli.terminal.note(advice);
     return [...failed, ...added];
   } finally {

@@ -37,15 +37,15 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe("what a folder holds", () => {
-  test("is every file that can be read, in it and below, by name and by its own path; circles of links end", async () => {
+describe("the contents of a folder", () => {
+  test("are all readable files in it and below, by name and under their own path; link cycles end", async () => {
     const { files, skipped, unread } = await walkFolder(join(folder, "docs"));
     expect(files).toEqual(["a.PDF", "also-b.md", "b.md", "deep/er/c.html"].map((file) => join(folder, "docs", file)));
     expect(Object.fromEntries(skipped)).toEqual({ ".png": 2, "": 1 });
     expect(unread).toEqual([{ path: join(folder, "docs", "broken.md"), error: "no such file" }]);
   });
 
-  test("is nothing that a link leads to out of it, be it a file or a folder; such links are named", async () => {
+  test("exclude files and folders that a link points to outside of it; such links are listed", async () => {
     const { linksOut } = await walkFolder(join(folder, "docs"));
     expect(linksOut).toEqual(["link", "secret.md"].map((link) => join(folder, "docs", link)));
     expect(await walkFolder(join(folder, "docs", "link"))).toMatchObject({
@@ -54,7 +54,7 @@ describe("what a folder holds", () => {
     });
   });
 
-  test("is nothing where it is empty", async () => {
+  test("are empty for an empty folder", async () => {
     expect(await walkFolder(join(folder, "empty"))).toMatchObject({ files: [], unread: [] });
   });
 
@@ -78,8 +78,8 @@ describe("what a folder holds", () => {
   });
 });
 
-describe("words of the command line", () => {
-  test("lead to files, folders and pages, each once; a file that is named may have any ending", async () => {
+describe("arguments of the command line", () => {
+  test("name files, folders and pages, each once; a named file may have any extension", async () => {
     const words = ["single.rst", "docs", "./docs/b.md", "https://example.com/a#part", "HTTPS://example.com/a"];
     const { sources, failed, skipped, linksOut } = await findSources(folder, words);
     expect(sources.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
@@ -95,7 +95,7 @@ describe("words of the command line", () => {
     expect(linksOut).toEqual(["docs/link", "docs/secret.md"]);
   });
 
-  test("that lead nowhere are failures of their own", async () => {
+  test("that do not exist are separate failures", async () => {
     const { sources, failed } = await findSources(folder, ["gone.md", "single.rst/x.md", "http://", "single.rst"]);
     expect(sources).toHaveLength(1);
     expect(failed).toEqual([
@@ -107,7 +107,7 @@ describe("words of the command line", () => {
 });
 
 describe("the key of a document", () => {
-  test("is the same however the path of its file is written", () => {
+  test("is the same for every spelling of its file's path", () => {
     expect(documentKeyOf("/docs", "./a/../guide.md")).toBe("guide.md");
     expect(documentKeyOf("/docs", "/docs/guide.md")).toBe("guide.md");
     expect(documentKeyOf("/docs/a", "../guide.md")).toBe("/docs/guide.md");
@@ -115,7 +115,7 @@ describe("the key of a document", () => {
     expect(documentKeyOf("/docs", ".")).toBe("");
   });
 
-  test("is the address of its page without a fragment", () => {
+  test("is the URL of its page without a fragment", () => {
     expect(pageKeyOf("HTTPS://Example.com:443/a b?c#d")).toBe("https://example.com/a%20b?c");
     expect(pageKeyOf("https://")).toBeNull();
     expect(isWebAddress("Http://x")).toBe(true);

@@ -16,7 +16,7 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   ELOOP: "is a link that leads to itself",
 };
 
-/** A file that cannot become a document, with the reason as half a sentence. */
+/** Returns the error of a file that cannot become a document, with the reason as half a sentence. */
 export const badFile = (message: string, cause?: unknown): CliError => failure("bad_file", message, { cause });
 
 /** Returns why a path cannot be read, as a CliError. Rethrows errors that are not about the path. */
@@ -28,7 +28,7 @@ export function errorOfPath(error: unknown): CliError {
   return badFile(reason, error);
 }
 
-/** Endings of the files of a folder that are taken; a file that is named by itself may have any. */
+/** Extensions of the files of a folder that are added; a file named by itself may have any. */
 const ENDINGS: ReadonlySet<string> = new Set([
   ".md",
   ".markdown",
@@ -46,7 +46,7 @@ const ENDINGS: ReadonlySet<string> = new Set([
   ".tsv",
 ]);
 
-/** Folders of other people's code. */
+/** Folders of third-party code. */
 const FOREIGN_FOLDERS: ReadonlySet<string> = new Set(["node_modules"]);
 
 /** An entry of a folder that could not be read. */
@@ -57,27 +57,27 @@ interface UnreadPath {
 
 /** Contents of a folder. */
 interface FolderContent {
-  /** Paths of the files that can be read, each beginning with the folder's. */
+  /** Paths of the readable files, each beginning with the folder's. */
   files: string[];
-  /** Of the files that were left out: how many have each ending, in lower case with its dot; empty for none. */
+  /** Number of skipped files by extension, in lower case with its dot; empty for none. */
   skipped: Map<string, number>;
   unread: UnreadPath[];
-  /** Links that were left out, since what they lead to lies outside of the folder. */
+  /** Skipped links whose targets are outside of the folder. */
   linksOut: string[];
 }
 
-/** Returns true if a path is a folder or inside it. Both are paths without links. */
+/** Returns true if a path is a folder or inside it. Both paths must be free of links. */
 function isInside(path: string, folder: string): boolean {
   const inside = relative(folder, path);
   return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 }
 
 /**
- * Looks through a folder and those in it, by name. Left out are hidden files and folders (which `.git` is),
- * `node_modules`, and files with an ending that is not read. Links are followed if they stay in the folder: the
- * person who put one there may not be allowed to read what this user can read. Each folder is looked at once, so that links in a
- * circle end, and by its own path rather than that of a link, so that a new link changes no other path. Throws CliError
- * when the folder itself cannot be read.
+ * Walks a folder and its subfolders, by name. Skips hidden files and folders (such as `.git`), `node_modules`, and
+ * files with other extensions. Follows links that stay in the folder: the person who created a link may not be
+ * allowed to read what this user can read. Each folder is read once, so that link cycles end, and under its own path
+ * rather than that of a link, so that a new link changes no other path. Throws CliError if the folder itself cannot
+ * be read.
  */
 export async function walkFolder(folder: string): Promise<FolderContent> {
   const content: FolderContent = { files: [], skipped: new Map(), unread: [], linksOut: [] };
@@ -121,7 +121,7 @@ export async function walkFolder(folder: string): Promise<FolderContent> {
   try {
     const root = await realpath(folder);
     await walk(folder, root);
-    // Each may hold further links, which then stand at the end.
+    // Each may have further links, which are appended.
     for (const linked of linkedFolders) await note(linked, (path) => walk(path, root));
   } catch (error) {
     throw errorOfPath(error);
@@ -129,24 +129,26 @@ export async function walkFolder(folder: string): Promise<FolderContent> {
   return content;
 }
 
-/** Something that becomes a document: `name` is what the person called it, `key` what the document is known as. */
+/** A source of a document: `name` is the user's name for it, `key` that of the document. */
 export type Source =
   | { kind: "file"; name: string; key: string; path: string }
   | { kind: "page"; name: string; key: string; url: string };
 
-/** Sources that arguments of the command line, or a sitemap, name. */
+/** Sources named by arguments of the command line or by a sitemap. */
 export interface FoundSources {
-  /** Each key once. */
+  /** Unique by key. */
   sources: Source[];
   /** Named paths and entries of folders that cannot be read. */
   failed: { file: string; error: string }[];
   /** Number of files that were skipped because of their extension. */
   skipped: Record<string, number>;
-  /** Links of folders that were left out, since they lead out of them. */
+  /** Skipped links of folders, which point outside of them. */
   linksOut: string[];
 }
 
-/** The name under which a file is known: its path from the folder, with forward slashes; its full path if it lies outside. */
+/**
+ * Returns the key of a file: its path relative to the folder, with forward slashes; its full path if it is outside.
+ */
 export function documentKeyOf(folder: string, file: string): string {
   const path = resolve(folder, file);
   const inside = relative(folder, path);
@@ -157,7 +159,7 @@ export function documentKeyOf(folder: string, file: string): string {
 /** Returns true if an argument is a URL and not a path. */
 export const isWebAddress = (word: string): boolean => /^https?:\/\//i.test(word);
 
-/** The name under which a page is known: its address without a fragment. Null for what is no address. */
+/** Returns the key of a page: its URL without a fragment. Null if it is not a URL. */
 export function pageKeyOf(address: string): string | null {
   const url = parseUrl(address);
   if (url === null) return null;
@@ -165,14 +167,14 @@ export function pageKeyOf(address: string): string | null {
   return url.href;
 }
 
-/** A page as a source. Throws CliError `usage` for what is no address. */
+/** Returns a page as a source. Throws CliError `usage` if it is not a URL. */
 function pageSource(address: string): Source {
   const key = pageKeyOf(address);
   if (key === null) throw usageError("is not a valid URL; check it for typos");
   return { kind: "page", name: address, key, url: key };
 }
 
-/** Finds everything that a folder holds, as sources. Throws CliError when it cannot be read. */
+/** Returns the contents of a folder as sources. Throws CliError if it cannot be read. */
 export async function findFolderSources(folder: string, word: string): Promise<FoundSources> {
   const { files, skipped, unread, linksOut } = await walkFolder(resolve(folder, word));
   return {
@@ -195,7 +197,7 @@ async function findOne(folder: string, word: string): Promise<FoundSources> {
   return justOne({ kind: "file", name: word, key: documentKeyOf(folder, path), path });
 }
 
-/** Puts what several places hold together, each key once. */
+/** Merges sources, unique by key. */
 export function joinFound(parts: readonly FoundSources[]): FoundSources {
   const sources = new Map<string, Source>();
   const skipped: Record<string, number> = {};
@@ -211,7 +213,10 @@ export function joinFound(parts: readonly FoundSources[]): FoundSources {
   };
 }
 
-/** Finds what words name: files, folders with all that is in them, and addresses. A word that leads nowhere is a failure. */
+/**
+ * Returns the sources that arguments name: files, folders with their contents, and URLs. An argument that does not
+ * exist is a failure.
+ */
 export async function findSources(folder: string, words: readonly string[]): Promise<FoundSources> {
   const parts: FoundSources[] = [];
   for (const word of words) {
@@ -234,7 +239,7 @@ interface FoundPages extends FoundSources {
 }
 
 /**
- * Finds the pages that a sitemap names. A sitemap that cannot be read, or one of an index, is a failure of its own.
+ * Returns the pages that a sitemap lists. A sitemap that cannot be read, or one of an index, is a separate failure.
  * Rejects with the reason of the signal.
  */
 export async function findSiteSources(

@@ -6,7 +6,7 @@ import type { AddedFile } from "./render-kb.ts";
 import { createTerminal } from "../terminal.ts";
 
 const HOSTILE = "\u001b[2Jbad\u202e\u0007";
-// oxlint-disable-next-line no-control-regex -- These are the characters that must not be there.
+// oxlint-disable-next-line no-control-regex -- Matches the characters that must not occur.
 const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 
 function open({ isTTY = false, isJson = false } = {}) {
@@ -24,19 +24,19 @@ const { terminal } = open();
 const done = (file: string): AddedFile => ({ file, status: "added", chunks: 3, documentId: "id", key: file });
 const failed = (file: string, error = "no"): AddedFile => ({ file, status: "failed", error });
 
-describe("what was added is shown", () => {
-  test("file by file with its passages, or the reason why not", () => {
+describe("added files are shown", () => {
+  test("one by one with their passages, or the error", () => {
     const table = renderAdded([done("a.md"), failed("b.md", "it is empty")], terminal);
     expect(table).toMatch(/^FILE +PASSAGES +RESULT\na\.md +3 +added\nb\.md +failed: it is empty$/);
   });
 
-  test("of very many files only with those that failed, and with nothing where none did", () => {
+  test("only as failures if there are very many, and not at all if none failed", () => {
     const many = Array.from({ length: 31 }, (_, index) => done(`${index}.md`));
     expect(renderAdded(many, terminal)).toBeNull();
     expect(renderAdded([...many, failed("x.md")], terminal)?.split("\n")).toHaveLength(2);
   });
 
-  test("in sum, and with what was left out", () => {
+  test("in total, with skipped files", () => {
     expect(renderSummary(summarize([done("a"), done("b"), failed("c")]))).toBe("2 added, 1 failed.");
     expect(renderSummary(summarize([]))).toBe("Nothing to do.");
     expect(renderSkipped({ "": 1, ".png": 3 })).toBe("Skipped 4 unsupported files: .png 3, no extension 1.");
@@ -47,7 +47,7 @@ describe("what was added is shown", () => {
   });
 });
 
-test("names, titles, texts and reasons of strangers cannot steer the terminal", () => {
+test("escapes external names, titles, texts and reasons for the terminal", () => {
   const at = "2026-11-21T14:20:53.394Z";
   const kb: KbItem = {
     id: "id",
@@ -107,8 +107,8 @@ test("names, titles, texts and reasons of strangers cannot steer the terminal", 
   }
 });
 
-describe("how far an adding is", () => {
-  test("is one line that changes where a person watches, and is taken away at the end", () => {
+describe("the progress of adding files", () => {
+  test("is one line that is updated on a terminal, and removed at the end", () => {
     const { terminal: watched, written } = open({ isTTY: true });
     const progress = watchProgress(watched, 2);
     progress.begin("a.md");
@@ -136,7 +136,7 @@ describe("how far an adding is", () => {
     expect(written.stderr).toBe("1 of 2  a.md (5 bytes)  added\n2 of 2  b.md (5 bytes)  failed: it is empty\n");
   });
 
-  test("names sizes as people do", () => {
+  test("has sizes in readable units", () => {
     expect([0, 1_023, 1_024, 1_048_575, 1_048_576, 52_428_800].map(renderSize)).toEqual([
       "0 bytes",
       "1023 bytes",

@@ -4,7 +4,7 @@ import { renderTable, toSecond } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The result of adding a file or page; `file` is the word on the command line. */
+/** Result of adding a file or page; `file` is its name on the command line. */
 export type AddedFile =
   | { file: string; status: AddedDocument["status"]; chunks: number; documentId: string; key: string }
   | { file: string; status: "failed"; error: string };
@@ -12,7 +12,7 @@ export type AddedFile =
 /** Number of files by status. */
 type AddedSummary = Record<AddedFile["status"], number>;
 
-/** Up to so many files are all shown; of more, those that failed. */
+/** Up to this number, all files are shown; otherwise only those that failed. */
 const MAX_ROWS = 30;
 
 const NAME_CHARS = 80;
@@ -25,13 +25,13 @@ export function summarize(files: readonly AddedFile[]): AddedSummary {
   return summary;
 }
 
-/** The outcomes in a line, as in "3 added, 1 failed"; what did not happen is left out. */
+/** Returns the outcomes in a line, as in "3 added, 1 failed", without those that are zero. */
 export function renderSummary(summary: Readonly<Record<string, number>>): string {
   const parts = Object.entries(summary).flatMap(([outcome, count]) => (count === 0 ? [] : [`${count} ${outcome}`]));
   return parts.length === 0 ? "Nothing to do." : `${parts.join(", ")}.`;
 }
 
-/** Files of folders that were left out, in a line; null when there are none. */
+/** Returns the number of skipped files in a line; null if there are none. */
 export function renderSkipped(skipped: Readonly<Record<string, number>>): string | null {
   const endings = Object.entries(skipped).toSorted(([, one], [, other]) => other - one);
   if (endings.length === 0) return null;
@@ -40,20 +40,20 @@ export function renderSkipped(skipped: Readonly<Record<string, number>>): string
   return `Skipped ${count} unsupported ${count === 1 ? "file" : "files"}: ${named.join(", ")}.`;
 }
 
-/** Names in a line, the first ten of them. */
+/** Returns the first ten names in a line. */
 export function renderNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => safeLine(name, NAME_CHARS));
   return [...shown, ...(names.length > MAX_NAMES ? [`and ${names.length - MAX_NAMES} more`] : [])].join(", ");
 }
 
-/** Links of folders that were left out, in a line; null when there are none. */
+/** Returns skipped links in a line; null if there are none. */
 export function renderLinksOut(links: readonly string[]): string | null {
   if (links.length === 0) return null;
   const subject = links.length === 1 ? "1 link that leads" : `${links.length} links that lead`;
   return `Skipped ${subject} out of the folder: ${renderNames(links)}.`;
 }
 
-/** The outcome for each file as a table; null when there is nothing to show. */
+/** Returns the outcome of each file as a table; null if there is nothing to show. */
 export function renderAdded(files: readonly AddedFile[], { paint, width }: Terminal): string | null {
   const shown = files.length > MAX_ROWS ? files.filter(({ status }) => status === "failed") : files;
   if (shown.length === 0) return null;
@@ -75,7 +75,7 @@ function describeState({ queued, failed }: KbItem, { yellow, red, green }: Termi
   return parts.length === 0 ? green("ready") : parts.join(", ");
 }
 
-/** Knowledge bases as a table. */
+/** Returns knowledge bases as a table. */
 export function renderKbs(kbs: readonly KbItem[], { paint, width }: Terminal): string {
   const rows = kbs.map((kb) => [
     safeLine(kb.name, LIST_NAME_CHARS),
@@ -87,7 +87,7 @@ export function renderKbs(kbs: readonly KbItem[], { paint, width }: Terminal): s
   return renderTable(["NAME", "DOCUMENTS", "PASSAGES", "UPDATED", "STATE"], rows, width);
 }
 
-/** Documents as a table: what each is known as, how it is, and its title or why it failed. */
+/** Returns documents as a table: their key, their state, and their title or why they failed. */
 export function renderDocuments(documents: readonly DocumentItem[], { paint, width }: Terminal): string {
   const { green, yellow, red } = paint;
   const statuses = { ready: green("ready"), queued: yellow("waiting"), failed: red("failed") } satisfies Record<
@@ -104,7 +104,7 @@ export function renderDocuments(documents: readonly DocumentItem[], { paint, wid
   return renderTable(["DOCUMENT", "STATUS", "PASSAGES", "UPDATED", "TITLE"], rows, width);
 }
 
-/** A passage that was found, with the name of its knowledge base. */
+/** A search result with the name of its knowledge base. */
 type FoundPassage = Omit<SearchHit, "kbId"> & { kb: string };
 
 /** Maximum length of the beginning of a passage, enough to identify it. */
@@ -112,7 +112,7 @@ const SNIPPET_CHARS = 300;
 const LINE_CHARS = 200;
 
 function renderHit(hit: FoundPassage, index: number, { paint }: Terminal): string {
-  // The title of a document is mostly its first heading.
+  // The title of a document is usually its first heading.
   const headings = hit.headingPath[0] === hit.title ? hit.headingPath : [hit.title, ...hit.headingPath];
   const path = headings.map((part) => safeLine(part, LINE_CHARS)).join(" › ");
   const origin = [safeLine(hit.kb, LINE_CHARS), ...(hit.url === undefined ? [] : [safeLine(hit.url, LINE_CHARS)])];
@@ -123,7 +123,7 @@ function renderHit(hit: FoundPassage, index: number, { paint }: Terminal): strin
   ].join("\n");
 }
 
-/** Passages as a person reads them, best first. Texts of strangers are made harmless. */
+/** Returns passages as text, best first. External texts are escaped. */
 export function renderHits(hits: readonly FoundPassage[], terminal: Terminal): string {
   return hits.length === 0
     ? "Nothing matches."
@@ -133,7 +133,7 @@ export function renderHits(hits: readonly FoundPassage[], terminal: Terminal): s
 /** Returns the lines that are not null, joined. */
 export const joinLines = (lines: readonly (string | null)[]) => lines.filter((line) => line !== null).join("\n");
 
-/** Called for each source as it begins and ends. */
+/** Callbacks for the begin and end of each source. */
 export interface AddProgress {
   begin(name: string): void;
   end(added: AddedFile, sizeBytes: number): void;
@@ -155,8 +155,7 @@ function renderBar(done: number, total: number): string {
 }
 
 /**
- * Shows the progress of adding files: on a terminal a bar in one line, elsewhere a line for each file. `close` removes the
- * bar.
+ * Shows the progress of adding files: a bar on a terminal, otherwise a line for each file. `close` removes the bar.
  */
 export function watchProgress(terminal: Terminal, total: number): AddProgress & { close(): void } {
   let done = 0;

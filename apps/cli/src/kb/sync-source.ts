@@ -27,33 +27,33 @@ import { confirm } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
 import { localPrincipal, withResources } from "../with-resources.ts";
 
-/** The address that a key is; null for any other key. */
+/** Returns the URL of a key; null for any other key. */
 const parsePage = (key: string): URL | null => (isWebAddress(key) ? parseUrl(key) : null);
 
 /**
- * The page that an address means: one site may be named with and without "www.", by http and https. Any other key as it
- * is.
+ * Returns the page of a URL: a site may be written with and without "www.", with http and https. Returns any other
+ * key unchanged.
  */
 export function pageIdOf(key: string): string {
   const url = parsePage(key);
   return url === null ? key : `${siteOf(url)}${url.pathname}${url.search}`;
 }
 
-/** Tells by its key whether a document comes from a source. */
+/** Decides by its key whether a document comes from a source. */
 type SourceScope = (key: string) => boolean;
 
-/** All that lies in a folder, which has this key. Never all there is: the key must not be empty. */
+/** Matches everything in the folder with this key. The key must not be empty, which would match everything. */
 export function scopeOfFolder(folderKey: string): SourceScope {
   const prefix = folderKey.endsWith("/") ? folderKey : `${folderKey}/`;
   return (key) => key.startsWith(prefix);
 }
 
-/** The folder that an address lies in, with its final slash. */
+/** Returns the folder of a URL, with its final slash. */
 const folderOf = ({ pathname }: URL) => pathname.slice(0, pathname.lastIndexOf("/") + 1);
 
 /**
- * The pages that a sitemap speaks for: those in its own folder and below (sitemaps.org, "Sitemap file location"); all of
- * its site when it names a page elsewhere, as sitemaps do that robots.txt names.
+ * Matches the pages that a sitemap is responsible for: those in its own folder and below (sitemaps.org, "Sitemap file
+ * location"), or its whole site if it lists a page elsewhere, as sitemaps in robots.txt may.
  */
 export function scopeOfSitemap(sitemap: string, pages: readonly string[]): SourceScope {
   const start = new URL(sitemap);
@@ -67,21 +67,21 @@ export function scopeOfSitemap(sitemap: string, pages: readonly string[]): Sourc
   };
 }
 
-/** A folder or site as it is now. */
+/** The current state of a folder or site. */
 interface SourceState {
   found: FoundSources;
-  /** Tells by its key whether a document comes from it. */
+  /** Decides by its key whether a document comes from this source. */
   isOfSource: SourceScope;
   /**
-   * Whether a document that was not found is still there all the same: a file that was left out for its name, its ending
-   * or as a link, or may not be looked at, and a page that robots.txt forbids.
+   * Returns true if a document that was not found may still exist: a file that was skipped for its name, its
+   * extension or as a link, or that cannot be read, and a page that robots.txt forbids.
    */
   isStillThere: (key: string) => Promise<boolean>;
-  /** Why nothing may be removed although it was not found: the source was not seen in full. Null when it was. */
+  /** Why missing documents must not be removed: the source could not be read completely. Null if it could. */
   notRemoved: string | null;
 }
 
-/** Codes of Node for a path that is not there. */
+/** Codes of Node for a path that does not exist. */
 const NOT_THERE: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
 
 /** Returns true if a file exists or may exist. */
@@ -93,7 +93,7 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-/** The error of a source without documents, which is more likely a mistake than the intention to have none. */
+/** Returns the error of a source without documents, which is probably a mistake. */
 function nothingFound(source: string, why: string): Error {
   const text = `No documents found in ${safeLine(source, 200)}${why}. Nothing was changed or removed.`;
   return failure("nothing_found", text);
@@ -136,8 +136,8 @@ async function readSiteState(
 }
 
 /**
- * Looks at a folder, or at a site by its sitemap. Throws CliError where nothing is found, so that an empty folder or a
- * site that is away empties no knowledge base, and `usage` for what is neither.
+ * Reads a folder, or a site by its sitemap. Throws CliError if it is empty, so that an empty folder or an unreachable
+ * site empties no knowledge base, and `usage` if it is neither.
  */
 function readSourceState(
   cli: Cli,
@@ -153,7 +153,7 @@ interface RemovedDocument {
   key: string;
 }
 
-/** Removes documents, one after the other. One that somebody else has just removed is left out of the answer. */
+/** Removes documents, one after the other. A document that another operator has just removed is not in the result. */
 export async function removeDocuments(
   { deleteDocument }: BoundOperations,
   documents: Iterable<DocumentItem>,
@@ -176,7 +176,7 @@ interface SyncOptions {
   project: string;
   maxPages: number;
   dryRun: true | undefined;
-  /** Removes without a question, however much it is. */
+  /** Removes any number of documents without confirmation. */
   yes: true | undefined;
 }
 
@@ -184,20 +184,20 @@ interface SyncOptions {
 interface Plan {
   source: string;
   state: SourceState;
-  /** Documents of the knowledge base as it is; none where there is no such base yet. */
+  /** Current documents of the knowledge base; empty if it does not exist yet. */
   present: DocumentItem[];
-  /** Those of them that come from the source. */
+  /** Those that come from the source. */
   ofSource: DocumentItem[];
-  /** Those of the source that it does not hold any more. */
+  /** Those that the source no longer has. */
   gone: DocumentItem[];
-  /** Keys of those that were left out and are there all the same. */
+  /** Keys of those that were skipped but still exist. */
   stay: string[];
   /** Why `gone` is not removed; null if it is removed, or empty. */
   kept: string | null;
 }
 
-/** So many documents may be removed without a question; of more, half of what a source has brought. */
-const UNASKED_COUNT = 10;
+/** Number of documents that may be removed without confirmation; above it, half of the source's documents. */
+const UNCONFIRMED_COUNT = 10;
 
 async function listPresent(operations: BoundOperations, kb: string): Promise<DocumentItem[]> {
   const found = await findKb(operations, kb);
@@ -219,20 +219,20 @@ async function makePlan(source: string, state: SourceState, present: DocumentIte
   return { source, state, present, ofSource, gone, stay, kept };
 }
 
-/** What has to be agreed to first; null for nothing. A source that names few of many may well be out of order. */
+/** Returns the question to confirm; null if none is needed. A source with few documents left may be broken. */
 function questionOf({ kb }: SyncOptions, { source, ofSource, gone, kept }: Plan): string | null {
-  if (kept !== null || gone.length <= UNASKED_COUNT || gone.length * 2 <= ofSource.length) return null;
+  if (kept !== null || gone.length <= UNCONFIRMED_COUNT || gone.length * 2 <= ofSource.length) return null;
   const known = `the ${ofSource.length} documents of ${safeLine(source, 200)} in "${safeLine(kb, 80)}"`;
   return `${gone.length} of ${known} no longer exist. Remove ${gone.length} documents?`;
 }
 
-/** Documents that are there although the source was not asked for them, in a line; null when there are none. */
+/** Returns in a line the documents that still exist although the source skipped them; null if there are none. */
 function renderStay(stay: readonly string[]): string | null {
   if (stay.length === 0) return null;
   return `Skipped and kept unchanged: ${renderNames(stay)}.`;
 }
 
-/** Says what would be done. Whether a file has changed is not known before it is read. */
+/** Shows the plan. Whether a file has changed is unknown before it is read. */
 function showPlan({ terminal }: Cli, options: SyncOptions, plan: Plan): void {
   const { kb, project, yes = false } = options;
   const known = new Set(plan.present.map(({ key }) => key));
@@ -258,7 +258,7 @@ function showPlan({ terminal }: Cli, options: SyncOptions, plan: Plan): void {
   );
 }
 
-/** Documents that may go. A page that has another address now stays until it was read there. */
+/** Returns the documents that may be removed. A page whose URL has changed stays until it was read at the new one. */
 function findRemovable({ gone, kept }: Plan, files: readonly AddedFile[]): DocumentItem[] {
   if (kept !== null) return [];
   const failed = new Set(files.flatMap(({ file, status }) => (status === "failed" ? [pageIdOf(file)] : [])));
@@ -297,7 +297,7 @@ async function applyPlan(
   );
 }
 
-/** Asks for confirmation of the removals of a plan. Throws CliError `usage` if standard input is no terminal. */
+/** Asks for confirmation of the removals of a plan. Throws CliError `usage` if standard input is not a terminal. */
 async function isAgreed(cli: Cli, options: SyncOptions, plan: Plan, signal: AbortSignal): Promise<boolean> {
   const question = options.yes === true ? null : questionOf(options, plan);
   return question === null || untilAborted(() => confirm(cli, question, "--yes"), signal);

@@ -9,7 +9,7 @@ import { projectOption, seenOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { quoted, renderQuestion } from "./render-ticket.ts";
 
-/** Results of actions. The pipeline carries out what is sent or regenerated. */
+/** Texts of completed actions. The pipeline sends and regenerates later. */
 const DONE: Record<ReviewAction, string> = {
   approve: "Approved. The draft is being sent.",
   edit: "Edited. Your text is being sent instead of the draft.",
@@ -34,7 +34,7 @@ type DecisionCall = { [Action in ReviewAction]: { action: Action; input: ReviewI
 /** The ticket after a decision. */
 type DecidedTicket = Awaited<ReturnType<(typeof reviewTicket)[ReviewAction]>>;
 
-/** Makes a decision of an operator, as the person at this machine. Throws ServiceError as the operation does. */
+/** Makes a decision of an operator, as the person at this machine. Throws the operation's ServiceError. */
 async function decide(
   { principal, resources }: OperationContext,
   ticketId: string,
@@ -42,7 +42,7 @@ async function decide(
 ): Promise<DecidedTicket> {
   // If the queues are unavailable, the sweeper of the pipeline announces the decision later.
   await waitForQueues(resources.queues);
-  // Each operation takes the input of its own action, which the call was made with.
+  // Each operation accepts the input of its own action, with which the call was created.
   const operations = await import("@svc/operations");
   const review = operations.reviewTicket[action] as (...args: unknown[]) => Promise<DecidedTicket>;
   return review(resources, principal, { id: ticketId, versions }, input);
@@ -73,7 +73,10 @@ interface Review {
   text?: string;
 }
 
-/** Shows what is waiting and asks for confirmation, unless `--yes` is given; then decides about exactly that version. */
+/**
+ * Shows the waiting messages and the draft, and asks for confirmation, unless `--yes` is given; then decides about
+ * exactly that version.
+ */
 export async function review(
   cli: Cli,
   { ticket: named, yes, seen, project }: OptionValues<typeof REVIEW_OPTIONS> & { ticket: string },
@@ -87,7 +90,7 @@ export async function review(
   }
   const item = await asAdministrator(cli, project, async (operations, context) => {
     const ticket = await getTicketNamed(operations, named);
-    // Without a draft there is nothing to send: the operation rejects that and says what to do instead.
+    // Without a draft there is nothing to send: the operation rejects that with advice.
     const isAsked = ticket.draft !== null || call.action === "reject";
     if (yes !== true && isAsked) {
       cli.terminal.note(renderQuestion(ticket, cli.terminal.paint));

@@ -13,7 +13,7 @@ const trace = {
   ],
 };
 
-test("the trace of a run is read as facts, and what else is told stays", () => {
+test("shows the trace of a run as facts, and keeps other data", () => {
   const usage = { model: "openai:gpt-test", inputTokens: 120, outputTokens: 30, costUsd: 0.0002 };
   const answer = { model: { usage, fallback: null } };
   expect(readTrace({ ...trace, answer, note: "hello" })).toEqual({
@@ -28,7 +28,7 @@ test("the trace of a run is read as facts, and what else is told stays", () => {
   });
 });
 
-test("why it quotes instead of answering with a model is told in the words of the documentation, and harmless", () => {
+test("explains a quoted answer in the words of the documentation, escaped", () => {
   const fallback = "unauthorized: the provider rejected the API key (401)\u001b[2J";
   const { facts } = readTrace({
     ...trace,
@@ -43,13 +43,13 @@ test("why it quotes instead of answering with a model is told in the words of th
   expect(facts).toContainEqual(["attempts", "3"]);
 });
 
-test("a message that is held, and one without an answer, say so", () => {
+test("marks a held message, and one without an answer", () => {
   const decision = (gate: object) => readTrace({ gate }).facts;
   expect(decision({ sends: false, why: "only 20 % sure" })).toEqual([["decision", "held: only 20 % sure"]]);
   expect(decision({ sends: false, rejects: true, why: "spam" })).toEqual([["decision", "no answer: spam"]]);
 });
 
-test("a part of another shape stays as it is", () => {
+test("shows a part of an unknown shape unchanged", () => {
   expect(readTrace({ gate: 7, passages: "many" })).toEqual({ facts: [], rest: { gate: 7, passages: "many" } });
 });
 
@@ -110,12 +110,12 @@ const task: TicketDetail = {
 };
 
 describe("a ticket in the terminal", () => {
-  test("names the customer", () => {
+  test("shows the customer", () => {
     expect(renderTicket(ticket, paint)).toMatch(/customer\s+Jonas Weber <jonas@weber\.example>/);
     expect(renderTickets([ticket], terminal, Date.parse(AT))).toContain("Jonas Weber");
   });
 
-  test("shows origin, source, severity, person and due day of a submitted issue, and of nothing else", () => {
+  test("shows origin, source, severity, person and due day only for a submitted issue", () => {
     expect(renderTicket(task, paint)).toMatch(
       /origin\s+tool-server\s+source\s+Standup 23 Nov\s+severity\s+high\s+person\s+Aoife\s+dueDate\s+2026-11-26/,
     );

@@ -43,7 +43,7 @@ const passagesSchema = z.array(z.object({ score: z.number() }));
 /** Returns the reason without the error code before it, which is for machines. */
 const reasonOf = (fallback: string) => safeLine(fallback.replace(/^[a-z_]+: /, ""), LINE_CHARS);
 
-/** The parts of the trace of a run, in the order in which a person reads them. */
+/** Readers of the parts of a run's trace, in the order in which they are shown. */
 const READERS: Readonly<Record<string, Reader>> = {
   triage: reader(triageSchema, (triage) => (triage === null ? [] : [["triage", safeLine(triage.why, LINE_CHARS)]])),
   passages: reader(passagesSchema, (passages) => [["passages", describePassages(passages)]]),
@@ -66,7 +66,7 @@ const SUBJECT_CHARS = 100;
 const SHORT_NAME_CHARS = 24;
 const PERSON_CHARS = 40;
 
-/** Tickets as a table, each with how long ago something happened to it. */
+/** Returns tickets as a table, each with the time since its last event. */
 export function renderTickets(tickets: readonly TicketItem[], { paint, width }: Terminal, now: number): string {
   const { dim, red, yellow } = paint;
   const rows = tickets.map((ticket) => {
@@ -95,10 +95,10 @@ const NAME_CHARS = 80;
 const LINE_CHARS = 300;
 const KIB = 1024;
 
-/** Names of `channel_meta` that a submitted issue is shown with. */
+/** Fields of `channel_meta` that are shown for a submitted issue. */
 const ISSUE_FACTS = ["source", "severity", "person", "dueDate"] as const;
 
-/** A text of strangers with a mark before every line, so that nothing in it can be taken for what is around it. */
+/** Returns an external text with a mark before every line, so that it cannot be mistaken for its surroundings. */
 export function quoted(text: string): string {
   return safeText(text)
     .split("\n")
@@ -115,7 +115,7 @@ const MESSAGE_REMARKS: Record<TicketMessage["state"], string> = {
   failed: "failed",
 };
 
-/** What was said once: when, by whom, and the text or the file. */
+/** One message of a conversation: time, author, and the text or file. */
 interface Utterance {
   seq: number;
   head: string;
@@ -163,7 +163,7 @@ function renderConversation(ticket: TicketDetail, paint: Paint): string {
 
 const undeliveredSchema = z.object({ reason: z.string(), isDead: z.boolean() });
 
-/** That the customer has not got a reply, and why; null where the data says something else. */
+/** Returns that and why the customer has not received a reply; null if the data has another meaning. */
 function describeUndelivered(value: unknown): string | null {
   const { success, data } = undeliveredSchema.safeParse(value);
   if (!success) return null;
@@ -171,7 +171,7 @@ function describeUndelivered(value: unknown): string | null {
   return `reply not delivered: ${safeLine(reason, LINE_CHARS)}${isDead ? " (dead letter; can be retried)" : ""}`;
 }
 
-/** Data of an event without its moves and the trace of a run: a note, or the assignee. */
+/** Returns the data of an event without its moves and trace: a note, or the assignee. */
 function describeData(data: Record<string, unknown>): string {
   const parts = Object.entries(data).map(([name, value]) => {
     const undelivered = name === "undelivered" ? describeUndelivered(value) : null;
@@ -190,7 +190,7 @@ function renderEvent({ at, actor, moves, data }: TicketEvent, paint: Paint): str
   return facts.length === 0 ? head : `${head}\n${renderFacts(facts, "    ")}`;
 }
 
-/** The draft that waits for an operator, with what speaks for it. Texts of strangers are made harmless. */
+/** Returns the waiting draft with its reasons. External texts are escaped. */
 function renderDraft(draft: TicketDraft, paint: Paint): string {
   const { text, confidence, why, isStale, sources, covers } = draft;
   const messages = covers.length === 1 ? "1 message" : `${covers.length} messages`;
@@ -205,19 +205,19 @@ function renderDraft(draft: TicketDraft, paint: Paint): string {
   ].join("\n");
 }
 
-/** What calls of language models took, in one line. */
+/** Returns the usage of language models in one line. */
 function renderModelUsage({ calls, inputTokens, outputTokens, costUsd }: TicketDetail["modelUsage"]): string {
   const cost = costUsd === null ? "" : `, $${costUsd.toFixed(4)}`;
   return `${calls} ${calls === 1 ? "call" : "calls"}, ${inputTokens} + ${outputTokens} tokens${cost}`;
 }
 
-/** Name and address as the sender gave them. */
+/** Returns name and email address as the sender gave them. */
 const renderCustomer = ({ id, name, email, alias }: NonNullable<TicketDetail["customer"]>) =>
   [name ?? (email === null ? alias : null), name === null || email === null ? email : `<${email}>`, id && `(${id})`]
     .flatMap((part) => (part === null ? [] : [safeLine(part, LINE_CHARS)]))
     .join(" ");
 
-/** One ticket as a person reads it: facts, what was said, what happened, and the draft. */
+/** Returns a ticket as text: facts, messages, events and the draft. */
 export function renderTicket(ticket: TicketDetail, paint: Paint): string {
   const { id, subject, status, stage, channelId, chatId, userId, assignee, agentId, priority, tags, version } = ticket;
   const { channel_meta: meta, customer, origin } = ticket;
@@ -259,7 +259,7 @@ export function renderTicket(ticket: TicketDetail, paint: Paint): string {
   ].join("\n");
 }
 
-/** What an operator has to know to decide: the messages that wait, and the draft. */
+/** Returns what an operator needs for a decision: the waiting messages, and the draft. */
 export function renderQuestion(ticket: TicketDetail, paint: Paint): string {
   const { messages, draft } = ticket;
   const waiting = messages
@@ -271,7 +271,7 @@ export function renderQuestion(ticket: TicketDetail, paint: Paint): string {
   ].join("\n");
 }
 
-/** Reads a part that has this shape; null for one that has another, which is then shown as it is. */
+/** Returns a reader of a part with this shape; it returns null for any other, which is then shown unchanged. */
 function reader<Part>(schema: z.ZodType<Part>, facts: (part: Part) => TraceFact[]): Reader {
   return (value) => {
     const read = schema.safeParse(value);
@@ -302,7 +302,7 @@ function describePassages(passages: z.infer<typeof passagesSchema>): string {
   return `${passages.length}, best scores ${scores.join(", ")}`;
 }
 
-/** What a run of the pipeline found, as facts for a person; `rest` has what else the event tells. */
+/** Returns the trace of a pipeline run as facts; `rest` has the other data of the event. */
 export function readTrace(data: Record<string, unknown>): { facts: TraceFact[]; rest: Record<string, unknown> } {
   const facts: TraceFact[] = [];
   const rest = { ...data };
@@ -329,7 +329,7 @@ const STATES: Record<ToolCallState, string> = {
   rejected: "not made",
 };
 
-/** Returns who decided about a call. Without a decision, a rejected call is one that its message no longer needs. */
+/** Returns who decided about a call. A rejected call without a decision was no longer needed. */
 function decisionOf({ state, decidedBy }: ToolCall): string {
   if (decidedBy === null) return state === "rejected" ? ", its message no longer needs it" : "";
   return `, ${state === "rejected" ? "rejected" : "approved"} by ${safeLine(decidedBy, NAME_CHARS)}`;
@@ -350,7 +350,7 @@ function stateOf(call: ToolCall, { yellow, red, green }: Paint): string {
 
 const argumentsOf = (call: ToolCall, maxChars: number) => safeLine(JSON.stringify(call.arguments), maxChars);
 
-/** Returns a call with its arguments and the start of its result. Texts of others are safe for a terminal. */
+/** Returns a call with its arguments and the start of its result. External texts are escaped. */
 export function renderToolCall(call: ToolCall, paint: Paint, maxChars = ARGUMENTS_CHARS): string {
   const { id, at, tool, result } = call;
   return [

@@ -5,7 +5,7 @@ import type { Callback } from "./check-callback.ts";
 
 const EXPECTED = { "webhook-id": "0193", "x-svc-signature": "sha256=ab", date: "Sat, 21 Nov 2026 10:00:00 GMT" };
 
-describe("header lines are read as they stand", () => {
+describe("header lines", () => {
   test.each([
     [
       "in a request, without its first line and its body",
@@ -36,7 +36,7 @@ const NOW = new Date("2026-11-21T10:00:00Z");
 const SECRET = `whsec_${Buffer.from("thirty-two bytes of a secret key").toString("base64")}`;
 const BODY = '{"ok":true,"mode":"webhook","text":"Grüße 👋"}';
 
-/** A callback as it arrives, with everything that a case changes about it. */
+/** Returns a callback as received, with the changes of a test case. */
 function received(
   changes: Partial<Callback> & { signedAt?: Date; signedBody?: string; signedWith?: string[]; only?: string[] } = {},
 ): Callback {
@@ -64,7 +64,7 @@ describe("a callback is genuine", () => {
     expect(checkCallback(received())).toEqual(report);
   });
 
-  test("with X-Svc-Signature alone, which leaves its age open", () => {
+  test("with X-Svc-Signature alone, which does not prove its age", () => {
     expect(checkCallback(received({ only: ONLY_BODY, signedAt: ago(1e9) }))).toMatchObject({
       ok: true,
       scheme: "body",
@@ -72,7 +72,7 @@ describe("a callback is genuine", () => {
     });
   });
 
-  test("for the receiver that still has the older secret of a rotation", () => {
+  test("for a receiver that still has the previous secret of a rotation", () => {
     expect(checkCallback(received({ signedWith: ["the newer secret", SECRET] }))).toMatchObject({
       ok: true,
       scheme: "standard",
@@ -81,7 +81,7 @@ describe("a callback is genuine", () => {
   });
 });
 
-describe("a callback is not genuine, and the report says why", () => {
+describe("a callback is not genuine, with the reason in the report,", () => {
   const schemes = [
     { scheme: "standard", only: undefined },
     { scheme: "body", only: ONLY_BODY },
@@ -127,7 +127,7 @@ describe("a callback is not genuine, and the report says why", () => {
     }
   });
 
-  test("too old, though its signature is right", () => {
+  test("too old, with a valid signature", () => {
     const report = checkCallback(received({ signedAt: ago(3 * 86_400_000) }));
     expect(report).toMatchObject({
       reason: "bad_timestamp",
@@ -137,7 +137,7 @@ describe("a callback is not genuine, and the report says why", () => {
     expect(checkCallback(received({ signedAt: ago(3 * 86_400_000), maxAgeMs: 7 * 86_400_000 })).ok).toBe(true);
   });
 
-  test("too old, and its signature is wrong as well", () => {
+  test("too old, with an invalid signature", () => {
     const report = checkCallback(received({ signedAt: ago(600_000), signedWith: ["a different secret"] }));
     expect(report.hints).toContain("The signature is not valid either.");
   });
@@ -157,7 +157,7 @@ describe("a callback is not genuine, and the report says why", () => {
     });
   });
 
-  test("without a header, or with one twice, which are named", () => {
+  test("without a header, or with a duplicate one", () => {
     const { headers } = received({ only: ["webhook-signature", "x-svc-signature"] });
     const callback = received({ headers: { ...headers, "webhook-signature": ["v1,a", "v1,b"] } });
     expect(checkCallback(callback)).toMatchObject({
@@ -191,7 +191,7 @@ describe("a callback is not genuine, and the report says why", () => {
     });
   });
 
-  test("and no report tells the secret", () => {
+  test("and no report contains the secret", () => {
     const callbacks = [
       received({ signedWith: ["a different secret"] }),
       received({ secret: ` ${SECRET}` }),

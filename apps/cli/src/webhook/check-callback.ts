@@ -2,20 +2,20 @@ import { isWebhookSecret, verifyWebhook } from "@svc/outbound";
 import type { WebhookScheme, WebhookVerdict } from "@svc/outbound";
 import { renderAge } from "../render-table.ts";
 
-/** Headers as Node gives them: names in lower case, and a list where one was sent more than once. */
+/** Headers as in Node: names in lower case, and a list for a header that was sent more than once. */
 export type Headers = Record<string, string | string[]>;
 
-/** Marks of `curl -v` before a line, a name (RFC 9110, section 5.6.2) with or without quotes, and its value. */
+/** A header line: marks of `curl -v`, a name (RFC 9110, section 5.6.2) with or without quotes, and its value. */
 const LINE = /^[<>]?\s*(["']?)([!#$%&'*+.^_`|~0-9a-z-]+)\1\s*:\s*(.*?)\s*$/i;
 
-/** The value of a header whose name stood in quotes, as in a log of JSON. */
+/** Returns the value of a header in quotes, as in a JSON log. */
 function unquote(value: string): string {
   return /^(["'])(.*)\1,?$/.exec(value)?.[2] ?? value;
 }
 
 /**
- * Reads the headers in lines as a log of requests, `curl -i` or `curl -v` shows them. The first line of a request or
- * answer and everything else that is no header is left out; what follows the first empty line is a body.
+ * Parses headers from lines as in a request log or the output of `curl -i` or `curl -v`. Skips the first line of a
+ * request or response and everything else that is not a header; text after the first empty line is a body.
  */
 export function parseHeaderLines(text: string): Headers {
   const headers = new Map<string, string | string[]>();
@@ -30,7 +30,7 @@ export function parseHeaderLines(text: string): Headers {
   return Object.fromEntries(headers);
 }
 
-/** A callback as it was received, and the secret that should have signed it. */
+/** A received callback, and the secret that should have signed it. */
 export interface Callback {
   /** The bytes of the body as received. */
   body: Buffer;
@@ -40,15 +40,15 @@ export interface Callback {
   maxAgeMs: number;
 }
 
-/** What a verification has found. */
+/** Result of a verification. */
 export interface CallbackReport {
   ok: boolean;
-  /** Which proof was checked: Standard Webhooks, or X-Svc-Signature where the callback has nothing else. */
+  /** The verified proof: Standard Webhooks, or X-Svc-Signature if the callback has nothing else. */
   scheme: WebhookScheme;
   reason: Reason | null;
-  /** What was found, in a sentence. */
+  /** The result, as a sentence. */
   detail: string;
-  /** What to do or to know. */
+  /** Advice. */
   hints: string[];
 }
 
@@ -60,7 +60,7 @@ const HEADERS = {
   body: ["x-svc-signature"],
 } satisfies Record<WebhookScheme, string[]>;
 
-/** What a signature header looks like when nothing of it got lost. */
+/** Form of a complete signature header. */
 const SIGNATURE_FORM = {
   standard: {
     header: "webhook-signature",
@@ -74,7 +74,7 @@ const SIGNATURE_FORM = {
   },
 } satisfies Record<WebhookScheme, { header: string; pattern: RegExp; text: string }>;
 
-/** The signature alone, whenever it was made. */
+/** Returns true if the signature is valid, regardless of its time. */
 function isSignedBy({ body, headers, now }: Callback, scheme: WebhookScheme, secret: string, bytes = body): boolean {
   const toleranceMs = Number.POSITIVE_INFINITY;
   return (
@@ -117,7 +117,7 @@ function untimely(callback: Callback, scheme: WebhookScheme): Finding {
   };
 }
 
-/** The same secret as it may have been given wrongly, with what has to be done about it. */
+/** Returns variants of the secret that may have been meant, each with what to do about it. */
 function otherSecrets(secret: string): { secret: string; hint: string }[] {
   return [
     { secret: secret.trim(), hint: "It is valid for this secret without the surrounding spaces." },
@@ -141,7 +141,7 @@ function reserialize(text: string): string | null {
   }
 }
 
-/** The same body as it may have been before something changed it, with what has changed it. */
+/** Returns variants of the body before a possible change, each with the cause of the change. */
 function otherBodies(body: Buffer): { body: Buffer; hint: string }[] {
   const text = body.toString("utf8");
   return [
@@ -164,7 +164,7 @@ function otherBodies(body: Buffer): { body: Buffer; hint: string }[] {
     .map((other) => ({ body: Buffer.from(other.text, "utf8"), hint: other.hint }));
 }
 
-/** What can be said of a body when nothing that was tried makes the signature right. */
+/** Returns hints about a body for which no variant has a valid signature. */
 function suspectBody(body: Buffer): string[] {
   const text = body.toString("utf8");
   const compact = reserialize(text);
@@ -199,7 +199,7 @@ const FINDINGS = {
   bad_signature: mismatch,
 } satisfies Record<Reason, (callback: Callback, scheme: WebhookScheme) => Finding>;
 
-/** What else is to be known of a callback that is genuine. */
+/** Returns remarks on a genuine callback. */
 function remarks(callback: Callback, scheme: WebhookScheme): string[] {
   if (scheme === "body") {
     return ["X-Svc-Signature does not cover the time of sending: webhook-signature is more secure."];
@@ -209,8 +209,8 @@ function remarks(callback: Callback, scheme: WebhookScheme): string[] {
 }
 
 /**
- * Verifies a callback as a receiver does, and finds out why when it is not genuine. Where it has a header of Standard
- * Webhooks, those decide; X-Svc-Signature decides only where it stands alone. The secret must be usable.
+ * Verifies a callback as a receiver does, and finds out why it is not genuine. If it has a header of Standard
+ * Webhooks, only those count; otherwise X-Svc-Signature. The secret must be valid.
  */
 export function checkCallback(callback: Callback): CallbackReport {
   const { body, headers, secret, now, maxAgeMs } = callback;

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { collectLog, waitFor } from "@svc/testing";
 import { holdLease } from "./hold-lease.ts";
 
-/** A lease in memory, as the store keeps it, which others can take away. */
+/** A lease in memory with the store's interface, which the test can take over. */
 function leaseInMemory() {
   let holder: string | null = null;
   return {
@@ -33,7 +33,7 @@ const untilAborted = (signal: AbortSignal) =>
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-test("work that fails is begun anew, and the failure is in the log", async () => {
+test("restarts work that failed, and logs the error", async () => {
   const lease = leaseInMemory();
   const { log, lines } = collectLog();
   let begun = 0;
@@ -42,14 +42,14 @@ test("work that fails is begun anew, and the failure is in the log", async () =>
     if (begun === 1) throw new Error("a fault of ours");
     await untilAborted(signal);
   });
-  await waitFor(() => begun === 2, { what: "the work to begin anew" });
+  await waitFor(() => begun === 2, { what: "the work to restart" });
   expect(held.isHeld()).toBe(true);
   await held.stop();
   expect(lease.holder()).toBeNull();
   expect(lines().some((line) => JSON.stringify(line).includes("a fault of ours"))).toBe(true);
 });
 
-test("work ends when another replica has the lease, and begins again when that one is gone", async () => {
+test("ends the work when another replica has the lease, and restarts it when that lease expires", async () => {
   const lease = leaseInMemory();
   const ended: boolean[] = [];
   let begun = 0;

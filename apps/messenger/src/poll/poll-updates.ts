@@ -117,7 +117,7 @@ function pauseAfter({ kind, retryAfterMs }: BotApiError, failures: number): numb
 }
 
 /** Records a failed call and waits as long as its error requires. Rejects with errors that are not of the Bot API. */
-export async function sitOut(
+export async function recordFailureAndWait(
   { errors, log }: Pick<PollContext, "errors" | "log">,
   error: unknown,
   signal: AbortSignal,
@@ -228,7 +228,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
       onStored();
     } catch (error) {
       if (isWebhookConflict(error)) await removeWebhook();
-      else await sitOut(context, error, signal);
+      else await recordFailureAndWait(context, error, signal);
     }
   }
   if (offset !== undefined) log.debug({}, "the last updates are stored but not confirmed; the next poller skips them");
@@ -239,7 +239,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
     try {
       await api.call("deleteWebhook", { drop_pending_updates: false }, { signal });
     } catch (error) {
-      await sitOut(context, error, signal);
+      await recordFailureAndWait(context, error, signal);
     }
   }
 }

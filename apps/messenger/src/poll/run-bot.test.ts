@@ -16,8 +16,8 @@ let api: FakeBotApi;
 let project: ProjectId;
 const running: RunningBot[] = [];
 
-/** What has come in, by the chat; a repeat of a message is there once more. */
-interface Taken {
+/** A received message, with its chat. A repeated message is received once more. */
+interface ReceivedMessage {
   message: IncomingMessage;
   context: IncomingContext;
 }
@@ -50,12 +50,12 @@ async function commit(message: IncomingMessage, { messageId }: IncomingContext) 
   );
 }
 
-/** Runs a bot, in as many replicas as this is called for it. */
+/** Runs a bot; each call is another replica. */
 function start(
   bot: FakeBot,
   { receive = commit, using = store }: { receive?: IncomingHandler; using?: Store } = {},
-): { running: RunningBot; taken: Taken[]; texts: () => string[] } {
-  const taken: Taken[] = [];
+): { running: RunningBot; taken: ReceivedMessage[]; texts: () => string[] } {
+  const taken: ReceivedMessage[] = [];
   const started = runBot(
     {
       store: using,
@@ -77,7 +77,7 @@ function start(
 const until = (check: () => boolean | Promise<boolean>, what: string) => waitFor(check, { what, timeoutMs: 20_000 });
 
 describe("a bot", () => {
-  test("takes each message once, those of a chat in their order, and confirms them", async () => {
+  test("receives each message once, those of a chat in order, and confirms them", async () => {
     const bot = api.addBot();
     const chats = [501, 502, 503];
     bot.pushAll(
@@ -95,7 +95,7 @@ describe("a bot", () => {
     await until(() => bot.pending().length === 0 && bot.isPolled(), "the updates to be confirmed");
   });
 
-  test("answers /start with the greeting, the project's where it has one, and /help, without the pipeline", async () => {
+  test("replies to /start with the project's greeting or the default one, and to /help, without the pipeline", async () => {
     const bot = api.addBot();
     const { taken } = start(bot);
     bot.write({ chatId: 511, text: "/start", entities: [{ type: "bot_command", offset: 0, length: 6 }] });
@@ -112,7 +112,7 @@ describe("a bot", () => {
     await until(() => bot.pending().length === 0, "the updates to be confirmed");
   });
 
-  test("keeps files by what they are, and names those that it cannot have", async () => {
+  test("stores files under their detected types, and lists those that it cannot download", async () => {
     const bot = api.addBot();
     const { taken } = start(bot);
     const photo = bot.offerFile({ bytes: PNG });
@@ -140,7 +140,7 @@ describe("a bot", () => {
     expect((await store.widgetFiles.find(project, ticketId, fileId))?.content).toEqual(PNG);
   });
 
-  test("makes one message of an album, and of an edit a correction where something has changed", async () => {
+  test("makes an album one message, and an edit that changes something a correction", async () => {
     const bot = api.addBot();
     const { taken, texts } = start(bot);
     const part = (more: object = {}) =>
@@ -158,7 +158,7 @@ describe("a bot", () => {
     expect(taken[2]?.message.channelMeta).toMatchObject({ telegram: { edits: message["message_id"] } });
   });
 
-  test("gives up what fails five times, and goes on with its chat; an operator has it taken again", async () => {
+  test("makes an update that fails five times a dead letter, continues with its chat, and processes it again when an operator retries it", async () => {
     const bot = api.addBot();
     let isPoisonous = true;
     const { texts } = start(bot, {
@@ -177,7 +177,7 @@ describe("a bot", () => {
     await until(() => texts().includes("poison"), "the dead letter to be taken again");
   });
 
-  test("confirms nothing while the store is away, and loses nothing", async () => {
+  test("confirms nothing while the store is unavailable, and loses nothing", async () => {
     const bot = api.addBot();
     let isAway = true;
     let asked = 0;
@@ -188,7 +188,7 @@ describe("a bot", () => {
         insertMany(...args) {
           asked++;
           return isAway
-            ? Promise.reject(new ServiceError("unavailable", "away"))
+            ? Promise.reject(new ServiceError("unavailable", "unavailable"))
             : store.channelUpdates.insertMany(...args);
         },
       },
@@ -201,7 +201,7 @@ describe("a bot", () => {
     await until(() => texts().length === 1 && bot.pending().length === 0, "the message");
   });
 
-  test("takes what is near what Telegram sends, and what is not, in one batch with the rest", async () => {
+  test("processes a batch with malformed and unknown updates", async () => {
     const bot = api.addBot();
     const { texts } = start(bot);
     bot.pushAll([
@@ -216,7 +216,7 @@ describe("a bot", () => {
     await until(() => bot.pending().length === 0, "all to be confirmed");
   });
 
-  test("removes a webhook that keeps its messages away", async () => {
+  test("deletes a webhook that prevents long polling", async () => {
     const bot = api.addBot();
     bot.setWebhook("https://elsewhere.example");
     const { texts } = start(bot);
@@ -224,7 +224,7 @@ describe("a bot", () => {
     await until(() => texts().length === 1, "the message");
   });
 
-  test("says since when its token is refused, and is not active then", async () => {
+  test("reports since when its token is rejected, and is not active then", async () => {
     const bot = api.addBot();
     bot.setRevoked(true);
     const { running: started } = start(bot);
@@ -252,7 +252,7 @@ describe("a bot", () => {
     await until(() => texts().length === 2 && started.findProblem() === null, "the messages");
   });
 
-  test("tells of another program that fetches its messages", async () => {
+  test("reports another program that fetches its updates", async () => {
     const bot = api.addBot();
     const conflict =
       "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
@@ -266,7 +266,7 @@ describe("a bot", () => {
 });
 
 describe("of several replicas", () => {
-  test("one works and the others stand by, until it ends", async () => {
+  test("one is active and the others are on standby until it stops", async () => {
     const bot = api.addBot();
     const one = start(bot);
     await until(() => one.running.isActive(), "the first to work");
@@ -282,7 +282,7 @@ describe("of several replicas", () => {
     expect(one.texts()).toEqual(["first"]);
   });
 
-  test("one that has lost its lease fetches and sends no more, until it gets it again", async () => {
+  test("one that loses its lease neither fetches nor sends until it acquires the lease again", async () => {
     const bot = api.addBot();
     let isStolen = false;
     const using: Store = {

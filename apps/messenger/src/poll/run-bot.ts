@@ -10,44 +10,47 @@ import { BotApiError } from "../telegram/bot-api-error.ts";
 import { createBotApi } from "../telegram/bot-api.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import { holdLease } from "./hold-lease.ts";
-import { createErrorKeeper, pollUpdates, sitOut } from "./poll-updates.ts";
+import { createErrorKeeper, pollUpdates, recordFailureAndWait } from "./poll-updates.ts";
 import { takeUpdate, takeUpdates } from "./take-updates.ts";
 
-/** Files that are fetched at once: each of up to 20 MB is held in memory until it is kept. */
+/** Concurrent file downloads: each file of up to 20 MB is in memory until it is stored. */
 const FILES_AT_ONCE = 3;
 
-/** What runs a bot. */
+/** Dependencies of a bot. */
 export interface BotContext {
   store: Store;
   log: Log;
-  /** Where the Bot API is. */
+  /** Root URL of the Bot API. */
   apiRoot: string;
-  /** That its messages belong to. */
+  /** Project of its messages. */
   project: ProjectId;
   /** Commits a message. */
   receive: IncomingHandler;
 }
 
-/** A bot that runs, here or in another replica. */
+/** A running bot, in this or another replica. */
 export interface RunningBot {
   sender: Sender;
-  /** True while this replica is the one that fetches and sends. */
+  /** Returns true while this replica fetches updates and sends replies. */
   isActive: () => boolean;
-  /** What keeps it from its work, in words for operators; null when nothing does, or another replica works. */
+  /**
+   * Returns what prevents this replica from working, in words for operators; null if nothing does or another replica
+   * is active.
+   */
   findProblem: () => string | null;
-  /** Resolves within three seconds, when nothing is fetched, taken or sent any more. */
+  /** Resolves within three seconds, when nothing is fetched, processed or sent any more. */
   stop: () => Promise<void>;
 }
 
-/** The number of the bot, which every token begins with; null for what is no token. */
+/** Returns the number of the bot, with which every token begins; null if the value is not a token. */
 export function botIdOf(token: string): number | null {
   const digits = /^(\d{1,16}):[\w-]+$/.exec(token)?.[1];
   const botId = Number(digits ?? Number.NaN);
   return Number.isSafeInteger(botId) ? botId : null;
 }
 
-/** Asks who the bot is, until that is answered; null when the signal is aborted before. */
-async function introduce(
+/** Requests the bot's own account until Telegram returns it; null if the signal is aborted before. */
+async function fetchBot(
   context: { api: BotApi; log: Log; errors: ReturnType<typeof createErrorKeeper> },
   signal: AbortSignal,
 ): Promise<Bot | null> {
@@ -60,16 +63,16 @@ async function introduce(
       }
       throw new BotApiError({ kind: "unreachable", code: null, description: "The response contains no bot" });
     } catch (error) {
-      await sitOut(context, error, signal);
+      await recordFailureAndWait(context, error, signal);
     }
   }
   return null;
 }
 
 /**
- * Runs the bot of a token: of all replicas the one with the lease fetches its updates, makes messages of them and sends
- * replies; the others stand by. A token that is refused, or a Bot API that is away, is a fault that `findProblem` tells, and
- * asked again in growing pauses.
+ * Runs the bot of a token. The replica with the lease fetches its updates, makes messages of them and sends replies;
+ * the others are on standby. `findProblem` reports a rejected token or an unreachable Bot API, which is retried with
+ * backoff.
  */
 export function runBot(context: BotContext, { token, botId }: { token: string; botId: number }): RunningBot {
   const { store, log, apiRoot, project, receive } = context;
@@ -81,7 +84,7 @@ export function runBot(context: BotContext, { token, botId }: { token: string; b
 
   async function work(signal: AbortSignal): Promise<void> {
     try {
-      const bot = await introduce({ api, log, errors }, signal);
+      const bot = await fetchBot({ api, log, errors }, signal);
       if (bot === null) return;
       isKnown = true;
       const taking = takeUpdates(
@@ -119,7 +122,7 @@ export function runBot(context: BotContext, { token, botId }: { token: string; b
     isActive: () => lease.isHeld() && isKnown && errors.find()?.kind !== "unauthorized",
     findProblem: () => errors.find()?.text ?? null,
     async stop() {
-      // What the bot itself is saying would wait for its turn otherwise.
+      // In parallel, so that the bot's own messages that wait for their turn do not delay the release of the lease.
       await Promise.all([sender.stop(), lease.stop()]);
     },
   };

@@ -16,7 +16,7 @@ import type { BotApi } from "../telegram/bot-api.ts";
 import { backoffMs, waitMs } from "./wait-ms.ts";
 
 /** What the processing of an update needs. */
-interface TakeContext {
+interface UpdateContext {
   store: Pick<Store, "channelUpdates" | "widgetFiles" | "projects">;
   api: Pick<BotApi, "download">;
   /** Limits concurrent downloads of files. */
@@ -24,7 +24,7 @@ interface TakeContext {
   bot: Bot;
   /** Commits a message. */
   receive: IncomingHandler;
-  /** Sends what the bot itself says. */
+  /** Sends a message of the bot itself. */
   say: (target: AnswerTarget, text: string, signal: AbortSignal) => Promise<void>;
 }
 
@@ -34,9 +34,9 @@ const FILE_PATIENCE_MS = 10 * 60_000;
 type MessageReading = Extract<Reading, { kind: "message" }>;
 type CommandReading = Extract<Reading, { kind: "command" }>;
 
-/** Returns what an edit adds, or null if it adds nothing: then only something of Telegram's own has changed. */
+/** Returns what an edit adds; null if it adds nothing, which means that only metadata of Telegram has changed. */
 async function correct(
-  store: TakeContext["store"],
+  store: UpdateContext["store"],
   { project, ticketId }: WaitingUpdate,
   reading: MessageReading,
 ): Promise<MessageReading | null> {
@@ -66,7 +66,7 @@ function fileIdsOf(channelMeta: Record<string, unknown>): string[] {
 }
 
 async function answerCommand(
-  { store, say }: TakeContext,
+  { store, say }: UpdateContext,
   { project }: WaitingUpdate,
   { command, target, languageCode }: CommandReading,
   signal: AbortSignal,
@@ -79,7 +79,7 @@ async function answerCommand(
 }
 
 async function acceptReading(
-  { store, api, gate, receive }: TakeContext,
+  { store, api, gate, receive }: UpdateContext,
   update: WaitingUpdate,
   given: MessageReading,
   signal: AbortSignal,
@@ -115,7 +115,7 @@ async function acceptReading(
  * or replies to a command of the bot. Safe to repeat: the message is the same one; the bot's reply may be sent twice.
  */
 export async function takeUpdate(
-  context: TakeContext,
+  context: UpdateContext,
   parts: readonly [WaitingUpdate, ...WaitingUpdate[]],
   signal: AbortSignal,
 ): Promise<SettledState> {
@@ -128,7 +128,7 @@ export async function takeUpdate(
 }
 
 /** What the processing of the stored updates needs. */
-interface TakingContext {
+interface ProcessingContext {
   store: Pick<Store, "channelUpdates">;
   log: Log;
   botId: number;
@@ -137,7 +137,7 @@ interface TakingContext {
 }
 
 /** The processing of the stored updates. */
-interface Taking {
+interface UpdateProcessing {
   /** Reports that there may be more updates. */
   wake: () => void;
   /** Resolves after the signal was aborted and the last update was processed. */
@@ -185,7 +185,7 @@ interface FailedUpdate {
 
 /** Records a failure: the update is ignored, deferred, retried after a pause, or a dead letter after the last attempt. */
 async function recordFailure(
-  { store: { channelUpdates }, log, botId }: TakingContext,
+  { store: { channelUpdates }, log, botId }: ProcessingContext,
   { first, ids, error, deferrals }: FailedUpdate,
 ): Promise<void> {
   const { updateId, ticketId } = first;
@@ -215,7 +215,7 @@ async function recordFailure(
  * Processes the stored updates of a bot until the signal is aborted: several conversations at once, each in its order. An
  * update that fails five times becomes a dead letter, and its conversation continues.
  */
-export function takeUpdates(context: TakingContext, signal: AbortSignal): Taking {
+export function takeUpdates(context: ProcessingContext, signal: AbortSignal): UpdateProcessing {
   const { store, log, botId, take } = context;
   const { channelUpdates } = store;
   const busy = new Map<string, Promise<void>>();

@@ -12,7 +12,10 @@ export function waitMs(ms: number, ...signals: AbortSignal[]): Promise<void> {
   });
 }
 
-/** A pause that doubles with each failure in a row, with a part of chance so that replicas do not come back together. */
+/**
+ * Returns a pause that doubles with each consecutive failure, with jitter so that replicas do not retry at the same
+ * time.
+ */
 export function backoffMs(failures: number, { firstMs, maxMs }: { firstMs: number; maxMs: number }): number {
   const full = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 20));
   return full * (0.5 + Math.random() / 2);

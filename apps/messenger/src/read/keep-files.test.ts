@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { createGate } from "./keep-files.ts";
 
-test("so many run at once, the others in their order, whatever becomes of each", async () => {
+test("limits concurrent work and starts the rest in order, even if some of it fails", async () => {
   const gate = createGate(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];

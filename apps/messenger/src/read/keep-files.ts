@@ -8,18 +8,18 @@ import type { BotApi } from "../telegram/bot-api.ts";
 import { cleanLine } from "./clean-text.ts";
 import type { Content, FileRef } from "./update-schema.ts";
 
-/** A file of a message that is to be fetched. */
+/** A file of a message to download. */
 export interface WantedFile {
   fileId: string;
-  /** The same whenever the same file is sent; null where Telegram does not say. */
+  /** Telegram's ID of the file, the same whenever it is sent; null if Telegram does not report one. */
   uniqueId: string | null;
-  /** As its sender calls it, or what it is; not cleaned. */
+  /** Name given by the sender, or a description; not cleaned. */
   name: string;
-  /** As Telegram says; null where it does not. */
+  /** Size reported by Telegram; null if it reports none. */
   sizeBytes: number | null;
 }
 
-/** More than any id of Telegram has. */
+/** Longer than any ID of Telegram. */
 const ID_CHARS = 200;
 
 const named = (ref: FileRef | undefined, name: string): WantedFile[] =>
@@ -34,21 +34,21 @@ const named = (ref: FileRef | undefined, name: string): WantedFile[] =>
         },
       ];
 
-/** A photo comes in several sizes; the largest one is the photo. */
+/** Returns the largest of the sizes in which Telegram sends a photo. */
 function largest(photos: readonly FileRef[] = []): FileRef | undefined {
   const area = ({ width = 0, height = 0 }: FileRef) => width * height;
   return photos.toSorted((one, other) => area(one) - area(other)).at(-1);
 }
 
-/** The name of a piece of music where it has none of its own. */
+/** Returns the name of an audio file that has no file name. */
 function titleOf({ performer, title }: { performer?: string | undefined; title?: string | undefined } = {}): string {
   const known = [performer, title].filter((part) => part !== undefined && part.trim() !== "");
   return known.length === 0 ? "audio.mp3" : `${known.join(" - ")}.mp3`;
 }
 
-/** The files that a message carries, each once. */
+/** Returns the files of a message, each once. */
 export function listFiles(content: Content): WantedFile[] {
-  // An animation comes as a document besides.
+  // Telegram also sends an animation as a document.
   const document = content.animation === undefined ? content.document : undefined;
   return [
     ...named(largest(content.photo), "photo.jpg"),
@@ -61,10 +61,10 @@ export function listFiles(content: Content): WantedFile[] {
   ];
 }
 
-/** Runs a piece of work once there is a place for it; those that wait get theirs in their order. */
+/** Runs work as soon as a slot is free; waiting work gets slots in order. */
 export type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Makes a gate that lets so many pieces of work run at once. */
+/** Creates a gate with this number of slots. */
 export function createGate(positions: number): Gate {
   const waiting: (() => void)[] = [];
   let free = positions;
@@ -82,7 +82,7 @@ export function createGate(positions: number): Gate {
   };
 }
 
-/** Telegram lets bots fetch no larger ones; a server of one's own would, but each is held in memory here. */
+/** The Bot API's limit for downloads. A self-hosted server has none, but each file is held in memory here. */
 const FILE_MAX_BYTES = 20 * 1024 * 1024;
 
 /** A file as `channelMeta.telegram.files` names it. */
@@ -90,25 +90,26 @@ interface KeptFileMeta {
   name: string;
   type: string;
   sizeBytes: number;
-  /** What Telegram calls the file wherever it is sent. */
+  /** Telegram's ID of the file, the same for every sender and message. */
   uniqueId?: string;
 }
 
-/** What became of the files of a message. */
+/** Result of storing the files of a message. */
 interface KeptFiles {
   attachments: AttachmentRef[];
   meta: KeptFileMeta[];
-  /** A line for each file that is not kept, with the reason. */
+  /** One line with the reason for each file that was not stored. */
   missing: string[];
 }
 
-/** Failures of the Bot API that say that this file cannot be had, now or later. */
+/** Errors of the Bot API after which this file can never be downloaded. */
 const FINAL: readonly BotApiError["kind"][] = ["bad_request", "forbidden"];
 
 /**
- * Fetches the files of a message and keeps them in the store, before the message is committed; safe to repeat, and what is
- * kept already is not fetched again. What is too large, refused, or more than a chat may send in a day is named in
- * `missing`. Files go through `gate` one by one, since each is held in memory. Rejects while the Bot API or the store is away; with `givesUp` a file that does not come is missing as well.
+ * Downloads the files of a message and stores them before the message is committed. Safe to repeat: stored files are
+ * not downloaded again. Files that are too large, that Telegram rejects, or that exceed the daily limit of a chat are
+ * listed in `missing`. Downloads go through `gate` one by one, since each file is held in memory. Rejects while the
+ * Bot API or the store is unavailable; with `givesUp`, a file whose download fails is listed in `missing` instead.
  */
 export async function keepFiles(
   { store, api, gate }: { store: Pick<Store, "widgetFiles">; api: Pick<BotApi, "download">; gate: Gate },
@@ -139,7 +140,7 @@ export async function keepFiles(
   }
   return result;
 
-  /** The file as it is kept, or why it is not. */
+  /** Returns the stored file, or the reason why it is not stored. */
   async function fetchOne(
     { fileId, sizeBytes }: WantedFile,
     id: string,

@@ -19,7 +19,7 @@ const readEdit = (more: object) =>
   readUpdate([{ update_id: 1, edited_message: message(more) }], { bot: BOT, receivedAt: RECEIVED_AT });
 const inGroup = (more: object) => read({ chat: GROUP, ...more });
 
-/** The text of a message; what else it is otherwise. */
+/** The text of a message, or the kind of any other reading. */
 const textOf = (reading: Reading) => (reading.kind === "message" ? reading.text : reading.kind);
 const filesOf = (reading: Reading) =>
   reading.kind === "message" ? reading.files.map(({ fileId, name }) => `${fileId} ${name}`) : [];
@@ -32,7 +32,7 @@ const command = (text: string) => ({
   entities: [{ type: "bot_command", offset: 0, length: text.split(" ")[0]?.length }],
 });
 
-test("a text is a message of its sender, with what Telegram says of it", () => {
+test("a text becomes a message of its sender, with Telegram's metadata", () => {
   expect(read({ text: "Hello?" })).toEqual({
     kind: "message",
     userId: "7",
@@ -130,7 +130,7 @@ test.each<[string, object]>([
 });
 
 test.each([null, 5, "x", [], {}, { update_id: 1, channel_post: message({ text: "x" }) }, { message: [] }])(
-  "%j is nothing to answer",
+  "%j is ignored",
   (update) => {
     expect(readUpdate([update], { bot: BOT, receivedAt: RECEIVED_AT })).toEqual({ kind: "ignored" });
     expect(readOrigin(update)).toBeNull();
@@ -152,7 +152,7 @@ describe("the bot's own commands", () => {
     });
   });
 
-  test("in a group only when they name the bot, and its name alone asks for help", () => {
+  test("count in a group only if they name the bot, and the bot's name alone requests help", () => {
     const target = { chatId: "-100", threadId: null, replyToMessageId: 9 };
     expect(inGroup(command("/help"))).toEqual({ kind: "ignored" });
     expect(inGroup(command("/help@OtherBot"))).toEqual({ kind: "ignored" });
@@ -160,7 +160,7 @@ describe("the bot's own commands", () => {
     expect(inGroup(mention("@helpbot", "@helpbot"))).toMatchObject({ command: "help", target });
   });
 
-  test("are no corrections", () => {
+  test("are not corrections", () => {
     expect(readEdit(command("/start"))).toMatchObject({ kind: "message" });
   });
 });
@@ -213,7 +213,7 @@ describe("in a group", () => {
     expect(textOf(inGroup(more))).toBe(text);
   });
 
-  test("topic, title, what was replied to and an anonymous administrator are kept", () => {
+  test("stores the topic, the title, the replied-to message and an anonymous administrator", () => {
     const reading = inGroup({
       ...mention("@HelpBot hi"),
       from: { id: 1_087_968_824, is_bot: true, first_name: "Group" },
@@ -237,13 +237,13 @@ describe("an edited message", () => {
     });
   });
 
-  test("is ignored where it is a place that is shared live, or says nothing", () => {
+  test("is ignored if it is a live location or has no text", () => {
     expect(readEdit({ location: { latitude: 1, longitude: 2 } })).toEqual({ kind: "ignored" });
     expect(readEdit({})).toEqual({ kind: "ignored" });
   });
 });
 
-test("an album is one message: its words together, its files in their order, and spoken to the bot as a whole", () => {
+test("an album is one message with all its texts, its files in order, addressed to the bot as a whole", () => {
   const part = (id: number, more: object = {}) => ({
     chat: GROUP,
     message_id: id,
@@ -257,7 +257,7 @@ test("an album is one message: its words together, its files in their order, and
   expect(filesOf(reading)).toEqual(["f1 document", "f2 document", "f3 document"]);
 });
 
-test("words that the sender has marked in a message are quoted", () => {
+test("quotes the part of a message that the sender selected", () => {
   const reading = read({
     text: "this?",
     reply_to_message: { message_id: 1, from: { id: 42 }, text: "One. Two." },
@@ -266,7 +266,7 @@ test("words that the sender has marked in a message are quoted", () => {
   expect(textOf(reading)).toBe("> Two.\n\nthis?");
 });
 
-test("whatever comes is read as something that can be stored", () => {
+test("reads any input as something that can be stored", () => {
   const value = fc.oneof(fc.jsonValue(), fc.string({ unit: "binary" }), fc.integer());
   const entity = fc.record({
     type: fc.constantFrom("text_link", "mention", "text_mention"),
@@ -311,7 +311,7 @@ test("whatever comes is read as something that can be stored", () => {
         expect(reading.text.length).toBeLessThanOrEqual(100_000);
         expect(Number.isSafeInteger(reading.timestampMs)).toBe(true);
       }
-      // What is more than ignored has a chat by which it was stored.
+      // Every reading but an ignored one has an origin, which names the chat to store it under.
       if (reading.kind !== "ignored") expect(origin).not.toBeNull();
     }),
     { numRuns: 500 },

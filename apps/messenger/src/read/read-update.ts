@@ -18,9 +18,9 @@ function line(kind: string, ...parts: (string | undefined)[]): string {
 const nameOf = (first = "", last = "") => `${first} ${last}`.trim();
 const coordinatesOf = ({ latitude, longitude }: { latitude: number; longitude: number }) => `${latitude} ${longitude}`;
 
-/** What else a message can be than text and files, as a line of text. The first that says something counts. */
+/** Content of a message other than text and files, as a line of text. The first match counts. */
 const DESCRIPTIONS: readonly ((content: Content) => string | undefined)[] = [
-  // A venue comes with its location besides.
+  // A venue also has a location.
   ({ venue }) => venue && line("Place", venue.title, venue.address, coordinatesOf(venue.location)),
   ({ location }) => location && line("Location", coordinatesOf(location)),
   ({ contact }) => contact && line("Contact", nameOf(contact.first_name, contact.last_name), contact.phone_number),
@@ -33,7 +33,7 @@ const DESCRIPTIONS: readonly ((content: Content) => string | undefined)[] = [
   ({ paid_media: media }) => media && line("Paid media"),
 ];
 
-/** A line for what a message carries beside text and files, such as `[Location: 48.1 11.5]`; null when there is nothing. */
+/** Returns a line for content other than text and files, such as `[Location: 48.1 11.5]`; null if there is none. */
 function describeContent(content: Content): string | null {
   for (const describe of DESCRIPTIONS) {
     const said = describe(content);
@@ -42,20 +42,20 @@ function describeContent(content: Content): string | null {
   return null;
 }
 
-/** A text with what is marked in it. */
+/** A text with its entities. */
 interface MarkedText {
   text: string;
   entities: readonly Entity[];
 }
 
-/** The part of the text that an entity marks; null where it lies outside, or covers nothing. */
+/** Returns the part of the text that an entity marks; null if it is outside the text or empty. */
 function markedPart(text: string, { offset, length }: Entity): string | null {
   if (offset < 0 || length <= 0 || offset + length > text.length) return null;
   return text.slice(offset, offset + length);
 }
 
-/** True for a part that speaks to the bot: its name, a mention of it, or a command with its name behind. */
-function namesBot(text: string, entity: Entity, bot: Bot): boolean {
+/** Returns true for an entity that addresses the bot: its name, a mention, or a command with its name. */
+function addressesBot(text: string, entity: Entity, bot: Bot): boolean {
   if (entity.type === "text_mention") return entity.user?.id === bot.id;
   if (bot.username === undefined) return false;
   const part = markedPart(text, entity)?.toLowerCase();
@@ -64,12 +64,15 @@ function namesBot(text: string, entity: Entity, bot: Bot): boolean {
   return entity.type === "bot_command" && part?.endsWith(name) === true;
 }
 
-/** True when a text speaks to the bot. */
+/** Returns true if a text addresses the bot. */
 function mentionsBot({ text, entities }: MarkedText, bot: Bot): boolean {
-  return entities.some((entity) => namesBot(text, entity, bot));
+  return entities.some((entity) => addressesBot(text, entity, bot));
 }
 
-/** Which command a text begins with, without slash and bot; null when it begins with none, or with another bot's. */
+/**
+ * Returns the command at the beginning of a text, without slash and bot name; null without one, or if it is for
+ * another bot.
+ */
 function readCommand({ text, entities }: MarkedText, bot: Bot): string | null {
   const entity = entities.find(({ type, offset }) => type === "bot_command" && offset === 0);
   const part = entity === undefined ? null : markedPart(text, entity);
@@ -79,8 +82,8 @@ function readCommand({ text, entities }: MarkedText, bot: Bot): string | null {
 }
 
 /**
- * A text as plain text in which nothing is lost: the address of a link stands behind its words. The bot's own name is left
- * out, since it says nothing of what is asked.
+ * Returns a text as plain text, with the URL of each link after its words. The bot's own name is removed, since it is
+ * not part of the question.
  */
 function plainText({ text, entities }: MarkedText, bot: Bot): string {
   const changes = entities.flatMap((entity) => {
@@ -91,13 +94,13 @@ function plainText({ text, entities }: MarkedText, bot: Bot): string {
       return [{ from: offset + length, to: offset + length, by: ` (${entity.url})` }];
     }
     const isName = entity.type === "mention" || entity.type === "text_mention";
-    return isName && namesBot(text, entity, bot) ? [{ from: offset, to: offset + length, by: "" }] : [];
+    return isName && addressesBot(text, entity, bot) ? [{ from: offset, to: offset + length, by: "" }] : [];
   });
   changes.sort((one, other) => one.from - other.from || one.to - other.to);
   let result = "";
   let at = 0;
   for (const { from, to, by } of changes) {
-    // Entities may overlap; what is gone already is not cut out twice.
+    // Entities may overlap; what is already removed is not removed twice.
     if (from < at) continue;
     result += text.slice(at, from) + by;
     at = to;
@@ -105,7 +108,7 @@ function plainText({ text, entities }: MarkedText, bot: Bot): string {
   return (result + text.slice(at)).trim();
 }
 
-/** What is kept of Telegram's side of a message, as `channelMeta.telegram`. */
+/** Telegram's metadata of a message, stored as `channelMeta.telegram`. */
 interface TelegramMeta {
   messageId: number;
   chatType: string;
@@ -113,13 +116,13 @@ interface TelegramMeta {
   threadId?: number;
   from: { name: string; username?: string; languageCode?: string };
   replyTo?: { messageId: number; text?: string };
-  /** Of a correction: the message that it corrects, which is the same one. */
+  /** ID of the message that a correction edits, which is the same message. */
   edits?: number;
   /** The other parts of an album. */
   albumMessageIds?: number[];
 }
 
-/** Where an answer of the bot itself goes. */
+/** Destination of a reply of the bot itself. */
 export interface AnswerTarget {
   chatId: string;
   threadId: number | null;
@@ -127,7 +130,7 @@ export interface AnswerTarget {
   replyToMessageId: number | null;
 }
 
-/** What an update is to the service. */
+/** What the service makes of an update. */
 export type Reading =
   | { kind: "ignored" }
   | { kind: "command"; command: "start" | "help"; target: AnswerTarget; languageCode: string | undefined }
@@ -138,7 +141,7 @@ export type Reading =
       timestampMs: number;
       telegram: TelegramMeta;
       files: WantedFile[];
-      /** Where the message was edited: which one it is, and its text with a word that it corrects. */
+      /** For an edited message: its ID, and its text with a prefix that marks the correction. */
       correction: { messageId: number; text: string } | null;
     };
 
@@ -148,10 +151,10 @@ const GROUPS: readonly string[] = ["group", "supergroup"];
 const CHAT_TYPES: readonly string[] = ["private", ...GROUPS];
 
 const NAME_CHARS = 200;
-/** So much of a message that is replied to is quoted. */
+/** Maximum number of quoted characters of a replied-to message. */
 const QUOTE_CHARS = 500;
 const EXCERPT_CHARS = 200;
-/** Quotes, files that did not come and the like are said besides; what was written has the place that is left. */
+/** Leaves room for quotes and lines about files that could not be stored. */
 const TEXT_MAX_CHARS = LIMITS.textMaxChars - 2_000;
 
 function markedText(content: Content): MarkedText {
@@ -159,7 +162,7 @@ function markedText(content: Content): MarkedText {
   return { text: content.caption ?? "", entities: content.caption_entities ?? [] };
 }
 
-/** The message of an update, and whether it was edited; null for updates of another kind. */
+/** Returns the message of an update, and whether it was edited; null for updates of another kind. */
 function messageOf(update: unknown): { message: TelegramMessage; isEdit: boolean } | null {
   const parsed = updateSchema.safeParse(update);
   if (!parsed.success) return null;
@@ -168,7 +171,7 @@ function messageOf(update: unknown): { message: TelegramMessage; isEdit: boolean
   return edited === undefined ? null : { message: edited, isEdit: true };
 }
 
-/** What has to be known of an update before it is read, to store it: its chat, who wrote, how it begins, its album. */
+/** Returns what is needed to store an update before it is read: its chat, sender, beginning and album. */
 export function readOrigin(
   update: unknown,
 ): { chatId: string; userId: string | null; excerpt: string; albumId: string | null } | null {
@@ -183,18 +186,24 @@ export function readOrigin(
   };
 }
 
-/** Who wrote: a person, or the chat in whose name somebody did. */
+/** Returns the ID of the sender: a person, or the chat on whose behalf a person writes. */
 function userIdOf({ from, sender_chat: sender }: TelegramMessage): string | null {
   if (sender !== undefined) return String(sender.id);
   return from === undefined ? null : String(from.id);
 }
 
-/** A reply to what the bot has said. A message in a topic names the one that opened the topic, which is no reply. */
+/**
+ * Returns true for a reply to the bot. A message in a topic refers to the message that opened the topic, which is not
+ * a reply.
+ */
 function repliesToBot({ reply_to_message: replied }: TelegramMessage, bot: Bot): boolean {
   return replied?.from?.id === bot.id && replied.forum_topic_created === undefined;
 }
 
-/** What is quoted before the message: what its sender has marked, or in a group what it asks the bot about. */
+/**
+ * Returns the quote that precedes the message: what its sender selected, or in a group the message that the bot is
+ * asked about.
+ */
 function quoteOf(message: TelegramMessage, bot: Bot, isGroup: boolean): string {
   const { reply_to_message: replied, quote } = message;
   if (replied === undefined || replied.forum_topic_created !== undefined) return "";
@@ -232,8 +241,8 @@ function metaOf(messages: readonly TelegramMessage[], first: TelegramMessage): T
   };
 }
 
-/** All that one message says: its text, and a line for what else it is. */
-function wordsOf(message: TelegramMessage, bot: Bot): string {
+/** Returns the content of one message: its text, and a line for content of other kinds. */
+function textOfMessage(message: TelegramMessage, bot: Bot): string {
   const described = describeContent(message);
   const text = plainText(markedText(message), bot);
   return [text, ...(described === null ? [] : [described])].filter((part) => part !== "").join("\n");
@@ -249,8 +258,8 @@ function timestampOf({ date }: TelegramMessage, receivedAt: Date): number {
 }
 
 /**
- * Reads an update, or the updates of one album: what the service makes of it. In a group only what speaks to the bot, by
- * its name or as a reply to it, is more than ignored; so is nothing of channels, of other bots and of services.
+ * Reads an update, or the updates of one album. In a group it ignores messages that do not address the bot by its
+ * name or as a reply to it. Everywhere it ignores messages of channels and other bots, and service messages.
  */
 export function readUpdate(updates: readonly unknown[], { bot, receivedAt }: { bot: Bot; receivedAt: Date }): Reading {
   const found = updates.flatMap((update) => messageOf(update) ?? []);
@@ -278,18 +287,19 @@ export function readUpdate(updates: readonly unknown[], { bot, receivedAt }: { b
   const files = messages.flatMap(listFiles);
   const words = cleanText(
     messages
-      .map((message) => wordsOf(message, bot))
+      .map((message) => textOfMessage(message, bot))
       .filter((part) => part !== "")
       .join("\n"),
     TEXT_MAX_CHARS,
   );
   const quote = quoteOf(first, bot, isGroup);
   if (words === "" && files.length === 0 && quote === "") {
-    // The bot's name alone asks what it is there for. All else are services: a new member, a new title.
+    // The bot's name alone is a request for help. Any other message without content is a service message: a new
+    // member, a new title.
     const saysName = marked.some((text) => mentionsBot(text, bot));
     return saysName && !isEdit ? { kind: "command", command: "help", target, languageCode } : IGNORED;
   }
-  // A place that is shared live changes every few seconds.
+  // A live location is edited every few seconds.
   if (isEdit && first.location !== undefined) return IGNORED;
 
   const plain = [quote === "" ? "" : asQuote(quote), words].filter((part) => part !== "").join("\n\n");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What is there and of another form than expected is as good as absent: one odd field must not lose a message. */
+/** A field of an unexpected form counts as absent: one odd field must not lose a message. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 
 const text = z.string();
@@ -43,11 +43,11 @@ const fileSchema = z.object({
   file_name: optional(text),
   mime_type: optional(text),
   file_size: optional(z.int()),
-  /** Of photos, which come in several sizes. */
+  /** For photos, which have several sizes. */
   width: optional(z.int()),
   height: optional(z.int()),
 });
-/** A file as the Bot API names it. */
+/** A file of the Bot API. */
 export type FileRef = z.infer<typeof fileSchema>;
 
 const photosSchema = optional(
@@ -61,7 +61,7 @@ const photosSchema = optional(
 
 const locationSchema = z.object({ latitude: z.number(), longitude: z.number() });
 
-/** What a message says and carries; the same of one that is replied to. */
+/** Content of a message, or of a message that it replies to. */
 const content = {
   text: optional(text),
   caption: optional(text),
@@ -91,13 +91,13 @@ const content = {
   paid_media: optional(z.object({})),
 };
 
-/** Whatever came in a message. */
+/** Content of a message. */
 export type Content = z.infer<z.ZodObject<typeof content>>;
 
 const repliedSchema = z.object({
   message_id: id,
   from: optional(userSchema),
-  /** Of the message that opens a topic: every message of the topic "replies" to it. */
+  /** Set on the message that opens a topic: every message of the topic "replies" to it. */
   forum_topic_created: optional(z.object({})),
   ...content,
 });
@@ -108,7 +108,7 @@ const messageSchema = z.object({
   chat: chatSchema,
   date: optional(z.number()),
   from: optional(userSchema),
-  /** Who wrote in the name of a chat: an anonymous administrator, or a channel. */
+  /** The chat on whose behalf the message was sent: an anonymous administrator, or a channel. */
   sender_chat: optional(z.object({ id, title: optional(text) })),
   is_automatic_forward: optional(z.boolean()),
   message_thread_id: optional(id),
@@ -118,12 +118,12 @@ const messageSchema = z.object({
   quote: optional(z.object({ text, is_manual: optional(z.boolean()) })),
   ...content,
 });
-/** A message of the Bot API, as far as it is read here. */
+/** The fields of a message of the Bot API that are read here. */
 export type TelegramMessage = z.infer<typeof messageSchema>;
 
 /**
- * An update of the Bot API (https://core.telegram.org/bots/api#update), as far as it is answered here. Fields that are not
- * known are left out, and those of another form than documented are taken for absent.
+ * The fields of an update of the Bot API (https://core.telegram.org/bots/api#update) that are read here. Unknown
+ * fields are dropped, and fields of an undocumented form count as absent.
  */
 export const updateSchema = z.object({
   message: optional(messageSchema),
@@ -131,6 +131,6 @@ export const updateSchema = z.object({
 });
 export type TelegramUpdate = z.infer<typeof updateSchema>;
 
-/** What `getMe` tells of the bot. */
+/** The fields of `getMe` that are read here. */
 export const botSchema = z.object({ id, username: z.string().optional().catch(undefined) });
 export type Bot = z.infer<typeof botSchema>;

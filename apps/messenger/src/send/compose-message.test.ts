@@ -52,7 +52,7 @@ describe("a text is split", () => {
     expect(htmlParts(markdown)).toEqual(parts);
   });
 
-  test("with its fence, quotation and formats closed and opened again", () => {
+  test("and closes and reopens its fence, quotation and formats", () => {
     expect(htmlParts(`\`\`\`sql\n${"select 1;\n".repeat(6)}\`\`\``)).toEqual([
       `<pre><code class="language-sql">${"select 1;\n".repeat(4).trimEnd()}</code></pre>`,
       `<pre><code class="language-sql">${"select 1;\n".repeat(2).trimEnd()}</code></pre>`,
@@ -63,27 +63,27 @@ describe("a text is split", () => {
     ]);
   });
 
-  test("where it would have more formats than Telegram shows", () => {
+  test("before it has more formats than Telegram shows", () => {
     const parts = htmlParts("**a** b ".repeat(200), { maxChars: 4_096, maxFormats: 90 });
     expect(parts).toHaveLength(3);
     expect(parts.map((part) => part.match(/<b>/g)?.length)).toEqual([90, 90, 20]);
   });
 
-  test("never within what is seen as one character", () => {
+  test("never within a grapheme cluster", () => {
     const family = "👩‍👩‍👧‍👦";
     const parts = textParts(family.repeat(500), { maxChars: 4_096, maxFormats: 90 });
     expect(parts.join("")).toBe(family.repeat(500));
     for (const part of parts) expect(part.length % family.length).toBe(0);
   });
 
-  test("within one that is longer than a message, but never within a surrogate pair", () => {
+  test("within a grapheme cluster longer than a message, but never within a surrogate pair", () => {
     const text = `${"👩‍".repeat(40)}👩`;
     const parts = textParts(text, { maxChars: 31, maxFormats: 90 });
     expect(parts.join("")).toBe(text);
     for (const part of parts) expect(part.isWellFormed()).toBe(true);
   });
 
-  test("into no part that shows nothing", () => {
+  test("without blank parts", () => {
     expect(textParts(`${" \n".repeat(3_000)}${"a".repeat(40)}\n\n\u2800${"\n".repeat(90)}`)).toEqual(["a".repeat(40)]);
     expect(textParts(" \n\u200B\u200D")).toEqual([]);
   });
@@ -115,7 +115,7 @@ const word = fc.oneof(
   },
 );
 
-/** What opens, closes and breaks things, in any order. */
+/** Markup that opens, closes and breaks formatting, in any order. */
 const mark = fc.constantFrom(
   ...'* ** *** _ __ ~~ ` `` ``` ~~~ [ ] ( ) ![ ]( < > & | \\ # ## > - + 1. 7) [ ] [x] --- :-: |-|-| || $ $$ == ^ [^1] [^1]: http://a.b/?c=d&e="f" javascript:alert(1) tg://user?id=1 mailto:a@b.c'.split(
     " ",
@@ -155,7 +155,7 @@ const block = fc.oneof(
   fc.constant("---"),
   soup,
 );
-/** Some are longer than one message, with a block that is. */
+/** Some texts are longer than one message, with a block that is as well. */
 const long = fc.nat({ max: 6_000 }).map((length) => "Lorem ipsum, 日本 👩‍👩‍👧‍👦 ".repeat(300).slice(0, length));
 const answer = fc
   .array(fc.oneof({ weight: 40, arbitrary: block }, { weight: 1, arbitrary: long }), { minLength: 1, maxLength: 4 })
@@ -163,7 +163,7 @@ const answer = fc
 
 const squeeze = (text: string) => text.replaceAll(/\s+/g, "");
 
-/** The words of a document, each stretch of them as it stands there. */
+/** Returns the words of a document, one string per text node. */
 function wordsOf(node: Nodes): string[] {
   if (node.type === "html" && /^<br\s*\/?>$/i.test(node.value)) return [];
   if (node.type === "text" || node.type === "inlineCode" || node.type === "code" || node.type === "html")
@@ -174,7 +174,7 @@ function wordsOf(node: Nodes): string[] {
 }
 
 describe("any Markdown answer", () => {
-  test("becomes HTML that Telegram reads, in parts that it takes, with every word in it", () => {
+  test("becomes valid HTML for Telegram, in parts within its limits, with every word", () => {
     fc.assert(
       fc.property(answer, (text) => {
         const document = parseMarkdown(cleanText(text));
@@ -200,7 +200,7 @@ describe("any Markdown answer", () => {
     );
   });
 
-  test("becomes the same parts each time, so that those which were sent can be counted", () => {
+  test("becomes the same parts each time, so that sent parts can be counted", () => {
     fc.assert(
       fc.property(answer, (text) => {
         const [once, again] = [composeMessage(text, true, log), composeMessage(text, true, log)];
@@ -211,7 +211,7 @@ describe("any Markdown answer", () => {
   });
 });
 
-test("a text that is no Markdown arrives as it is written, in parts", () => {
+test("sends a plain text unchanged, in parts", () => {
   fc.assert(
     fc.property(answer, (text) => {
       const { rich, parts } = composeMessage(text, false, log);

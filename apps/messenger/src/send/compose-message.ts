@@ -6,14 +6,14 @@ import { styleMarkdown } from "./style-markdown.ts";
 import { plainText } from "./styled-text.ts";
 import type { Run, StyledText } from "./styled-text.ts";
 
-/** What one message of Telegram holds: UTF-16 units of its text, and stretches that are formatted. */
+/** Limits of one message of Telegram: UTF-16 units of its text, and formatted ranges. */
 const MESSAGE_LIMITS = { maxChars: 4_096, maxFormats: 90 };
 
 /**
- * Splits a text into parts that each fit into one message, at the best place there is: before a block, at a line end,
- * after a sentence, between words, and only else within one, never within what is seen as one character. Styles go on in
- * the next part. Blank parts are left out, and so is white space at the seams; all else is in exactly one part. The same
- * text gives the same parts always.
+ * Splits a text into parts that each fit into one message, at the best position: before a block, at a line end, after
+ * a sentence, between words, or else within a word, but never within a grapheme cluster. Styles continue in the next
+ * part. Blank parts and white space at the boundaries are dropped; everything else is in exactly one part. The same
+ * text always gives the same parts.
  */
 export function splitText(styled: StyledText, limits = MESSAGE_LIMITS): StyledText[] {
   const { text } = styled;
@@ -28,7 +28,7 @@ export function splitText(styled: StyledText, limits = MESSAGE_LIMITS): StyledTe
   return parts;
 }
 
-/** A message begins with no empty line, but may begin with an indented one. */
+/** A message never begins with an empty line, but may begin with an indented one. */
 function skipBlankLines(text: string, from: number): number {
   const gap = /^(?:[^\S\n]*\n)+/.exec(text.slice(from, from + 1_000));
   return gap === null ? from : skipBlankLines(text, from + gap[0].length);
@@ -52,7 +52,7 @@ function findEnd(styled: StyledText, start: number, { maxChars, maxFormats }: ty
   return findCharacterEnd(text, start, limit);
 }
 
-/** Where the text has so many formats that the next would be one too many. */
+/** Returns the position before the first format that exceeds the limit. */
 function findFormatLimit(runs: readonly Run[], start: number, maxFormats: number): number {
   let formats = 0;
   for (const run of runs) {
@@ -71,7 +71,7 @@ function lastEnd(text: string, pattern: RegExp): number {
 
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** The last end at or before `limit` of what is seen as one character, or, where there is none, of a code point. */
+/** Returns the last end of a grapheme cluster at or before `limit`; if there is none, that of a code point. */
 function findCharacterEnd(text: string, start: number, limit: number): number {
   const position = limit - start;
   const character = CHARACTERS.segment(text.slice(start, limit + 64)).containing(position);
@@ -96,20 +96,20 @@ function slice({ text, runs }: StyledText, start: number, end: number): StyledTe
   };
 }
 
-/** A reply's text as it is sent. */
+/** A reply's text in the forms in which it can be sent. */
 export interface ComposedMessage {
   /**
-   * The whole of it as one rich message (https://core.telegram.org/bots/api#inputrichmessage); null where an ordinary one
-   * shows it as well, or it is too large.
+   * The whole text as one rich message (https://core.telegram.org/bots/api#inputrichmessage); null if an ordinary
+   * message shows it as well, or if it is too large.
    */
   rich: { html: string; is_rtl?: true } | null;
-  /** The whole of it as ordinary messages. None for a text that shows nothing. */
+  /** The whole text as ordinary messages. Empty for a text that shows nothing. */
   parts: StyledText[];
 }
 
 /**
- * Makes messages of a reply's text. The same text gives the same messages always, so that those which were sent before a
- * crash can be counted.
+ * Makes messages of a reply's text. The same text always gives the same messages, so that those sent before a crash
+ * can be counted.
  */
 export function composeMessage(text: string, isMarkdown: boolean, log: Log): ComposedMessage {
   const clean = cleanText(text);
@@ -120,7 +120,7 @@ export function composeMessage(text: string, isMarkdown: boolean, log: Log): Com
   return { rich: html === null ? null : { html, ...(isRightToLeft(clean) ? { is_rtl: true } : {}) }, parts };
 }
 
-/** A text that the parser fails on is shown as it is written: it has to arrive. */
+/** A text that the parser fails on is sent as it is written, so that it arrives. */
 function tryParse(text: string, log: Log) {
   try {
     return parseMarkdown(text);

@@ -4,14 +4,14 @@ import type { Log } from "@svc/log";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import type { Pace } from "./create-pace.ts";
+import type { Throttle } from "./create-throttle.ts";
 import type { Position } from "./find-target.ts";
 
-/** A message that is on its way gets so long after the end was asked for: broken off, it would be sent again. */
+/** Time that a message in flight gets during shutdown: an aborted one would be sent again. */
 const GRACE_MS = 2_000;
 
 /** Runs `work` with a signal that is aborted some time after one of `signals` is. Leaves nothing behind. */
-export async function cutAfterGrace<Result>(
+export async function abortAfterGrace<Result>(
   signals: readonly (AbortSignal | undefined)[],
   work: (signal: AbortSignal) => Promise<Result>,
   graceMs = GRACE_MS,
@@ -43,24 +43,24 @@ const ERRORS = {
   too_large: "refused",
 } as const satisfies Record<BotApiErrorKind, DeliveryErrorKind>;
 
-/** What Telegram says of chats that are gone, where it does not answer 403. */
-const GONE =
+/** Descriptions of errors for deleted chats, to which Telegram does not respond with 403. */
+const UNAVAILABLE_CHAT =
   /chat not found|user not found|user is deactivated|bot was (?:blocked|kicked)|chat was (?:deactivated|deleted|upgraded)|PEER_ID_INVALID|USER_IS_BLOCKED|INPUT_USER_DEACTIVATED/i;
 
-/** True where Telegram says that it takes nothing for this chat any more. */
-const isGone = (error: BotApiError): boolean =>
-  error.kind === "forbidden" || (error.kind === "bad_request" && GONE.test(error.description));
+/** Returns true if Telegram accepts no more messages for this chat. */
+const isUnavailableChat = (error: BotApiError): boolean =>
+  error.kind === "forbidden" || (error.kind === "bad_request" && UNAVAILABLE_CHAT.test(error.description));
 
-/** What becomes of a reply by why a call failed. */
+/** Returns the delivery error for a failed call. */
 export function deliveryErrorOf(error: BotApiError): DeliveryError {
-  const problem = isGone(error) ? "closed" : ERRORS[error.kind];
+  const problem = isUnavailableChat(error) ? "closed" : ERRORS[error.kind];
   return new DeliveryError(problem, `Telegram: ${error.description}`, {
     retryAfterMs: error.retryAfterMs,
     cause: error,
   });
 }
 
-/** One message, as a method of the Bot API and what it takes besides where it goes. */
+/** One message: a method of the Bot API and its parameters without the destination. */
 export interface Sending {
   method: string;
   payload: object;
@@ -68,37 +68,36 @@ export interface Sending {
 }
 
 /**
- * Sends one message at the pace that Telegram allows. A group that has become a supergroup is written to there; a topic
- * or a quoted message that is gone is left out.
- *
- * @throws BotApiError when Telegram refused what was sent, so that it may be sent in another form.
- * @throws DeliveryError for all else that can go wrong.
+ * Sends one message, throttled to Telegram's rate limits. A message for a group that has become a supergroup is sent
+ * there; a topic or quoted message that no longer exists is omitted.
+ * @throws BotApiError if Telegram rejects the content, so that it may be sent in another form.
+ * @throws DeliveryError for any other error.
  */
 export type SendInChat = (position: Position, sending: Sending, call?: SendCall) => Promise<void>;
 
-/** What goes with the sending of a message. */
+/** Options of sending a message. */
 export interface SendCall {
   signal?: AbortSignal | undefined;
-  /** Notes that it is sent, before any other message of the bot goes. */
+  /** Records that the message was sent, before the bot sends another one. */
   note?: (() => Promise<void>) | undefined;
 }
 
-/** Failures that another form of the same message may avoid. */
-const OF_THE_FORM = new Set<BotApiErrorKind>(["bad_request", "too_large"]);
+/** Errors that another form of the same message may avoid. */
+const FORM_ERRORS = new Set<BotApiErrorKind>(["bad_request", "too_large"]);
 
-/** What Telegram says of a topic, or of a quoted message, that is gone. */
-const GONE_TOPIC = /message thread|topic_|topic (?:is|was)/i;
+/** Descriptions of errors for a topic, or a quoted message, that no longer exists. */
+const MISSING_TOPIC = /message thread|topic_|topic (?:is|was)/i;
 const GONE_QUOTE = /message to (?:be replied|reply)|replied message|reply_/i;
 
-/** Where Telegram wants a pause and does not say how long. */
+/** Pause if Telegram requests one without a duration. */
 const PAUSE_MS = 5_000;
 
-/** Makes the function that all messages of a bot go through. */
+/** Creates the function that sends all messages of a bot. */
 export function createChatCaller(
-  { api, pace, log }: { api: BotApi; pace: Pace; log: Log },
+  { api, throttle, log }: { api: BotApi; throttle: Throttle; log: Log },
   stopping: AbortSignal,
 ): SendInChat {
-  /** Groups that have become supergroups. Lost with the process: it costs one call then. */
+  /** Groups that have become supergroups. Not stored: after a restart it costs one extra call. */
   const moved = new Map<string, string>();
 
   async function sendOnce(position: Position, sending: Sending, { signal, note }: SendCall): Promise<void> {
@@ -106,17 +105,18 @@ export function createChatCaller(
     const payload = { chat_id: chatId, ...sending.payload, ...placing(position) };
     const options = sending.timeoutMs === undefined ? {} : { timeoutMs: sending.timeoutMs };
     try {
-      await pace.run(
+      await throttle.run(
         chatId,
         async () =>
-          await cutAfterGrace([signal, stopping], (cut) =>
+          await abortAfterGrace([signal, stopping], (cut) =>
             api.call(sending.method, payload, { ...options, signal: cut }),
           ),
         signal,
         note,
       );
     } catch (error) {
-      if (error instanceof BotApiError && error.kind === "too_many") pace.pause(chatId, error.retryAfterMs ?? PAUSE_MS);
+      if (error instanceof BotApiError && error.kind === "too_many")
+        throttle.pause(chatId, error.retryAfterMs ?? PAUSE_MS);
       throw error;
     }
   }
@@ -132,7 +132,7 @@ export function createChatCaller(
         const other = adapt(next, error, moved);
         log.debug({ method: sending.method, code: error.code, description: error.description }, "a call failed");
         if (other !== null) tries.push(other);
-        else if (OF_THE_FORM.has(error.kind) && !isGone(error)) throw error;
+        else if (FORM_ERRORS.has(error.kind) && !isUnavailableChat(error)) throw error;
         else throw deliveryErrorOf(error);
       }
     }
@@ -148,15 +148,15 @@ function placing({ threadId, replyToMessageId }: Position): object {
   };
 }
 
-/** The place without what Telegram has complained about; null where the failure is about something else. */
+/** Returns the destination without the part that Telegram rejected; null if the error has another cause. */
 function adapt(position: Position, error: BotApiError, moved: Map<string, string>): Position | null {
   if (error.migrateToChatId !== undefined && !moved.has(position.chatId)) {
     moved.set(position.chatId, error.migrateToChatId);
-    // Messages of the group have other numbers there.
+    // Messages have other IDs in the supergroup.
     return { ...position, replyToMessageId: null };
   }
   if (error.kind !== "bad_request") return null;
-  if (position.threadId !== null && GONE_TOPIC.test(error.description)) return { ...position, threadId: null };
+  if (position.threadId !== null && MISSING_TOPIC.test(error.description)) return { ...position, threadId: null };
   if (position.replyToMessageId !== null && GONE_QUOTE.test(error.description)) {
     return { ...position, replyToMessageId: null };
   }

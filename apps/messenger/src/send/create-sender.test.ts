@@ -3,19 +3,19 @@ import { DeliveryError } from "@svc/contracts";
 import { collectLog, startFakeBotApi, waitFor } from "@svc/testing";
 import type { BotApiFailure, FakeBot, FakeBotApi } from "@svc/testing";
 import { createBotApi } from "../telegram/bot-api.ts";
-import { createPace } from "./create-pace.ts";
+import { createThrottle } from "./create-throttle.ts";
 import { createSender } from "./create-sender.ts";
 import type { Sender } from "./create-sender.ts";
 
 const CHAT = 4_001;
 const GROUP = -100_200;
 const IDS = { project: "p", ticketId: "t", replyId: "r", seq: 1 };
-const NO_GAPS = { chatGapMs: 0, gapMs: 0, aloneMs: 1_000, waitMaxMs: 3_000 };
+const NO_GAPS = { chatGapMs: 0, gapMs: 0, exclusiveMs: 1_000, waitMaxMs: 3_000 };
 
 let server: FakeBotApi;
 let bot: FakeBot;
 let sender: Sender;
-/** What the channel has kept of the message that is answered. */
+/** The `channelMeta` of the message that is answered. */
 let meta: Record<string, unknown> | null;
 let log = collectLog();
 
@@ -25,7 +25,7 @@ function newSender(limits = NO_GAPS): Sender {
     api: createBotApi({ token: bot.token, apiRoot: server.url }),
     store: { messages: { findMeta, findLastMeta: findMeta } },
     log: log.log,
-    pace: createPace({ limits }),
+    throttle: createThrottle({ limits }),
   });
 }
 
@@ -76,7 +76,7 @@ describe("a reply is sent", () => {
     expect(bot.sent[0]?.tags).toEqual(["h1", "table", "tr", "th", "th", "tr", "td", "td"]);
   });
 
-  test("from right to left where it is written so", async () => {
+  test("from right to left if its script is", async () => {
     await sender.sendMessage(String(CHAT), "# مرحبا OK", { ...IDS, markdown: true });
     await sender.sendMessage(String(CHAT), "# OK مرحبا", { ...IDS, markdown: true });
     const calls = server.outcomes.filter(({ call }) => call.botId === bot.id);
@@ -86,7 +86,7 @@ describe("a reply is sent", () => {
     ]);
   });
 
-  test("with formats alone as HTML, and without any as plain text", async () => {
+  test("as HTML if it only has formats, and as plain text if it has none", async () => {
     await sender.sendMessage(String(CHAT), "**bold** a<b", { ...IDS, markdown: true });
     await sender.sendMessage(String(CHAT), "no _formats_", { ...IDS, markdown: true });
     await sender.sendMessage(String(CHAT), "**as it is**", { ...IDS, markdown: false });
@@ -97,7 +97,7 @@ describe("a reply is sent", () => {
     ]);
   });
 
-  test("as HTML where the server does not know rich messages, which it is asked once", async () => {
+  test("as HTML if the server does not support rich messages, which is tried once", async () => {
     server.setRichMessages(false);
     await sender.sendMessage(String(CHAT), "# One", { ...IDS, markdown: true });
     await sender.sendMessage(String(CHAT), "# Two", { ...IDS, markdown: true });
@@ -108,7 +108,7 @@ describe("a reply is sent", () => {
     expect(methods()).toEqual(["sendRichMessage", "sendMessage", "sendMessage"]);
   });
 
-  test("in the next form where one is refused, and as plain text in the end", async () => {
+  test("in the next form if one is rejected, and as plain text at last", async () => {
     server.failWith(({ method, fields }) =>
       method === "sendRichMessage" || fields["parse_mode"] === "HTML"
         ? error(400, "Bad Request: can't parse entities: whatever")
@@ -119,17 +119,17 @@ describe("a reply is sent", () => {
     expect(methods()).toEqual(["sendRichMessage", "sendMessage", "sendMessage"]);
   });
 
-  test("not at all where it shows nothing", async () => {
+  test("not at all if it shows nothing", async () => {
     await sender.sendMessage(String(CHAT), " \n\u200B", { ...IDS, markdown: true });
     expect(methods()).toEqual([]);
   });
 
-  test("with lone surrogates and control characters made harmless", async () => {
+  test("without lone surrogates and control characters", async () => {
     await sender.sendMessage(String(CHAT), "a\uD83D\u0000\u001B[31mb", { ...IDS, markdown: true });
     expect(bot.sent).toMatchObject([{ text: "a\uFFFD[31mb" }]);
   });
 
-  test("in parts, of which those that were sent are noted and not sent again", async () => {
+  test("in parts; sent parts are recorded and not sent again", async () => {
     const text = `${"a".repeat(4_096)}\n\n${"b".repeat(4_096)}\n\nc`;
     const noted: number[] = [];
     const noteSent = (parts: number) => Promise.resolve(void noted.push(parts));
@@ -140,7 +140,7 @@ describe("a reply is sent", () => {
     expect(bot.sent.map((message) => message.text[0])).toEqual(["a", "b", "c", "c"]);
   });
 
-  test("no further than what could be noted", async () => {
+  test("only until a part cannot be recorded as sent", async () => {
     const text = `${"a".repeat(4_096)}\n\nb`;
     const noteSent = () => Promise.reject(new DeliveryError("later", "another process is sending"));
     await expect(errorOf(sender.sendMessage(String(CHAT), text, { ...IDS, noteSent }))).resolves.toMatchObject({
@@ -149,7 +149,7 @@ describe("a reply is sent", () => {
     expect(bot.sent).toHaveLength(1);
   });
 
-  test("to the end in ordinary messages, once it was begun in them", async () => {
+  test("entirely in ordinary messages if its first part was one", async () => {
     const text = `# One\n\n${"a ".repeat(2_500)}`;
     await sender.sendMessage(String(CHAT), text, { ...IDS, markdown: true, sentParts: 1 });
     expect(bot.sent).toMatchObject([{ method: "sendMessage" }]);
@@ -175,20 +175,20 @@ describe("in a group", () => {
     ]);
   });
 
-  test("a private chat is not quoted to itself", async () => {
+  test("a private chat has no quotes", async () => {
     const { messageId } = bot.write({ text: "?" });
     meta = { telegram: { messageId } };
     await sender.sendMessage(String(CHAT), "a", { ...IDS, inReplyTo: "m" });
     expect(bot.sent).toMatchObject([{ replyTo: null }]);
   });
 
-  test("a topic that is gone and a message that is gone are left out", async () => {
+  test("a deleted topic and a deleted message are omitted", async () => {
     meta = { telegram: { messageId: 99_999, threadId: 12 } };
     await sender.sendMessage(String(GROUP), "**a**", { ...IDS, markdown: true, inReplyTo: "m" });
     expect(bot.sent).toMatchObject([{ text: "a", format: "html", threadId: null, replyTo: null }]);
   });
 
-  test("what the channel has kept may be anything", async () => {
+  test("the stored metadata may be anything", async () => {
     meta = { telegram: { messageId: "x", threadId: {} } };
     await sender.sendMessage(String(GROUP), "a", { ...IDS, inReplyTo: "m" });
     expect(bot.sent).toHaveLength(1);
@@ -206,7 +206,7 @@ describe("in a group", () => {
   });
 });
 
-describe("what goes wrong becomes", () => {
+describe("an error becomes", () => {
   test.each<[string, BotApiFailure, Partial<DeliveryError>]>([
     [
       "closed, when the user has blocked the bot",
@@ -240,7 +240,7 @@ describe("what goes wrong becomes", () => {
     expect(lines).not.toContain(bot.token);
   });
 
-  test("a pause that Telegram wants is kept: nothing is sent in it", async () => {
+  test("nothing is sent during a pause that Telegram requests", async () => {
     server.failWith(error(429, "Too Many Requests: retry after 60", 60));
     await errorOf(sender.sendMessage(String(CHAT), "a", IDS));
     server.failWith(null);
@@ -255,21 +255,21 @@ describe("a file is sent", () => {
   const file = (filename: string, mime: string, content: Buffer) =>
     sender.sendAttachment(String(CHAT), { filename, mime, content }, IDS);
 
-  test("as a document with its name, whatever is in it", async () => {
+  test("as a document with its name, whatever characters it has", async () => {
     await file('Größe "1"\r\nX: y/ä.xlsx', "application/vnd.ms-excel", Buffer.from("xx"));
     expect(bot.sent).toMatchObject([
       { method: "sendDocument", file: { name: "Größe '1' X: y_ä.xlsx", bytes: Buffer.from("xx") } },
     ]);
   });
 
-  test("as a picture when it is one, else as a document", async () => {
+  test("as a picture if it is one, otherwise as a document", async () => {
     await file("a.png", "image/png", PNG);
     await file("b.png", "image/png", Buffer.from("no picture"));
     await file("c.svg", "image/svg+xml", Buffer.from("<svg/>"));
     expect(bot.sent.map((message) => message.method)).toEqual(["sendPhoto", "sendDocument", "sendDocument"]);
   });
 
-  test("not when it is empty or too large: the chat is told so", async () => {
+  test("not if it is empty or too large: the chat gets an explanation", async () => {
     await file("empty.txt", "text/plain", Buffer.alloc(0));
     await file("large.bin", "application/octet-stream", Buffer.alloc(50_000_001));
     expect(bot.sent.map((message) => message.text)).toEqual([
@@ -298,14 +298,14 @@ describe("typing", () => {
     expect(bot.actions).toMatchObject([{ chatId: String(GROUP), threadId: 7 }]);
   });
 
-  test("never fails anything", async () => {
+  test("never causes an error", async () => {
     server.failWith(error(403, "Forbidden: bot was blocked by the user"));
     await sender.markTyping(String(CHAT), IDS);
     await waitFor(() => methods().length === 1, { what: "the call" });
   });
 });
 
-test("a text that is no reply is said at the same pace, where it is to be", async () => {
+test("a text that is not a reply is throttled as well, and sent to its topic", async () => {
   const { messageId } = bot.write({ chatId: GROUP, text: "/start", message_thread_id: 3, is_topic_message: true });
   await sender.say(String(GROUP), "Hello *you*", { threadId: 3, replyToMessageId: messageId });
   expect(bot.sent).toMatchObject([{ text: "Hello *you*", format: "plain", threadId: 3, replyTo: messageId }]);

@@ -6,27 +6,29 @@ import { composeMessage } from "./compose-message.ts";
 import type { ComposedMessage } from "./compose-message.ts";
 import { createChatCaller, deliveryErrorOf } from "./create-chat-caller.ts";
 import type { SendCall, SendInChat, Sending } from "./create-chat-caller.ts";
-import { createPace } from "./create-pace.ts";
-import type { Pace } from "./create-pace.ts";
+import { createThrottle } from "./create-throttle.ts";
+import type { Throttle } from "./create-throttle.ts";
 import { createTyping } from "./create-typing.ts";
 import { findTarget, isGroup } from "./find-target.ts";
 import type { Position, TargetStore } from "./find-target.ts";
 import { renderHtml } from "./render-html.ts";
 import type { StyledText } from "./styled-text.ts";
 
-/** What bots may upload (https://core.telegram.org/bots/api#sending-files), in bytes, less what goes around a file. */
+/**
+ * Upload limit of bots (https://core.telegram.org/bots/api#sending-files), in bytes, less the overhead of the form.
+ */
 const DOCUMENT_LIMIT_BYTES = 49_990_000;
 const PHOTO_LIMIT_BYTES = 10_000_000;
 
-/** What Telegram shows as a picture. It keeps the others as files. */
+/** Types that Telegram shows as a picture. Other types are files. */
 const PHOTO_TYPES = new Set(["image/jpeg", "image/png", "image/webp"]);
 
-/** 50 MB over a slow line. */
+/** 50 MB over a slow connection. */
 const UPLOAD_TIMEOUT_MS = 180_000;
 
 /**
- * The ways to send a file, the best one first: a picture as a picture, all as a document. None for a file that Telegram
- * does not take; `explainRefusedFile` says why then.
+ * Returns the ways to send a file, the best one first: a picture as a picture, and any file as a document. Empty for
+ * a file that Telegram does not accept; `explainRefusedFile` returns the reason.
  */
 function fileSendings({ filename, mime, content }: OutgoingAttachment): Sending[] {
   if (content.length === 0 || content.length > DOCUMENT_LIMIT_BYTES) return [];
@@ -43,7 +45,7 @@ function explainRefusedFile({ filename, content }: OutgoingAttachment): string {
   return `The file “${filename}” (${megabytes} MB) is too large: Telegram takes files of up to 50 MB.`;
 }
 
-/** The name stands in a quoted field of a form's header, which nothing in it may end. */
+/** Removes characters that would end the quoted name in the form's header. */
 function headerSafe(filename: string): string {
   const safe = filename
     .toWellFormed()
@@ -54,22 +56,22 @@ function headerSafe(filename: string): string {
   return safe === "" ? "file" : safe;
 }
 
-/** Everything that goes out to the chats of one bot. All of it rejects with `DeliveryError`. */
+/** Sends to the chats of one bot. Every function rejects with `DeliveryError`. */
 export interface Sender extends Required<Pick<Channel, "sendMessage" | "sendAttachment" | "markTyping">> {
-  /** Sends a text that is no reply of the pipeline, such as the greeting. */
+  /** Sends a text that is not a reply of the pipeline, such as the greeting. */
   say: (
     chatId: string,
     text: string,
     to: { threadId: number | null; replyToMessageId: number | null; signal?: AbortSignal },
   ) => Promise<void>;
-  /** Ends "typing" and what waits for its turn; what is on its way has two seconds to arrive. */
+  /** Ends "typing" and rejects waiting messages; messages in flight get two seconds. */
   stop: () => Promise<void>;
 }
 
-/** A server that does not know rich messages is asked again after this time: it may have been replaced. */
+/** A server without rich messages is tried again after this time: it may have been upgraded. */
 const RICH_AGAIN_MS = 6 * 3_600_000;
 
-/** No previews under answers: the first of their sources would fill the screen. */
+/** No link previews: that of the first source would fill the screen. */
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } };
 
 type Context = Partial<Pick<ReplyContext, "inReplyTo" | "sentParts" | "noteSent" | "signal">>;
@@ -118,12 +120,12 @@ function createFormSender(sendInChat: SendInChat, log: Log) {
     const { rich, parts } = composeMessage(text, isMarkdown, log);
     const { sentParts = 0, signal } = context;
     const callFor = (sent: number): SendCall => ({ signal, note: () => context.noteSent?.(sent) ?? Promise.resolve() });
-    // Parts are counted as ordinary messages: what began as such goes on as such.
+    // Parts are counted in ordinary messages: a text that was begun in them continues in them.
     const all = callFor(Math.max(1, parts.length));
     if (sentParts === 0 && rich !== null && (await sendRich(target, rich, all))) return;
     for (const [index, part] of parts.entries()) {
       if (index < sentParts) continue;
-      // One message quotes what it answers; the others follow it.
+      // The first message quotes what it answers; the others follow it.
       const partTarget = index === 0 ? target : { ...target, replyToMessageId: null };
       const refusal = await sendAny(partTarget, textSendings(part), callFor(index + 1));
       if (refusal !== null) throw deliveryErrorOf(refusal);
@@ -135,25 +137,25 @@ function createFormSender(sendInChat: SendInChat, log: Log) {
 }
 
 /**
- * The sender of one bot. A text goes out as a rich message where that shows more and the server knows them, else as
- * HTML, else as plain text, so that it always arrives; in parts where it is long, of which those that were sent are
- * noted.
+ * Creates the sender of one bot. A text is sent as a rich message if that shows more and the server supports them,
+ * otherwise as HTML, otherwise as plain text, so that it always arrives. A long text is sent in parts, and each sent
+ * part is recorded.
  */
 export function createSender({
   api,
   store,
   log,
-  pace = createPace(),
+  throttle = createThrottle(),
 }: {
   api: BotApi;
   store: TargetStore;
   log: Log;
-  pace?: Pace;
+  throttle?: Throttle;
 }): Sender {
   const stopping = new AbortController();
-  const sendInChat = createChatCaller({ api, pace, log }, stopping.signal);
+  const sendInChat = createChatCaller({ api, throttle, log }, stopping.signal);
   const { sendAny, sendText } = createFormSender(sendInChat, log);
-  const typing = createTyping({ api, pace, log });
+  const typing = createTyping({ api, throttle, log });
 
   return {
     async sendMessage(chatId, text, metadata = {}) {
@@ -163,7 +165,7 @@ export function createSender({
     },
     async sendAttachment(chatId, attachment, context) {
       if ((context?.sentParts ?? 0) > 0) return;
-      // The text before it has quoted what they answer.
+      // The preceding text already quotes the answered message.
       const target = { ...(await findTarget(store, chatId, context ?? {})), replyToMessageId: null };
       const sendings = fileSendings(attachment);
       const refusal = await sendAny(target, sendings, {
@@ -184,7 +186,7 @@ export function createSender({
     async stop() {
       stopping.abort();
       typing.stop();
-      await pace.stop();
+      await throttle.stop();
     },
   };
 }
@@ -192,7 +194,7 @@ export function createSender({
 const isUnknownMethod = ({ code, description }: BotApiError): boolean =>
   code === 404 || /method not found|unknown method/i.test(description);
 
-/** The forms of one part: with its formats, and as its words alone. */
+/** Returns the forms of one part: formatted, and as plain text. */
 function textSendings(part: StyledText): Sending[] {
   const plain: Sending = { method: "sendMessage", payload: { text: part.text, ...NO_PREVIEW } };
   const html = renderHtml(part);

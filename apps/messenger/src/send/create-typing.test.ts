@@ -20,12 +20,12 @@ function start({ failure }: { failure?: BotApiErrorKind } = {}) {
     return Promise.resolve(true as Result);
   };
   const api: BotApi = { call, download: () => Promise.reject(new Error("not asked for")) };
-  const pace = { isPaused: () => false, pause: () => {} };
-  typing = createTyping({ api, pace, log: testLog(), times: { againMs: 10, longestMs: 60_000 }, now: () => clock });
+  const throttle = { isPaused: () => false, pause: () => {} };
+  typing = createTyping({ api, throttle, log: testLog(), times: { againMs: 10, longestMs: 60_000 }, now: () => clock });
   return shown;
 }
 
-/** Waits until another chat's typing was shown a few times: what has ended was not shown meanwhile. */
+/** Waits until another chat's typing was shown several times, to see that the ended one was not. */
 async function expectEnded(shown: string[], chatId: string): Promise<void> {
   typing.begin("witness", null);
   const before = shown.filter((id) => id === chatId).length;
@@ -34,7 +34,7 @@ async function expectEnded(shown: string[], chatId: string): Promise<void> {
   expect(shown.filter((id) => id === chatId)).toHaveLength(before);
 }
 
-test("typing is shown again and again until the reply is there", async () => {
+test("typing is repeated until the reply is sent", async () => {
   const shown = start();
   typing.begin("1", null);
   await waitFor(() => shown.length > 2, { what: "typing" });
@@ -42,7 +42,7 @@ test("typing is shown again and again until the reply is there", async () => {
   await expectEnded(shown, "1");
 });
 
-test("a message that waits behind another keeps it up, and several replies to one message count once", async () => {
+test("continues while another message waits, and counts several replies to one message once", async () => {
   const shown = start();
   typing.begin("1", null);
   typing.begin("1", null);
@@ -62,7 +62,7 @@ test("a person's reply ends it", async () => {
   await expectEnded(shown, "1");
 });
 
-test("nobody sees it for ever", async () => {
+test("ends after a minute", async () => {
   const shown = start();
   typing.begin("1", null);
   await waitFor(() => shown.length > 1, { what: "typing" });
@@ -82,7 +82,7 @@ test.each<BotApiErrorKind>(["forbidden", "unauthorized", "bad_request"])(
   },
 );
 
-test("it goes on when the Bot API fails", async () => {
+test("continues after an error of the Bot API", async () => {
   const shown = start({ failure: "unreachable" });
   typing.begin("1", null);
   await waitFor(() => shown.length > 2, { what: "typing" });

@@ -1,38 +1,38 @@
 import type { Log } from "@svc/log";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import type { Pace } from "./create-pace.ts";
+import type { Throttle } from "./create-throttle.ts";
 
 /** Telegram shows "typing" for five seconds. It is repeated for at most one minute. */
 const TYPING_TIMES = { againMs: 4_500, longestMs: 60_000 };
 
-/** Shows "typing" in chats until what was asked is answered. */
+/** Shows "typing" in chats until the reply is sent. */
 export interface Typing {
-  /** A message of the chat is being answered from now on. */
+  /** Starts when a message of the chat is being answered. */
   begin: (chatId: string, threadId: number | null) => void;
-  /** A reply is sent. `inReplyTo` is the message that it answers; null ends it all, as a person's reply does. */
+  /** Ends for a sent reply. `inReplyTo` is the message that it answers; null, as for a person's reply, ends all. */
   end: (chatId: string, inReplyTo: string | null) => void;
   stop: () => void;
 }
 
 interface TypingChat {
   threadId: number | null;
-  /** When each message that waits for its answer is given up, the oldest first. */
+  /** Time at which each unanswered message stops showing "typing", the oldest first. */
   waitsUntil: number[];
   lastAnswered: string | null;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** What shows "typing". */
+/** Dependencies of the typing indicators. */
 interface TypingContext {
   api: BotApi;
-  pace: Pick<Pace, "isPaused" | "pause">;
+  throttle: Pick<Throttle, "isPaused" | "pause">;
   log: Log;
 }
 
 /** Shows "typing" once. Returns false if the chat does not accept it. */
 async function showTyping(
-  { api, pace, log }: TypingContext,
+  { api, throttle, log }: TypingContext,
   chatId: string,
   threadId: number | null,
   { signal, againMs }: { signal: AbortSignal; againMs: number },
@@ -40,12 +40,12 @@ async function showTyping(
   const thread = threadId === null ? {} : { message_thread_id: threadId };
   const payload = { chat_id: chatId, action: "typing", ...thread };
   try {
-    if (!pace.isPaused(chatId)) await api.call("sendChatAction", payload, { signal });
+    if (!throttle.isPaused(chatId)) await api.call("sendChatAction", payload, { signal });
     return true;
   } catch (error) {
     if (!(error instanceof BotApiError)) throw error;
     log.debug({ code: error.code, description: error.description }, "failed to show the typing indicator");
-    if (error.kind === "too_many") pace.pause(chatId, error.retryAfterMs ?? againMs);
+    if (error.kind === "too_many") throttle.pause(chatId, error.retryAfterMs ?? againMs);
     return error.kind === "too_many" || error.kind === "unreachable";
   }
 }
@@ -92,7 +92,7 @@ export function createTyping({
     end(chatId, inReplyTo) {
       const chat = chats.get(chatId);
       if (chat === undefined) return;
-      // A message may be answered by several replies: the first of them counts.
+      // The first of several replies to a message counts.
       if (inReplyTo !== null && inReplyTo !== chat.lastAnswered) chat.waitsUntil.shift();
       chat.lastAnswered = inReplyTo;
       if (inReplyTo === null || chat.waitsUntil.length === 0) forget(chatId);

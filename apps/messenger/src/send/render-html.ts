@@ -2,16 +2,16 @@ import type { Style, StyledText } from "./styled-text.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Makes a text safe within Telegram's HTML, in attributes too. */
+/** Escapes a text for Telegram's HTML, also within attributes. */
 export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (each) => ENTITIES[each] ?? each);
 
-/** A fence's language as an attribute's value may have it; null where nothing is left of it. */
+/** Returns a fence's language as a safe attribute value; null if nothing remains of it. */
 export function languageName(language: string | null | undefined): string | null {
   const name = (language ?? "").replaceAll(/[^\w+#.-]/g, "").slice(0, 40);
   return name === "" ? null : name;
 }
 
-/** One format around a stretch of text. Two stretches share it when their keys are the same. */
+/** A format around a range of text. Adjacent ranges share it if the keys are equal. */
 interface Format {
   key: string;
   open: string;
@@ -21,8 +21,9 @@ interface Format {
 const tag = (name: string): Format => ({ key: name, open: `<${name}>`, close: `</${name}>` });
 
 /**
- * The formats around a stretch, from the outside in, as Telegram lets them nest: quotations hold all, preformatted text
- * and code hold nothing and are in nothing but quotations, links may be bold and so on.
+ * Returns the formats around a range, from the outside in, as Telegram allows them to nest: quotations may contain
+ * everything, preformatted text and code contain nothing and are only allowed within quotations, links may be bold,
+ * and so on.
  */
 export function nestingOf(style: Style): Format[] {
   const formats: Format[] = [];
@@ -45,7 +46,7 @@ function preformatted({ block, language }: NonNullable<Style["pre"]>): Format {
   return { key, open: `<pre><code class="language-${name}">`, close: "</code></pre>" };
 }
 
-/** A text in the HTML that `sendMessage` takes: every tag is closed, in order, and the text alone is between them. */
+/** Returns a text as HTML for `sendMessage`: every tag is closed in order, and only the text is between the tags. */
 export function renderHtml({ text, runs }: StyledText): string {
   const out: string[] = [];
   let open: Format[] = [];

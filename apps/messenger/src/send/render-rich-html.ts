@@ -5,12 +5,15 @@ import type { MarkdownDocument } from "./parse-markdown.ts";
 import { escapeHtml, languageName } from "./render-html.ts";
 
 /**
- * Below what Telegram takes of a rich message (https://core.telegram.org/bots/api#rich-message-formatting-options: 32,768
- * characters, 500 blocks, 16 levels, 20 columns), since how it counts blocks and levels is not written down.
+ * Below the limits of a rich message (https://core.telegram.org/bots/api#rich-message-formatting-options: 32,768
+ * characters, 500 blocks, 16 levels, 20 columns), since Telegram does not document how it counts blocks and levels.
  */
 const RICH_LIMITS = { chars: 32_768, blocks: 450, depth: 14, columns: 20 };
 
-/** What only a rich message shows as it is. All else looks the same in a plain one, which older clients show too. */
+/**
+ * Blocks that only a rich message shows. Others look the same in an ordinary message, which older clients support
+ * too.
+ */
 const STRUCTURES = new Set<RootContent["type"]>(["heading", "list", "table", "thematicBreak", "footnoteDefinition"]);
 
 interface Rendering {
@@ -21,8 +24,8 @@ interface Rendering {
 }
 
 /**
- * A Markdown document in the HTML of `sendRichMessage`. Null for one that has no structure, so that an ordinary message
- * shows it as well, and for one that is larger than a rich message may be.
+ * Returns a Markdown document as HTML for `sendRichMessage`. Null if it has no structure, so that an ordinary message
+ * shows it as well, or if it exceeds the limits of a rich message.
  */
 export function renderRichHtml({ root, definitions }: MarkdownDocument): string | null {
   if (!root.children.some(hasStructure)) return null;

@@ -6,7 +6,7 @@ import type { MarkdownDocument } from "./parse-markdown.ts";
 import { PLAIN, createStyledWriter } from "./styled-text.ts";
 import type { Style, StyledText, StyledWriter } from "./styled-text.ts";
 
-/** What a phone shows of a line of equally wide letters without breaking it. */
+/** Width of a monospaced line that a phone shows without wrapping. */
 const WIDTH_LIMIT = 48;
 
 const COLUMN_GAP = " | ";
@@ -15,8 +15,8 @@ const RULE_GAP = "-+-";
 type Align = NonNullable<Table["align"]>[number];
 
 /**
- * A table as columns of equally wide letters, with a rule under its header; wide characters count twice. Null for one
- * that is too wide, or has in it what such a text cannot have.
+ * Returns a table as monospaced columns, with a rule under its header; wide characters count twice. Null if it is too
+ * wide, or contains what such a text cannot show.
  */
 function layOutTable(table: Table): string | null {
   if (needsLines(table)) return null;
@@ -37,7 +37,7 @@ function layOutTable(table: Table): string | null {
   return lines.join("\n");
 }
 
-/** Where links lead, and where a cell breaks its line, only shows row by row. */
+/** Links and line breaks in cells can only be shown row by row. */
 const NOT_IN_COLUMNS = new Set(["link", "linkReference", "image", "imageReference", "html"]);
 
 function needsLines(node: Nodes): boolean {
@@ -53,7 +53,7 @@ function pad(text: string, width: number, align: Align): string {
 const BULLET = "• ";
 const RULE = "———";
 
-/** Wide enough to be seen where letters have all widths. */
+/** Wide enough to be visible in a proportional font. */
 const INDENT = "    ";
 
 interface Context {
@@ -62,9 +62,9 @@ interface Context {
 }
 
 /**
- * A Markdown document as a text with styles, with everything in it that has words: headings bold, lists with bullets or
- * numbers, tables as columns where a phone shows them, else row by row, pictures and links that lead nowhere as words.
- * The same document gives the same text always.
+ * Returns a Markdown document as a styled text with all its words: headings bold, lists with bullets or numbers,
+ * tables as columns if a phone can show them, otherwise row by row, pictures and invalid links as words. The same
+ * document always gives the same text.
  */
 export function styleMarkdown(document: MarkdownDocument): StyledText {
   const writer = createStyledWriter();
@@ -72,7 +72,7 @@ export function styleMarkdown(document: MarkdownDocument): StyledText {
   let isAfterHeading = false;
   for (const block of document.root.children) {
     writer.breakLines(2);
-    // A heading stays with what it heads.
+    // A heading stays with the block after it.
     if (!isAfterHeading) writer.beginBlock();
     writeBlock(context, block, PLAIN);
     isAfterHeading = block.type === "heading";
@@ -103,7 +103,7 @@ function writeBlock(context: Context, block: RootContent, style: Style): void {
       return;
     case "blockquote":
       writer.breakLines(1);
-      // Quotations do not nest in Telegram: the outermost one holds them all.
+      // Telegram does not nest quotations: the outermost one contains all.
       writeBlocks(context, block.children, { ...style, quote: style.quote ?? writer.nextNumber() }, 2);
       writer.breakLines(1);
       return;
@@ -240,10 +240,10 @@ function writeInline(context: Context, node: PhrasingContent, style: Style): voi
   }
 }
 
-/** A link within a link is none of its own. */
+/** A link within a link is not a link of its own. */
 const linked = (url: string, style: Style): Style => ({ ...style, link: style.link ?? safeLink(url) });
 
-/** The words of a link, and after them where it leads, if Telegram cannot be given the link. */
+/** Writes the words of a link, followed by its URL if it cannot be a link in Telegram. */
 function writeLink(
   { writer }: Context,
   url: string,

@@ -1,18 +1,18 @@
-/** How a stretch of a text is shown; what Telegram knows of it, and no more. */
+/** Style of a range of a text, limited to what Telegram supports. */
 export interface Style {
   isBold: boolean;
   isItalic: boolean;
   isStruck: boolean;
   isCode: boolean;
-  /** Address that it leads to. */
+  /** URL of a link. */
   link: string | null;
-  /** The block of preformatted text that it belongs to; two blocks that follow each other have two numbers. */
+  /** The preformatted block that it belongs to; adjacent blocks have different numbers. */
   pre: { block: number; language: string | null } | null;
   /** Number of the quotation that it belongs to. */
   quote: number | null;
 }
 
-/** A stretch of a text in one style: UTF-16 units, the end excluded. */
+/** A range of a text in one style, in UTF-16 units, the end excluded. */
 export interface Run {
   start: number;
   end: number;
@@ -23,7 +23,7 @@ export interface Run {
 export interface StyledText {
   text: string;
   runs: Run[];
-  /** Where a block of the outermost level begins: the best places to split. */
+  /** Positions where a top-level block begins: the best ones to split at. */
   boundaries: number[];
 }
 
@@ -37,28 +37,28 @@ export const PLAIN: Style = {
   quote: null,
 };
 
-/** A text without any style; its paragraphs are its blocks. */
+/** Returns a text without styles; its paragraphs are its blocks. */
 export function plainText(text: string): StyledText {
   const boundaries = Array.from(text.matchAll(/\n{2,}/g), (gap) => gap.index + gap[0].length);
   return { text, runs: text === "" ? [] : [{ start: 0, end: text.length, style: PLAIN }], boundaries };
 }
 
-/** Writes a styled text from its beginning to its end, block after block. */
+/** Writes a styled text block by block. */
 export interface StyledWriter {
   /** Appends a text; its lines are indented, but not those of preformatted text. */
   write: (text: string, style: Style) => void;
-  /** At least so many line ends come before what is written next. None at the beginning. */
+  /** Ensures at least this number of line breaks before the next text. Has no effect at the beginning. */
   breakLines: (count: number) => void;
-  /** What is written next begins a block of the outermost level. */
+  /** Begins a top-level block with the next text. */
   beginBlock: () => void;
-  /** Lines that `work` writes are indented by so much more. */
+  /** Indents the lines that `work` writes. */
   indented: (indent: string, work: () => void) => void;
-  /** A number that no block of this text has yet. */
+  /** Returns a number that no block of this text has yet. */
   nextNumber: () => number;
   finish: () => StyledText;
 }
 
-/** Makes a writer for one text. */
+/** Creates a writer for one text. */
 export function createStyledWriter(): StyledWriter {
   const chunks: string[] = [];
   const runs: Run[] = [];
@@ -82,7 +82,7 @@ export function createStyledWriter(): StyledWriter {
 
   function settleBreaks(style: Style): void {
     if (pendingBreaks > 0 && length > 0) {
-      // A gap within a quotation belongs to it, so that it stays one.
+      // White space within a quotation belongs to it, so that it stays one quotation.
       const isWithin = style.quote !== null && runs.at(-1)?.style.quote === style.quote;
       put("\n".repeat(pendingBreaks), isWithin ? { ...PLAIN, quote: style.quote } : PLAIN);
     }

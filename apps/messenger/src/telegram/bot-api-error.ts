@@ -1,15 +1,15 @@
 import { TelegramError } from "telegraf";
 
 /**
- * What went wrong with a call of the Bot API:
- * - `unauthorized`: the token is wrong or was revoked.
- * - `conflict`: another poller, or a webhook, takes this bot's updates.
- * - `too_many`: too many requests; `retryAfterMs` says how long to wait where Telegram says it.
- * - `forbidden`: the bot may not write there: it was blocked, kicked, or the account is gone.
- * - `bad_request`: Telegram refused what was asked. With code 404 the server does not know the method.
- * - `too_large`: a file above the limit.
- * - `unreachable`: no answer that means anything: 5xx, garbage, time-out, a cut connection, an aborted call. What was
- *   asked may have been done all the same.
+ * Kinds of errors of the Bot API:
+ * - `unauthorized`: the token is invalid or revoked.
+ * - `conflict`: another poller, or a webhook, receives this bot's updates.
+ * - `too_many`: too many requests; `retryAfterMs` is the wait that Telegram requests, if any.
+ * - `forbidden`: the bot may not write to the chat: it was blocked or removed, or the account was deleted.
+ * - `bad_request`: Telegram rejected the request. With code 404 the server does not know the method.
+ * - `too_large`: a file exceeds the limit.
+ * - `unreachable`: no usable response: 5xx, invalid JSON, a timeout, a dropped connection, an aborted call. The
+ * request may have been carried out all the same.
  */
 export type BotApiErrorKind =
   | "unauthorized"
@@ -20,22 +20,22 @@ export type BotApiErrorKind =
   | "too_large"
   | "unreachable";
 
-/** What a BotApiError is made of. */
+/** Fields of a BotApiError. */
 interface BotApiFailure {
   kind: BotApiErrorKind;
-  /** Telegram's error_code; null where no answer came that could be read. */
+  /** Telegram's error_code; null without a readable response. */
   code: number | null;
-  /** In Telegram's words or ours, on one line, without the token. */
+  /** Text of Telegram or of this service, on one line, without the token. */
   description: string;
   retryAfterMs?: number | null;
-  /** The id of the supergroup that this group has become. */
+  /** ID of the supergroup that this group has become. */
   migrateToChatId?: string;
 }
 
-/** A call of the Bot API failed. Neither its message nor any field holds the token or what was sent. */
+/** A failed call of the Bot API. Neither its message nor any field contains the token or the payload. */
 export class BotApiError extends Error {
   readonly kind: BotApiErrorKind;
-  /** Telegram's error_code; null where no answer came that could be read. */
+  /** Telegram's error_code; null without a readable response. */
   readonly code: number | null;
   readonly description: string;
   readonly retryAfterMs: number | null;
@@ -52,10 +52,10 @@ export class BotApiError extends Error {
   }
 }
 
-/** So much of what a server says goes into logs and states. */
+/** Maximum length of a server's text in logs and states. */
 const DESCRIPTION_LIMIT = 300;
 
-/** Longer waits than a day are not believed. */
+/** Longer requested waits are ignored. */
 const RETRY_AFTER_LIMIT_S = 86_400;
 
 const KIND_OF_CODE: Readonly<Record<number, BotApiErrorKind>> = {
@@ -67,8 +67,8 @@ const KIND_OF_CODE: Readonly<Record<number, BotApiErrorKind>> = {
 };
 
 /**
- * One failed call, as telegraf throws it, in our words. Texts that come from outside are cut to one short line without
- * the token; what telegraf puts into its own errors (the address with the token, the payload) is left behind.
+ * Converts an error of telegraf. External texts are shortened to one line without the token; the details of
+ * telegraf's own errors (the URL with the token, the payload) are dropped.
  */
 export function classifyFailure(error: unknown, call: { method: string; token: string }): BotApiError {
   if (error instanceof BotApiError) return error;
@@ -86,20 +86,20 @@ export function classifyFailure(error: unknown, call: { method: string; token: s
   });
 }
 
-/** No answer that means anything; `description` is ours. */
+/** Returns the error for an unusable response; `description` is written by this service. */
 export function unreachable(description: string, code: number | null = null): BotApiError {
   return new BotApiError({ kind: "unreachable", code, description });
 }
 
 function kindOf(code: number, description: string, method: string): BotApiErrorKind {
   if (code >= 500) return "unreachable";
-  // A token that is no token at all is answered as an unknown address is.
+  // Telegram responds to a malformed token as to an unknown path.
   if (code === 404 && method === "getMe") return "unauthorized";
   if (code === 400 && /file is too big/i.test(description)) return "too_large";
   return KIND_OF_CODE[code] ?? "bad_request";
 }
 
-/** The answer is from outside: nothing in it is taken for granted. */
+/** The response is external input and is validated. */
 function readAnswer(response: object) {
   const answer: Partial<Record<"error_code" | "description" | "parameters", unknown>> = response;
   const parameters: Partial<Record<string, unknown>> =
@@ -120,7 +120,7 @@ const positive = (value: number | null): number | null => (value !== null && val
 
 function cleanText(text: string, token: string): string {
   const withoutToken = token === "" ? text : text.replaceAll(token, "<token>");
-  // Control and format characters could forge lines of a log, or turn them around.
+  // Control and format characters could forge or reverse lines of a log.
   return withoutToken
     .replaceAll(/[\p{C}\s]+/gu, " ")
     .trim()

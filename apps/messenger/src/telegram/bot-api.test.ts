@@ -35,7 +35,7 @@ test("a call resolves with the answer's result", async () => {
   await expect(api.call("getMe", {})).resolves.toMatchObject({ id: bot.id, is_bot: true });
 });
 
-describe("a failed call says what kind of failure it is", () => {
+describe("a failed call reports the kind of its error", () => {
   const error = (code: number, description: string, retryAfterS?: number): BotApiFailure => ({
     kind: "error",
     code,
@@ -67,20 +67,20 @@ describe("a failed call says what kind of failure it is", () => {
     }
   });
 
-  test("a server that is not there", async () => {
+  test("an unreachable server", async () => {
     const away = createBotApi({ token: bot.token, apiRoot: "http://127.0.0.1:1" });
     const failure = await failureOf(away.call("getMe", {}));
     expect(failure).toMatchObject({ kind: "unreachable", code: null });
     expect(failure.message).not.toContain(bot.token);
   });
 
-  test("a server that does not answer in time", async () => {
+  test("a server that does not respond in time", async () => {
     server.failWith({ kind: "silent" });
     const failure = await failureOf(send({ timeoutMs: 50 }));
     expect(failure).toMatchObject({ kind: "unreachable", description: "No response within 50 ms" });
   });
 
-  test("a call that is cut off by its signal", async () => {
+  test("a call that its signal aborts", async () => {
     server.failWith({ kind: "silent" });
     const controller = new AbortController();
     const before = server.outcomes.length;
@@ -91,7 +91,7 @@ describe("a failed call says what kind of failure it is", () => {
     await expect(failureOf(send({ signal: controller.signal }))).resolves.toMatchObject({ kind: "unreachable" });
   });
 
-  test("a token that the server does not know, and one that is none", async () => {
+  test("an unknown and a malformed token", async () => {
     const unknown = createBotApi({ token: "7:unknown", apiRoot: server.url });
     await expect(failureOf(unknown.call("getMe", {}))).resolves.toMatchObject({ kind: "unauthorized", code: 401 });
     const none = createBotApi({ token: "../admin?x=", apiRoot: server.url });
@@ -99,12 +99,12 @@ describe("a failed call says what kind of failure it is", () => {
     await expect(failureOf(none.download("x", { maxBytes: 1 }))).resolves.toMatchObject({ kind: "unauthorized" });
   });
 
-  test("404 of getMe is a token that is none for the server", async () => {
+  test("404 of getMe as a malformed token", async () => {
     server.failWith(error(404, "Not Found"));
     await expect(failureOf(api.call("getMe", {}))).resolves.toMatchObject({ kind: "unauthorized", code: 404 });
   });
 
-  test("a description with the token and forged lines is told without them", async () => {
+  test("a description without its token and forged lines", async () => {
     server.failWith(error(400, `Bad ${bot.token}\n\u202E2026 ERROR forged ${"x".repeat(1_000)}`));
     const { description } = await failureOf(send());
     expect(description).toMatch(/^Bad <token> 2026 ERROR forged x{200,}$/);
@@ -126,7 +126,7 @@ describe("a file is downloaded", () => {
     await expect(api.download(file_id, { maxBytes: 100 })).resolves.toEqual(bytes);
   });
 
-  test("but not more of it than allowed, whatever was said of its size", async () => {
+  test("but not beyond the limit, whatever size was reported", async () => {
     const { file_id } = bot.offerFile({ bytes, sizeBytes: 3 });
     await expect(failureOf(api.download(file_id, { maxBytes: 5 }))).resolves.toMatchObject({ kind: "too_large" });
     const said = bot.offerFile({ bytes, sizeBytes: 500 });
@@ -135,7 +135,7 @@ describe("a file is downloaded", () => {
     });
   });
 
-  test("and one that is gone, or too big for the Bot API, says so", async () => {
+  test("and a deleted file, or one too large for the Bot API, has its own error", async () => {
     await expect(failureOf(api.download("none", { maxBytes: 5 }))).resolves.toMatchObject({ kind: "bad_request" });
     const big = bot.offerFile({ bytes, sizeBytes: 30_000_000 });
     await expect(failureOf(api.download(big.file_id, { maxBytes: 1e9 }))).resolves.toMatchObject({ kind: "too_large" });
@@ -165,7 +165,7 @@ describe("a file is downloaded", () => {
   });
 });
 
-test("a form has what is no file as JSON", async () => {
+test("a form contains every value but files as JSON", async () => {
   const sent = api.call("sendDocument", {
     chat_id: "4001",
     document: { source: Buffer.from("x"), filename: "Größe.txt" },

@@ -5,9 +5,9 @@ import { Readable } from "node:stream";
 import { Telegram } from "telegraf";
 import { BotApiError, classifyFailure, unreachable } from "./bot-api-error.ts";
 
-/** Where a file may be, and how much of it is taken. */
+/** Location of a file, and how much of it to read. */
 interface DownloadOptions {
-  /** The Bot API's root, with a slash at its end. */
+  /** Root URL of the Bot API, with a slash at its end. */
   root: string;
   token: string;
   maxBytes: number;
@@ -15,11 +15,10 @@ interface DownloadOptions {
 }
 
 /**
- * The bytes of a file by what `getFile` has answered. Telegram, and a self-hosted server, serve it under their own
- * address; a self-hosted server with `--local` answers a path on its own disk instead, which is read when this process
- * can, and asked for under the address otherwise.
- *
- * @throws BotApiError without the address, which has the token in it.
+ * Returns the bytes of a file from the response of `getFile`. Telegram and self-hosted servers serve files under
+ * their own URL; a self-hosted server with `--local` returns a path on its disk, which is read if this process can
+ * read it, and otherwise requested from the server.
+ * @throws BotApiError without the URL, which contains the token.
  */
 async function downloadFile(file: unknown, options: DownloadOptions): Promise<Buffer> {
   const { path, sizeBytes } = readFileAnswer(file);
@@ -42,7 +41,7 @@ function readFileAnswer(file: unknown): { path: string; sizeBytes: number | null
   return { path: answer.file_path, sizeBytes: typeof answer.file_size === "number" ? answer.file_size : null };
 }
 
-/** A local server keeps each bot's files in a folder that is named by its token. Other paths are none of ours. */
+/** A local server keeps each bot's files in a folder named after its token. Other paths are rejected. */
 function pathBelowToken(path: string, token: string): string | null {
   const parts = path.split("/");
   const index = parts.indexOf(token);
@@ -55,7 +54,7 @@ async function fetchFile(path: string, { root, token, maxBytes, signal }: Downlo
   const url = new URL(`./file/bot${token}/${safePath.map(encodeURIComponent).join("/")}`, root);
   let response: Response;
   try {
-    // Another address would be given the token by nobody, but would be reached from inside of our network.
+    // A redirect would not leak the token, but could reach hosts of our network.
     response = await fetch(url, { signal, redirect: "error" });
   } catch {
     throw unreachable("The file could not be downloaded");
@@ -91,34 +90,32 @@ const tooLarge = (): BotApiError =>
 const badFile = (description: string, code: number | null = null): BotApiError =>
   new BotApiError({ kind: "bad_request", code, description });
 
-/** What a call may take besides its payload. */
+/** Options of a call. */
 interface CallOptions {
-  /** Cuts the call off; it rejects with kind `unreachable` then. */
+  /** Aborts the call, which then rejects with kind `unreachable`. */
   signal?: AbortSignal;
   /** Timeout of the whole call including the response body. Default: 15 s. */
   timeoutMs?: number;
 }
 
-/** The bot's side of Telegram's Bot API. */
+/** Telegram's Bot API for one bot. */
 export interface BotApi {
   /**
-   * One call of a method (https://core.telegram.org/bots/api#making-requests). Files in the payload are
-   * `{ source: Buffer, filename }`. Resolves with the answer's `result`; it comes from outside and is not checked.
-   *
-   * @throws BotApiError; never with a text that holds the token.
+   * Calls a method (https://core.telegram.org/bots/api#making-requests). Files in the payload are `{ source: Buffer,
+   * filename }`. Resolves with the `result` of the response, which is external input and not validated.
+   * @throws BotApiError, never with a text that contains the token.
    */
   call: <Result>(method: string, payload: object, options?: CallOptions) => Promise<Result>;
   /**
-   * The bytes of a file that was sent to the bot.
-   *
-   * @throws BotApiError, of kind `too_large` when there are more than `maxBytes`.
+   * Returns the bytes of a file that was sent to the bot.
+   * @throws BotApiError, of kind `too_large` if there are more than `maxBytes`.
    */
   download: (fileId: string, options: { maxBytes: number; signal?: AbortSignal }) => Promise<Buffer>;
 }
 
 const DEFAULT_TIMEOUT_MS = 15_000;
 
-/** What BotFather gives: the bot's number, a colon, a secret. Anything else would be part of an address of its own. */
+/** Form of BotFather's tokens: the bot's number, a colon, a secret. Anything else could change the URL. */
 const TOKEN_FORM = /^\d{1,20}:[\w-]{1,100}$/;
 
 /** Idle connections are closed after this time, before Telegram closes them during a call. */
@@ -128,15 +125,14 @@ const CONNECTIONS = new Agent({ keepAlive: true, timeout: IDLE_MS });
 type RawCall = (method: string, payload: object, options: { signal: AbortSignal }) => Promise<unknown>;
 
 /**
- * The one place that talks to the Bot API, over telegraf's client.
- *
- * @param options.apiRoot where the Bot API is, such as https://api.telegram.org or a self-hosted server of it; a path
- *   in it is kept.
+ * Creates the client of the Bot API, over telegraf's client: the only code that calls it.
+ * @param options.apiRoot URL of the Bot API, such as https://api.telegram.org or that of a self-hosted server; it may
+ * have a path.
  */
 export function createBotApi({ token, apiRoot }: { token: string; apiRoot: string }): BotApi {
   const root = apiRoot.endsWith("/") ? apiRoot : `${apiRoot}/`;
   const telegram = new Telegram(token, { apiRoot: root, webhookReply: false, agent: CONNECTIONS });
-  // Telegraf types the methods of Bot API 7.1 alone; newer ones are called the same way.
+  // Telegraf's types only know the methods of Bot API 7.1; newer ones are called the same way.
   const callApi = telegram.callApi.bind(telegram) as RawCall;
 
   async function call<Result>(method: string, payload: object, options: CallOptions = {}): Promise<Result> {
@@ -162,7 +158,7 @@ export function createBotApi({ token, apiRoot }: { token: string; apiRoot: strin
   };
 }
 
-/** 20 MB over a slow line. */
+/** 20 MB over a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 120_000;
 
 function malformedToken(): BotApiError {
@@ -173,7 +169,7 @@ function malformedToken(): BotApiError {
   });
 }
 
-/** Runs `work` with a signal that ends with the caller's, or after the time limit. Leaves nothing behind. */
+/** Runs `work` with a signal that is aborted by the caller's or after the time limit. Leaves no timer or listener. */
 async function withTimeLimit<Result>(
   { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: CallOptions,
   work: (signal: AbortSignal) => Promise<Result>,
@@ -195,7 +191,7 @@ async function withTimeLimit<Result>(
   }
 }
 
-/** Telegraf sends a payload with a file in it as a form, and drops objects from forms unless they are JSON already. */
+/** Telegraf sends a payload with a file as a form, and drops objects from forms unless they are already JSON. */
 function readyForForm(payload: object): object {
   const entries = Object.entries(payload);
   if (!entries.some(([, value]) => isFile(value))) return payload;

@@ -41,7 +41,7 @@ const noFetcher: PageFetcher = {
   close: () => Promise.resolve(),
 };
 
-/** Reads what waits until nothing does. */
+/** Reads documents until none are waiting. */
 async function work(
   change: { fetcher?: PageFetcher; store?: Store; sitemapDeadlineMs?: number; released?: Promise<void> } = {},
 ): Promise<void> {
@@ -63,9 +63,9 @@ async function queue(change: Partial<NewIngest>): Promise<string> {
   return queued.documentId;
 }
 
-const away = () => new ServiceError("unavailable", "The database is unreachable. Retry.");
+const outage = () => new ServiceError("unavailable", "The database is unreachable. Retry.");
 
-test("an outage of the store is not a try, however often it comes and whatever it breaks off", async () => {
+test("an outage of the store does not count as an attempt, however often it occurs and whatever it interrupts", async () => {
   const documentId = await queue({});
   const attempts: number[] = [];
   let isBack = false;
@@ -76,13 +76,13 @@ test("an outage of the store is not a try, however often it comes and whatever i
       readBytes(claim) {
         attempts.push(claim.attempts);
         isBack = false;
-        return attempts.length <= KB_LIMITS.maxAttempts + 1 ? Promise.reject(away()) : store.ingests.readBytes(claim);
+        return attempts.length <= KB_LIMITS.maxAttempts + 1 ? Promise.reject(outage()) : store.ingests.readBytes(claim);
       },
       retryLater(claim, retry) {
         if (isBack) return store.ingests.retryLater(claim, { ...retry, delayMs: 0 });
-        // It is unavailable as well when the lease is to be released.
+        // It is also unavailable when the lease is released.
         isBack = true;
-        return Promise.reject(away());
+        return Promise.reject(outage());
       },
     },
   };
@@ -115,7 +115,7 @@ test.each([
   expect(await store.documents.find(project, kbId, documentId)).toMatchObject({ status: "queued", error: failure });
 });
 
-test("a page that passes the storage limit is not stored, says so while it waits, and is read once there is room", async () => {
+test("a page that exceeds the storage limit is not stored, shows the reason while it waits, and is read once there is space", async () => {
   const documentId = await queue({ kind: "page", url: PAGE_URL, mime: null, bytes: null, sourceHash: null });
   const bytes = Buffer.from(`<p>${"Some words in a row. ".repeat(200)}</p>`);
   const fetcher = { ...noFetcher, fetch: () => Promise.resolve({ url: PAGE_URL, bytes, mime: "text/html" }) };
@@ -150,7 +150,7 @@ test("a page that passes the storage limit is not stored, says so while it waits
   expect(await store.documents.find(project, kbId, documentId)).toMatchObject({ status: "ready", error: null });
 });
 
-test("a sitemap that takes too long is given up, so that nobody else's pages wait for it", async () => {
+test("a sitemap that takes too long fails, so that it does not block the pages of others", async () => {
   const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 5 });
   const dripping: PageFetcher = {
     ...noFetcher,
@@ -167,7 +167,10 @@ test("a sitemap that takes too long is given up, so that nobody else's pages wai
 });
 
 describe("the slow documents of one project", () => {
-  /** Queues documents in projects, works on them as one process does, and returns their keys in the order of their ends. */
+  /**
+   * Queues documents in projects, processes them as one process does, and returns their keys in the order of
+   * completion.
+   */
   async function endsOf(
     documents: { of: string; ingest: Partial<NewIngest> & { key: string } }[],
     options: { reader?: FileReader; fetcher?: PageFetcher } = {},
@@ -196,10 +199,10 @@ describe("the slow documents of one project", () => {
     return ends;
   }
 
-  test("do not hold up the small file of another one, nor its large one by more than one of them, and fail clearly", async () => {
+  test("do not block the small file of another one, delay its large file by at most one of them, and fail with a clear error", async () => {
     const quick = createFileReader({ limits: { timeoutBaseMs: 3_000, timeoutPerMbMs: 0 } });
     try {
-      // Its thread has started when the test begins, as in a process that runs for a while.
+      // Starts its thread before the test begins, as in a process that has been running for a while.
       await quick.read({ name: "first.txt", bytes: Buffer.from("Some words.") });
       const nested = Buffer.from("<div>".repeat(300_000));
       const large = Buffer.from("Some words in a line.\n\n".repeat(20_000));
@@ -224,7 +227,7 @@ describe("the slow documents of one project", () => {
     }
   });
 
-  test("do not hold up the pages of others while a site of theirs does not answer", async () => {
+  test("do not block the pages of others while one of their sites does not respond", async () => {
     const asked: string[] = [];
     let answerSlowSite: () => void = () => undefined;
     const slowSite = new Promise<void>((resolve) => {
@@ -248,7 +251,7 @@ describe("the slow documents of one project", () => {
       ],
       { fetcher },
     );
-    // The slow site answers only after the other one was asked.
+    // The slow site responds only after the other one was requested.
     expect(asked.slice(0, 2).toSorted()).toEqual(["quick.example", "slow.example"]);
     expect(ends).toHaveLength(3);
   });

@@ -13,7 +13,7 @@ import type { IngestContext } from "./read-document.ts";
 const RETRY_DELAYS_MS = [5_000, 30_000, 120_000, 600_000];
 /** Longest delay that a site can request with `Retry-After`. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
-/** Delay after an outage of the store, which says nothing about the document. */
+/** Delay after an outage of the store, which is not an error of the document. */
 const STORE_DELAY_MS = 2_000;
 /** Time for all sitemaps of one import together: no pages of other imports are fetched meanwhile. */
 const SITEMAP_DEADLINE_MS = 5 * 60_000;
@@ -39,10 +39,10 @@ type Role = "any file" | "small file" | "page";
 const ROLES: readonly Role[] = ["any file", "small file", "page"];
 
 /**
- * Defines the work of reading documents into knowledge bases, projects in turns. Each of several concurrent calls has a
- * role, so that the slow documents of one project do not delay those of others: one call reads files of any size, one only
- * small ones, and the others fetch pages and sitemaps, each for another project. A document and the end of its ingest
- * become real in one transaction that the lease fences.
+ * Defines the work of reading documents into knowledge bases, with projects in turns. Each of several concurrent
+ * calls has a role, so that the slow documents of one project do not delay those of others: one call reads files of
+ * any size, one only small ones, and the others fetch pages and sitemaps, each for another project. A document and
+ * the end of its ingest are committed in one transaction that the lease fences.
  */
 // oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
 export function ingestDocuments(
@@ -74,7 +74,7 @@ export function ingestDocuments(
 
   const announceDue = async () => announceWork(queues, "ingest-documents", await store.ingests.takeDue(SWEEP_LIMIT));
 
-  /** Repeats a removal until nothing is left. It takes many steps, and documents that wait must not wait for them. */
+  /** Repeats a removal until nothing is left. It takes many steps, which must not block waiting documents. */
   const purge = (removeSome: () => Promise<boolean>) => async (isStopped: () => boolean) => {
     while (!isStopped() && (await removeSome())) if (queues.isUp()) await announceDue();
   };
@@ -119,7 +119,10 @@ export function ingestDocuments(
   );
 }
 
-/** Returns a function that claims what the next role with room may work on, and has it handled; false if nothing is left. */
+/**
+ * Returns a function that claims and handles work for the next role with a free slot; it returns false if there is
+ * none.
+ */
 function createRoleClaims(store: Store) {
   /** How many calls have a role, and the projects for which pages are fetched. */
   const inRole: Record<Role, number> = { "any file": 0, "small file": 0, page: 0 };
@@ -137,7 +140,7 @@ function createRoleClaims(store: Store) {
     return claiming;
   }
 
-  /** Claims what this role may work on next; null when nothing waits for it. */
+  /** Claims the next work of this role; null if there is none. */
   function claimFor(role: Role): Promise<ClaimedIngest | null> {
     if (role === "page") return claimPage();
     return store.ingests.claim({
@@ -146,7 +149,7 @@ function createRoleClaims(store: Store) {
     });
   }
 
-  /** Handles what is next in a role that has room; true if there was something. */
+  /** Handles the next work of a role with a free slot; returns true if there was any. */
   async function workIn(role: Role, handle: (claim: ClaimedIngest) => Promise<boolean>): Promise<boolean> {
     if (inRole[role] >= (role === "page" ? FETCHES : 1)) return false;
     inRole[role] += 1;
@@ -200,7 +203,7 @@ async function ingestDocument(
   const { project, kbId } = claim;
   const unchanged = await store.documents.findUnchanged(project, kbId, checked);
   const prepared = unchanged === null ? await prepare(store, checked) : null;
-  // Documents that were uploaded with their bytes were checked then.
+  // Uploaded documents were checked at the upload.
   if (prepared !== null && claim.kind === "page") {
     await store.storedBytes.checkRoom(project, "documents", prepared.document.sizeBytes);
   }
@@ -214,13 +217,13 @@ async function ingestDocument(
   });
 }
 
-/** Stems and counts the words, so that under the locks there is only writing. */
+/** Stems and counts the words before the transaction, so that its locks are only held for writing. */
 async function prepare(store: Store, checked: CheckedDocument): Promise<PreparedDocument> {
   const { document, indexed } = await reading(() => checked.cut());
   return store.documents.prepare(document, indexed);
 }
 
-/** Why a document is given up because of the leases on it that expired; null while it can be tried again. */
+/** Returns why a document is given up because of the leases on it that expired; null if it can be attempted again. */
 function explainExpiredLeases({ crashes, lapses }: ClaimedIngest): string | null {
   if (crashes >= KB_LIMITS.maxAttempts) {
     return `The process crashed ${crashes} times while reading this document. Split it into several documents.`;
@@ -234,14 +237,17 @@ function tooSlow(deadlineMs: number, cause: unknown): ServiceError {
   return new ServiceError("invalid_request", detail, { cause });
 }
 
-/** How long the site of a page asks not to be called, in milliseconds; 0 if it does not say. */
+/** Returns the delay that a page's site requests, in milliseconds; 0 if it requests none. */
 function retryAfterMs(error: unknown): number {
   const cause = error instanceof ReadingError ? error.cause : null;
   const seconds = cause instanceof ServiceError ? Number(cause.headers["retry-after"] ?? 0) : 0;
   return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0) * 1_000, RETRY_AFTER_MAX_MS) : 0;
 }
 
-/** Why a document cannot be read for now, in words: its site is unavailable, too much waits, or storage is full; else null. */
+/**
+ * Returns why a document cannot be read for now, in words (its site is unavailable, too many documents wait, or
+ * storage is full); otherwise null.
+ */
 function findPassingReason(error: unknown): string | null {
   const isPassing =
     (error instanceof ReadingError && isUnavailable(error.cause)) ||

@@ -5,7 +5,7 @@ import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
 import type { ClaimedIngest, DocumentSource, IngestKind, Store } from "@svc/store";
 
-/** What reading documents into knowledge bases needs. */
+/** Dependencies of reading documents. */
 export interface IngestContext {
   store: Store;
   queues: Queues;
@@ -14,14 +14,14 @@ export interface IngestContext {
   fetcher: PageFetcher;
 }
 
-/** A document or site could not be read; the cause says why. Any other error is the service's own. */
+/** Error of reading a document or site, with its cause. Any other error is the service's own. */
 export class ReadingError extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : "The document could not be read.", { cause });
     this.name = "ReadingError";
   }
 
-  /** True if every attempt would end the same: the document itself is the reason. */
+  /** True if every attempt would fail in the same way because of the document itself. */
   get isFinal(): boolean {
     return this.cause instanceof ServiceError && FINAL.has(this.cause.code);
   }
@@ -38,19 +38,19 @@ export async function reading<Result>(work: () => Result | Promise<Result>): Pro
   }
 }
 
-/** What a document is read from. */
+/** Source of a document. */
 interface Source {
   file: FileToIngest;
   hash: Buffer;
 }
 
-/** A document that was read and cut, and what it was read from. */
+/** A document that was read and split into passages, with its source. */
 export interface ReadDocument {
   checked: CheckedDocument;
   source: DocumentSource;
 }
 
-/** What a text is that was handed in as such. */
+/** Formats of submitted texts by their media type. */
 const TEXT_FORMATS: Readonly<Record<string, NonNullable<FileToIngest["format"]>>> = {
   "text/plain": "plain",
   "text/markdown": "markdown",
@@ -58,7 +58,7 @@ const TEXT_FORMATS: Readonly<Record<string, NonNullable<FileToIngest["format"]>>
   "text/csv": "csv",
 };
 
-/** The optional fields that have a value. */
+/** Returns the optional fields that have a value. */
 function given<Fields extends Record<string, string | null>>(fields: Fields): { [Name in keyof Fields]?: string } {
   const present = Object.entries(fields).filter(([, value]) => value !== null);
   return Object.fromEntries(present) as { [Name in keyof Fields]?: string };
@@ -96,8 +96,9 @@ const OPEN = { text: openText, file: openFile, page: openPage } satisfies Record
 >;
 
 /**
- * Reads the document of an ingest: null when nothing has to be done, because the same was read before or the ingest is
- * gone. Throws `ReadingError` for what is wrong with the document or its site, and the store's errors as they are.
+ * Reads the document of an ingest. Returns null if there is nothing to do because the same content was read before or
+ * the ingest was deleted. Throws `ReadingError` for errors of the document or its site, and the store's errors
+ * unchanged.
  */
 export async function readDocument(
   context: IngestContext,

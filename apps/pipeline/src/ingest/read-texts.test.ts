@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Hands in a text, has it read, and answers its document with its passages. */
+/** Submits a text, has it read, and returns its document with its passages. */
 async function read(key: string, text: string, mime: string) {
   const fetcher = {
     fetch: () => Promise.reject(new Error("nothing is to be fetched")),
@@ -44,14 +44,14 @@ async function read(key: string, text: string, mime: string) {
   return { document, texts: chunks.map((chunk) => chunk.text) };
 }
 
-test("a text is read as a file is: its front matter is a title, and no link in it runs anything", async () => {
+test("a text is read like a file: its front matter is the title, and no link runs code", async () => {
   const markdown = "---\ntitle: The manual\n---\n\nPress [here](javascript:alert%281%29) to begin.";
   const { document, texts } = await read("manual", markdown, "text/markdown");
   expect(document).toMatchObject({ status: "ready", title: "The manual", mime: "text/markdown" });
   expect(texts).toEqual(["Press here to begin."]);
 });
 
-test("a plain text is what it was declared to be, whatever it begins with or its key ends in", async () => {
+test("a plain text keeps its declared type, whatever its first bytes or the end of its key", async () => {
   for (const text of ["%PDF- is how such a file begins.", "ID3 tags name a song.", "<html> begins a page."]) {
     expect(await read(`${text.slice(0, 4)}.html`, text, "text/plain")).toMatchObject({
       document: { status: "ready", mime: "text/plain" },
@@ -60,7 +60,7 @@ test("a plain text is what it was declared to be, whatever it begins with or its
   }
 });
 
-test("binary data in a text, and a text that cannot be cut, fail by their own fault", async () => {
+test("binary data in a text, and a text that cannot be split, fail for good", async () => {
   expect(await read("binary", "\u0001\u0002\u0003 text", "text/plain")).toMatchObject({
     document: { status: "failed", error: expect.stringContaining("is binary data") },
   });
@@ -70,7 +70,7 @@ test("binary data in a text, and a text that cannot be cut, fail by their own fa
   });
 });
 
-test("a rule of millions of marks is read", async () => {
+test("reads a horizontal rule of millions of characters", async () => {
   expect(await read("rule", `A rule:\n\n${"_".repeat(3_000_000)}`, "text/markdown")).toMatchObject({
     document: { status: "ready" },
   });

@@ -8,8 +8,8 @@ import type { Run, StageContext } from "../run.ts";
 import { createTextStream } from "../stream-text.ts";
 
 /**
- * Lets the agent answer. An agent that fails is no error for the customer: its fault is noted and a person takes over.
- * The answer is kept between tries.
+ * Lets the agent answer. If the agent fails, the customer gets no error: the error is recorded and a person takes
+ * over. The answer is stored between attempts.
  */
 export async function answer(context: StageContext, run: Run): Promise<void> {
   const { store, embeddings, models, log } = context;
@@ -18,7 +18,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
   move(run, "agent", run.passages === null ? "nothing to look up" : `${run.passages.hits.length} passages found`);
   if (run.answer !== null) return;
   const { message, passages } = run;
-  // A fixed reply is the same whatever was said.
+  // A fixed reply does not depend on the conversation.
   const history = agent.fixedReply === null ? await historyOf(context, run) : [];
   run.language = agent.fixedReply === null ? languageOfChat(run) : null;
   const model = agent.fixedReply === null ? ((await models?.forAgent(agent)) ?? null) : null;
@@ -56,7 +56,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
   }
 }
 
-/** The language of the chat: that of the first message that says so. */
+/** Returns the language of the chat, which the first message in a clear language determines. */
 function languageOfChat({ ticket, message }: Run): string | null {
   return ticket?.language ?? languageOf(message.text);
 }

@@ -4,21 +4,24 @@ import { localeOf } from "../language-of.ts";
 import { historyOf } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 
-/** Why a message of a visitor who asks for a person goes to one. */
+/** Reason of the handoff if a visitor asks for a person. */
 export const WANTS_PERSON = "the visitor asks for a person";
 
 /**
- * Why no agent is to answer a message, whatever it could say: its visitor asks for a person, or has sent nothing but
- * files, which no agent reads. Null for every other message.
+ * Returns why no agent may answer a message: its visitor asks for a person, or it consists only of files, which no
+ * agent reads. Null for every other message.
  */
 export function handoffReason({ message }: Pick<Run, "message">): string | null {
   const { channelId, channelMeta, text } = message;
-  // On other channels the meta is the sender's own, and may mean anything.
+  // On other channels the sender sets the metadata, so the field may mean anything.
   if (channelId === "widget" && channelMeta["wantsPerson"] === true) return WANTS_PERSON;
   return text.trim() === "" ? "the message has no text, only files" : null;
 }
 
-/** A fixed reply is the same whatever is said: where no other agent could have the message, it answers small talk too. */
+/**
+ * A fixed reply does not depend on the message: if no other agent could get the message, it also replies to small
+ * talk.
+ */
 function hasFixedReply({ agents, ticket }: Run): boolean {
   const current = agents.find((agent) => agent.id === ticket?.agentId);
   return current === undefined ? agents.every(isFixed) : isFixed(current);
@@ -27,8 +30,8 @@ function hasFixedReply({ agents, ticket }: Run): boolean {
 const isFixed = ({ fixedReply }: Run["agents"][number]) => fixedReply !== null;
 
 /**
- * Decides about a message that asks the documents nothing before an agent is chosen for it and anything is searched: small talk
- * and questions about the assistant are replied to, and what a person has to see is left to a person.
+ * Decides about messages that ask nothing of the documents, before an agent is chosen or anything is searched:
+ * replies to small talk and questions about the assistant, and hands over messages that a person must see.
  */
 export async function checkHandoffRequest(context: StageContext, run: Run): Promise<void> {
   const why = handoffReason(run);
@@ -52,7 +55,7 @@ async function readContext(context: StageContext, run: Run): Promise<MessageCont
   };
 }
 
-/** Sets the outcome of a message that is no question: a short reply, or none because a person has to see it. */
+/** Sets the outcome of a message that is not a question: a short reply, or none because a person must see it. */
 function applyTalk(run: Run): void {
   const { said, ticket, message, agents } = run;
   if (said === null || said.kind === "question" || hasFixedReply(run)) return;
@@ -63,8 +66,8 @@ function applyTalk(run: Run): void {
 }
 
 /**
- * Recognizes small talk in other words than the known phrases, where embeddings are configured: for a message that would be
- * held because nothing answers it. Returns true if the run has another outcome now.
+ * Recognizes small talk beyond the known phrases by embeddings, if configured. Called for a message that would be
+ * held because there is no answer. Returns true if it changed the outcome of the run.
  */
 export async function recognizeTalk(context: StageContext, run: Run): Promise<boolean> {
   const { talk } = context;
@@ -74,7 +77,7 @@ export async function recognizeTalk(context: StageContext, run: Run): Promise<bo
   const model = run.answer?.model ?? run.triage?.model;
   run.said = said;
   applyTalk(run);
-  // What the model has cost stays in the trace.
+  // Keeps the model's usage in the trace.
   if (model !== undefined && run.triage !== null) run.triage.model = { usage: model.usage, fallback: model.fallback };
   return true;
 }

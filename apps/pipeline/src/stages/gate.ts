@@ -6,7 +6,7 @@ import { chosenAgent, isSpam, move } from "../run.ts";
 import type { AgentAnswer, GateResult, Run, StageContext } from "../run.ts";
 import { handoffReason, recognizeTalk } from "./check-handoff-request.ts";
 
-/** Why a ticket goes back to `review` from `delivering`, where an earlier message of it waits for a person. */
+/** Reason why a ticket returns from `delivering` to `review`: an earlier message of it waits for a person. */
 const STILL_WAITS = "another message in this conversation is waiting for a person";
 
 function decide(run: Run): GateResult {
@@ -32,8 +32,8 @@ function decide(run: Run): GateResult {
 }
 
 /**
- * True when a message is held although no person has to see it for another reason: no agent matches, nothing was found, or
- * the answer is less sure than the agent's threshold.
+ * Returns true if a message is only held because no agent matches, nothing was found, or the confidence is below the
+ * agent's threshold.
  */
 function hasNoSureAnswer(run: Run, { sends, rejects }: GateResult): boolean {
   const { answer } = run;
@@ -43,7 +43,7 @@ function hasNoSureAnswer(run: Run, { sends, rejects }: GateResult): boolean {
   return agent === null || answer === null || isGap({ ...agent, reviewPolicy: "auto_if" }, answer);
 }
 
-/** True when an answer is held because the knowledge bases have none that is good enough. */
+/** Returns true if an answer is held because the knowledge bases contain no good one. */
 function isGap({ reviewPolicy, autoThreshold }: Agent, { text, confidence, needsPerson, model }: AgentAnswer): boolean {
   if (needsPerson === true) return false;
   if (text === null) return true;
@@ -52,12 +52,14 @@ function isGap({ reviewPolicy, autoThreshold }: Agent, { text, confidence, needs
 }
 
 /**
- * Decides whether the answer goes out. It is held when a person has the conversation, no agent fits, nothing was found,
- * the agent's policy asks for a review, it is not sure enough, or the customer needs a person. One that goes out all the
- * same although it promises a person leaves the conversation to a person. While a person has it, nothing is sent at
- * all, and thanks and acknowledgements wait for nobody. While it only waits for one, what is sure is answered, and the
- * conversation goes on waiting; of what is held, the customer reads that it is added. Else the customer gets the hand-off
- * text. What comes into a conversation that an operator has marked as spam gets no answer and waits for nobody.
+ * Decides whether the answer is sent. It is held if a person has the conversation, no agent matches, nothing was
+ * found, the agent's policy requires a review, its confidence is below the threshold, or the customer needs a person;
+ * the customer then gets the handoff text. An answer that is sent but promises a person leaves the conversation to a
+ * person.
+ *
+ * While a person has the conversation, nothing is sent, and thanks and acknowledgements need no reply. While it waits
+ * for a person, confident answers are sent and it keeps waiting; for a held answer the customer reads that the
+ * message was added. A message in a conversation marked as spam gets no answer and no review.
  */
 export async function gate(context: StageContext, run: Run): Promise<void> {
   const isOwned = run.ticket?.assignee != null;

@@ -11,9 +11,9 @@ import { commitOutcome } from "./send-reply.ts";
 const WHY = "submitted issues are always reviewed";
 
 /**
- * Makes what triage has found real: the ticket goes to the project of the agent that was chosen and waits there for a
- * person, with the open tickets that it may double. Nothing is sent, and no draft is made. What comes in to an issue
- * that an operator has marked as spam waits for nobody. In one transaction, fenced by the lease.
+ * Commits the result of triage in one transaction, fenced by the lease: the ticket moves to the project of the chosen
+ * agent and waits there for a person, with its possible duplicates. Nothing is sent, and no draft is made. A message
+ * to an issue marked as spam needs no review.
  */
 export async function holdForReview(context: StageContext, run: Run): Promise<void> {
   move(run, "review", isSpam(run) ? "this issue is marked as spam" : WHY);
@@ -21,7 +21,7 @@ export async function holdForReview(context: StageContext, run: Run): Promise<vo
   try {
     run.hasMore = await commitOutcome(context, await outcomeOf(context, run), run.message);
   } catch (error) {
-    // The next attempt has to choose again.
+    // The next attempt chooses again.
     if (error instanceof ProjectGoneError) run.triage = null;
     throw error;
   }
@@ -53,13 +53,13 @@ async function outcomeOf({ store, readSettings }: StageContext, run: Run): Promi
   };
 }
 
-/** What its sender says of how badly it hurts. */
+/** Returns the priority that the sender's severity suggests. */
 function priorityOf({ message }: Run) {
   const { data } = ticketPrioritySchema.safeParse(message.channelMeta["severity"]);
   return data ?? null;
 }
 
-/** For the ticket's event: `projectId` says whose events those from this one on are. */
+/** Returns the trace for the ticket's event. `projectId` is the project of this and later events. */
 function traceOf({ triage, stageMs, message }: Run, possibleDuplicates: PossibleDuplicate[], route: object): object {
   return { triage, stageMs, attempts: message.attempts, possibleDuplicates, ...route };
 }

@@ -2,8 +2,8 @@ import { move } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 
 /**
- * Opens the ticket of the conversation, or takes the message into it, unless the claim has done so. A ticket that was given to another project is
- * worked on by that one: its agents and settings. Idempotent: a retry finds the open ticket.
+ * Opens the ticket of the conversation, or adds the message to it, unless the claim has done so. A ticket that was
+ * moved to another project uses the agents and settings of that project. Idempotent: a retry finds the open ticket.
  */
 export async function openTicket({ store, readSettings }: StageContext, run: Run): Promise<void> {
   const ticket = run.ticket ?? (await store.tickets.open(run.message.project, run.message));

@@ -3,7 +3,7 @@ import { searchWithEmbeddings } from "@svc/knowledge";
 import { chosenAgent, move } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 
-/** Finds passages in the agent's knowledge bases. The result is kept between tries. */
+/** Finds passages in the agent's knowledge bases. The result is stored between attempts. */
 export async function retrieve({ store, embeddings }: StageContext, run: Run): Promise<void> {
   const agent = chosenAgent(run);
   if (agent === null) return;

@@ -12,8 +12,8 @@ import { announceReplyJob, draftOf, isCountedAnswer, traceOf, whyOf } from "./se
 import { triage } from "./triage.ts";
 
 /**
- * Writes answers to the older messages that wait, each from its own text and what was said before it, by the agent that
- * answers the newest: a draft is for all of them.
+ * Writes answers to the older waiting messages, each from its own text and the messages before it, by the agent that
+ * answers the newest one: a draft covers all of them.
  */
 export async function answerEarlier(context: StageContext, run: ReviewRun): Promise<void> {
   const { message, ticket, triage } = run;
@@ -26,7 +26,7 @@ export async function answerEarlier(context: StageContext, run: ReviewRun): Prom
   }
 }
 
-/** Makes the reply items of what a person sends: the text, each Markdown table also as XLSX, and the files. */
+/** Makes the reply items of a person's reply: the text, each Markdown table also as XLSX, and the files. */
 export async function formatReview(context: StageContext, run: ReviewRun): Promise<void> {
   const { log, store } = context;
   const { project, ticketId, work, reviewId } = run.review;
@@ -44,7 +44,7 @@ export async function formatReview(context: StageContext, run: ReviewRun): Promi
   run.replies = [...items, ...files.map((file) => ({ type: "attachment" as const, ...file }))];
 }
 
-/** Puts what the agent found now in the place of the former draft; the ticket waits for a person again. */
+/** Replaces the former draft by the new answer; the ticket waits for a person again. */
 export async function keepDraft({ store, log }: StageContext, run: ReviewRun): Promise<void> {
   const { review, answer, triage, earlier } = run;
   move(run, "review", whyOf(run));
@@ -61,8 +61,8 @@ export async function keepDraft({ store, log }: StageContext, run: ReviewRun): P
 }
 
 /**
- * Makes a person's reply real in one transaction, fenced by the lease, so that it exists exactly once; then announces
- * it, and tells the senders of the other messages that it covers.
+ * Commits a person's reply in one transaction, fenced by the lease, so that it exists exactly once; then announces
+ * it, and notifies the callers of the other messages that it covers.
  */
 export async function sendReview(context: StageContext, run: ReviewRun): Promise<void> {
   const { review, replies } = run;
@@ -72,7 +72,7 @@ export async function sendReview(context: StageContext, run: ReviewRun): Promise
   const finished = await context.store.reviews.finishSend(
     review,
     replies.map((item) => ({ item, author })),
-    // Whoever writes that a person will look, call or write leaves the ticket to a person.
+    // A reply that promises that a person will look, call or write leaves the ticket to a person.
     { promisesPerson: promisesPerson(work.text) },
   );
   if (finished === null) {

@@ -12,10 +12,10 @@ import { move } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 import { WANTS_PERSON, handoffReason } from "./check-handoff-request.ts";
 
-/** A customer does not wait longer for a statistic: the rest happens after the reply. */
+/** Maximum time that a reply waits for a statistic; the statistic is completed after the reply. */
 const GAP_WAIT_MS = 250;
 
-/** What a run found, for the trace on its ticket. */
+/** Returns the results of a run for the trace on its ticket. */
 export function traceOf({ triage, gate, stageMs, message, passages, answer }: Run): object {
   const found = passages?.hits.map(({ chunkId, score }) => ({ chunkId, score })) ?? [];
   const model = answer?.model;
@@ -29,7 +29,7 @@ export function traceOf({ triage, gate, stageMs, message, passages, answer }: Ru
   };
 }
 
-/** The draft that a run leaves for a person; `why` says why a person has to look. */
+/** Returns the draft that a run leaves for a person; `why` is the reason of the review. */
 export function draftOf({ answer }: Run, why: string): NewDraft {
   return {
     text: answer?.text ?? "",
@@ -40,11 +40,11 @@ export function draftOf({ answer }: Run, why: string): NewDraft {
   };
 }
 
-/** How a run came to its answer, or to none. */
+/** Returns why a run came to its answer, or to none. */
 export const whyOf = ({ answer, triage }: Run) => answer?.why ?? triage?.why ?? "";
 
 /**
- * What people see of a ticket after a run; `isWaiting` where a reply goes out and a person has to look all the same.
+ * Returns the public status of a ticket after a run; `isWaiting` if a reply is sent and a person must look as well.
  */
 function statusOf({ gate, ticket }: Run, { isWaiting }: { isWaiting: boolean }): TicketStatus {
   if (gate?.rejects === true) return "spam";
@@ -52,14 +52,18 @@ function statusOf({ gate, ticket }: Run, { isWaiting }: { isWaiting: boolean }):
   return gate?.sends === true && !isWaiting ? "pending" : "open";
 }
 
-/** True when an agent has answered from what it knows: greetings and fixed replies say nothing about its confidence. */
+/**
+ * Returns true if an agent has answered from its knowledge: greetings and fixed replies say nothing about its
+ * confidence.
+ */
 export function isCountedAnswer({ answer, triage }: Run): boolean {
   if (triage?.agentId == null || answer === null || answer.text === null) return false;
   return answer.sources.length > 0 || answer.model !== undefined;
 }
 
 /**
- * What a run means for the statistics of answers. A draft in a conversation that a person has is nobody's to decide.
+ * Returns what a run counts as in the statistics of answers. A draft in a conversation that a person has is never
+ * decided.
  */
 function answerStepOf(run: Run): "sent" | "held" | "person" | null {
   const { answer, gate, ticket } = run;
@@ -70,13 +74,13 @@ function answerStepOf(run: Run): "sent" | "held" | "person" | null {
   return ticket?.assignee == null ? "held" : null;
 }
 
-/** The outcome of a run whose stages are all done. */
+/** Returns the outcome of a run whose stages have ended. */
 function outcomeOf(run: Run): RunOutcome {
   const { gate, answer, triage, message } = run;
   const sends = gate?.sends === true;
   const isSilent = gate?.isSilent === true;
   const rejects = gate?.rejects === true;
-  // A customer who was promised a person, or waits for one already, must get one: the conversation stays in review.
+  // A customer who was promised a person, or waits for one, must get one: the conversation stays in review.
   const waitsForPerson = sends && run.stage === "review";
   if (sends && !waitsForPerson) move(run, "done", "the reply is committed");
   return {
@@ -98,8 +102,8 @@ function outcomeOf(run: Run): RunOutcome {
 
 /**
  * Records the question of a message that is held because no good answer was found. Called before the outcome is
- * committed, so that a run that is repeated after a crash records it again, which counts once. Never throws, and takes
- * 250 ms at most.
+ * committed, so that a run repeated after a crash records it again, which counts once. Never throws, and takes at
+ * most 250 ms.
  */
 async function recordGap(context: StageContext, run: Run): Promise<void> {
   if (run.gate?.isGap !== true) return;
@@ -112,7 +116,7 @@ async function recordGap(context: StageContext, run: Run): Promise<void> {
 async function storeGap({ store }: StageContext, { message, project, triage, language }: Run): Promise<void> {
   const known = language ?? languageOf(message.text);
   const terms = await questionTerms({ store }, questionOf(message.text), known);
-  // A text without words asks nothing that an article could answer.
+  // No article could answer a text without words.
   if (terms.length === 0) return;
   const { messageId, ticketId, text } = message;
   await store.gaps.note(project.id, {
@@ -126,7 +130,7 @@ async function storeGap({ store }: StageContext, { message, project, triage, lan
   });
 }
 
-/** Commits what the other stages found, and announces the replies. */
+/** Commits the results of the other stages, and announces the replies. */
 export async function sendReply(context: StageContext, run: Run): Promise<void> {
   await recordGap(context, run);
   run.hasMore = await commitOutcome(context, outcomeOf(run), run.message);
@@ -142,10 +146,9 @@ function noteFinished(channel: ChannelId, { state: outcome, message }: RunOutcom
 }
 
 /**
- * Makes an outcome real in one transaction, fenced by the lease, so that replies exist exactly once; then announces
- * them. An announcement that is lost costs a second: everyone who waits looks again by himself. True when something
- * came into the conversation meanwhile; false also when another worker has the message: then nothing of this run
- * exists.
+ * Commits an outcome in one transaction, fenced by the lease, so that replies exist exactly once; then announces
+ * them. A lost announcement delays waiters by a second, since they also poll. Returns true if a message arrived in
+ * the conversation meanwhile; false also if another worker has the message, in which case nothing was committed.
  */
 export async function commitOutcome(
   context: StageContext,
@@ -160,8 +163,7 @@ export async function commitOutcome(
   }
   noteFinished(channelId, outcome);
   const positions = finished.replies ?? { fromSeq: 0, toSeq: 0 };
-  // Without replies there is still news: a waiting caller learns that a person has to look, has decided, or need not
-  // reply.
+  // Also announced without replies: a waiting caller learns that a person must look, has decided, or need not reply.
   const announcement = { project, ticketId, messageId, mode, ...positions };
   announceReplyJob(context, channelId, announcement, {
     messageId,
@@ -173,9 +175,9 @@ export async function commitOutcome(
 }
 
 /**
- * Announces what is committed. Not waited for: an announcement that is lost costs a second. Callers that collect their
- * replies poll, so that a wake-up is enough for them; what has to be sent somewhere gets a job. A sync call gets the
- * finished message with its wake-up.
+ * Announces a committed outcome without waiting: a lost announcement costs a second. Callers that collect their
+ * replies poll, so that a wake-up is enough for them; replies that are sent get a job. A sync call gets the finished
+ * message with its wake-up.
  */
 export function announceReplyJob(
   { queues, log }: StageContext,

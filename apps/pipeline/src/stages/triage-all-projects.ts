@@ -5,8 +5,8 @@ import { isSpam, move } from "../run.ts";
 import type { Run, StageContext, TriageResult } from "../run.ts";
 
 /**
- * Chooses the agent of a submitted issue among those of all projects. An issue that was sent to where it is, by an earlier
- * run or by a person, stays there. The result is kept between tries.
+ * Chooses the agent of a submitted issue among those of all projects. An issue that an earlier run or a person has
+ * assigned keeps its project. The result is stored between attempts.
  */
 export async function triageAllProjects(context: StageContext, run: Run): Promise<void> {
   if (isSpam(run)) return;
@@ -28,6 +28,6 @@ async function choose({ store, triageModels, models, readPool }: StageContext, r
     search: (id) => (query, kbGroups, limit) => searchEach({ store }, asProjectId(id), { query, kbGroups, limit }),
     adviser: model === null ? null : { model, project: message.project, ticketId: message.ticketId, signal },
   });
-  // Without an agent it stays where it came in, and is decided all the same.
+  // Without an agent the issue stays in its project, and is still decided.
   return { ...decision, project: project ?? message.project };
 }

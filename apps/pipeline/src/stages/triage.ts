@@ -5,8 +5,8 @@ import type { SearchResult } from "@svc/knowledge";
 import type { Run, StageContext, TriageResult } from "../run.ts";
 
 /**
- * Chooses the agent; none for spam. Where that is unsure and there is a language model, it is asked. The result is kept
- * between tries.
+ * Chooses the agent; none for spam. If the choice is unsure and there is a language model, the model is asked. The
+ * result is stored between attempts.
  */
 export async function triage(context: StageContext, run: Run): Promise<void> {
   if (isSpam(run)) return;
@@ -31,11 +31,11 @@ async function choose({ store, triageModels, models, embeddings }: StageContext,
       return results;
     },
   });
-  // An agent that wants no model says nothing about triage: that of the configuration is asked.
+  // An agent without a model has no setting for triage: the configured default model is used.
   const model = (await models?.forAgent({ model: null })) ?? null;
   const adviser = model === null ? null : { model, project: project.id, ticketId: message.ticketId, signal };
   const chosen = await chooseWithModel(decision, { agents, text: message.text, currentAgentId }, adviser);
-  // What was found for the agent is what its answer is looked for in: one search serves both.
+  // The passages found for triage are reused for the answer, so that one search serves both.
   const kbIds = agents.find(({ id, fixedReply }) => id === chosen.agentId && fixedReply === null)?.kbIds;
   if (kbIds !== undefined) {
     run.passages ??= searched.find((one) => one.kbIds.join() === kbIds.join())?.found ?? null;

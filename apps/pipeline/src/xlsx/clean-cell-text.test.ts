@@ -25,7 +25,7 @@ test("keeps at most 253 line breaks", () => {
   expect(cleanCellText("a\n".repeat(300)).split("\n")).toHaveLength(254);
 });
 
-test("escapes what looks like a numbered character of Office Open XML, and nothing else", () => {
+test("escapes only text that looks like a numbered character of Office Open XML", () => {
   expect(escapeCellText("_x0041_ _x003d_1_x00zz_ _x41_ snake_x_name")).toBe(
     "_x005F_x0041_ _x005F_x003d_1_x00zz_ _x41_ snake_x_name",
   );
@@ -43,6 +43,6 @@ test.each(["-5", "+49 30 123-45", "-1,250.00 €", "-", "a=1", "1-2", ""])("leav
   expect(guardFormulaStart(text)).toBe(text);
 });
 
-test("keeps a guarded text within the bound of a cell", () => {
+test("keeps an escaped text within the limit of a cell", () => {
   expect(guardFormulaStart(`=${"x".repeat(32_766)}`)).toHaveLength(32_767);
 });

@@ -1,16 +1,17 @@
-/** What a cell of a spreadsheet holds at most, in UTF-16 units, and how many line breaks. */
+/** Limits of a spreadsheet cell: UTF-16 units, and line breaks. */
 const MAX_CELL_CHARS = 32_767;
 const MAX_LINE_BREAKS = 253;
 
-/** Characters that XML 1.0 forbids (section 2.2), and the other control characters, which nobody sees or means. */
+/** Characters that XML 1.0 forbids (section 2.2), and invisible control characters. */
 const FORBIDDEN = /[^\P{Cc}\t\n]|[\ufffe\uffff]/gu;
-/** How a spreadsheet writes a character by its number; text that only looks like it must not be read so. */
+/** Escape sequence of a character in a spreadsheet; literal text of this form must be escaped itself. */
 const ESCAPE_LOOKALIKE = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
 /**
- * A text as a spreadsheet can hold it: control characters are dropped, lone surrogates become U+FFFD, line ends are
- * `\n` and at most 253, and what exceeds 32,767 UTF-16 units is cut, an ellipsis at its end, never within a character.
- * Bidirectional marks stay: right-to-left text needs them, and none reaches beyond its cell.
+ * Returns a text that fits into a spreadsheet cell: control characters are dropped, lone surrogates become U+FFFD,
+ * line breaks become `\n` and
+ * are at most 253, and text beyond 32,767 UTF-16 units is replaced by an ellipsis, never within a surrogate
+ * pair. Bidirectional marks are kept: right-to-left text needs them, and they have no effect beyond the cell.
  */
 export function cleanCellText(text: string): string {
   let breaks = 0;
@@ -24,21 +25,22 @@ export function cleanCellText(text: string): string {
 }
 
 /**
- * Escapes what Office Open XML reads as a numbered character (`_x0041_` is "A" to it; ECMA-376 part 1, ST_Xstring), so
- * that the cell shows the text as given. The last step before writing: it adds characters that no reader counts.
+ * Escapes text that Office Open XML would read as a numbered character (`_x0041_` means "A"; ECMA-376 part 1,
+ * ST_Xstring), so that the cell shows the text as given. Called last, since the added characters do not count towards
+ * the limit.
  */
 export function escapeCellText(text: string): string {
   return text.replaceAll(ESCAPE_LOOKALIKE, "_x005F_");
 }
 
-/** What spreadsheets may read as the beginning of a formula in a CSV file, also in full width. */
+/** Characters that spreadsheets may read as the beginning of a formula in a CSV file, also in full width. */
 const FORMULA_START = /^[=+\-@\t\n\uff1d\uff0b\uff0d\uff20]/;
-/** A sign alone, an amount, or a phone number: nothing in it can call a function or name a cell. */
+/** A sign alone, an amount, or a phone number: it cannot call a function or refer to a cell. */
 const SIGNED_NUMBER = /^[+-][\d\s().,/:%$\u20ac-]*$/;
 
 /**
- * A cleaned text that stays a text when its sheet is saved as CSV and opened again: what could begin a formula gets an
- * apostrophe in front. Amounts and phone numbers stay as they are. Source: OWASP, CSV Injection.
+ * Returns a cleaned text that stays text when its sheet is saved as CSV and opened again: an apostrophe precedes any
+ * text that could begin a formula. Amounts and phone numbers are unchanged. Source: OWASP, CSV Injection.
  */
 export function guardFormulaStart(text: string): string {
   if (!FORMULA_START.test(text) || SIGNED_NUMBER.test(text)) return text;

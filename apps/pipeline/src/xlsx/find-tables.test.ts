@@ -51,14 +51,14 @@ describe("findTables", () => {
     expect(headers(text)).toEqual([]);
   });
 
-  test("takes the nearest heading above, not one from inside a list or quote that has ended", () => {
+  test("uses the nearest heading above, not one inside a list or quote that has ended", () => {
     const table = "|a|\n|-|\n|1|\n";
     const text = `${table}\n# One\n\n## **Two** [x](https://e.com)\n\n${table}\n- # Inner\n\n> ### Quote\n>\n> ${table.replaceAll("\n", "\n> ")}\n\n${table}\nThree\n=====\n${table}`;
     const names = findTables(text, LIMITS).tables.map((table) => table.heading);
     expect(names).toEqual([null, "Two x (https://e.com)", "Quote", "Two x (https://e.com)", "Three"]);
   });
 
-  test("reads at most the tables, rows and columns asked for, and says how many there are", () => {
+  test("reads at most the requested tables, rows and columns, and returns the totals", () => {
     const wide = `${"|h".repeat(150)}|\n${"|-".repeat(150)}|\n${`${"|1".repeat(150)}|\n`.repeat(3)}`;
     const { tables, found } = findTables(`${wide}\n${wide}\n${wide}`, { maxTables: 2, maxRows: 2, maxColumns: 4 });
     expect(found).toBe(3);
@@ -75,7 +75,7 @@ describe("findTables", () => {
     expect(tables[0]?.align).toHaveLength(4);
   });
 
-  test("keeps 10,000 columns and thousands of short rows as small as their text", () => {
+  test("does not pad thousands of short rows to 10,000 columns", () => {
     const text = `${"|a".repeat(10_000)}\n${"|-".repeat(10_000)}\n${"|1\n".repeat(5_000)}`;
     const [table] = findTables(text, LIMITS).tables;
     expect(table).toMatchObject({ totalRows: 5_000, totalColumns: 10_000 });

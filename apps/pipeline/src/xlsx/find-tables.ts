@@ -2,39 +2,44 @@ import { Lexer, Tokenizer } from "marked";
 import type { MarkedToken, Token, Tokens } from "marked";
 import { plainText } from "./plain-text.ts";
 
-/** Where the text of a column stands, as the delimiter row of a table says. */
+/** Alignment of a column, from the delimiter row of its table. */
 export type ColumnAlign = "left" | "center" | "right" | null;
 
-/** A table of a Markdown text, its cells as plain text. A row may have fewer cells than the header, never more. */
+/**
+ * A table of a Markdown text, with its cells as plain text. A row may have fewer cells than the header, never more.
+ */
 export interface FoundTable {
-  /** Plain text of the nearest heading above the table, on its own level of lists and quotes or an outer one. */
+  /** Plain text of the nearest heading above the table, on its own or an outer level of lists and quotes. */
   heading: string | null;
   header: string[];
   rows: string[][];
   align: ColumnAlign[];
-  /** Rows (without the header) and columns that the text has: more than `rows` and `header` hold when it was cut. */
+  /**
+   * Total rows (without the header) and columns in the text; more than in `rows` and `header` if the table was
+   * truncated.
+   */
   totalRows: number;
   totalColumns: number;
 }
 
-/** How much of a text is read. */
+/** Limits of reading a text. */
 export interface TableLimits {
   maxTables: number;
   maxRows: number;
   maxColumns: number;
 }
 
-/** What every delimiter row of a table has; most answers have none and are not read further. */
+/** Part of every delimiter row of a table; texts without it, like most answers, are not parsed. */
 const DELIMITER_HINT = /-[ \t]*[|:]|[|:][ \t]*-/;
-/** Lists and quotes inside each other, which real answers do not exceed. */
+/** Maximum nesting of lists and quotes, which real answers do not exceed. */
 const MAX_NESTING = 16;
 /**
- * How often, on average, a character may be read again as part of a list or a quote. The lexer reads a quote that goes
- * on after a nested quote or a code block once more, on each level, which takes minutes for 300 levels.
+ * Maximum average number of times that a character is read again as part of a list or quote. The lexer reads a quote
+ * that continues after a nested quote or a code block again on each level, which takes minutes for 300 levels.
  */
 const MAX_READINGS = 32;
 
-/** The first `maxCells` cells of a table row, by the separators that no backslash escapes (GFM, section 4.10). */
+/** Returns the first `maxCells` cells of a table row, split at unescaped pipes (GFM, section 4.10). */
 function splitRow(row: string, maxCells: number): string[] {
   const line = row.trim();
   const cells: string[] = [];
@@ -51,9 +56,9 @@ function splitRow(row: string, maxCells: number): string[] {
 }
 
 /**
- * A block lexer that leaves the rows of each table as lines in `bodies` (the library's own pads every row to the width
- * of the header, so that 40 kB of text could become a hundred million cells), and throws a RangeError on nesting whose
- * reading would take unbounded time or stack.
+ * Creates a block lexer that returns the rows of each table as lines in `bodies`, since the library's own pads every
+ * row to the width of the header, so that 40 kB of text could become a hundred million cells. It throws a RangeError
+ * on nesting that would take unbounded time or stack.
  */
 function createBoundedLexer(textLength: number) {
   const tokenizer = new Tokenizer();
@@ -89,13 +94,13 @@ function createBoundedLexer(textLength: number) {
     };
   }
   tokenizer.list = bounded(tokenizer.list.bind(tokenizer), (_source, list) => list.raw.length);
-  // The lexer splits the whole run of quoted lines even where it then takes only the first of them.
+  // The lexer splits all quoted lines even if it then uses only the first one.
   const countQuoted = (source: string) => tokenizer.rules.block.blockquote.exec(source)?.[0].length ?? 0;
   tokenizer.blockquote = bounded(tokenizer.blockquote.bind(tokenizer), countQuoted);
   return { lexer: new Lexer({ gfm: true, tokenizer }), bodies };
 }
 
-/** Calls `visit` for each table in the order of the text, with the source of the heading above it. */
+/** Calls `visit` for each table in document order, with the source of the heading above it. */
 function walkTables(
   tokens: Token[],
   outerHeading: string | null,
@@ -111,10 +116,10 @@ function walkTables(
 }
 
 /**
- * The tables of a Markdown text (GitHub Flavored Markdown, section 4.10), those inside lists and quotes as well, none
- * inside code. `tables` holds the first `maxTables`, each cut to `maxRows` × `maxColumns`; `found` says how many the
- * text has. Only blocks and the cells of the returned tables are read, never the inline Markdown of other text, so
- * that the time stays bounded. Throws a RangeError when lists and quotes nest more than 16 deep.
+ * Returns the tables of a Markdown text (GitHub Flavored Markdown, section 4.10), including those in lists and
+ * quotes, but not in code. `tables` has the first `maxTables`, each truncated to `maxRows` × `maxColumns`; `found` is
+ * the total number. Only blocks and the cells of the returned tables are parsed, so that the time is bounded. Throws
+ * a RangeError if lists and quotes nest more than 16 levels deep.
  */
 export function findTables(text: string, limits: TableLimits): { tables: FoundTable[]; found: number } {
   if (!DELIMITER_HINT.test(text)) return { tables: [], found: 0 };

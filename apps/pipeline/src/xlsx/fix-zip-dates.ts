@@ -2,15 +2,15 @@ const END_SIGNATURE = 0x06054b50;
 const END_BYTES = 22;
 const ENTRY_SIGNATURE = 0x02014b50;
 const ENTRY_BYTES = 46;
-/** 1980-01-01 00:00, the first moment that the format can name: no time, and the date's year 0, month 1, day 1. */
+/** 1980-01-01 00:00, the earliest time of the format: time 0, and a date with year 0, month 1, day 1. */
 const FIRST_TIME = 0;
 const FIRST_DATE = 0x21;
 
 /**
  * Sets the modification time of every entry of a ZIP archive (without comment, as JSZip writes it) to 1980-01-01, in
- * place, and returns the archive. The library stamps the clock of the machine into them; without that the same table
- * gives the same bytes, whenever and however often it is written. Throws when the bytes are no such archive.
- * Source: PKWARE's APPNOTE.TXT, sections 4.3.7, 4.3.12 and 4.3.16.
+ * place, and returns the archive. The library writes the current time, which would make the bytes of the same table
+ * differ. Throws if the bytes are not such an archive. Source: PKWARE's APPNOTE.TXT, sections 4.3.7, 4.3.12 and
+ * 4.3.16.
  */
 export function fixZipDates(archive: Buffer): Buffer {
   const end = archive.length - END_BYTES;

@@ -42,11 +42,11 @@ test.each([
   expect(read(source)).toBe(text);
 });
 
-test("knows the reference links of the whole text", () => {
+test("resolves reference links of the whole text", () => {
   expect(read("[docs][1]", "[1]: https://example.com\n")).toBe("docs (https://example.com)");
 });
 
-test("takes a source with more formatting characters than any real cell as it is written", () => {
+test("returns a source with more formatting characters than any real cell unchanged", () => {
   const hostile = "*a ".repeat(16_000);
   expect(read(hostile)).toBe(hostile.trim());
   expect(read("x".repeat(50_000))).toHaveLength(50_000);

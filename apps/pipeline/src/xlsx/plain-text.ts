@@ -1,7 +1,7 @@
 import type { Lexer, MarkedToken, Token } from "marked";
 
 /**
- * Sources beyond these bounds are taken as they are written. The inline rules of the Markdown lexer take quadratic and
+ * Sources beyond these limits are returned unchanged. The inline rules of the Markdown lexer take quadratic and
  * sometimes cubic time in the number of characters that may open or close formatting, and no real cell has so many.
  */
 const MAX_INLINE_CHARS = 4_000;
@@ -12,7 +12,7 @@ const BREAK_TAG = /^<br\s*\/?>$/i;
 /** Tags that only format, and comments. Others, such as `<token>`, are placeholders that a reader must see. */
 const FORMATTING_TAG =
   /^<(?:!--|\/?(?:a|abbr|b|big|center|cite|code|del|div|em|font|i|img|ins|kbd|li|mark|ol|p|q|s|samp|small|span|strike|strong|sub|sup|tt|u|ul|var|wbr)[\s/>])/i;
-/** Addresses worth writing out beside a link's text; anything else says nothing outside of the page it stood on. */
+/** URLs that are shown beside a link's text; others are useless outside of their page. */
 const ADDRESS = /^(?:https?|mailto|tel):/i;
 
 const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g;
@@ -55,7 +55,7 @@ const NAMED_ENTITIES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Replaces character references by their characters; one that is unknown or no Unicode character stays as written. */
+/** Decodes character references; an unknown or invalid one is unchanged. */
 function decodeEntities(text: string): string {
   return text.replaceAll(ENTITY, (written, decimal?: string, hex?: string, name?: string) => {
     if (name !== undefined) return NAMED_ENTITIES.get(name) ?? written;
@@ -64,7 +64,7 @@ function decodeEntities(text: string): string {
   });
 }
 
-/** A text with the address it points to in brackets, unless the text already is the address. */
+/** Returns a text followed by its URL in brackets, unless the text is the URL. */
 function withAddress(text: string, href: string): string {
   const address = decodeEntities(href);
   if (!ADDRESS.test(address)) return text;
@@ -103,11 +103,11 @@ function tokensText(tokens: Token[]): string {
 }
 
 /**
- * What a reader sees of a piece of inline Markdown, trimmed: formatting and HTML formatting tags are dropped, a link
- * is its text with the address in brackets (`docs (https://example.com)`), an image its description likewise, `<br>`
- * a line break, a character reference its character. `lexer` has read the blocks of the whole text before, so that
- * reference links are known. A source longer than 4,000 characters, or with more than 200 formatting characters, is
- * returned as it is written.
+ * Returns inline Markdown as plain text, trimmed: formatting and HTML formatting tags are dropped, a link becomes its
+ * text with the URL in brackets (`docs (https://example.com)`), an image its description with the URL, `<br>` a line
+ * break, and character references are decoded. `lexer` must have parsed the whole text before, so that reference
+ * links resolve. A source of more than 4,000 characters, or more than 200 formatting characters, is returned
+ * unchanged.
  */
 export function plainText(source: string, lexer: Lexer): string {
   const isBounded =

@@ -90,13 +90,13 @@ describe("readNumber", () => {
   });
 
   test.each(["00,5", "1,234.5", "12.34", "1.23.456", "555 123", "0 123,5", "21.11.2026"])(
-    "leaves %j a text in a table with decimal commas",
+    "reads %j as text in a table with decimal commas",
     (text) => {
       expect(readNumber(text, ",")).toBeNull();
     },
   );
 
-  test("reads a text of 50,000 digits, separators or spaces as no number", () => {
+  test("does not read 50,000 digits, separators or spaces as a number", () => {
     for (const part of ["1", "1,", "1 ", ",111", ".111", " "]) {
       expect(readNumber(`1${part.repeat(50_000)}`, ".")).toBeNull();
       expect(readNumber(`1${part.repeat(50_000)}x`, ",")).toBeNull();

@@ -19,12 +19,12 @@ test.each([
   expect(tableFileName(heading, new Set())).toBe(name);
 });
 
-test("cuts a long heading, in no time however long it is", () => {
+test("truncates a long heading quickly", () => {
   expect(tableFileName("word ".repeat(10_000), new Set())).toMatch(/^[a-z-]{1,60}\.xlsx$/);
   expect(tableFileName("ﷺ".repeat(50_000), new Set())).toBe("table.xlsx");
 });
 
-test("numbers names that are taken", () => {
+test("numbers duplicate names", () => {
   expect(tableFileName(null, new Set(["table.xlsx"]))).toBe("table-2.xlsx");
   expect(tableFileName("Prices", new Set(["prices.xlsx", "prices-2.xlsx"]))).toBe("prices-3.xlsx");
 });

@@ -1,6 +1,6 @@
 const MAX_SLUG_CHARS = 60;
 const DEFAULT_SLUG = "table";
-/** Names of devices, which Windows refuses for files whatever their ending. */
+/** Names of devices, which Windows rejects as file names with any extension. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 /** Latin letters that Unicode does not decompose into a base letter and a mark. */
 const LATIN_LETTERS: ReadonlyMap<string, string> = new Map(
@@ -8,10 +8,10 @@ const LATIN_LETTERS: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * A file name for a table from the heading above it: lower-case ASCII letters, digits and hyphens, at most 60, and
- * `.xlsx`. So it has no path characters, means the same on every system and needs no quoting in a header. A heading
- * without Latin letters or digits, or none, gives `table.xlsx`. A name that is in `taken` gets the next free number
- * (`prices-2.xlsx`).
+ * Returns a file name for a table from the heading above it: lower-case ASCII letters, digits and hyphens, at most
+ * 60, and `.xlsx`. It therefore contains no path characters, is valid on every system and needs no quoting in a
+ * header. Without Latin letters or digits in the heading it is `table.xlsx`. A name in `taken` gets the next free
+ * number (`prices-2.xlsx`).
  */
 export function tableFileName(heading: string | null, taken: ReadonlySet<string>): string {
   const slug = (heading ?? "")

@@ -16,7 +16,7 @@ function table(header: string[], rows: string[][], more: Partial<FoundTable> = {
   };
 }
 
-/** The entries of a ZIP archive by name, read by its directory; those with another date than the fixed one throw. */
+/** Returns the entries of a ZIP archive by name; throws if one has another date than the fixed one. */
 function unzip(archive: Buffer): Map<string, string> {
   const end = archive.length - 22;
   const entries = new Map<string, string>();
@@ -56,7 +56,7 @@ describe("writeWorkbook", () => {
     expect(cells.map((cell) => cell.numFmt)).toEqual(["0", "#,##0.00", "0", "0.0%", "@", "@"]);
   });
 
-  test("reads decimal commas where the table shows that it has them", async () => {
+  test("reads decimal commas if the table has them", async () => {
     const sheet = await readSheet(await writeWorkbook(table(["n"], [["12,50"], ["1.234,00"], ["1.234"]])));
     expect([2, 3, 4].map((row) => sheet.getCell(row, 1).value)).toEqual([12.5, 1234, 1234]);
   });
@@ -65,7 +65,7 @@ describe("writeWorkbook", () => {
   test.each([...formulas, "=cmd|' /C calc'!A0", "{=1}", "_x003D_1+1", "<f>1</f>", "]]><f>1</f>"])(
     "writes %j as a string cell, in header and body: no formula, no link",
     async (text) => {
-      // What a CSV file could make a formula of has an apostrophe in front.
+      // Texts that a CSV file could turn into a formula have an apostrophe in front.
       const shown = /^[=+\-@\t\n]/.test(text) ? `'${text}` : text;
       const content = await writeWorkbook(table([text], [[text]]));
       const sheet = await readSheet(content);
@@ -82,7 +82,7 @@ describe("writeWorkbook", () => {
     },
   );
 
-  test("makes the first row bold and frozen, whatever it holds", async () => {
+  test("makes the first row bold and frozen, whatever its content", async () => {
     const sheet = await readSheet(await writeWorkbook(table(["2025", ""], [["1", "2"]])));
     expect(sheet.views[0]).toMatchObject({ state: "frozen", ySplit: 1 });
     expect(sheet.getCell("A1").value).toBe("2025");
@@ -90,7 +90,7 @@ describe("writeWorkbook", () => {
     expect(sheet.getCell("A2").font.bold).toBeUndefined();
   });
 
-  test("fits columns to their text within bounds, and wraps what is longer", async () => {
+  test("fits columns to their text within limits, and wraps longer text", async () => {
     const long = "word ".repeat(100).trim();
     const content = await writeWorkbook(table(["a", "b", "c", "d"], [["x", "x".repeat(30), long, "表".repeat(10)]]));
     const sheet = await readSheet(content);
@@ -119,7 +119,7 @@ describe("writeWorkbook", () => {
     expect(sheet.name).toBe("Q1 Q2 <prices> & more");
   });
 
-  test("says below a cut table how much of it is there", async () => {
+  test("notes below a truncated table how much of it is shown", async () => {
     const sheet = await readSheet(
       await writeWorkbook(table(["a"], [["1"], ["2"]], { totalRows: 1_234, totalColumns: 150 })),
     );
@@ -131,7 +131,7 @@ describe("writeWorkbook", () => {
     expect(whole.rowCount).toBe(3);
   });
 
-  test("writes well-formed XML of any text, and the same text comes back", async () => {
+  test("writes well-formed XML of any text, which reads back the same", async () => {
     const texts = ["<a> & \"b\" 'c'", "\u202eabc\u202c", "😀", "a\nb", "_x0041_", "_x005F_", "\u00a0x", "&#0;", "]]>"];
     const content = await writeWorkbook(
       table(
@@ -147,7 +147,7 @@ describe("writeWorkbook", () => {
     for (const part of unzip(content).values()) expect(forbidden.test(part)).toBe(false);
   });
 
-  test("gives the same bytes for the same table, whenever it is written", async () => {
+  test("returns the same bytes for the same table at any time", async () => {
     const contents: Buffer[] = [];
     for (const now of ["2026-11-21T10:00:00Z", "2031-02-03T04:05:06Z"]) {
       jest.useFakeTimers({
@@ -176,7 +176,7 @@ describe("writeWorkbook", () => {
     expect(unzip(first ?? Buffer.alloc(0)).get("docProps/core.xml")).toContain("1980-01-01T00:00:00Z");
   });
 
-  test("lets other work of the process have its turn between the rows of a large table", async () => {
+  test("yields to other work of the process between the rows of a large table", async () => {
     const rows = Array.from({ length: 1_000 }, (_, row) =>
       Array.from({ length: 20 }, (_, column) => `${row}.${column}`),
     );

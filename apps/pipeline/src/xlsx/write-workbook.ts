@@ -14,20 +14,20 @@ const WIDE_CHARACTER =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 const NO_WIDTH = /[\p{M}\p{Cf}]/u;
 
-/** Rows that are written before other work of the process gets its turn: a worker's lease must be renewed meanwhile. */
+/** Rows that are written before yielding to other work of the process, such as the renewal of a worker's lease. */
 const ROWS_A_TURN = 100;
-/** No moment of the clock: a table written twice gives the same bytes. */
+/** A fixed time: the same table always gives the same bytes. */
 const FIXED_DATE = new Date(Date.UTC(1980, 0, 1));
 const AUTHOR = "svc";
 
 const FONT = { name: "Calibri", family: 2, size: 11 };
 /**
- * The format "Text". It keeps a text that begins with `=`, or that looks like a number or a date, a text even when a
- * person edits the cell and leaves it again.
+ * The format "Text", which keeps text that begins with `=`, or looks like a number or a date, even when a person
+ * edits the cell.
  */
 const TEXT_FORMAT = "@";
 
-/** Width of the longest line in characters, wide ones counted as two; what exceeds the maximum is not counted out. */
+/** Returns the width of the longest line in characters, wide ones counted as two, up to the maximum. */
 function textWidth(text: string): number {
   let longest = 0;
   for (const line of text.slice(0, MAX_WIDTH * 20).split("\n")) {
@@ -41,7 +41,7 @@ function textWidth(text: string): number {
   return longest;
 }
 
-/** Styles by what distinguishes them; the library is much faster when cells of one look share one object. */
+/** Caches styles by their properties; the library is much faster when cells with the same style share one object. */
 function createStyles() {
   const styles = new Map<string, Partial<Style>>();
   return (numFmt: string, align: ColumnAlign, weight: "normal" | "bold" | "italic", isWrapped: boolean) => {
@@ -59,7 +59,7 @@ function createStyles() {
 }
 type Styles = ReturnType<typeof createStyles>;
 
-/** Writes one row of text cells. They are strings whatever they hold: nothing given here can become a formula. */
+/** Writes one row of text cells, which are strings whatever their content: none can become a formula. */
 function writeTextRow(
   sheet: Worksheet,
   position: { row: number; align: ColumnAlign[]; weight: "bold" | "italic" },
@@ -74,7 +74,7 @@ function writeTextRow(
   }
 }
 
-/** Writes one row of the table's body: numbers as numbers, anything else as strings, empty cells not at all. */
+/** Writes one row of the table's body: numbers as numbers, other text as strings, no empty cells. */
 function writeBodyRow(
   sheet: Worksheet,
   position: { row: number; align: ColumnAlign[]; decimalMark: DecimalMark },
@@ -96,7 +96,7 @@ function isLong(text: string): boolean {
   return text.length > MAX_WIDTH || text.includes("\n");
 }
 
-/** Says what of a table is not in the file, or null when all of it is. */
+/** Returns a note about the omitted part of a table, or null if it is complete. */
 function cutNote(table: FoundTable): string | null {
   const count = (number: number) => number.toLocaleString("en-US");
   const parts = [
@@ -109,15 +109,14 @@ function cutNote(table: FoundTable): string | null {
 }
 
 /**
- * Writes a table as an XLSX workbook of one sheet, named after the table's heading, and returns its bytes: the header
- * bold and frozen, columns fitted to their text (8 to 60 characters, longer text wrapped) and aligned as in the
- * Markdown, numbers as numbers (`readNumber`), everything else as strings, never a formula or a link, also after the
- * sheet was saved as CSV. A table that
- * was cut says so below its last row, after an empty one. The same table gives the same bytes. Other work of the
- * process gets its turn between rows. Rejects when the library fails.
+ * Returns a table as an XLSX workbook with one sheet, named after the table's heading: the header bold and frozen,
+ * columns fitted to their text (8 to 60 characters, longer text wrapped) and aligned as in the Markdown, numbers as
+ * numbers (`readNumber`), everything else as strings, never a formula or a link, even after the sheet was saved as
+ * CSV. A truncated table has a note below its last row, after an empty one. The same table always gives the same
+ * bytes. Yields to other work between rows. Rejects if the library fails.
  */
 export async function writeWorkbook(table: FoundTable): Promise<Buffer> {
-  // The library takes some 150 ms to load, which an answer without tables, and the start, should not wait for.
+  // The library takes about 150 ms to load, which answers without tables and the startup should not wait for.
   const { default: ExcelJS } = await import("exceljs");
   const workbook = new ExcelJS.Workbook();
   workbook.creator = AUTHOR;

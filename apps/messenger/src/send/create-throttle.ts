@@ -1,29 +1,30 @@
 import { DeliveryError } from "@svc/contracts";
 import { isGroup } from "./find-target.ts";
 
-/** What Telegram allows (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this). */
-const TELEGRAM_PACE = {
-  /** Between the end of one message to a chat and the begin of the next one. */
+/** Telegram's rate limits (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this). */
+const TELEGRAM_RATE_LIMITS = {
+  /** Time from the end of one message to a chat to the beginning of the next. */
   chatGapMs: 1_000,
-  /** Between the begins of two messages to any chats: somewhat less than 30 a second, since answers vary in speed. */
+  /**
+   * Time between the beginnings of two messages to any chats: somewhat below 30 a second, since response times vary.
+   */
   gapMs: 36,
   /**
-   * One message at a time is on its way, so that of those that a dying process cannot note any more there is one. One that
-   * takes longer than this, as a large file does, holds up the others no further.
+   * One message at a time is in flight, so that a crash leaves at most one sent message unrecorded. One that takes
+   * longer, such as a large file, does not block the others beyond this time.
    */
-  aloneMs: 1_000,
-  /** A message that had to wait longer is put off instead, so that it holds up no other chat. */
+  exclusiveMs: 1_000,
+  /** A message that would wait longer is deferred instead, so that it does not block other chats. */
   waitMaxMs: 3_000,
 };
 
-/** Lets messages through no faster than Telegram takes them. */
-export interface Pace {
+/** Throttles messages to Telegram's rate limits. */
+export interface Throttle {
   /**
-   * Runs `send` when the chat and the whole bot may send; one at a time in a chat, and one at a time in all as long as
-   * it takes no more than a second. `note` writes down that it is sent, before the next one goes, however long that takes:
-   * nothing is sent while it cannot be noted.
-   *
-   * @throws DeliveryError `later` when that is too far off, or `signal` is aborted while it waits.
+   * Runs `send` when both the chat and the bot may send. Messages of a chat are sent one at a time, and so are all
+   * messages unless one takes more than a second. `note` records that the message was sent; nothing else is sent
+   * until it resolves.
+   * @throws DeliveryError `later` if the wait would be too long, or if `signal` is aborted while it waits.
    */
   run: <Result>(
     chatId: string,
@@ -32,45 +33,46 @@ export interface Pace {
     note?: () => Promise<void>,
   ) => Promise<Result>;
   /**
-   * Telegram wants a pause in this chat. When it wants one in another chat while the first lasts, the bot as a whole is
-   * too fast, and all chats pause. Groups say nothing of that: each has a limit of its own, of 20 messages a minute.
+   * Records that Telegram requests a pause in this chat. If it requests one in another chat before the first ends,
+   * the bot as a whole is too fast, and all chats pause. Groups do not count for that: each has its own limit of 20
+   * messages a minute.
    */
   pause: (chatId: string, pauseMs: number) => void;
-  /** True while nothing is sent to the chat because Telegram wants a pause. */
+  /** Returns true while nothing is sent to the chat because Telegram has requested a pause. */
   isPaused: (chatId: string) => boolean;
-  /** Turns away what waits, and all that comes later; resolves when what is being sent has ended. */
+  /** Rejects waiting and future messages; resolves when messages in flight have ended. */
   stop: () => Promise<void>;
 }
 
-interface ChatPace {
+interface ChatState {
   freeAt: number;
   pausedUntil: number;
-  /** The message that is sent now, or waits, and all before it. */
+  /** Resolves when the last message, sent or waiting, and all before it have ended. */
   last: Promise<void>;
   waiting: number;
 }
 
-/** A chat that was not written to for this long is forgotten. */
-const FORGET_MS = 60_000;
+/** Time without messages after which the state of a chat is deleted. */
+const STATE_TTL_MS = 60_000;
 
-/** Returns the paces by chat; `paceOf` adds that of a chat, and forgets chats that were not written to for a while. */
-function createChatPaces(now: () => number) {
-  const chats = new Map<string, ChatPace>();
+/** Returns the state of all chats; `stateOf` adds that of a chat, and deletes those without messages for a while. */
+function createChatStates(now: () => number) {
+  const chats = new Map<string, ChatState>();
   let forgetAt = 0;
-  function paceOf(chatId: string): ChatPace {
+  function stateOf(chatId: string): ChatState {
     if (now() > forgetAt) {
       for (const [id, { freeAt: chatFreeAt, pausedUntil: until, waiting }] of chats) {
         if (waiting === 0 && now() > Math.max(chatFreeAt, until)) chats.delete(id);
       }
-      forgetAt = now() + FORGET_MS;
+      forgetAt = now() + STATE_TTL_MS;
     }
     const known = chats.get(chatId);
     if (known !== undefined) return known;
-    const chat: ChatPace = { freeAt: 0, pausedUntil: 0, last: Promise.resolve(), waiting: 0 };
+    const chat: ChatState = { freeAt: 0, pausedUntil: 0, last: Promise.resolve(), waiting: 0 };
     chats.set(chatId, chat);
     return chat;
   }
-  return { chats, paceOf };
+  return { chats, stateOf };
 }
 
 /** Returns a function that waits until no other message is being sent, and resolves with the one that lets the next in. */
@@ -107,9 +109,9 @@ interface Turn {
   leave: () => void;
 }
 
-/** Limits of Telegram, and the clock by which they are kept, in milliseconds. */
+/** Rate limits, and the clock that measures them, in milliseconds. */
 interface Timing {
-  limits: typeof TELEGRAM_PACE;
+  limits: typeof TELEGRAM_RATE_LIMITS;
   now: () => number;
 }
 
@@ -126,10 +128,10 @@ async function waitUntil(
   while (now() < at);
 }
 
-/** Returns the pace of one bot. Times are in milliseconds of `now`. */
-export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now() } = {}): Pace {
+/** Returns the throttle of one bot. Times are in milliseconds of `now`. */
+export function createThrottle({ limits = TELEGRAM_RATE_LIMITS, now = () => performance.now() } = {}): Throttle {
   const timing = { limits, now };
-  const { chats, paceOf } = createChatPaces(now);
+  const { chats, stateOf } = createChatStates(now);
   const enterLane = createLane();
   /** When the last turn was taken. */
   let lastAt = -Infinity;
@@ -137,7 +139,7 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
   const stopping = new AbortController();
 
   /** Waits until the chat may be written to and no other message is being sent, and takes the bot's next turn. */
-  async function waitForTurn(chat: ChatPace, signals: readonly (AbortSignal | undefined)[]): Promise<Turn> {
+  async function waitForTurn(chat: ChatState, signals: readonly (AbortSignal | undefined)[]): Promise<Turn> {
     for (;;) {
       // Outside the lane: the others would wait with a chat that has to.
       await waitUntil(timing, Math.max(chat.freeAt, chat.pausedUntil), signals);
@@ -150,7 +152,7 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
       }
       if (now() >= Math.max(chat.pausedUntil, pausedUntil)) {
         lastAt = now();
-        const timer = setTimeout(leave, limits.aloneMs);
+        const timer = setTimeout(leave, limits.exclusiveMs);
         return { leave, stay: () => clearTimeout(timer) };
       }
       // A pause was requested in the meantime: the turn is lost.
@@ -160,7 +162,7 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
 
   return {
     async run(chatId, send, signal, note) {
-      const chat = paceOf(chatId);
+      const chat = stateOf(chatId);
       chat.waiting += 1;
       const sending = chat.last.then(async () => {
         const { stay, leave } = await waitForTurn(chat, [signal, stopping.signal]);
@@ -182,7 +184,7 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
     pause(chatId, pauseMs) {
       const until = now() + pauseMs;
       const isOtherPaused = [...chats].some(([id, chat]) => id !== chatId && !isGroup(id) && chat.pausedUntil > now());
-      const chat = paceOf(chatId);
+      const chat = stateOf(chatId);
       chat.pausedUntil = Math.max(chat.pausedUntil, until);
       if (isOtherPaused && !isGroup(chatId)) pausedUntil = Math.max(pausedUntil, until);
     },
@@ -194,20 +196,20 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
   };
 }
 
-/** Waits for this time, or without an end; rejects when a signal is aborted, and is over when `over` is. */
+/** Waits for this time, without a limit if it is null; resolves early if `over` is aborted, rejects if a signal is. */
 async function wait(
   waitMs: number | null,
   signals: readonly (AbortSignal | undefined)[],
   over?: AbortSignal,
 ): Promise<void> {
-  const brokenOff = () => new DeliveryError("later", "sending aborted", { retryAfterMs: 0 });
-  if (signals.some((signal) => signal?.aborted ?? false)) throw brokenOff();
+  const abortedError = () => new DeliveryError("later", "sending aborted", { retryAfterMs: 0 });
+  if (signals.some((signal) => signal?.aborted ?? false)) throw abortedError();
   const end = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve, reject) => {
     if (waitMs !== null) timer = setTimeout(resolve, waitMs);
     for (const signal of signals) {
-      signal?.addEventListener("abort", () => reject(brokenOff()), { once: true, signal: end.signal });
+      signal?.addEventListener("abort", () => reject(abortedError()), { once: true, signal: end.signal });
     }
     over?.addEventListener("abort", () => resolve(), { once: true, signal: end.signal });
   }).finally(() => {

@@ -14,7 +14,7 @@ import type { SpanOptions } from "@svc/telemetry";
 import { readRetryAfterMs, retryDelayMs } from "./retry-schedule.ts";
 import { findSigningSecrets } from "./signing-secrets.ts";
 
-/** What a try needs. */
+/** Dependencies of an attempt. */
 export interface DeliveryTools {
   guard: AddressGuard;
   sealer: Sealer;
@@ -33,16 +33,16 @@ interface Outcome {
   retryAfter?: string | undefined;
 }
 
-/** What a receiver's answer means. Redirects are not followed: they are failures. */
+/** Returns the outcome of a receiver's response. Redirects are not followed: they are failures. */
 function judge(status: number, retryAfter: string | undefined): Outcome {
   if (status >= 200 && status < 300) return { status, error: null };
   const error = status >= 300 && status < 400 ? "redirects are not followed" : `the receiver responded with ${status}`;
   return { status, error, retryAfter };
 }
 
-/** What went wrong before there was an answer, in words for an operator that name no address. */
+/** Returns the outcome of an error without a response, in words for an operator that contain no address. */
 function judgeError(error: unknown): Outcome {
-  // One text for both: the reader must not learn which names exist in a private network.
+  // The same text for both: the reader must not learn which names exist in a private network.
   if (error instanceof BlockedAddressError) return { status: null, error: UNKNOWN_OR_PRIVATE };
   if (error instanceof OutboundTimeoutError)
     return { status: null, error: `no response within ${TRY_TIMEOUT_MS / 1000} s` };
@@ -73,7 +73,7 @@ async function request(
       },
       body,
       timeoutMs: TRY_TIMEOUT_MS,
-      // Of the answer nothing but its head matters.
+      // Only the status and the headers of the response are used.
       maxResponseBytes: null,
       signal,
     });
@@ -85,10 +85,10 @@ async function request(
 }
 
 /**
- * Result of a failed attempt. The wait before the next one is that of the schedule at the number of failures, this one
- * included; after the last one, and at 410, the callback is dead.
+ * Returns the result of a failed attempt. The next delay depends on the number of failures, including this one; after
+ * the last one, and at 410, the callback is dead.
  */
-export function failedTry(
+export function failedAttempt(
   { failures }: Pick<ClaimedDelivery, "failures">,
   { retryAfter, ...facts }: Omit<TryResult, "next"> & { retryAfter?: string | undefined },
 ): TryResult {
@@ -97,7 +97,7 @@ export function failedTry(
   return { ...facts, next: delayMs === null ? "dead" : { delayMs } };
 }
 
-/** Where a callback goes is its receiver's business: the span names the callback alone. */
+/** The receiver's URL is private: the span only identifies the callback. */
 const spanOf = ({ trace, id, messageId, ticketId, attempt, event }: ClaimedDelivery): SpanOptions => ({
   parent: trace,
   kind: "client",
@@ -110,10 +110,10 @@ const spanOf = ({ trace, id, messageId, ticketId, attempt, event }: ClaimedDeliv
 });
 
 /**
- * Makes one try of a callback and says what became of it. Any 2xx is success; 410 and a callback that nothing can sign
- * are given up at once; everything else is tried again until the schedule ends. Rejects when `signal` ends it.
+ * Makes one attempt of a callback and returns its result. Any 2xx is a success; 410, or a callback that nothing can
+ * sign, is dead; everything else is retried until the schedule ends. Rejects if `signal` is aborted.
  */
-export async function tryDelivery(
+export async function attemptDelivery(
   delivery: DeliveryRequest,
   { sealer, secrets, ...tools }: DeliveryTools,
   signal: AbortSignal,
@@ -129,5 +129,5 @@ export async function tryDelivery(
   });
   const durationMs = performance.now() - startedAt;
   if (error === null) return { durationMs, status, error, next: "delivered" };
-  return failedTry(delivery, { durationMs, status, error, retryAfter });
+  return failedAttempt(delivery, { durationMs, status, error, retryAfter });
 }

@@ -11,7 +11,7 @@ import { freePort, holdResource, startWebhookReceiver, testLog } from "@svc/test
 import type { ReceiverAnswer, WebhookReceiver } from "@svc/testing";
 import { callbackBody } from "./callback-body.ts";
 import { RETRY_DELAYS_MS } from "./retry-schedule.ts";
-import { failedTry, tryDelivery } from "./try-delivery.ts";
+import { failedAttempt, attemptDelivery } from "./attempt-delivery.ts";
 
 const { sealer } = openStore({ url: "postgres://127.0.0.1:1/none", secretKey: "a".repeat(48), log: testLog() });
 const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
@@ -51,12 +51,12 @@ const deliveryTo = (url: string, change: Partial<DeliveryRequest> = {}): Deliver
   ...change,
 });
 
-const tryIt = (delivery: DeliveryRequest, signal = NEVER, tools: Partial<Parameters<typeof tryDelivery>[1]> = {}) =>
-  tryDelivery(delivery, { guard, sealer, secrets, body: callbackBody(delivery), ...tools }, signal);
+const tryIt = (delivery: DeliveryRequest, signal = NEVER, tools: Partial<Parameters<typeof attemptDelivery>[1]> = {}) =>
+  attemptDelivery(delivery, { guard, sealer, secrets, body: callbackBody(delivery), ...tools }, signal);
 
 const delayOf = ({ next }: TryResult) => (typeof next === "string" ? null : next.delayMs);
 
-test("a try is a POST of the body, with the headers that say what it is and who has sent it", async () => {
+test("an attempt is a POST of the body, with headers for its type, ids and signature", async () => {
   const delivery = deliveryTo(receiver.url("/hook?a=b#c"), { attempt: 3, failures: 1 });
   expect(await tryIt(delivery)).toEqual({
     durationMs: expect.any(Number),
@@ -81,7 +81,7 @@ test("a try is a POST of the body, with the headers that say what it is and who 
   expect(verifyWebhook(webhook)).toEqual({ ok: true });
 });
 
-describe("a try is successful", () => {
+describe("an attempt is successful", () => {
   test.each([200, 201, 202, 204, 206, 299])("at status %i", async (status) => {
     receiver.answerWith({ status });
     expect(await tryIt(deliveryTo(receiver.url()))).toMatchObject({ status, error: null, next: "delivered" });
@@ -121,7 +121,7 @@ describe("a try is successful", () => {
   });
 });
 
-describe("a try has failed, and another one follows by the schedule,", () => {
+describe("an attempt fails and is retried by the schedule", () => {
   test.each<[ReceiverAnswer, Partial<TryResult>]>([
     [{ status: 500 }, { status: 500, error: "the receiver responded with 500" }],
     [{ status: 404 }, { status: 404, error: "the receiver responded with 404" }],
@@ -146,7 +146,7 @@ describe("a try has failed, and another one follows by the schedule,", () => {
     await other.close();
   });
 
-  test("when nobody listens", async () => {
+  test("if nothing listens", async () => {
     const result = await tryIt(deliveryTo(`http://127.0.0.1:${await freePort()}/`));
     expect(result).toMatchObject({
       status: null,
@@ -155,20 +155,20 @@ describe("a try has failed, and another one follows by the schedule,", () => {
     });
   });
 
-  test("when the receiver says no HTTP, or something else instead of TLS", async () => {
+  test("if the receiver speaks neither HTTP nor TLS", async () => {
     const result = await tryIt(deliveryTo(receiver.url().replace("http:", "https:")));
     expect(result).toMatchObject({ status: null, error: expect.stringMatching(/^connection failed \(E\w+\)$/) });
     expect(receiver.requests).toEqual([]);
   });
 
-  test("when its address is forbidden by now, without a connection and without telling what it is", async () => {
+  test("if its address is forbidden by now, without a connection and without revealing it", async () => {
     const strict = createAddressGuard({ allow: [], allowLoopback: false, ownPorts: [] });
     const result = await tryIt(deliveryTo(receiver.url()), NEVER, { guard: strict });
     expect(result).toMatchObject({ status: null, error: UNKNOWN_OR_PRIVATE, next: { delayMs: expect.any(Number) } });
     expect(receiver.requests).toEqual([]);
   });
 
-  test("when its name resolves to a forbidden address, without a connection and without telling which", async () => {
+  test("if its name resolves to a forbidden address, without a connection and without revealing it", async () => {
     const rebinding = createAddressGuard(
       { allow: [], allowLoopback: false, ownPorts: [] },
       { lookup: (_name, _options, callback) => callback(null, [{ address: "127.0.0.1", family: 4 }]) },
@@ -181,7 +181,7 @@ describe("a try has failed, and another one follows by the schedule,", () => {
   });
 
   test.each(["ENOTFOUND", "EAI_AGAIN"])(
-    "when its name cannot be looked up (%s): nobody learns which names a private network knows",
+    "if its name cannot be resolved (%s), without revealing which names exist in a private network",
     async (code) => {
       const lookup: LookupFunction = (_name, _options, callback) =>
         callback(Object.assign(new Error(code), { code }), []);
@@ -191,7 +191,7 @@ describe("a try has failed, and another one follows by the schedule,", () => {
     },
   );
 
-  test("in the time that the receiver asks for, in seconds or by a date", async () => {
+  test("after the delay that the receiver requests, in seconds or by a date", async () => {
     receiver.answerWith({ status: 503, headers: { "Retry-After": "3600" } });
     expect(delayOf(await tryIt(deliveryTo(receiver.url())))).toBeGreaterThanOrEqual(3_600_000);
     const inTwoHours = new Date(Date.now() + 7_200_000).toUTCString();
@@ -201,12 +201,12 @@ describe("a try has failed, and another one follows by the schedule,", () => {
 });
 
 describe("a callback is dead", () => {
-  test("at 410 at once, whatever else the receiver says", async () => {
+  test("at 410 immediately, whatever else the receiver responds", async () => {
     receiver.answerWith({ status: 410, headers: { "Retry-After": "60" } });
     expect(await tryIt(deliveryTo(receiver.url()))).toMatchObject({ status: 410, next: "dead" });
   });
 
-  test("after the ninth failed try, and not before", async () => {
+  test("after the ninth failed attempt, and not before", async () => {
     receiver.answerWith({ status: 500 });
     expect(delayOf(await tryIt(deliveryTo(receiver.url(), { failures: 7 })))).toBeGreaterThanOrEqual(
       RETRY_DELAYS_MS[7] ?? 0,
@@ -214,7 +214,7 @@ describe("a callback is dead", () => {
     expect(await tryIt(deliveryTo(receiver.url(), { failures: 8 }))).toMatchObject({ status: 500, next: "dead" });
   });
 
-  test("when nothing can sign it, and nobody is called", async () => {
+  test("if nothing can sign it, without a request", async () => {
     for (const change of [{ isKeyRevoked: true }, { sealedSecret: null }]) {
       expect(await tryIt(deliveryTo(receiver.url(), change))).toEqual({
         durationMs: 0,
@@ -226,14 +226,14 @@ describe("a callback is dead", () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  test("after the ninth try also when it was the service that failed", () => {
+  test("after the ninth attempt, also if the service itself failed", () => {
     const facts = { durationMs: 0, status: null, error: "the service failed" };
-    expect(failedTry({ failures: 8 }, facts)).toEqual({ ...facts, next: "dead" });
-    expect(failedTry({ failures: 0 }, facts)).toEqual({ ...facts, next: { delayMs: expect.any(Number) } });
+    expect(failedAttempt({ failures: 8 }, facts)).toEqual({ ...facts, next: "dead" });
+    expect(failedAttempt({ failures: 0 }, facts)).toEqual({ ...facts, next: { delayMs: expect.any(Number) } });
   });
 });
 
-test("two live secrets give two values in webhook-signature; X-Svc-Signature is of the current one", async () => {
+test("two valid secrets give two values in webhook-signature; X-Svc-Signature is that of the current one", async () => {
   const [current, previous] = ["whsec_Y3VycmVudA==", "the one before"];
   const rotated = {
     webhookSecret: sealer.seal(current),
@@ -249,7 +249,7 @@ test("two live secrets give two values in webhook-signature; X-Svc-Signature is 
   expect(headers["x-svc-signature"]).toBe(`sha256=${createHmac("sha256", current).update(body).digest("hex")}`);
 });
 
-test("a stop ends a try that hangs, and says nothing of the callback", async () => {
+test("a shutdown aborts an attempt that hangs, without a result for the callback", async () => {
   receiver.answerWith("hang");
   const stopping = new AbortController();
   const trying = tryIt(deliveryTo(receiver.url()), stopping.signal);

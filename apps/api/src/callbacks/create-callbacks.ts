@@ -4,10 +4,10 @@ import type { Log } from "@svc/log";
 import type { CallbackRef, Store } from "@svc/store";
 
 /**
- * Makes the callbacks that conversations call for, and announces them. Idempotent: what was announced is not announced
- * again, and an announcement that is lost is made good by the sweeper.
+ * Creates the due callbacks of conversations, and announces them. Idempotent: announced callbacks are not announced
+ * again, and the sweeper repairs lost announcements.
  */
-export async function settleCallbacks(
+export async function createCallbacks(
   { store, queues, log }: { store: Store; queues: Queues; log: Log },
   refs: CallbackRef[],
 ): Promise<void> {
