@@ -13,7 +13,7 @@ export interface ClaimContext<OneClaim extends Claim> {
   handle: (claim: OneClaim) => Promise<boolean>;
   /** Completes the job while its work continues. */
   releaseJob: () => void;
-  /** True during shutdown: nothing further is to be claimed. */
+  /** True during shutdown: no further work is claimed. */
   isDraining: () => boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Retry {
   error: unknown;
 }
 
-/** What becomes of work that fails. */
+/** What happens with work that fails. */
 export interface FailurePolicy<OneClaim extends Claim> {
   /** Attempts after which work is given up. */
   maxAttempts: number;
@@ -102,7 +102,7 @@ export interface WorkDefinition<Name extends QueueName, Target, OneClaim extends
 
 /** Work of one kind in this process. */
 export interface Work<Target> {
-  /** Works on a target until nothing is left. Idempotent: what is done or claimed by another process is left alone. */
+  /** Works on a target until nothing is left. Idempotent: what is done or claimed by another process is skipped. */
   process(target: Target): Promise<void>;
   /** Starts to consume the queues and to sweep. */
   start(): void;
