@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { singleFlight } from "./single-flight.ts";
 
-/** Calls that end when the test says so. */
+/** Calls that end when the test ends them. */
 function heldCalls() {
   const begun: { name: string; size: number; end: (result: string) => void; fail: (error: Error) => void }[] = [];
   const share = singleFlight<string>();
@@ -16,7 +16,7 @@ function heldCalls() {
   return { begun, call, sizes: () => begun.map(({ name, size }) => `${name} ${size}`) };
 }
 
-/** Lets everything run that waits for nothing. */
+/** Runs everything that is ready to continue. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("callers who share calls", () => {
