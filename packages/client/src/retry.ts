@@ -78,7 +78,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      // Whoever aborts chooses what is thrown, as with fetch.
+      // The signal's reason is thrown, as with fetch.
       reject(signal?.reason as Error);
     };
     const timer = setTimeout(() => {
