@@ -8,10 +8,10 @@ import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
 
-/** The caller of every test as the server sees it. */
+/** The address of the test's client, as the server sees it. */
 const PEER = "127.0.0.1";
 
-/** Servers by whom they believe. */
+/** Servers by the proxies that they trust. */
 const TRUST = {
   nobody: [],
   strangers: ["10.0.0.0/8", "127.0.0.2", "2001:db8:ffff::/48"],
@@ -39,7 +39,7 @@ afterAll(async () => {
   await Promise.all(Object.values(servers).map((server) => server.close(1_000)));
 });
 
-/** Whom a server counts for a request with these `X-Forwarded-For`. */
+/** Returns the client address that a server determines for these `X-Forwarded-For`. */
 async function askAddress(server: keyof typeof TRUST, ...forwarded: string[]): Promise<string> {
   const headers = forwarded.flatMap((value) => ["X-Forwarded-For", value]);
   const { port } = servers[server];

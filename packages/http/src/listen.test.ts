@@ -8,7 +8,7 @@ import { monitorListener } from "./health-routes.ts";
 import { PortTakenError, listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
 
-/** Longer than any test may take: whoever waits for it fails. */
+/** Longer than any test: a test that waits for it fails. */
 const NEVER_MS = 600_000;
 
 const opened: Listening[] = [];
@@ -27,7 +27,7 @@ async function start(handler: Parameters<typeof listen>[0], port = 0, more: obje
   return server;
 }
 
-/** A client that keeps its connections. */
+/** A client with keep-alive connections. */
 function keepingAgent(): Agent {
   const agent = new Agent({ keepAlive: true });
   agents.push(agent);
@@ -44,7 +44,7 @@ function ask(port: number, path: string, agent: Agent): Promise<string> {
   });
 }
 
-/** A server whose answers at /wait are given when the test says so. */
+/** A server that responds at /wait when the test says so. */
 async function startWaiting() {
   const waiting: ServerResponse[] = [];
   const server = await start((request, response) => {
@@ -90,7 +90,7 @@ describe("a request that never ends", () => {
   });
 });
 
-/** Opens a connection that sends requests for these paths at once, and reads only what the test reads. */
+/** Opens a connection that sends pipelined requests for these paths, and reads only what the test reads. */
 async function pipeline(port: number, paths: readonly string[]): Promise<Socket> {
   const socket = connect(port, "127.0.0.1").pause();
   sockets.push(socket);
@@ -234,7 +234,7 @@ describe("closing", () => {
 
   test("answers the connections that waited to be accepted", async () => {
     const { server } = await startWaiting();
-    // Connected by the system at once; the server accepts one in each turn of the event loop.
+    // The system connects at once; the server accepts one connection per turn of the event loop.
     const answers = Array.from({ length: 50 }, () => ask(server.port, "/", new Agent()));
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const closed = server.close(NEVER_MS);
@@ -244,7 +244,7 @@ describe("closing", () => {
 
   test("answers the connections that are made while it is busy in the turn that brought no other", async () => {
     const { server } = await startWaiting();
-    // What is written into this connection is received in the next turn, after the listener was looked at.
+    // Data written to this connection is received in the next turn, after the listener was checked.
     const busy = await start((_request, response) => response.end());
     const accepted = new Promise<Socket>((resolve) => busy.server.once("connection", resolve));
     const writer = connect(busy.port, "127.0.0.1");
