@@ -37,7 +37,7 @@ const POLL_MS = 200;
  * Finds a server that a killed owner left on this cluster. Adopts it if it accepts sign-ins, on the given port, and was
  * started by the same command; otherwise stops it and returns null.
  */
-async function settleOrphan(
+async function adoptOrStopOrphan(
   server: ServerOnFolder,
   wantedPort: number | undefined,
   mustStop: boolean,
@@ -213,7 +213,7 @@ async function startOnFolder(
 
   const { found, formerPort } = await inspectFolder(dataDir, database);
   const needsWork = !found.isRoleReady || !found.hasDatabase;
-  const orphan = found.isNew ? null : await settleOrphan(server, options.port, needsWork);
+  const orphan = found.isNew ? null : await adoptOrStopOrphan(server, options.port, needsWork);
   const password =
     orphan !== null && found.password !== null
       ? found.password

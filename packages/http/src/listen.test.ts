@@ -28,7 +28,7 @@ async function start(handler: Parameters<typeof listen>[0], port = 0, more: obje
 }
 
 /** A client with keep-alive connections. */
-function keepingAgent(): Agent {
+function keepAliveAgent(): Agent {
   const agent = new Agent({ keepAlive: true });
   agents.push(agent);
   return agent;
@@ -66,7 +66,7 @@ describe("a port", () => {
     const first = await start((_request, response) => response.end("first"));
     await first.close(0);
     const second = await start((_request, response) => response.end("second"), first.port);
-    expect(await ask(second.port, "/", keepingAgent())).toBe("second");
+    expect(await ask(second.port, "/", keepAliveAgent())).toBe("second");
   });
 
   test("on an address that this machine does not have says which settings choose another", async () => {
@@ -132,7 +132,7 @@ describe("pipelined requests", () => {
     });
     const socket = await pipeline(port, ["/", "/", "/"]);
     await waitFor(() => handled === 1, { what: "the first request" });
-    const other = keepingAgent();
+    const other = keepAliveAgent();
     await ask(port, "/", other);
     expect(handled).toBe(2);
     socket.resume();
@@ -167,7 +167,7 @@ describe("pipelined requests", () => {
     const paths = Array<string>(1_500).fill("/wait");
     await Promise.all(Array.from({ length: 8 }, () => pipeline(port, paths)));
     await waitFor(() => accepted.some(({ destroyed }) => destroyed), { what: "a disconnect" });
-    expect(await ask(port, "/answer", keepingAgent())).toBe("answered");
+    expect(await ask(port, "/answer", keepAliveAgent())).toBe("answered");
   });
 });
 
@@ -187,7 +187,7 @@ describe("clients that do not read", () => {
 describe("closing", () => {
   test("does not wait for connections that are kept open but idle", async () => {
     const { server } = await startWaiting();
-    const [one, other] = [keepingAgent(), keepingAgent()];
+    const [one, other] = [keepAliveAgent(), keepAliveAgent()];
     await Promise.all([ask(server.port, "/", one), ask(server.port, "/", other)]);
     await server.close(NEVER_MS);
   });
@@ -205,7 +205,7 @@ describe("closing", () => {
 
   test("waits for the answers that are being given, and not for the connections that are kept after them", async () => {
     const { server, waiting } = await startWaiting();
-    const agent = keepingAgent();
+    const agent = keepAliveAgent();
     await ask(server.port, "/", agent);
     const answers = [ask(server.port, "/wait", agent), ask(server.port, "/wait", agent)];
     await waitFor(() => waiting.length === 2, { what: "both requests to arrive" });
@@ -221,12 +221,12 @@ describe("closing", () => {
 
   test("takes no further connection", async () => {
     const { server, waiting } = await startWaiting();
-    const agent = keepingAgent();
+    const agent = keepAliveAgent();
     const answer = ask(server.port, "/wait", agent);
     await waitFor(() => waiting.length === 1, { what: "the request to arrive" });
     const closing = server.close(NEVER_MS);
     await waitFor(() => !server.server.listening, { what: "the listener to close" });
-    await expect(ask(server.port, "/", keepingAgent())).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    await expect(ask(server.port, "/", keepAliveAgent())).rejects.toMatchObject({ code: "ECONNREFUSED" });
     waiting[0]?.end("done");
     expect(await answer).toBe("done");
     await closing;
@@ -266,7 +266,7 @@ describe("closing", () => {
 
   test("cuts what is not answered at the deadline", async () => {
     const { server, waiting } = await startWaiting();
-    const answer = ask(server.port, "/wait", keepingAgent()).catch((error: unknown) => error);
+    const answer = ask(server.port, "/wait", keepAliveAgent()).catch((error: unknown) => error);
     await waitFor(() => waiting.length === 1, { what: "the request to arrive" });
     await server.close(50);
     expect(await answer).toMatchObject({ code: "ECONNRESET" });
@@ -334,7 +334,7 @@ describe("a server that listens at another host", () => {
 
   test("answers the calls that it was at, on the same port", async () => {
     const { server, waiting } = await startWaiting();
-    const asked = ask(server.port, "/wait", keepingAgent());
+    const asked = ask(server.port, "/wait", keepAliveAgent());
     await waitFor(() => waiting.length === 1, { what: "the call to arrive" });
     expect(await askAt("127.0.0.2", server.port)).toBeNull();
     await server.rebind("0.0.0.0");

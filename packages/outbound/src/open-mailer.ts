@@ -33,7 +33,7 @@ export interface Mailer {
   close(): void;
 }
 
-/** An email that was not accepted. The message says why, without secrets. */
+/** An email that was not accepted. The message explains why, without secrets. */
 export class EmailError extends Error {
   /** True if the server rejects this email or its recipient permanently; false if another attempt may succeed. */
   readonly isFinal: boolean;

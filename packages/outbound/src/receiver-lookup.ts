@@ -72,11 +72,11 @@ const resolveAny = callbackify(resolveAll);
 
 function resolve(resolver: Resolver, name: string, family: 4 | 6): Promise<LookupAddress[]> {
   return new Promise((done, fail) => {
-    const settle = (error: NodeJS.ErrnoException | null, addresses: string[]) => {
+    const finish = (error: NodeJS.ErrnoException | null, addresses: string[]) => {
       if (error === null) done(addresses.map((address) => ({ address, family })));
       else fail(error);
     };
-    if (family === 4) resolver.resolve4(name, settle);
-    else resolver.resolve6(name, settle);
+    if (family === 4) resolver.resolve4(name, finish);
+    else resolver.resolve6(name, finish);
   });
 }

@@ -19,7 +19,7 @@ export interface Announcements {
   /** `mark` is the version of the ticket after the decision, or the decision's id with its count of attempts. */
   "review-decisions": ReviewJob & { mark: string };
   "ingest-documents": IngestJob & Attempted;
-  /** A model can be pulled again: `pullId` says which pull this is. */
+  /** A model can be pulled again: `pullId` identifies this pull. */
   "model-pulls": ModelPullJob & Attempted & { pullId: string };
   "webhook-deliveries": DeliveryJob & { deliveryId: string; tries: number };
   /** `mark` is the time at which the email became due. */

@@ -17,7 +17,7 @@ function heldCalls() {
 }
 
 /** Runs everything that is ready to continue. */
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const runPending = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("callers who share calls", () => {
   test("are served at once when they are alone, one after the other", async () => {
@@ -34,7 +34,7 @@ describe("callers who share calls", () => {
     const { begun, call, sizes } = heldCalls();
     const first = call("a");
     const later = [call("a"), call("a"), call("a")];
-    await settle();
+    await runPending();
     expect(sizes()).toEqual(["a 1"]);
     begun[0]?.end("one");
     expect(await first).toEqual({ result: "one", size: 1, position: 1 });

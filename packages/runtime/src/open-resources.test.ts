@@ -215,7 +215,7 @@ test("a process starts while its Redis cannot be reached, and says once that mes
   async () => {
     const redis = await startRedis();
     try {
-      await tellRedis(redis.port, "CONFIG SET maxmemory-policy allkeys-lru");
+      await sendToRedis(redis.port, "CONFIG SET maxmemory-policy allkeys-lru");
       const { log, lines } = collectLog();
       const config = configOf(database.url, { REDIS_URL: redis.url });
       opened.push(await openResources(config, { app: "test", log }));
@@ -225,7 +225,7 @@ test("a process starts while its Redis cannot be reached, and says once that mes
       await closeAll();
       const production = configOf(database.url, { REDIS_URL: redis.url, NODE_ENV: "production" });
       await expect(open(production)).rejects.toThrow(/allkeys-lru.*Set "maxmemory-policy noeviction"/);
-      await tellRedis(redis.port, "CONFIG SET maxmemory-policy noeviction");
+      await sendToRedis(redis.port, "CONFIG SET maxmemory-policy noeviction");
       expect(await (await open(production)).store.ping()).toBe(true);
       await closeAll();
     } finally {
@@ -235,7 +235,7 @@ test("a process starts while its Redis cannot be reached, and says once that mes
 );
 
 /** Sends one command to a Redis and waits for its response. */
-async function tellRedis(port: number, command: string): Promise<void> {
+async function sendToRedis(port: number, command: string): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   const answer = new Promise<string>((resolve, reject) => {
     socket.once("data", (data) => resolve(data.toString()));

@@ -62,7 +62,7 @@ export async function runServices(
   async function stopAll(): Promise<void> {
     isDraining = true;
     // Recorded first, so that a process killed during shutdown is not reported as crashed.
-    const recorded = tellStop?.({ hasCrashed });
+    const recorded = recordStop?.({ hasCrashed });
     // A starting service can only be stopped after its start; the caller gets its error.
     await Promise.allSettled([starting]);
     const steps = [
@@ -129,7 +129,7 @@ export async function runServices(
   const urls: Record<string, string> = {};
   const problems: Record<string, string> = {};
   let endWatching: (() => Promise<void>) | undefined;
-  let tellStop: ReturnType<typeof watchProcesses> | undefined;
+  let recordStop: ReturnType<typeof watchProcesses> | undefined;
   async function watch(): Promise<void> {
     const forget = gatherFigures(app, resources, () => findProblem(isDraining, started));
     const tracing =
@@ -140,7 +140,7 @@ export async function runServices(
             (text) => log.warn({ fault: text }, "the trace collector rejects spans; they are dropped"),
           );
     const endMemory = watchMemory(log);
-    tellStop = watchProcesses(app, resources.store.processes, log);
+    recordStop = watchProcesses(app, resources.store.processes, log);
     endWatching = async () => {
       endMemory();
       forget();

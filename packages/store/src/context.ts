@@ -88,13 +88,13 @@ function createBatcher<Item, Result>(
   let busy = 0;
   let armed = false;
 
-  async function settleAll(batch: Waiting<Item, Result>[]): Promise<void> {
+  async function runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await run(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
-      else for (const one of batch) await settleAll([one]);
+      else for (const one of batch) await runBatch([one]);
     }
   }
 
@@ -112,8 +112,8 @@ function createBatcher<Item, Result>(
       busy++;
       const keys = keyOf === undefined ? [] : batch.map(({ item }) => keyOf(item));
       for (const key of keys) onTheWay.add(key);
-      // settleAll never rejects: each item carries its own result.
-      void settleAll(batch).finally(() => {
+      // runBatch never rejects: each item carries its own result.
+      void runBatch(batch).finally(() => {
         busy--;
         for (const key of keys) onTheWay.delete(key);
         pump();

@@ -175,7 +175,7 @@ interface PoolContext {
   readonly pool: pg.Pool;
   readonly settings: ConnectionSettings;
   /** Returns the error that a caller gets. */
-  readonly noteError: (error: unknown) => unknown;
+  readonly reportError: (error: unknown) => unknown;
 }
 
 /**
@@ -200,7 +200,7 @@ function dbOn(
       const { fields, rows, rowCount } = await queryable.query<unknown[]>({ ...named, rowMode: "array" });
       return { rows: toRecords(fields, rows), count: rowCount ?? 0 };
     } catch (error) {
-      throw context.noteError(error);
+      throw context.reportError(error);
     } finally {
       around.end();
     }
@@ -217,12 +217,12 @@ function dbOn(
 const CLOSE_DEADLINE_MS = 1_000;
 
 /** Begins a transaction; with the settings of the pool, this is several statements in one message. */
-async function begin(client: pg.PoolClient, { settings, noteError }: PoolContext, around: Around): Promise<void> {
+async function begin(client: pg.PoolClient, { settings, reportError }: PoolContext, around: Around): Promise<void> {
   around.begin();
   try {
     await client.query(settings.begin());
   } catch (error) {
-    throw noteError(error);
+    throw reportError(error);
   } finally {
     around.end();
   }
@@ -235,16 +235,16 @@ function transactionOn(context: PoolContext, watch: ConnectionWatchdog): Db["tra
     try {
       client = await context.pool.connect();
     } catch (error) {
-      throw context.noteError(error);
+      throw context.reportError(error);
     }
     // A transaction may be idle between its statements.
     watch.end(client);
     const around = { begin: () => watch.begin(client), end: () => watch.end(client) };
     let broken: Error | undefined;
-    const noteBreak = (error: Error) => {
+    const recordDrop = (error: Error) => {
       broken = error;
     };
-    client.on("error", noteBreak);
+    client.on("error", recordDrop);
     const nested: Db["transaction"] = (inner) => inner(tx);
     const tx: Db = dbOn(client, nested, context, around);
     try {
@@ -258,7 +258,7 @@ function transactionOn(context: PoolContext, watch: ConnectionWatchdog): Db["tra
       });
       throw error;
     } finally {
-      client.off("error", noteBreak);
+      client.off("error", recordDrop);
       client.release(broken);
     }
   };
@@ -325,7 +325,7 @@ export function openDb(options: {
   });
   const connected = trackConnections(pool, watch, options.log);
 
-  const noteError = (error: unknown): unknown => {
+  const reportError = (error: unknown): unknown => {
     disk.note(error);
     if (!(error instanceof Error) || !POOL_TIMEOUT.test(error.message)) return asServiceError(error);
     // A connection that is still being opened is in the pool's total, and not in `connected`.
@@ -333,7 +333,7 @@ export function openDb(options: {
     return asServiceError(isFull ? new PoolBusyError(error.message, { cause: error }) : error);
   };
 
-  const context: PoolContext = { pool, settings, noteError };
+  const context: PoolContext = { pool, settings, reportError };
   const transaction = transactionOn(context, watch);
 
   return {

@@ -9,7 +9,7 @@ import type { DueStep, RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
 
 /** What a claim function works with. */
 export interface ClaimContext<OneClaim extends Claim> {
-  /** Does claimed work and records its result; true if it says that there may be more for the same target. */
+  /** Does claimed work and records its result; true if there may be more for the same target. */
   handle: (claim: OneClaim) => Promise<boolean>;
   /** Completes the job while its work continues. */
   releaseJob: () => void;
@@ -240,7 +240,7 @@ async function recordFailure<OneClaim extends Claim>(
   failures: FailurePolicy<OneClaim>,
   { claim, lease, error }: { claim: OneClaim; lease: HeldLease; error: unknown },
 ): Promise<boolean> {
-  // Aborted work says nothing about itself; if another process has it, nothing is written.
+  // The error of aborted work is not its own. If another process has the work, nothing is written.
   const failure = lease.signal.aborted ? ({ counts: false, delayMs: 0 } as const) : failures.judge(error, claim);
 
   async function record(): Promise<boolean> {

@@ -34,15 +34,15 @@ export async function parseForm(
   await new Promise<void>((resolve, reject) => {
     // For some bodies that are not forms, the parser waits for more data.
     const timer = setTimeout(() => reject(invalidForm("a part is not terminated")), DEADLINE_MS);
-    const settle = (finish: () => void) => {
+    const complete = (finish: () => void) => {
       clearTimeout(timer);
       finish();
     };
-    const fail = (error: Error) => settle(() => reject(error));
+    const fail = (error: Error) => complete(() => reject(error));
     const parser = new Busboy({ headers: { "content-type": contentType }, limits: { ...HEADER_LIMITS, ...limits } });
     listen(parser, fail);
     parser.on("error", (error) => fail(invalidForm(error instanceof Error ? error.message : "it cannot be parsed")));
-    parser.on("finish", () => settle(resolve));
+    parser.on("finish", () => complete(resolve));
     parser.end(body);
   });
 }

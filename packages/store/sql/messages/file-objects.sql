@@ -14,7 +14,7 @@ INSERT INTO object_deletions (object_id, is_reserved, due_at)
 VALUES (:object_id, true, now() + interval '{{reservedMinutes}} minutes');
 
 -- name: setObject
--- Makes a file refer to its object, unless the file was removed, expired or moved by another process meanwhile; the
+-- Makes a file refer to its object, unless the file was removed, expired or moved by another process in the meantime; the
 -- object is deleted then. Locks the row of object_deletions, then that of widget_files.
 WITH reserved AS MATERIALIZED (
   SELECT object_id FROM object_deletions WHERE object_id = :object_id AND is_reserved FOR UPDATE

@@ -401,10 +401,10 @@ function asRef(row: RefRow): CallbackRef {
   return { project: asProjectId(row.projectId), ticketId: row.ticketId };
 }
 
-const settleBatched = batched(
+const createDueBatched = batched(
   async (db: Db, refs: CallbackRef[]) => {
     const made = new Map<string, DueDelivery[]>(refs.map(({ ticketId }) => [ticketId, []]));
-    for (const delivery of await settleAll(db, refs)) made.get(delivery.ticketId)?.push(delivery);
+    for (const delivery of await createAllDue(db, refs)) made.get(delivery.ticketId)?.push(delivery);
     return refs.map(({ ticketId }) => {
       // Of several calls for a conversation, only the first gets its deliveries and announces them.
       const own = made.get(ticketId) ?? [];
@@ -419,11 +419,11 @@ const settleBatched = batched(
  * Creates the deliveries that the changes of these conversations require, in the order of their messages, and returns
  * them to be published. Safe to repeat: nothing is sent twice. Concurrent calls share a transaction.
  */
-async function settleCallback(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
-  return (await Promise.all(refs.map((ref) => settleBatched(db, ref)))).flat();
+async function createDueDeliveries(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
+  return (await Promise.all(refs.map((ref) => createDueBatched(db, ref)))).flat();
 }
 
-async function settleAll(db: Db, refs: readonly CallbackRef[]): Promise<DueDelivery[]> {
+async function createAllDue(db: Db, refs: readonly CallbackRef[]): Promise<DueDelivery[]> {
   return db.transaction(async (tx) => {
     const open = await callbackSql.lock.all<{ messageId: string }>(tx, {
       projectId: refs.map((ref) => ref.project),
@@ -483,7 +483,7 @@ async function eraseOldSecrets(db: Db, limit: number): Promise<number> {
 
 /** Functions of `store.callbacks`. */
 export const callbacks = {
-  settle: settleCallback,
+  settle: createDueDeliveries,
   markTimeouts,
   findUnsettled,
   findDeliveryId,

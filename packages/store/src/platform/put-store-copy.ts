@@ -182,7 +182,7 @@ async function setSequences(client: pg.Client, found: FoundTable, { sequences }:
 }
 
 /** Adjusts rows that are only valid at the time and place of the copy. */
-async function settle(client: pg.Client, tables: FoundTables): Promise<void> {
+async function adjustRows(client: pg.Client, tables: FoundTables): Promise<void> {
   // The holders of leases do not exist here. The leases end now, as after a crash, and the next process claims the
   // work.
   for (const { name } of tables.copied.filter(({ columns }) => columns.includes("lease_until"))) {
@@ -242,7 +242,7 @@ async function replaceAll(
   if (waiting.size > 0) {
     throw new StoreCopyError("bad_copy", `Tables are missing from the backup: ${[...waiting.keys()].join(", ")}.`);
   }
-  await settle(client, schema);
+  await adjustRows(client, schema);
   for (const name of schema.all) await setTriggers(client, name, "ENABLE");
   if (!(await fitsKey(client, secretKey))) {
     throw new StoreCopyError(

@@ -171,7 +171,7 @@ async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision:
   const said = await sql.readText.one<{ text: string }>(tx, { homeProject: ticket.homeProject, id: message.id });
   for (const { project, agentId } of decision.lessons) {
     const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
-    await noteDecidedMessage(tx, project, decided);
+    await recordDecidedMessage(tx, project, decided);
   }
 }
 
@@ -282,7 +282,7 @@ const triageSql = statements("tickets/triage-messages", {
  * Records a person's decision about a message; a later decision on the same message replaces it. Keeps the newest
  * 10,000.
  */
-async function noteDecidedMessage(db: Db, project: ProjectId, decided: DecidedMessage): Promise<void> {
+async function recordDecidedMessage(db: Db, project: ProjectId, decided: DecidedMessage): Promise<void> {
   await triageSql.note.run(db, { project, ...decided });
   await triageSql.deleteOldest.run(db, { project });
 }
@@ -301,4 +301,4 @@ const listDecidedMessages = (db: Db, project: ProjectId) =>
   triageSql.list.all<Pick<DecidedMessage, "agentId" | "text">>(db, { project });
 
 /** Functions of `store.triageMessages`. */
-export const triageMessages = { note: noteDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };
+export const triageMessages = { note: recordDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };
