@@ -9,7 +9,7 @@ const SECRET_CHARS = 32;
 const CHECKSUM_CHARS = 6;
 const PREFIX_CHARS = 8;
 
-/** Shortest key that may be brought from elsewhere (service document, section 2.6). */
+/** Minimum length of an imported key (service document, section 2.6). */
 export const IMPORTED_KEY_MIN_CHARS = 16;
 
 function base62(value: number, length: number): string {
@@ -22,39 +22,44 @@ function base62(value: number, length: number): string {
   return text;
 }
 
-/** Makes a key: `svc_`, 32 random base62 characters (190 bits), and their CRC-32 so that scanners can tell a real one. */
+/**
+ * Generates a key: `svc_`, 32 random base62 characters (190 bits), and their CRC-32, by which scanners recognize it.
+ */
 export function generateApiKey(): string {
   let secret = "";
   for (let index = 0; index < SECRET_CHARS; index++) secret += ALPHABET[randomInt(ALPHABET.length)] ?? "";
   return `svc_${secret}${base62(crc32(secret), CHECKSUM_CHARS)}`;
 }
 
-/** What is stored of a key: its SHA-256. Looking a hash up takes the same time whatever the key was. */
+/** Returns the stored hash of a key: its SHA-256. Looking up a hash takes the same time for every key. */
 export function hashApiKey(key: string): Buffer {
   return createHash("sha256").update(key, "utf8").digest();
 }
 
-/** What people see of a key. Shorter for short imported keys, so that most of them stays unknown. */
+/** Returns the displayed prefix of a key. Shorter for short imported keys, so that most of the key remains secret. */
 export function prefixOfApiKey(key: string): string {
   return key.slice(0, Math.min(PREFIX_CHARS, Math.floor(key.length / 4)));
 }
 
-/** Bits below which a key can be guessed: 200 guesses a second for a thousand years are 43 bits, and people choose words. */
+/**
+ * Bits below which a key can be guessed: 200 guesses per second for a thousand years are 43 bits, and human-chosen keys
+ * are less random.
+ */
 const GUESSABLE_BITS = 80;
 
 /**
- * True for a key of somebody's own making that is short or repeats itself: its length times the bits of its different
- * characters is below 80. An estimate from above: a long key of words passes. Keys that were made here (`svc_`) never are.
+ * Returns true for a user-defined key that is short or repetitive: its length times the bits of its distinct characters
+ * is below 80. This overestimates: a long key of words passes. Generated keys (`svc_`) are never guessable.
  */
 export function isGuessableKey(key: string): boolean {
   const characters = Array.from(key);
   return characters.length * Math.log2(new Set(characters).size) < GUESSABLE_BITS;
 }
 
-/** Who made the key that configuration names. */
+/** Creator of the key from the configuration. */
 const FROM_CONFIGURATION = "configuration";
 
-/** What a key should be that is made or brought from elsewhere. */
+/** Options of a new or imported key. */
 export interface IssueKeyOptions {
   name: string;
   scopes: Scope[];
@@ -62,15 +67,15 @@ export interface IssueKeyOptions {
   project: ProjectId | null;
   createdBy: string;
   expiresAt?: Date | undefined;
-  /** Requests a minute from one address; null for no limit, the service's default where absent. */
+  /** Requests per minute and address; null for no limit, the default if absent. */
   rateLimit?: number | null | undefined;
-  /** A key from elsewhere, which is taken as it is; a new random one is made where absent. */
+  /** An imported key; if absent, a random one is generated. */
   key?: string | undefined;
 }
 
 /**
- * Makes a key and answers it once; it cannot be read again. Throws invalid_request when a key that was brought from
- * elsewhere is live already, without telling whose it is.
+ * Creates a key and returns it once; it cannot be read again. Throws invalid_request if an imported key is already in
+ * use, without revealing whose it is.
  */
 export async function issueKey(store: Store, options: IssueKeyOptions): Promise<{ record: ApiKeyRecord; key: string }> {
   const { key = generateApiKey(), expiresAt = null, ...rest } = options;
@@ -89,16 +94,15 @@ export async function issueKey(store: Store, options: IssueKeyOptions): Promise<
 }
 
 /**
- * Makes sure that the administrator's key of the configuration exists, and revokes the one that an earlier value of
- * it made. Safe to repeat and to run in several processes at once.
+ * Ensures that the administrator key of the configuration exists, and revokes the one from an earlier value. Safe to
+ * repeat and to run concurrently.
  */
 export async function ensureConfiguredAdminKey(store: Store, key: string): Promise<void> {
   if (key.length < IMPORTED_KEY_MIN_CHARS) {
     throw new ServiceError("invalid_request", `An API key must have at least ${IMPORTED_KEY_MIN_CHARS} characters.`);
   }
   const hash = hashApiKey(key);
-  // A live key of this hash that somebody else has made is as good if it is an administrator's for good; else this one
-  // takes its place.
+  // An existing valid key with this hash is fine if it is a permanent administrator key; otherwise it is replaced.
   const known = await store.apiKeys.findLiveByHash(hash);
   const isAsGood = known !== null && known.scopes.includes("admin:*") && known.expiresAt === null;
   const note = (action: string, object: string | null, count = 1) =>

@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Makes a key, bound to a project or an administrator's. */
+/** Creates a key, bound to a project or an administrator's. */
 function makeKey(
   project: string | null,
   options: { scopes?: Scope[]; expiresAt?: Date; rateLimit?: number | null | undefined } = {},
@@ -50,7 +50,7 @@ function makeKey(
   });
 }
 
-/** Stores a key as it is brought from elsewhere. */
+/** Stores an imported key. */
 async function importKey(key: string): Promise<void> {
   await store.apiKeys.insert({
     name: "imported",
@@ -67,7 +67,7 @@ function ask(credentials: Partial<Credentials>, check = authenticate): Promise<P
   return check({ authorization: undefined, apiKey: undefined, project: undefined, ...credentials });
 }
 
-/** What a caller is told who is refused. */
+/** Returns the error of a rejected caller. */
 async function refusal(credentials: Partial<Credentials>, check = authenticate) {
   const error: unknown = await ask(credentials, check).catch((problem: unknown) => problem);
   if (!(error instanceof ServiceError)) throw new Error("there was no refusal", { cause: error });
@@ -75,7 +75,7 @@ async function refusal(credentials: Partial<Credentials>, check = authenticate) 
   return { code, message, headers };
 }
 
-/** Lets all clocks of this process run ahead. */
+/** Advances all clocks of this process. */
 function passTime(ms: number): void {
   const { now } = Date;
   const monotonic = performance.now.bind(performance);
@@ -105,7 +105,7 @@ describe("a key", () => {
     "of another form is taken as it was sent: %j",
     async (key) => {
       await importKey(key);
-      // Node gives the bytes of a header one by one.
+      // Node.js decodes headers byte by byte.
       const sent = Buffer.from(key, "utf8").toString("latin1");
       expect((await ask({ authorization: `Bearer ${sent}` })).projectName).toBe("default");
       expect((await ask({ apiKey: sent })).projectName).toBe("default");
@@ -303,7 +303,7 @@ describe("while the store is away", () => {
           headers: { "Retry-After": expect.stringMatching(/^\d+$/) },
         });
       }
-      // What needs no store is still told.
+      // Errors that need no store are still returned.
       expect(await refusal({}, check)).toMatchObject({ code: "missing_key" });
     } finally {
       await away.close();
@@ -323,7 +323,7 @@ describe("while the store is away", () => {
 });
 
 describe("the use of a key", () => {
-  /** What the audit trail tells of a key, oldest first, once there are so many rows. */
+  /** Waits for this number of audit rows of a key, oldest first. */
   async function untilAudited(keyId: string, count: number) {
     const check = async () => {
       const rows = await store.audit.listPage({ action: "key.use", object: keyId }, { limit: 9 });
@@ -337,7 +337,7 @@ describe("the use of a key", () => {
     const { key, record } = await makeKey("north");
     const credentials = { authorization: undefined, apiKey: key, project: undefined };
     const findNetwork = jest.fn(() => "203.0.113.0/24");
-    // In the middle of an hour, so that none ends meanwhile.
+    // In the middle of an hour, so that none ends during the test.
     const start = Math.ceil(Date.now() / 3_600_000) * 3_600_000 + 1_800_000;
     const clock = jest.spyOn(Date, "now").mockReturnValue(start);
     for (let round = 0; round < 5; round++) await check(credentials, undefined, findNetwork);
@@ -370,7 +370,7 @@ describe("the use of a key", () => {
     fail(new Error("service unavailable"));
     await waitFor(() => Promise.resolve(lines().find(({ level }) => level === "warn") ?? null), { what: "a warning" });
     expect(JSON.stringify(lines())).not.toContain(key);
-    // The next use is noted in its place.
+    // The next use is recorded instead.
     jest.restoreAllMocks();
     await ask({ apiKey: key }, check);
     expect(await untilAudited(record.id, 1)).toHaveLength(1);

@@ -35,7 +35,7 @@ const CACHE_MS = 900;
 const HOUR_MS = 3_600_000;
 const CHALLENGE = 'Bearer realm="svc"';
 
-/** Node reads headers byte by byte; a key with other than ASCII characters was most likely sent as UTF-8. */
+/** Node.js decodes headers byte by byte; a key with non-ASCII characters was most likely sent as UTF-8. */
 function textOfHeader(value: string): string {
   const bytes = Buffer.from(value, "latin1");
   return isUtf8(bytes) ? bytes.toString("utf8") : value;
@@ -155,7 +155,7 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
     const keyId = record.id;
     const rateLimit = record.rateLimit === undefined ? LIMITS.rateLimitPerMinute : record.rateLimit;
     const choosing = chooseProject(record, credentials.project);
-    // A request for a project that it cannot access is counted too; the error is thrown after that.
+    // A request for a project that the key cannot access is counted too; the error is thrown after that.
     const chosen = await choosing.catch(() => null);
     await admit?.({ keyId, rateLimit, projectName: chosen?.name ?? null });
     const project = chosen ?? (await choosing);

@@ -22,7 +22,9 @@ const RATE_LIMIT = 1_200;
 export const notSignedIn = () =>
   new ServiceError("not_signed_in", "You are not signed in, or your session has expired. Sign in again.");
 
-/** Returns the project of a request that names none: the default project if the operator has a role there, else the first. */
+/**
+ * Returns the project of a request without one: the default project if the operator has a role there, else the first.
+ */
 function projectOf({ roles }: OperatorRecord): string {
   const names = roles.map(({ project }) => project);
   if (names.includes("*") || names.includes(DEFAULT_PROJECT)) return DEFAULT_PROJECT;

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
-/** What a hash costs: `2 ** cost` blocks of 128 times `blockSize` bytes, gone through `parallel` times. */
+/** Cost of a hash: `2 ** cost` blocks of 128 times `blockSize` bytes, processed `parallel` times. */
 interface Parameters {
   cost: number;
   blockSize: number;
@@ -8,12 +8,12 @@ interface Parameters {
 }
 
 /**
- * 128 MB and 0.1 to 0.3 s a password (measured on two cores of a slow machine: 0.29 s), as the OWASP Password Storage
- * Cheat Sheet recommends for scrypt. A hash carries its own parameters, so that these may be raised.
+ * 128 MB and 0.1 to 0.3 s per password (measured on two cores of a slow machine: 0.29 s), as the OWASP Password Storage
+ * Cheat Sheet recommends for scrypt. A hash contains its parameters, so that these may be raised.
  */
 const PRESENT: Parameters = { cost: 17, blockSize: 8, parallel: 1 };
 
-/** Hashes that ask for more are none of ours: who can write one must not be able to fill the memory. */
+/** Hashes with higher parameters are rejected, so that a forged hash cannot exhaust the memory. */
 const MOST: Parameters = { cost: 18, blockSize: 16, parallel: 4 };
 
 const SALT_BYTES = 16;
@@ -21,7 +21,7 @@ const KEY_BYTES = 32;
 
 const FORMAT = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9_-]{1,86})\$([A-Za-z0-9_-]{1,86})$/;
 
-/** Of a password that nobody has: what an unknown person's is compared with, so that it takes as long as a known one's. */
+/** Compared with the passwords of unknown users, so that they take as long as those of known ones. */
 const NOBODYS: KnownHash = { parameters: PRESENT, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) };
 
 interface KnownHash {
@@ -30,14 +30,14 @@ interface KnownHash {
   key: Buffer;
 }
 
-/** One password at a time, so that many who sign in at once cost time and not memory. */
+/** One password at a time, so that many concurrent sign-ins cost time and not memory. */
 let last: Promise<unknown> = Promise.resolve();
 
 function derive(password: string, salt: Buffer, { cost, blockSize, parallel }: Parameters): Promise<Buffer> {
   const run = () =>
     new Promise<Buffer>((resolve, reject) => {
       const options = { N: 2 ** cost, r: blockSize, p: parallel, maxmem: 2 ** cost * blockSize * 128 * 2 };
-      // The same letters may come in several forms of Unicode, by the keyboard that they are typed on.
+      // The same characters may have several forms in Unicode, depending on the keyboard.
       scrypt(password.normalize("NFKC"), salt, KEY_BYTES, options, (error, key) => {
         if (error === null) resolve(key);
         else reject(error);
@@ -48,7 +48,7 @@ function derive(password: string, salt: Buffer, { cost, blockSize, parallel }: P
   return turn;
 }
 
-/** The hash that is stored of a password: scrypt with its parameters and a salt of its own. Takes 0.1 to 0.3 s. */
+/** Returns the stored hash of a password: scrypt with its parameters and a random salt. Takes 0.1 to 0.3 s. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const key = await derive(password, salt, PRESENT);
@@ -57,8 +57,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * True when a password is the one that was hashed. Pass null where there is no hash, as of an unknown person: the answer
- * is false, and takes as long as any other one. A text that is no hash is never matched.
+ * Returns true if a password matches a hash. Pass null if there is no hash, for example for an unknown user: the result
+ * is false, and takes as long as any other. A text that is not a hash never matches.
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   const known = hash === null ? null : readHash(hash);

@@ -2,24 +2,24 @@ import { SCOPE_RESOURCES, ServiceError, grantsScope } from "@svc/contracts";
 import type { OperatorRole, RequiredScope, Scope } from "@svc/contracts";
 import type { Project, ProjectId } from "@svc/store";
 
-/** Who asks, what they may do, and the project that this request works on. */
+/** The caller of a request, with its permissions and project. */
 export interface Principal {
-  /** What stands in logs and events: the kind and id of who asks, never a secret. */
+  /** Kind and id of the caller, for logs and events; never a secret. */
   actor: string;
-  /** Id of the API key; null for operators, and for someone who works on the machine itself. */
+  /** Id of the API key; null for operators, and for the command line. */
   keyId: string | null;
-  /** Id of the operator who is signed in; absent for keys, and for the machine itself. */
+  /** Id of the operator; absent for keys, and for the command line. */
   operatorId?: string;
-  /** Requests a minute from one address; null for no limit. */
+  /** Requests per minute and address; null for no limit. */
   rateLimit: number | null;
   scopes: readonly Scope[];
   project: ProjectId;
   projectName: string;
-  /** Id of the request that asks; absent where none does. */
+  /** Id of the request; absent if there is none. */
   requestId?: string;
 }
 
-/** Someone who works on the machine itself, through the command line: an administrator. */
+/** Returns the principal of the command line on the machine itself: an administrator. */
 export function localAdministrator(project: Project): Principal {
   return {
     actor: "command-line",
@@ -31,12 +31,12 @@ export function localAdministrator(project: Project): Principal {
   };
 }
 
-/** True when the principal is an administrator. */
+/** Returns true if the principal is an administrator. */
 export function isAdministrator(principal: Principal): boolean {
   return principal.scopes.includes("admin:*");
 }
 
-/** Throws `insufficient_scope` when the principal lacks a scope. */
+/** Throws `insufficient_scope` if the principal lacks a scope. */
 export function requireScope(principal: Pick<Principal, "scopes" | "operatorId">, scope: RequiredScope): void {
   if (grantsScope(principal.scopes, scope)) return;
   if (principal.operatorId !== undefined) {
@@ -52,7 +52,7 @@ export function requireScope(principal: Pick<Principal, "scopes" | "operatorId">
   });
 }
 
-/** What whoever looks may see: no message bodies of hooks, no personal data in bulk, no audit trail. */
+/** Scopes of the role viewer: no message bodies of hooks, no bulk personal data, no audit log. */
 const VIEWER: readonly Scope[] = [
   "tickets:read",
   "agents:read",
@@ -63,9 +63,9 @@ const VIEWER: readonly Scope[] = [
 ];
 
 /**
- * What each role may do in its project. It is the same as a key with these scopes may do, so that a rule exists once.
- * Administrators of one project may do everything in it; keys, projects, operators and the installation's own settings
- * need `admin:*`, which the role administrator has in all projects (`*`) only.
+ * Scopes of each role in its project, the same as those of keys, so that each rule exists once. Administrators of one
+ * project may do everything in it; keys, projects, operators and the installation's own settings need `admin:*`, which
+ * the role administrator has only in all projects (`*`).
  */
 export const ROLE_SCOPES = {
   administrator: SCOPE_RESOURCES.map((resource): Scope => `${resource}:*`),
@@ -81,17 +81,17 @@ export const ROLE_SCOPES = {
   viewer: VIEWER,
 } as const satisfies Record<OperatorRole, readonly Scope[]>;
 
-/** A role in a project, by its name, or in all of them (`*`). */
+/** A role in a project by its name, or in all of them (`*`). */
 interface Role {
   project: string;
   role: OperatorRole;
 }
 
-/** True for who administers everything. */
+/** Returns true for an administrator of all projects. */
 export const administersAll = (roles: readonly Role[]): boolean =>
   roles.some(({ project, role }) => project === "*" && role === "administrator");
 
-/** What these roles allow in a project, all together; nothing where none is for it. */
+/** Returns the combined scopes of these roles in a project; empty if none applies. */
 export function scopesOfRoles(roles: readonly Role[], projectName: string): Scope[] {
   if (administersAll(roles)) return ["admin:*"];
   const own = roles.filter(({ project }) => project === "*" || project === projectName);

@@ -10,10 +10,10 @@ import { acceptMessage } from "./accept-message.ts";
 
 let database: TestDatabase;
 let store: Store;
-/** Another process that looks at what is committed. */
+/** Another process that reads committed rows. */
 let observer: Store;
 let project: ProjectId;
-/** What was published, and what the queue says to it. */
+/** Published jobs, and the response of the queue. */
 let published: { name: string; jobs: { id: string; data: unknown }[] }[];
 let publish: () => Promise<void>;
 let log: ReturnType<typeof collectLog>;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Queues that note what is published and answer as the test says. */
+/** Queues that record published jobs and respond as the test defines. */
 const queues = {
   publish(name: string, jobs: { id: string; data: unknown }[]) {
     published.push({ name, jobs });
@@ -80,7 +80,7 @@ function accept(message: IncomingMessage, on: Partial<{ store: Store; queues: Qu
 const isCommitted = async ({ messageId }: AcceptedMessage) =>
   (await observer.messages.findState(project, messageId)) === "received";
 
-/** The never-ending. */
+/** Never resolves. */
 const hang = () => new Promise<void>(() => undefined);
 
 describe("a message that is accepted", () => {
@@ -100,7 +100,7 @@ describe("a message that is accepted", () => {
     expect(await isCommitted(accepted)).toBe(true);
     const claimed = await observer.messages.claim(project, accepted.ticketId);
     expect(claimed).toMatchObject({ channelId: "widget", chatId: "visitor/1", userId: "u", text: "hello" });
-    // Keys may come back in another order.
+    // Keys may be returned in another order.
     const kept = Object.entries(claimed?.channelMeta ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
     expect(kept).toEqual([
       ["__proto__", { a: 1 }],

@@ -8,20 +8,20 @@ import { asProjectId } from "@svc/store";
 import type { Store } from "@svc/store";
 import { count, startSpan } from "@svc/telemetry";
 
-/** What accepting and delivering need. */
+/** Dependencies of accepting and delivering messages. */
 export interface ChannelResources {
   store: Store;
   queues: Queues;
   log: Log;
 }
 
-/** How long an acceptance waits for its announcement; after that the sweeper makes good. */
+/** Maximum wait of an acceptance for its announcement; after that, the sweeper publishes it. */
 const PUBLISH_WAIT_MS = 250;
 
 /**
- * The front door of every channel: commits a message, announces it to the pipeline and shows that a reply is pending.
- * When it resolves, the message is durable and will be worked on, whatever becomes of the queue. Rejects with
- * `unavailable` when the store is away; broken off in the moment of the commit, the message may be in all the same.
+ * Entry point of every channel: commits a message, announces it to the pipeline and shows that a reply is pending. When
+ * it resolves, the message is durable and will be processed, whatever happens to the queue. Rejects with `unavailable`
+ * if the store is; if the connection drops during the commit, the message may be committed anyway.
  */
 export async function acceptMessage(
   resources: ChannelResources,

@@ -2,15 +2,15 @@ import type { ProjectId, Store, StoredReply } from "@svc/store";
 import { count, isTracing, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
 
-/** Replies that are being handed to somebody who asked for them. */
+/** A delivery of replies that a caller has requested. */
 export interface Delivery {
-  /** Says whether they have arrived. */
+  /** Reports whether they have arrived. */
   end(hasArrived: boolean): void;
 }
 
 /**
- * Counts replies that are handed over by a way on which they are asked for, and makes that a part of the trace of each
- * message that they answer. `link` is the trace of whoever asks. Nothing waits for it.
+ * Counts replies that are delivered on request, and adds a span to the trace of each message that they answer. `link`
+ * is the trace of the request. Nothing waits for it.
  */
 export function beginDelivery(
   store: Pick<Store, "messages">,
@@ -25,7 +25,7 @@ export function beginDelivery(
       startSpan("deliver reply", { parent, link, attributes: { "svc.way": way, "svc.message_id": messageId } }),
     ),
   );
-  // A store that is away takes the trace of this delivery with it, and nothing else.
+  // If the store is unavailable, only the trace of this delivery is lost.
   spans?.catch(() => undefined);
   return {
     end(hasArrived) {

@@ -2,7 +2,7 @@ import { WEEKDAYS } from "@svc/contracts";
 import type { BusinessHours } from "@svc/contracts";
 import { DateTime } from "luxon";
 
-/** Days that are searched for a period: more than a year, so that yearly opening days are found. */
+/** Days that are searched for a period: more than a year, to find yearly opening days. */
 const SEARCH_DAYS = 400;
 const DAY_MS = 86_400_000;
 
@@ -13,8 +13,8 @@ export interface BusinessPeriod {
 }
 
 /**
- * The moment of a clock time on a day. A time that the clock skips in spring counts as that much later; of one that
- * comes twice in autumn, the first counts.
+ * Returns the time of a clock time on a day. A time that is skipped in spring is shifted by the gap; of a time that
+ * occurs twice in autumn, the first one is used.
  */
 function momentOf(day: DateTime, clockTime: string): number {
   if (clockTime === "24:00") return day.plus({ days: 1 }).startOf("day").toMillis();
@@ -23,7 +23,7 @@ function momentOf(day: DateTime, clockTime: string): number {
   return DateTime.fromObject({ year, month, day: date, hour, minute }, { zone: day.zone }).toMillis();
 }
 
-/** The periods that end after `at`, in order, on so many days. */
+/** Yields the periods that end after `at`, in order, for this number of days. */
 function* periodsAfter(
   { timeZone, week, holidays }: BusinessHours,
   at: Date,
@@ -51,7 +51,7 @@ export function nextOpening(hours: BusinessHours | null, at: Date): Date | null 
   return null;
 }
 
-/** Returns whether a team works at a moment; true without business hours (null). */
+/** Returns whether a team works at this time; true without business hours (null). */
 export const isOpen = (hours: BusinessHours | null, at: Date): boolean =>
   nextOpening(hours, at)?.getTime() === at.getTime();
 

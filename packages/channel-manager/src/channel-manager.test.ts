@@ -44,14 +44,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A channel that pushes, and notes what is done with it. */
+/** A channel that pushes, and records its calls. */
 interface RecordingChannel extends Channel {
   calls: string[];
   texts: string[];
   handler: IncomingHandler | null;
 }
 
-/** Makes one; `change` replaces parts of it. */
+/** Creates one; `change` replaces parts of it. */
 function recording(id: ChannelId, change: Partial<Channel> = {}): RecordingChannel {
   const calls: string[] = [];
   const texts: string[] = [];
@@ -87,15 +87,15 @@ function register(id: ChannelId, change: Partial<Channel> = {}): RecordingChanne
   return channel;
 }
 
-/** Each channel with its state and what is wrong. */
+/** Each channel with its state and error. */
 const states = () => Object.fromEntries(manager.states().map(({ id, state, error }) => [id, error ?? state]));
 
-/** Waits for what comes of the settings. */
+/** Waits for the effect of the settings. */
 function waitForPolls(check: () => boolean, what: string): Promise<boolean> {
   return waitFor(check, { what });
 }
 
-/** Something that happens when the test says so. */
+/** An event that the test triggers. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -333,7 +333,7 @@ describe("following the settings", () => {
     await waitForPolls(() => report.mock.calls.length > 0, "a look to be under way");
     await unfollow();
     reading.open();
-    // Once a further reconciliation is through, so is everything that was begun before it.
+    // Once another reconciliation has ended, so have all earlier ones.
     await Promise.all(report.mock.results.map(({ value }) => value as Promise<unknown>));
     await manager.reconcile([]);
     expect(channel.calls).toEqual(["start", "stop"]);
@@ -341,7 +341,7 @@ describe("following the settings", () => {
 });
 
 describe("replies", () => {
-  /** Lets a message come in and be answered; announces the reply, unless the queue is to have lost it. */
+  /** Accepts and answers a message; announces the reply, unless the queue is supposed to lose it. */
   async function answer(text: string, { isAnnounced = true } = {}): Promise<void> {
     const message = await store.messages.accept(project, {
       channelId: "messenger",

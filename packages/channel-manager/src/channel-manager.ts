@@ -24,7 +24,7 @@ interface ReplyConsumer {
 
 interface Registered {
   channel: SwitchedServer;
-  /** Starts to pass announced replies to the channel; null for a server, which gets none. */
+  /** Starts to pass announced replies to the channel; null for a server, which receives none. */
   consume: (() => ReplyConsumer) | null;
   state: ChannelState;
   /** True between a start and a stop, also while it is failing. */
@@ -32,7 +32,7 @@ interface Registered {
   /** Message of its last failure, as logged; null without one. */
   cause: string | null;
   replies: ReplyConsumer | null;
-  /** Not to be started again before this time (epoch milliseconds) after a failed start. */
+  /** Time before which it is not started again after a failed start (epoch milliseconds). */
   retryAt: number;
 }
 
@@ -57,7 +57,7 @@ function setState(log: Log, entry: Registered, state: "running" | "stopped"): vo
 function setFailing(log: Log, entry: Registered, error: unknown, text: string): void {
   const cause = errorMessage(error);
   if (entry.state.state === "failing" && entry.cause === cause) return;
-  // A library's message may contain a URL with a token, or a secret of the settings.
+  // A library's message may contain a URL with a token, or a secret setting.
   const isOurs = error instanceof ServiceError || (error instanceof Error && LISTEN_ERRORS.has(error.name));
   const shown = isOurs ? error.message : text;
   const since = entry.state.state === "failing" ? entry.state.since : new Date();
@@ -69,7 +69,7 @@ function setFailing(log: Log, entry: Registered, error: unknown, text: string): 
 
 /**
  * Passes announced replies to their channel. Idempotent: a channel whose replies are collected is only notified, and a
- * channel that pushes does not send again what is sent.
+ * channel that pushes does not send twice.
  */
 function consumeReplies(resources: ChannelResources, channel: Channel): ReplyConsumer {
   if (channel.announce === undefined) {
@@ -117,8 +117,9 @@ async function stopChannel(log: Log, entry: Registered): Promise<void> {
 }
 
 /**
- * Follows the settings: reconciles the channels now and every 1.6 s, and reports the state of each in the store. While the
- * store is unavailable, the channels stay as they are. Returns a function that stops following and stops every channel.
+ * Follows the settings: reconciles the channels now and every 1.6 s, and reports the state of each in the store. While
+ * the store is unavailable, the channels are unchanged. Returns a function that stops following and stops every
+ * channel.
  */
 async function followSettings(
   { store, log }: ChannelResources,
@@ -132,7 +133,7 @@ async function followSettings(
     reported = states();
     return store.channelStates.report(reported);
   };
-  // Sockets come and go; their count has until the next report.
+  // The number of sockets changes often and can wait for the next report.
   const isReported = () =>
     states().every(({ id, state, since, error }) =>
       reported.some(
@@ -221,7 +222,7 @@ export function createChannelManager(resources: ChannelResources) {
       channel.onMessage((message, context) => acceptMessage(resources, channel, message, context));
     },
 
-    /** Adds a server of this process that is no channel; each id once. It is started by the next `reconcile`. */
+    /** Adds a server of this process that is not a channel; each id once. The next `reconcile` starts it. */
     registerServer(server: SwitchedServer): void {
       add(server, null);
     },

@@ -1,18 +1,18 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 
-/** Folders, and what Windows takes for them. */
+/** Folders, with the separators of all systems. */
 const FOLDERS = /^.*[/\\]/s;
-/** Control characters, and those that change the direction or the order of what stands around them, or cannot be seen. */
+/** Control characters, and invisible ones or those that change the direction or order of surrounding text. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
-/** More marks on one letter than any writing has. */
+/** More combining marks on one letter than any script uses. */
 const STACKED_MARKS = /(\p{M}{3})\p{M}+/gu;
-/** What some systems do not take in a name, or take for something else. */
+/** Characters that some systems reject in a name, or interpret. */
 const FORBIDDEN = /[<>:"|?*]/g;
 const FALLBACK = "file";
 
 /**
- * The name of a file as it may be shown and saved: one line without folders, control characters, changes of direction
- * and heaps of marks, at most 200 characters, of which the last ones stay since they say the kind.
+ * Returns the name of a file for display and storage: one line without folders, control characters, changes of
+ * direction and stacked marks; at most the last 200 characters, which include the extension.
  */
 export function cleanFileName(name: string): string {
   const clean = name

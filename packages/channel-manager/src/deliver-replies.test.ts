@@ -11,13 +11,13 @@ import { Client } from "pg";
 import { deliverReplies } from "./deliver-replies.ts";
 
 let database: TestDatabase;
-/** Looks at the rows, and changes what only time would change. */
+/** Reads rows, and changes those that would otherwise change with time. */
 let outside: Client;
 let store: Store;
 let project: ProjectId;
-/** What the receivers have got, in the order of its coming. */
+/** What the receivers have received, in order. */
 let sent: Record<string, unknown>[];
-/** Called before each send; a rejection is that of the channel. */
+/** Called before each send; its rejection is that of the channel. */
 let beforeSend: (what: string) => Promise<void>;
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ const FILE: ReplyDraft = {
   content: Buffer.from([0, 255]),
 };
 
-/** Lets a message come in and be answered with these replies. */
+/** Accepts a message and answers it with these replies. */
 async function answer(items: ReplyDraft[], chatId: string = newId()): Promise<ReplyJob> {
   const { messageId, ticketId } = await store.messages.accept(project, {
     channelId: "messenger",
@@ -101,7 +101,7 @@ async function answer(items: ReplyDraft[], chatId: string = newId()): Promise<Re
   return { project, ticketId, messageId, mode: null, ...finished.replies };
 }
 
-/** Opens the work of one process. Its jobs wait for all replies, and a shutdown aborts at once. */
+/** Starts the work of one process. Its jobs wait for all replies, and a shutdown aborts at once. */
 const open = (channel: Channel) =>
   // Only sweeps use the queues.
   deliverReplies({ store, queues: {} as Queues, log: testLog() }, channel, {
@@ -109,7 +109,7 @@ const open = (channel: Channel) =>
     shutdown: { abortAfterMs: 0, deadlineMs: 10_000 },
   });
 
-/** Sends what waits in the conversation of a job. */
+/** Sends the pending replies of a job's conversation. */
 async function deliver(
   { project: of, ticketId }: Pick<ReplyJob, "project" | "ticketId">,
   channel = pushing,
@@ -120,13 +120,13 @@ async function deliver(
 }
 const textsSent = () => sent.map((item) => item["text"] ?? item["filename"]);
 const later = () => new DeliveryError("later", "too much was sent", { retryAfterMs: 0 });
-/** Fails until it is told otherwise. */
+/** Fails until it is changed. */
 const failAt = (failing: string, error: () => Error) => {
   beforeSend = (what) => (what === failing ? Promise.reject(error()) : Promise.resolve());
 };
 const undeliveredOf = async ({ ticketId }: ReplyJob) =>
   (await store.ticketDetails.read(project, ticketId))?.contents.events.flatMap(({ data }) => data["undelivered"] ?? []);
-/** Every reply that waits is due now: what a pause would end with. */
+/** Makes every waiting reply due now, as at the end of its delay. */
 const endPauses = () => outside.query("UPDATE outboxes SET next_at = now()");
 
 describe("replies of a channel that pushes", () => {
@@ -276,7 +276,7 @@ describe("replies of a channel that pushes", () => {
       ...pushing,
       async sendMessage(_chatId, value, metadata) {
         sent.push({ text: value });
-        // Another process took over while this one did not get on.
+        // Another process has taken over while this one was blocked.
         await outside.query("UPDATE outboxes SET lease_id = gen_random_uuid() WHERE ticket_id = $1", [job.ticketId]);
         await metadata?.noteSent?.(1).catch((error: unknown) => {
           errors.push(error);

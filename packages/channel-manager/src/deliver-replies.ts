@@ -12,15 +12,16 @@ import type { ChannelResources } from "./accept-message.ts";
 const ATTEMPTS_MAX = 5;
 const RENEW_MS = OUTBOX_LEASE_MS / 4;
 const PAUSE_MAX_MS = 60_000;
-/** Conversations that replies are sent in at once; a chat that has to wait for its turn delays no other. */
+/** Maximum of conversations in which replies are sent concurrently; a throttled chat delays no other. */
 const CONCURRENCY = 64;
-/** How long a job waits for the replies of its chat, which are sent without it then. */
+/** Maximum wait of a job for the replies of its chat, which are sent without it afterwards. */
 const JOB_WAIT_MS = 250;
-/** Replies that are still being sent are aborted after the first of these times of a shutdown. */
+/** Replies in progress are aborted after the first of these times of a shutdown. */
 const SHUTDOWN = { abortAfterMs: 4_000, deadlineMs: 6_000 };
 /**
- * The store may be unavailable when a reply is sent, and a reply that is not recorded as sent is sent again. A restart of the
- * store, or a failover, is over after this time; the lease stays in the row as long as no other process claims it.
+ * The store may be unavailable when a reply is sent, and a reply that is not recorded as sent is sent again. A restart
+ * of the store, or a failover, takes less than this time; the lease stays in the row as long as no other process claims
+ * it.
  */
 const RECORD_FOR_MS = 10 * 60_000;
 
@@ -33,7 +34,7 @@ interface ReplyClaim extends ClaimedReply {
   outcome: Outcome;
 }
 
-/** Returns a pause in milliseconds that doubles with each time, with jitter. */
+/** Returns a delay in milliseconds that doubles each time, with jitter. */
 const pauseMs = (times: number) => Math.min(PAUSE_MAX_MS, 1_000 * 2 ** Math.min(times, 10)) * (0.5 + Math.random() / 2);
 
 const factsOf = ({ ticketId, reply, tries }: ClaimedReply) => ({ ticketId, replyId: reply.id, tries });
@@ -81,20 +82,20 @@ async function sendAll(
   if (leaseId !== undefined) await store.outboxes.release(chat, leaseId);
 }
 
-/** Sends the replies of a conversation once at a time, and of a limited number of conversations. */
+/** Runs at most one send per conversation, and a limited number of conversations. */
 function createRuns(log: Log) {
-  /** Conversations that replies are sent in, and whether more were announced meanwhile. */
+  /** Conversations with a send in progress, and whether more replies were announced in the meantime. */
   const running = new Map<string, { isAnnouncedAgain: boolean }>();
   const isFull = () => running.size >= CONCURRENCY;
   return {
     isFull,
-    /** Sends again if more replies are announced meanwhile. Never rejects. */
+    /** Sends again if more replies are announced in the meantime. Never rejects. */
     async run(
       ticketId: string,
       { send, mayContinue }: { send: (mayContinue: () => boolean) => Promise<void>; mayContinue: () => boolean },
     ): Promise<void> {
       const present = running.get(ticketId);
-      // The present run may have read before the latest reply was committed.
+      // The current run may have read before the latest reply was committed.
       if (present !== undefined) present.isAnnouncedAgain = true;
       // Over the limit, the next sweep finds the conversation.
       if (present !== undefined || isFull()) return;
@@ -146,8 +147,8 @@ function failurePolicy(store: Store, log: Log): FailurePolicy<ReplyClaim> {
 /**
  * Defines the work of sending the replies of a channel that pushes, in the order of each conversation: those that were
  * announced, and in sweeps those whose job was lost or that had to wait. Idempotent: each part of a reply is recorded
- * once it is sent. What was sent at the moment of a crash may be sent again: one part of one reply. A replica that only
- * stands by wakes up the active one.
+ * once it is sent. What was sent at the moment of a crash may be sent again: one part of one reply. A standby replica
+ * wakes up the active one.
  */
 export function deliverReplies(
   { store, queues, log }: ChannelResources,
@@ -214,12 +215,12 @@ export function deliverReplies(
 /** Returns the trace of the message that a reply answers; null if there is none, or nothing is traced. */
 async function findTrace(store: Store, { project, reply }: ClaimedReply): Promise<string | null> {
   if (!isTracing() || reply.inReplyTo === null) return null;
-  // A trace is worth no reply that is late, and none that is lost.
+  // A missing trace must not delay or lose a reply.
   const traces = await store.messages.findTraces(project, [reply.inReplyTo]).catch(() => null);
   return traces?.get(reply.inReplyTo) ?? null;
 }
 
-/** Why a reply is given up because of the leases on it that expired; null if it can be attempted. */
+/** Returns the reason why a reply fails because of its expired leases; null if it can be attempted. */
 function explainExpiredLeases({ crashes, lapses }: ReplyClaim): string | null {
   if (crashes >= ATTEMPTS_MAX) return `the sending process crashed ${crashes} times`;
   return lapses < MAX_LAPSES ? null : `the sending process lost its lease ${lapses} times`;
@@ -227,7 +228,10 @@ function explainExpiredLeases({ crashes, lapses }: ReplyClaim): string | null {
 
 const isClosed = (error: unknown) => error instanceof DeliveryError && error.fault === "closed";
 
-/** Why a reply was not sent, for operators. The text of an unknown error may contain what only the log may show. */
+/**
+ * Returns the reason why a reply was not sent, for operators. The text of an unknown error may contain data that
+ * belongs only in the log.
+ */
 const reasonOf = (error: unknown) =>
   error instanceof DeliveryError ? error.message : "the channel failed to send the reply; see the log";
 
@@ -266,7 +270,7 @@ async function sendReply(store: Store, channel: Channel, claim: ClaimedReply, le
   if (reply.type === "message") {
     await channel.sendMessage(chatId, reply.text, { ...context, markdown: reply.markdown });
   } else if (channel.sendAttachment === undefined) {
-    // A channel without attachments at least names the file.
+    // A channel without attachments sends the name of the file.
     await channel.sendMessage(chatId, reply.filename, context);
   } else {
     await channel.sendAttachment(chatId, reply, context);
@@ -274,7 +278,7 @@ async function sendReply(store: Store, channel: Channel, claim: ClaimedReply, le
   await record(lease, () => store.outboxes.settleDelivered(claim));
 }
 
-/** Records what was sent, also if the store is unavailable for a while: otherwise it would be sent again. */
+/** Records what was sent, also during a short outage of the store, since it would be sent again otherwise. */
 function record<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
   const giveUpAt = performance.now() + RECORD_FOR_MS;
   return retryThroughOutage(write, () => !lease.isShutDown() && performance.now() < giveUpAt);

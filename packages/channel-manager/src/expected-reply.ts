@@ -2,16 +2,16 @@ import type { BusinessHours } from "@svc/contracts";
 import { isOpen, nextOpening } from "./business-time.ts";
 import texts from "./expected-reply.json" with { type: "json" };
 
-/** By language (ISO 639-1): when the team works again, and how fast it usually replies. */
+/** Texts by language (ISO 639-1): when the team works again, and how fast it usually replies. */
 const TEXTS: Readonly<Record<string, { back: string; within: string }>> = texts;
 
-/** Settings of a project that say when people reply. */
+/** Settings of a project about its reply times. */
 export interface ReplyTimes {
   businessHours: BusinessHours | null;
   replyTimeMinutes: number | null;
 }
 
-/** Minutes in the units that a time can be told in, largest first. */
+/** Minutes of the displayed units, largest first. */
 const UNITS = [
   ["day", 1_440],
   ["hour", 60],

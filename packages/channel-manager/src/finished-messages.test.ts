@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { announceReplies, followReplies } from "./finished-messages.ts";
 import type { FinishedMessage } from "./finished-messages.ts";
 
-/** Wake-ups of one process, which come back to it at once. */
+/** Wake-ups of one process, which it receives immediately. */
 function wakeUpsOf(maxIdChars: number) {
   const sent: string[] = [];
   const listeners = new Set<(ids: string[]) => void>();

@@ -4,15 +4,15 @@ import type { CallOutcome, StoredReply } from "@svc/store";
 
 /** Topic of the wake-ups that name tickets with new replies. */
 const TOPIC = "replies";
-/** Between a ticket and what is announced with it; a version that does not know it takes the whole for another ticket. */
+/** Separates a ticket from the data announced with it; an older version considers the whole another ticket. */
 const SEPARATOR = "=";
 
-/** A message that the pipeline has finished, with its replies: what a call that waits for it would read. */
+/** A message that the pipeline has finished, with its replies, as a waiting call would read it. */
 export interface FinishedMessage extends CallOutcome {
   messageId: string;
 }
 
-/** A reply on its way to a waiting call: dates and bytes as text. */
+/** A reply that is sent to a waiting call: dates and bytes as text. */
 interface CarriedReply {
   id: string;
   seq: number;
@@ -55,7 +55,7 @@ function encode({ messageId, state, replies }: FinishedMessage): string {
   return Buffer.from(JSON.stringify(carried)).toString("base64url");
 }
 
-/** Returns what `encode` wrote, or nothing if another version wrote it in another way: it can be read from the store. */
+/** Decodes the text of `encode`, or returns nothing for another version's format: it can be read from the store. */
 function decode(ticketId: string, encoded: string): FinishedMessage[] {
   try {
     const { messageId, state, replies } = JSON.parse(Buffer.from(encoded, "base64url").toString()) as CarriedMessage;
@@ -67,14 +67,14 @@ function decode(ticketId: string, encoded: string): FinishedMessage[] {
 }
 
 /**
- * Wakes up the callers that wait for replies of a chat, on every replica of the api. With `finished`, the call that waits
- * for this message gets the replies themselves and reads nothing; one that is too large for a wake-up is read. It may be
- * lost: every waiting caller polls. Wake-ups are stored nowhere.
+ * Wakes up the callers that wait for replies of a chat, on every replica of the api. With `finished`, the call that
+ * waits for this message gets the replies themselves and reads nothing; one that is too large for a wake-up is read
+ * from the store. Wake-ups are not stored and may be lost: every waiting caller polls.
  */
 export function announceReplies(queues: Pick<Queues, "wakeUps">, ticketId: string, finished?: FinishedMessage): void {
   const { wakeUps } = queues;
   const carried = finished === undefined ? ticketId : `${ticketId}${SEPARATOR}${encode(finished)}`;
-  // The ticket by itself wakes up replicas of a version that knows nothing of carried replies.
+  // The ticket alone wakes up replicas of an older version, which does not know carried replies.
   if (carried !== ticketId && carried.length < wakeUps.maxIdChars) wakeUps.send(TOPIC, [carried]);
   wakeUps.send(TOPIC, [ticketId]);
 }

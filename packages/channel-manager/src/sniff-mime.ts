@@ -1,4 +1,4 @@
-/** What a file begins with, by what it then is. Archives and office documents look alike and stay archives. */
+/** Magic numbers of media types. Archives and office documents have the same one and remain archives. */
 const SIGNATURES: readonly { mime: string; offset: number; bytes: readonly number[] }[] = [
   { mime: "image/png", offset: 0, bytes: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] },
   { mime: "image/jpeg", offset: 0, bytes: [0xff, 0xd8, 0xff] },
@@ -22,14 +22,14 @@ function isText(content: Buffer): boolean {
   try {
     return !BINARY.test(UTF8.decode(content));
   } catch {
-    // The decoder throws for what is no UTF-8, and that is all that is asked.
+    // The decoder throws for text that is not UTF-8.
     return false;
   }
 }
 
 /**
- * The media type of a file by its content: one that shows nothing and runs nothing, whatever its sender calls it. Text of
- * any kind, HTML and SVG among it, is `text/plain`; what is not known is `application/octet-stream`.
+ * Returns the media type of a file by its content: a type that browsers do not render or execute, whatever the sender
+ * declares. Text of any kind, including HTML and SVG, is `text/plain`; unknown content is `application/octet-stream`.
  */
 export function sniffMime(content: Buffer): string {
   const known = SIGNATURES.find(({ offset, bytes }) => bytes.every((byte, index) => content[offset + index] === byte));

@@ -2,11 +2,11 @@ import { timingSafeEqual } from "node:crypto";
 import { asProjectId } from "@svc/store";
 import type { ProjectId, Sealer } from "@svc/store";
 
-/** Whose emails an unsubscription ends. */
+/** The customer whose emails an unsubscription ends. */
 export interface Unsubscriber {
   project: ProjectId;
   customerId: string;
-  /** Of the address that the email went to: the customer may have another one when the link is opened. */
+  /** Hash of the address that received the email: the customer may have another one when the link is opened. */
   addressHash: string;
 }
 
@@ -22,7 +22,7 @@ const TOKEN_BYTES = IDS_BYTES + 2 * HASH_BYTES;
 const uuidBytes = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
 const uuidOf = (bytes: Buffer) => bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 
-/** What only this installation can make. */
+/** Signature that only this installation can create. */
 const signatureOf = (sealer: Sealer, { project, customerId, addressHash }: Unsubscriber) =>
   Buffer.from(sealer.fingerprint(`unsubscribe ${project} ${customerId} ${addressHash}`), "hex");
 
@@ -35,7 +35,7 @@ export const makeUnsubscribeToken = (sealer: Sealer, who: Unsubscriber): string 
     signatureOf(sealer, who),
   ]).toString("base64url");
 
-/** Returns who a token unsubscribes; null if this installation has not made it. */
+/** Returns the customer whom a token unsubscribes; null if this installation has not created it. */
 export function readUnsubscribeToken(sealer: Sealer, token: string): Unsubscriber | null {
   const bytes = Buffer.from(token, "base64url");
   if (bytes.length !== TOKEN_BYTES || bytes.toString("base64url") !== token) return null;

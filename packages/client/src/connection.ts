@@ -55,7 +55,7 @@ export function sendable(value: string, what: string): string {
 }
 
 function baseUrlOf(text: string): string {
-  // What is wrong with an address is not shown: it may hold a password.
+  // The error does not quote the URL, which may contain a password.
   const refuse = (cause?: unknown) =>
     new ServiceError("invalid_options", "url must be an http or https URL without user name, query or fragment.", {
       cause,
@@ -81,7 +81,7 @@ export function connectionOf(options: ClientOptions): Connection {
       "X-Api-Key": sendable(options.key, "The key"),
       ...(project === undefined ? {} : { "x-svc-project": sendable(project, "The name of the project") }),
     },
-    // Browsers refuse a fetch that is called as a part of something else.
+    // Browsers reject a fetch that is called as a method of another object.
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,

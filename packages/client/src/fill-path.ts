@@ -7,12 +7,12 @@ import { ServiceError } from "./service-error.ts";
 export const MESSAGES_PATH = "/api/v1/messages";
 
 function encoded(name: string, value: string | undefined): string {
-  // These vanish from addresses, so that another endpoint would be called.
+  // URLs drop these segments, which would call another endpoint.
   const isUsable = value !== undefined && value !== "" && value !== "." && value !== "..";
   try {
     if (isUsable) return encodeURIComponent(value);
   } catch {
-    // A lone surrogate: such a text cannot be in an address.
+    // A lone surrogate, which a URL cannot contain.
   }
   throw new ServiceError("invalid_options", `The path parameter ${name} is missing or not valid.`);
 }

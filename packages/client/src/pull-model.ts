@@ -63,7 +63,7 @@ async function* readOnce(
       { ...call, ...(lastEventId === undefined ? {} : { lastEventId }) },
       line,
     );
-    // Nothing more to tell: the last event was the end.
+    // The last event was the end.
     if (response.status === 204) return true;
     if (!response.ok) {
       await readAnswer(response);

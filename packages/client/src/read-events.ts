@@ -15,7 +15,7 @@ function parseEvent(lines: string): ServerEvent | null {
   const event: Omit<ServerEvent, "data"> = { type: "message" };
   const data: string[] = [];
   for (const line of lines.split("\n")) {
-    // Not by a pattern: its dot would stop at characters that end lines elsewhere and may be in any text.
+    // Not with a regular expression: its dot does not match other line separators, which may occur in any text.
     const [field = ""] = line.split(":", 1);
     const value = line.slice(field.length + 1).replace(/^ /, "");
     if (field === "event") event.type = value;

@@ -5,7 +5,7 @@ import type { ReplayProgress } from "./replay-in-parts.ts";
 
 const side = { inputTokens: 1, outputTokens: 2 };
 
-/** A server that has these replies, each of a ticket of its own, and compares so many in a call. */
+/** A server with these replies, each of another ticket, that compares `perCall` of them in a call. */
 function serverOf(ids: readonly string[], perCall: number) {
   const asked: ReplayInput[] = [];
   async function ask(input: ReplayInput): Promise<ReplayResult> {

@@ -49,7 +49,7 @@ export async function* replayInParts(
   let isAlone = false;
   while (progress.left.length > 0 && !(isStuck && isAlone)) {
     const { items, left, usage } = progress;
-    // A ticket by itself has the model, and the whole time, for itself.
+    // A single ticket has the model and the whole time for itself.
     isAlone = isStuck;
     const wanted = new Set(isAlone ? left.slice(0, 1) : left);
     const asked = left.filter((id) => wanted.has(id));

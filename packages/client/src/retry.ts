@@ -35,7 +35,7 @@ function hasDoneNothing({ status, cause }: ServiceError): boolean {
 }
 
 /** Returns true if the request removes replies from the buffer: if its response is lost, so are they. */
-function takesReplies({ method, path, query = {} }: CallRequest): boolean {
+function removesReplies({ method, path, query = {} }: CallRequest): boolean {
   const [address = "", search] = path.split("?");
   const inPath = new URLSearchParams(search);
   const valueOf = (name: string) => String(query[name] ?? inPath.get(name) ?? "");
@@ -46,7 +46,7 @@ function takesReplies({ method, path, query = {} }: CallRequest): boolean {
 /** Returns true if the request can be retried without side effects. */
 function mayRepeat(request: CallRequest, error: ServiceError): boolean {
   const { method, idempotencyKey } = request;
-  const isRead = (method === "GET" || method === "HEAD") && !takesReplies(request);
+  const isRead = (method === "GET" || method === "HEAD") && !removesReplies(request);
   return isRead || idempotencyKey !== undefined || hasDoneNothing(error);
 }
 
@@ -78,7 +78,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      // Whoever aborts chooses what is thrown, as with fetch.
+      // The signal's reason is thrown, as with fetch.
       reject(signal?.reason as Error);
     };
     const timer = setTimeout(() => {

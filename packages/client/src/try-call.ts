@@ -80,7 +80,7 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The caller says of whom it expected JSON.
+    // The caller reports from whom it expected JSON.
     return undefined;
   }
 }
@@ -180,7 +180,7 @@ export function request(connection: Connection, call: CallRequest, line: CallLin
     headers,
     ...(form === undefined ? {} : { body: form }),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    // A key goes nowhere but to the address that it was given for.
+    // A key must not be sent to any other URL.
     redirect: "error",
     credentials: "omit",
     signal: line.signal,

@@ -145,7 +145,7 @@ function parseBody(bytes: Uint8Array): CallbackBody {
   try {
     body = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    // A text that is no JSON is no callback, like any other JSON.
+    // Handled below, like JSON that is not a callback.
   }
   if (isCallbackBody(body)) return body;
   throw new WebhookError("bad_body");
@@ -165,7 +165,7 @@ export async function verifyWebhook(webhook: ReceivedWebhook): Promise<CallbackB
   if (!ArrayBuffer.isView(body)) throw new TypeError("Pass the raw body: a string or bytes, not a parsed object.");
   const proof = PROOFS[scheme](body, headers, { now, toleranceSeconds });
   const expected = await Promise.all(secrets.map((one) => proof.expect(one)));
-  // All are looked at, so that the time does not tell which secret is the right one.
+  // All are compared, so that the time does not reveal which secret matches.
   const isGenuine = expected
     .map((right) => proof.given.map((value) => isEqual(value, right)).includes(true))
     .includes(true);

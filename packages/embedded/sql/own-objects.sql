@@ -1,6 +1,6 @@
--- Gives this database, and everything in it that the superuser owns, to the role `svc`. Safe to repeat. REASSIGN OWNED
--- would do it in one statement, but not for the bootstrap superuser. Extensions stay with the superuser, as do sequences
--- that belong to a column, which follow their table.
+-- Makes the role `svc` the owner of this database and of everything in it that the superuser owns. Safe to repeat.
+-- REASSIGN OWNED would do it in one statement, but not for the bootstrap superuser. Extensions stay with the superuser,
+-- as do sequences that belong to a column, which follow their table.
 DO $$
 DECLARE
   statement text;

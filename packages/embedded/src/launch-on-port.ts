@@ -15,22 +15,22 @@ const HOST = "127.0.0.1";
 const PROTOCOL_VERSION = 0x0003_0000;
 const AUTHENTICATION_REQUEST = "R".charCodeAt(0);
 
-/** Takes a port on 127.0.0.1 that is free at this moment. */
+/** Returns a port on 127.0.0.1 that is currently free. */
 async function findFreePort(): Promise<number> {
   const port = await listenOnce(0);
   if (port === null) throw new Error("The system has no free port on 127.0.0.1. Close programs that use many ports.");
   return port;
 }
 
-/** Whether this port on 127.0.0.1 could be listened on at this moment. */
+/** Returns true if this port on 127.0.0.1 is currently free. */
 async function isPortFree(port: number): Promise<boolean> {
   return (await listenOnce(port)) !== null;
 }
 
 /**
- * Whether a Postgres on this port lets clients sign in: sends a startup message and looks whether it asks for a
- * password. One that starts, recovers or stops answers with an error; then, and when nothing answers within the
- * time, the result is false.
+ * Returns true if a Postgres on this port accepts sign-ins: sends a startup message and checks that it asks for a
+ * password. A server that is starting, recovering or stopping responds with an error; the result is then false, as
+ * after a timeout.
  */
 export async function acceptsConnections(port: number, timeoutMs: number): Promise<boolean> {
   const socket = connect({ host: HOST, port, timeout: timeoutMs });
@@ -65,7 +65,7 @@ function noLoopback(cause: unknown): EmbeddedPostgresError {
 
 /** Throws EmbeddedPostgresError if this machine has no IPv4 loopback, or it is down. */
 export async function checkLoopback(): Promise<void> {
-  // An address of an interface that is down can be listened on, but not connected to.
+  // An address of an interface that is down accepts listeners, but no connections.
   const server = createServer((socket) => socket.destroy());
   try {
     await once(server.listen({ host: HOST, port: 0 }), "listening");
@@ -98,7 +98,7 @@ async function listenOnce(port: number): Promise<number | null> {
   return typeof address === "object" && address !== null ? address.port : null;
 }
 
-/** All that is the same for every start of a server on one data folder. */
+/** The options that are the same for every start of a server on one data folder. */
 export type ServerOnFolder = {
   clusterDir: string;
   binaries: PostgresBinaries;
@@ -112,9 +112,9 @@ const BUSY_PAUSE_MS = 50;
 const PORT_TRIALS = 5;
 
 /**
- * Starts the server on the wanted port; or, where none is wanted, on the last one if it is free, else on any.
+ * Starts the server on the given port; without one, on the previous port if it is free, else on any.
  *
- * Throws as `launchPostmaster` does; `port_taken` only for a wanted port.
+ * Throws as `launchPostmaster` does; `port_taken` only for a given port.
  */
 export async function launchOnSomePort(
   server: ServerOnFolder,
@@ -123,7 +123,7 @@ export async function launchOnSomePort(
 ): Promise<RunningPostmaster & { port: number }> {
   const never = new AbortController().signal;
   if (wantedPort !== undefined) return { ...(await launchPatiently(server, wantedPort, never)), port: wantedPort };
-  // Another program may take a port between the look and the start, so that even a free one gets several trials.
+  // Another program may take the port between the check and the start, so even a free one is retried.
   let port = lastPort !== null && (await isPortFree(lastPort)) ? lastPort : await findFreePort();
   for (let trial = 1; ; trial += 1) {
     try {
@@ -136,8 +136,8 @@ export async function launchOnSomePort(
 }
 
 /**
- * Starts the server on this port. After a SIGKILL of an earlier one its children need a moment to end, and until then
- * Postgres refuses to start; this is waited for, at most ten seconds.
+ * Starts the server on this port. After a SIGKILL of an earlier server its children need a moment to end, and until
+ * then Postgres refuses to start: waits at most ten seconds for them.
  */
 export async function launchPatiently(
   server: ServerOnFolder,

@@ -15,15 +15,15 @@ const LEVEL_METHODS: Readonly<Record<string, keyof PostgresLogger>> = {
   FATAL: "warn",
   PANIC: "error",
 };
-/** A line that comes again within this time of its last mention is counted instead of said. */
+/** A line that is repeated within this time is counted instead of logged. */
 const QUIET_MS = 10_000;
-/** So many different lines are remembered; Postgres has few that it repeats. */
+/** Maximum number of different lines remembered; Postgres repeats few. */
 const MAX_REMEMBERED = 100;
 
 /**
- * Hands lines of Postgres to a log. Postgres writes "LEVEL:  text"; lines that go on from the one before have a level of
- * their own (DETAIL, HINT). On a full disk each connection that fails says the same, many times a second: a line that is
- * repeated is said once in ten seconds, with `repeated`, how often it came in between. `now` answers milliseconds.
+ * Forwards lines of Postgres to a log. Postgres writes "LEVEL: text"; continuation lines have a level of their own
+ * (DETAIL, HINT). On a full disk each failing connection logs the same line, many times a second: a repeated line is
+ * logged once in ten seconds, with the number of repetitions in `repeated`. `now` returns milliseconds.
  */
 export function createLineForwarder(log: PostgresLogger, now: () => number): (line: string) => void {
   const said = new Map<string, { at: number; unsaid: number }>();
@@ -44,17 +44,20 @@ export function createLineForwarder(log: PostgresLogger, now: () => number): (li
   };
 }
 
-/** A fast shutdown ends sessions and writes a checkpoint; this leaves a second for the last resort within five. */
+/**
+ * A fast shutdown ends sessions and writes a checkpoint; one second remains for an immediate one within the limit of
+ * five.
+ */
 const FAST_SHUTDOWN_MS = 4000;
 const IMMEDIATE_SHUTDOWN_MS = 5000;
 const POLL_MS = 20;
 
 /**
- * Stops a server: SIGINT (fast shutdown, nothing is lost), and after four seconds SIGQUIT (immediate shutdown, the
- * next start recovers from the log, nothing committed is lost). Resolves when the process is gone, also when it was
- * gone before. Never SIGKILL, which would leave its children behind.
+ * Stops a server: SIGINT (fast shutdown), and after four seconds SIGQUIT (immediate shutdown: the next start recovers
+ * from the WAL, and nothing committed is lost). Resolves when the process has ended, also if it had ended before. Never
+ * sends SIGKILL, which would leave its children behind.
  *
- * Throws EmbeddedPostgresError `stop_failed` when the process outlives both.
+ * Throws EmbeddedPostgresError `stop_failed` if the process survives both.
  */
 export async function stopPostmaster(identity: ProcessIdentity, binaries: PostgresBinaries): Promise<void> {
   await signal(identity, "INT", binaries);
@@ -67,7 +70,7 @@ export async function stopPostmaster(identity: ProcessIdentity, binaries: Postgr
   );
 }
 
-/** Resolves when the process is gone, looking again and again; for servers that are not our children. */
+/** Polls until the process has ended; for servers that are not our children. */
 export async function waitUntilGone(identity: ProcessIdentity, pollMs: number): Promise<void> {
   while (await isStillRunning(identity)) await delay(pollMs);
 }
@@ -75,7 +78,7 @@ export async function waitUntilGone(identity: ProcessIdentity, pollMs: number): 
 async function signal(identity: ProcessIdentity, name: "INT" | "QUIT", binaries: PostgresBinaries): Promise<void> {
   if (!(await isStillRunning(identity))) return;
   if (process.platform === "win32") {
-    // Windows has no signals; pg_ctl speaks to the server through a pipe.
+    // Windows has no signals; pg_ctl uses a pipe.
     await runTool(binaries.pgCtl, ["kill", name, String(identity.pid)], { cwd: binaries.nativeDir, account: null });
     return;
   }
@@ -98,10 +101,10 @@ async function isGoneWithin(identity: ProcessIdentity, timeoutMs: number): Promi
 /** How a server process ended. Both are null if it was not a child of this process. */
 export type PostgresExit = { code: number | null; signal: NodeJS.Signals | null };
 
-/** A server that accepts connections, and the promise of its end, which never rejects. */
+/** A server that accepts connections, and a promise that resolves when it ends and never rejects. */
 export type RunningPostmaster = { identity: ProcessIdentity; exited: Promise<PostgresExit> };
 
-/** What a launch needs to know; `args` are those of `postgres`. */
+/** Options of a launch; `args` are those of `postgres`. */
 type LaunchOptions = {
   binaries: PostgresBinaries;
   account: PostgresAccount;
@@ -119,7 +122,7 @@ const KEPT_LINES = 20;
 
 type FailureCode = "port_taken" | "folder_busy" | "start_failed";
 
-/** What Postgres says when a start fails for a reason that its caller can do something about. */
+/** Messages of Postgres about a failed start that the caller can handle. */
 const FAILURE_SIGNS: readonly (readonly [string, FailureCode])[] = [
   ["could not create any TCP/IP sockets", "port_taken"],
   ["pre-existing shared memory block", "folder_busy"],
@@ -127,12 +130,12 @@ const FAILURE_SIGNS: readonly (readonly [string, FailureCode])[] = [
 ];
 
 /**
- * Starts a server in a session of its own (Ctrl-C in the terminal does not reach it) and resolves when it accepts
- * connections. What Postgres writes goes to the log for as long as this process lives; a server that outlives us
- * loses its log, not its life.
+ * Starts a server in its own session (so that Ctrl-C in the terminal does not reach it) and resolves when it accepts
+ * connections. Its output goes to the log while this process runs; a server that outlives this process continues
+ * without a log.
  *
  * Throws EmbeddedPostgresError: `port_taken`; `folder_busy` while parts of a killed server are still ending;
- * `start_aborted`; `start_failed` with the last words of Postgres.
+ * `start_aborted`; `start_failed` with the last lines of Postgres.
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<RunningPostmaster> {
   const { binaries, account, clusterDir, args, log, signal } = options;

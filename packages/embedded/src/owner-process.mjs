@@ -1,7 +1,7 @@
 /**
- * An owner in a process of its own, for the tests that kill it: `node owner-process.mjs <acquire|start> <dataDir>`
- * prints one line of JSON when it owns the folder, and gives it back when its stdin ends. It runs the sources, so that
- * a test never meets an older build.
+ * An owner in its own process, for tests that kill it: `node owner-process.mjs <acquire|start> <dataDir>` prints one
+ * line of JSON when it owns the folder, and releases it when its stdin ends. It runs the sources, so that a test never
+ * uses an older build.
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";

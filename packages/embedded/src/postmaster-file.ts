@@ -10,7 +10,7 @@ import { acceptsConnections } from "./launch-on-port.ts";
 import { identifyProcess } from "./run-tool.ts";
 import type { ProcessIdentity } from "./run-tool.ts";
 
-/** A live server that was verified to serve this very cluster. */
+/** A running server that was verified to serve this cluster. */
 type Postmaster = {
   identity: ProcessIdentity;
   /** The port on 127.0.0.1, or null until the server has written it. */
@@ -26,8 +26,8 @@ const STATUS_LINE = 7;
 const POLL_MS = 50;
 
 /**
- * Finds the server that runs on this cluster, or null. The pid in `postmaster.pid` alone proves nothing, for it stays
- * after a crash and pids are used again: the process must be a postgres that has the cluster as its working folder.
+ * Finds the server that runs on this cluster, or null. The pid in `postmaster.pid` is no proof, since the file survives
+ * a crash and pids are reused: the process must be a postgres whose working directory is the cluster.
  */
 async function findPostmaster(clusterDir: string): Promise<Postmaster | null> {
   const lines = await readLines(clusterDir);
@@ -43,7 +43,7 @@ async function findPostmaster(clusterDir: string): Promise<Postmaster | null> {
   };
 }
 
-/** Looks until the server on this cluster is ready, gone, or the time is over; then tells the last that was seen. */
+/** Polls until the server on this cluster is ready or has ended, or the timeout has passed; returns its last state. */
 export async function waitForReady(clusterDir: string, timeoutMs: number): Promise<Postmaster | null> {
   const deadline = performance.now() + timeoutMs;
   let seen = await findPostmaster(clusterDir);
@@ -55,19 +55,19 @@ export async function waitForReady(clusterDir: string, timeoutMs: number): Promi
 }
 
 /**
- * Clears the way for a start where `postmaster.pid` is left from a crash and its pid now belongs to another process,
- * which Postgres would take for a living server. To be called when `findPostmaster` found none.
+ * Allows a start after a crash if `postmaster.pid` contains a pid that another process has now, which Postgres would
+ * mistake for a running server. Call it only if `findPostmaster` found none.
  *
- * The file is not removed, since its last lines let Postgres find out whether backends of a killed server still use
- * the shared memory. Instead our own pid is entered: Postgres never takes its parent for another server, and goes on
- * with that check. Windows has no such exception and no such lines, so there the file is removed.
+ * The file is not removed, since its last lines let Postgres detect whether backends of a killed server still use the
+ * shared memory. Instead our own pid is entered: Postgres never mistakes its parent for another server, and does that
+ * check. Windows has neither this exception nor these lines, so the file is removed there.
  */
 export async function clearStalePostmasterFile(clusterDir: string): Promise<void> {
   const file = join(clusterDir, "postmaster.pid");
   const lines = await readLines(clusterDir);
   if (lines === null) return;
   const pid = parsePid(lines);
-  // Postgres itself recovers from the file of a process that is gone.
+  // Postgres itself handles a file whose process has ended.
   if (pid !== null && (await identifyProcess(pid)) === null) return;
   if (process.platform === "win32") {
     await rm(file, { force: true });
@@ -82,13 +82,15 @@ export async function clearStalePostmasterFile(clusterDir: string): Promise<void
   }
 }
 
-/** The command line of the last start, as Postgres wrote it down: the program and each argument in double quotes. */
+/**
+ * Returns the command line of the last start, as Postgres recorded it: the program and each argument in double quotes.
+ */
 export async function readLastCommand(clusterDir: string): Promise<string | null> {
   const text = await nullIfMissing(readFile(join(clusterDir, "postmaster.opts"), "utf8"));
   return text === null ? null : text.trim();
 }
 
-/** Spells a command line in the way of `readLastCommand`. */
+/** Formats a command line as `readLastCommand` returns it. */
 export function spellCommand(program: string, args: string[]): string {
   return [program, ...args.map((argument) => `"${argument}"`)].join(" ");
 }
@@ -109,7 +111,7 @@ async function isPostgresOn(pid: number, clusterDir: string): Promise<boolean> {
   try {
     return await check(pid, clusterDir);
   } catch (error) {
-    // The process ended in between, or it belongs to a user whose processes we may not look into; ours we may.
+    // The process has just ended, or belongs to a user whose processes this one may not inspect.
     if (["ENOENT", "ESRCH", "EACCES"].includes(errorCode(error) ?? "")) return false;
     throw error;
   }
@@ -123,7 +125,7 @@ const PLATFORM_CHECKS: Partial<Record<NodeJS.Platform, (pid: number, clusterDir:
 async function worksInCluster(pid: number, clusterDir: string): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/comm`, "utf8");
   if (command.trim() !== "postgres") return false;
-  // Following the link leads to the folder itself, whatever it is called by now.
+  // Following the link leads to the folder itself, even if it was renamed.
   const [workingDir, cluster] = await Promise.all([stat(`/proc/${pid}/cwd`), stat(clusterDir)]);
   return workingDir.dev === cluster.dev && workingDir.ino === cluster.ino;
 }
@@ -138,7 +140,7 @@ async function isNamedPostgres(pid: number): Promise<boolean> {
   return stdout.toLowerCase().includes("postgres.exe");
 }
 
-/** A Postgres that somebody else owns; the URL contains the password. */
+/** A Postgres that another process owns; the URL contains the password. */
 export type FoundPostgres = { url: string; pid: number; port: number };
 
 const DEFAULT_DATABASE = "svc";
@@ -146,11 +148,11 @@ const START_TIMEOUT_MS = 10_000;
 const PROBE_TIMEOUT_MS = 2000;
 
 /**
- * Finds the Postgres that runs on this data folder, for a program that wants to join it without owning it, or null
- * when none runs. One that is just starting is waited for, at most ten seconds. The process is verified to be a
- * Postgres on this very folder, and its port to let clients sign in.
+ * Finds the Postgres that runs on this data folder, for a program that uses it without owning it; null if none runs.
+ * Waits at most ten seconds for one that is starting. Verifies that the process is a Postgres on this folder, and that
+ * its port accepts sign-ins.
  *
- * Throws EmbeddedPostgresError `folder_unusable` when this user may not read the folder's password, `password_wrong` when
+ * Throws EmbeddedPostgresError `folder_unusable` if this user may not read the folder's password, `password_wrong` if
  * it was changed after the start.
  */
 export async function findRunningPostgres(dataDir: string, database = DEFAULT_DATABASE): Promise<FoundPostgres | null> {

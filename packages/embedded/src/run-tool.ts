@@ -5,23 +5,26 @@ import { text } from "node:stream/consumers";
 import { errorCode } from "@svc/primitives";
 import { EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
 
-/** A live process; `startMark` tells it from a later process with the same pid, null where the system cannot say. */
+/**
+ * A running process; `startMark` distinguishes it from a later process with the same pid, null if the system does not
+ * provide one.
+ */
 export type ProcessIdentity = { pid: number; startMark: string | null };
 
 /** In proc(5), "starttime" is field 22 and "state" is field 3, the first one after the command in parentheses. */
 const START_TIME_AFTER_STATE = 19;
 
 /**
- * Says which process has this pid now, or null when none is running. A zombie counts as gone: it holds nothing any
- * more, and in a container nobody may ever reap it. On Linux the mark is the boot id with the start time in ticks;
- * elsewhere it is null.
+ * Returns the process that has this pid now, or null if there is none. A zombie counts as ended: it holds no resources,
+ * and in a container it may never be reaped. On Linux the mark is the boot id with the start time in ticks; elsewhere
+ * it is null.
  */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | null> {
   const presence = probePid(pid);
   if (presence === "gone") return null;
   if (process.platform !== "linux") return { pid, startMark: null };
   const stat = await readProcFile(`/proc/${pid}/stat`);
-  // A /proc mounted with hidepid hides the processes of other users, which kill(2) still tells us to be alive.
+  // A /proc mounted with hidepid hides the processes of other users, which kill(2) still reports.
   if (stat === null) return presence === "foreign" ? { pid, startMark: null } : null;
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (fields[0] === "Z" || fields[0] === "X") return null;
@@ -29,7 +32,7 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | nu
   return { pid, startMark: `${bootId?.trim() ?? "unknown-boot"}:${fields[START_TIME_AFTER_STATE] ?? ""}` };
 }
 
-/** Whether the recorded process still runs; a process that got its pid later is another one. */
+/** Returns true if the recorded process still runs; a later process with the same pid is another one. */
 export async function isStillRunning(recorded: ProcessIdentity): Promise<boolean> {
   const current = await identifyProcess(recorded.pid);
   if (current === null) return false;
@@ -52,7 +55,7 @@ async function readProcFile(file: string): Promise<string | null> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    // A process may end between opening and reading its file, which gives ESRCH.
+    // A process may end between opening and reading its file, which returns ESRCH.
     if (["ENOENT", "ESRCH", "EACCES"].includes(errorCode(error) ?? "")) return null;
     throw error;
   }
@@ -65,12 +68,12 @@ export type PostgresAccount = { uid: number; gid: number } | null;
 const FALLBACK_USERS = ["postgres", "nobody"] as const;
 
 /**
- * Chooses the user for Postgres, which refuses to run as root. An ordinary user runs it as himself. For root it is
- * the owner of the cluster, so that the choice stays the same on every start; else the owner of the data folder, so
- * that a start with sudo leaves a folder that its owner can go on with; else `postgres` or `nobody`.
+ * Chooses the user for Postgres, which refuses to run as root. An ordinary user runs it as themselves. For root it is
+ * the owner of the cluster, so that every start chooses the same; else the owner of the data folder, so that a start
+ * with sudo leaves a folder that its owner can use; else `postgres` or `nobody`.
  *
- * Throws EmbeddedPostgresError `account_missing` when root has no other user to turn to, `folder_unusable` when an
- * ordinary user meets a cluster of somebody else.
+ * Throws EmbeddedPostgresError `account_missing` if root finds no other user, `folder_unusable` if an ordinary user
+ * starts on another user's cluster.
  */
 export async function choosePostgresAccount(dataDir: string, clusterDir: string): Promise<PostgresAccount> {
   const ownUid = process.getuid?.();
@@ -103,8 +106,8 @@ export async function choosePostgresAccount(dataDir: string, clusterDir: string)
 }
 
 /**
- * Gives the cluster to the account when root brought it here (a backup that was copied back), and takes away rights
- * of others, both of which Postgres insists on. Does nothing when all is well.
+ * Makes the account the owner of the cluster if root restored it (from a backup), and removes the permissions of
+ * others, both of which Postgres requires. Has no effect if both are right.
  */
 export async function claimCluster(clusterDir: string, account: PostgresAccount): Promise<void> {
   const { uid, mode } = await stat(clusterDir);
@@ -127,27 +130,27 @@ async function readUsers(): Promise<{ name: string; uid: number; gid: number }[]
   });
 }
 
-/** How a program ended, with all that it wrote to stdout and stderr. */
+/** Exit code of a program, and its output to stdout and stderr. */
 type ToolResult = { code: number | null; output: string };
 
-/** Where and as whom a program of Postgres runs. */
+/** Folder and user of a Postgres program. */
 type ToolOptions = { cwd: string; account: PostgresAccount; input?: string };
 
 /**
- * Runs a program of Postgres to its end. Rejects with the system's error when it cannot be started at all (ENOENT,
- * EACCES, EPERM); a failure of the program itself is in `code`.
+ * Runs a Postgres program to its end. Rejects with the system's error if it cannot be started (ENOENT, EACCES, EPERM);
+ * a failure of the program itself is in `code`.
  */
 export async function runTool(program: string, args: string[], options: ToolOptions): Promise<ToolResult> {
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: postgresEnvironment(),
     stdio: ["pipe", "pipe", "pipe"],
-    // In a group of its own, Ctrl-C in the terminal does not cut it short: the owner decides when to stop.
+    // In its own process group, so that Ctrl-C in the terminal does not stop it: the owner decides when to stop.
     detached: true,
     windowsHide: true,
     ...options.account,
   });
-  // A program that ends before it has read its input breaks the pipe; its exit code tells what happened.
+  // A program that ends before it has read its input breaks the pipe; its exit code shows the reason.
   child.stdin.on("error", () => child.stdin.destroy());
   child.stdin.end(options.input ?? "");
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -159,8 +162,8 @@ export async function runTool(program: string, args: string[], options: ToolOpti
 }
 
 /**
- * The environment of every Postgres program. Variables of the user's own Postgres (PGDATA, PGPORT) and a locale that
- * does not exist here would change or prevent the start, so only what the system itself needs is passed on.
+ * Environment of every Postgres program. Variables of the user's own Postgres (PGDATA, PGPORT) and a missing locale
+ * would change or prevent the start, so only what the system itself needs is passed on.
  */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   const passedOn = ["PATH", "TMPDIR", "TEMP", "TMP", "SystemRoot", "windir"];

@@ -28,13 +28,13 @@ const testOnLinux = isLinux ? test : test.skip;
 const testAsRoot = isRoot && isLinux ? test : test.skip;
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** What a failed test may leave behind is stopped after it. */
+/** Servers to stop after a failed test. */
 const started = new Set<EmbeddedPostgres>();
 const children = new Set<ReturnType<typeof spawn>>();
 let parent: string;
 let dataDir: string;
 
-/** What a first start and its stop have left: making a cluster takes most of the time of a first start. */
+/** A data folder after a first start and stop: creating a cluster takes most of the time of a first start. */
 let usedParent: string;
 
 beforeAll(async () => {
@@ -49,12 +49,12 @@ beforeEach(async () => {
   dataDir = join(parent, "data");
 });
 
-/** Makes the data folder one that was used before, with all owners and rights, for tests of what comes later. */
+/** Copies the used data folder, with all owners and rights, for tests of later starts. */
 async function useFolderAgain(): Promise<void> {
   await promisify(execFile)("cp", ["-a", join(usedParent, "data"), dataDir]);
 }
 
-/** Makes the cluster one of a version that had a single role: `svc`, the superuser. */
+/** Changes the cluster to that of a version with a single role: `svc`, the superuser. */
 async function makeRoleSuperuser(): Promise<void> {
   const clusterDir = join(dataDir, "postgres");
   const password = (await readFile(join(dataDir, "postgres-password"), "utf8")).trim();
@@ -131,7 +131,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   }
 }
 
-/** Waits until the server answers again, however long that takes; the test's own time limit ends it. */
+/** Waits until the server responds again; the test's own timeout ends it. */
 async function queryWhenUp(url: string, text: string): Promise<Record<string, unknown>[]> {
   for (;;) {
     try {

@@ -34,10 +34,10 @@ const PROBE_TIMEOUT_MS = 2000;
 const POLL_MS = 200;
 
 /**
- * Looks for a server that a killed owner left on this cluster. It is adopted when it lets clients sign in, on the
- * wanted port, and was started by the very command that we would use; else it is stopped and the result is null.
+ * Finds a server that a killed owner left on this cluster. Adopts it if it accepts sign-ins, on the given port, and was
+ * started by the same command; otherwise stops it and returns null.
  */
-async function settleOrphan(
+async function adoptOrStopOrphan(
   server: ServerOnFolder,
   wantedPort: number | undefined,
   mustStop: boolean,
@@ -63,13 +63,13 @@ async function settleOrphan(
   return null;
 }
 
-/** What a start found in the data folder, and the database that it wants. */
+/** State of the data folder at startup, and the requested database. */
 type FoundCluster = {
   isNew: boolean;
   hasDatabase: boolean;
-  /** Null: lost, or not the one that an earlier start set. */
+  /** Null if it is lost, or is not the one that an earlier start set. */
   password: string | null;
-  /** Whether an earlier start has set this password for a role that is no superuser. */
+  /** True if an earlier start has set this password for a role that is not a superuser. */
   isRoleReady: boolean;
   database: string;
   /** Databases that earlier starts created. */
@@ -77,8 +77,8 @@ type FoundCluster = {
 };
 
 /**
- * Creates or repairs everything that must be right before the server starts, which must not be running: the cluster,
- * its owner, what a crash left behind, the product's role and the database. Resolves to the role's password.
+ * Creates or repairs everything that the server needs before it starts: the cluster, its owner, remains of a crash, the
+ * product's role and the database. The server must not be running. Resolves to the role's password.
  *
  * Throws EmbeddedPostgresError `version_mismatch` or `tool_failed`.
  */
@@ -101,7 +101,7 @@ async function prepareCluster(
     log.warn({ dataDir }, "The PostgreSQL password was missing or damaged; a new one is set");
   }
   if (!found.isRoleReady) {
-    // Written down only when it is valid: after a crash in between, the next start sets another one.
+    // Saved only when it is valid: after a crash before this, the next start sets another one.
     await ensureRole(dataDir, binaries, account, password);
     await writePassword(dataDir, password);
   }
@@ -113,40 +113,40 @@ async function prepareCluster(
   return password;
 }
 
-/** What `startEmbeddedPostgres` takes; only the first two are needed. */
+/** Options of `startEmbeddedPostgres`; only the first two are required. */
 export type EmbeddedPostgresOptions = {
-  /** The product's data folder; the cluster lies in its subfolder `postgres`. */
+  /** The product's data folder; the cluster is in its subfolder `postgres`. */
   dataDir: string;
   log: PostgresLogger;
-  /** The folder's lock, for an owner that took it before; else it is taken here and released by `stop`. */
+  /** The folder's lock, if the owner has acquired it already; else it is acquired here and released by `stop`. */
   lock?: DataFolderLock;
-  /** The port on 127.0.0.1; by default the one of the last start where it is free, else any free one. */
+  /** Port on 127.0.0.1; by default the previous one if it is free, else any free one. */
   port?: number;
-  /** Created when the cluster does not have it. Default: svc. */
+  /** Created if the cluster does not have it. Default: svc. */
   database?: string;
   /** Default: 60. */
   maxConnections?: number;
-  /** Further settings of Postgres, by their names in postgresql.conf; addresses and logging are not to be changed. */
+  /** Further settings of Postgres, by their names in postgresql.conf; addresses and logging cannot be changed. */
   settings?: Readonly<Record<string, string>>;
-  /** Hears in plain words what takes long on the first start. */
+  /** Called with a description of each slow step of the first start. */
   onProgress?: (text: string) => void;
-  /** Hears that Postgres ended by itself; it is started again without its help. */
+  /** Called when Postgres ends unexpectedly; it is restarted regardless. */
   onCrash?: (exit: PostgresExit) => void;
 };
 
 /** A Postgres that this process owns. The URLs contain the password. */
 export type EmbeddedPostgres = {
   readonly url: string;
-  /** The same role at the database `postgres`, for CREATE DATABASE. */
+  /** The same role on the database `postgres`, for CREATE DATABASE. */
   readonly maintenanceUrl: string;
   readonly port: number;
-  /** Whether a server was taken over that an owner who was killed had left running. */
+  /** True if the server of a killed owner was adopted. */
   readonly adopted: boolean;
-  /** The pid of the server; another one after a crash. */
+  /** The pid of the server, which changes after a crash. */
   readonly pid: number;
   /**
-   * Stops the server (fast shutdown, within five seconds; an immediate one as the last resort) and releases the lock
-   * when it was taken by the start. No process is left. A second call waits for the first.
+   * Stops the server (fast shutdown, within five seconds; immediate as the last resort) and releases the lock if the
+   * start acquired it. No process is left. A second call waits for the first.
    */
   stop(): Promise<void>;
 };
@@ -155,13 +155,13 @@ const DEFAULT_DATABASE = "svc";
 const DEFAULT_MAX_CONNECTIONS = 60;
 
 /**
- * Starts the PostgreSQL that comes with the product on a data folder, and keeps it running: the first start makes the
- * cluster, the role and the database; a later one takes a fraction of a second. A folder left by a crash needs no
- * help: a server that lost its owner is adopted when it serves with the same settings, else stopped and started anew.
- * When Postgres ends by itself it is started again on the same port. It listens on 127.0.0.1 only and wants the
- * random password in `<dataDir>/postgres-password`. As root it runs as another user, also in a folder of mode 700.
+ * Starts the PostgreSQL that comes with the product on a data folder, and keeps it running: the first start creates the
+ * cluster, the role and the database; later ones take a fraction of a second. A folder left by a crash is recovered: a
+ * server that lost its owner is adopted if it has the same settings, else it is restarted. If Postgres ends
+ * unexpectedly, it is restarted on the same port. It listens on 127.0.0.1 only and requires the random password in
+ * `<dataDir>/postgres-password`. As root it runs as another user, also in a folder of mode 700.
  *
- * Throws DataFolderInUseError when another process owns the folder, EmbeddedPostgresError for all that can be mended.
+ * Throws DataFolderInUseError if another process owns the folder, EmbeddedPostgresError for errors that can be fixed.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const lock = options.lock ?? (await acquireDataFolder(options.dataDir));
@@ -188,7 +188,7 @@ async function inspectFolder(
   const found = {
     isNew,
     hasDatabase: !isNew && state.databases.includes(database),
-    // A changed password counts as lost. Without a mark, it is that of an earlier version.
+    // A changed password counts as lost. Without a hash, it is that of an earlier version.
     password: isRoleReady || state.passwordMark === null ? kept : null,
     isRoleReady,
     database,
@@ -213,7 +213,7 @@ async function startOnFolder(
 
   const { found, formerPort } = await inspectFolder(dataDir, database);
   const needsWork = !found.isRoleReady || !found.hasDatabase;
-  const orphan = found.isNew ? null : await settleOrphan(server, options.port, needsWork);
+  const orphan = found.isNew ? null : await adoptOrStopOrphan(server, options.port, needsWork);
   const password =
     orphan !== null && found.password !== null
       ? found.password
@@ -257,7 +257,7 @@ async function startOnFolder(
   };
 }
 
-/** The name goes into a command of single-user mode, which knows no parameters. */
+/** The name goes into a command of single-user mode, which has no parameters. */
 function checkDatabaseName(database: string): void {
   if (/^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(database)) return;
   throw new EmbeddedPostgresError(

@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { PostgresLogger } from "./errors.ts";
 import type { PostgresExit, RunningPostmaster } from "./launch-postmaster.ts";
 
-/** What supervision needs. `launch` starts a new server and stops trying when its signal is aborted. */
+/** Options of the supervision. `launch` starts a new server and stops trying if its signal is aborted. */
 export type SuperviseOptions = {
   first: RunningPostmaster;
   launch: (signal: AbortSignal) => Promise<RunningPostmaster>;
-  /** Stops the given server and resolves when it is gone. */
+  /** Stops the given server and resolves when it has ended. */
   stopServer: (server: RunningPostmaster) => Promise<void>;
   log: PostgresLogger;
   onCrash: (exit: PostgresExit) => void;
@@ -14,7 +14,7 @@ export type SuperviseOptions = {
 
 /** A server that is kept running until it is stopped. */
 export type SupervisedPostmaster = {
-  /** The pid of the server that runs now, or of the last one while it is being started again. */
+  /** The pid of the running server, or of the last one during a restart. */
   readonly pid: number;
   stop(): Promise<void>;
 };
@@ -25,9 +25,9 @@ const MAX_PAUSE_MS = 5000;
 const STABLE_AFTER_MS = 60_000;
 
 /**
- * Starts the server again whenever it ends by itself, after pauses that grow from a tenth of a second to five seconds,
- * for as long as it takes: the product recovers when the cause (a full disk, a killed process) is gone. Each end and
- * each failed start is logged. `stop` ends both the server and the supervision.
+ * Restarts the server whenever it ends unexpectedly, with a backoff from a tenth of a second to five seconds, without
+ * limit: the product recovers when the cause (a full disk, a killed process) is fixed. Each end and each failed start
+ * is logged. `stop` ends both the server and the supervision.
  */
 export function supervisePostmaster(options: SuperviseOptions): SupervisedPostmaster {
   const { first, launch, stopServer, log, onCrash } = options;
@@ -36,13 +36,13 @@ export function supervisePostmaster(options: SuperviseOptions): SupervisedPostma
   let isUp = true;
   let stopped: Promise<void> | null = null;
 
-  // An owner that ends without stop() still tells its server to end; one that is killed leaves it to the next start.
+  // If the owner ends without stop(), it still stops its server; if it is killed, the next start handles it.
   const stopAtExit = () => {
     if (isUp) process.kill(current.identity.pid, "SIGINT");
   };
   process.once("exit", stopAtExit);
 
-  /** Resolves to null when supervision was stopped before a start succeeded. */
+  /** Resolves to null if supervision is stopped before a start succeeds. */
   const relaunch = async (firstPauseMs: number): Promise<RunningPostmaster | null> => {
     for (let pauseMs = firstPauseMs; ; pauseMs = nextPause(pauseMs)) {
       try {
@@ -69,7 +69,7 @@ export function supervisePostmaster(options: SuperviseOptions): SupervisedPostma
       if (next === null) return;
       current = next;
       isUp = true;
-      // A start that succeeds in the moment of the stop is unknown to it and is stopped here.
+      // A start that succeeds during the stop is not known to it and is stopped here.
       if (stopping.signal.aborted) await stopServer(next);
       else log.info({ pid: next.identity.pid }, "PostgreSQL is running again");
     }

@@ -10,9 +10,9 @@ import type { Listening } from "./listen.ts";
 
 let server: Listening;
 let base: string;
-/** What the key check was asked. */
+/** Credentials passed to the key check. */
 let asked: Credentials[];
-/** Who was refused, and why. */
+/** Denied requests with their errors. */
 let denied: object[];
 
 const check: Authenticate = async (credentials, admit) => {
@@ -122,7 +122,7 @@ test("whoever is refused for who asks is told to who listens, with the key and t
     ["/checked", {}],
     ["/checked", { "X-Api-Key": "good", "x-svc-project": "south" }],
     ["/narrow", { "X-Api-Key": "good" }],
-    // No denials.
+    // Requests that are not denied.
     ["/checked", { "X-Api-Key": "good" }],
     ["/nowhere", { "X-Api-Key": "good" }],
   ] as const) {

@@ -10,7 +10,7 @@ const CHECK_AGAIN = Symbol("check again");
 
 interface WithPrincipal {
   [PRINCIPAL]?: Principal;
-  /** The valid key that was shown, also where the request is refused all the same. */
+  /** The valid key of the request, even if the request is rejected. */
   [KEY_ID]?: string;
   [CHECK_AGAIN]?: () => Promise<Principal>;
 }
@@ -26,9 +26,9 @@ function single(request: Request, name: string): string | undefined {
 }
 
 /**
- * Lets only requests with a valid key on, and says in `x-svc-project` which project they work on. The principal is
- * then read with `principalOf`. With a rate limit, requests are counted as soon as the key is known or refused, so that
- * every answer after that has the `RateLimit` fields.
+ * Allows only requests with a valid key, and returns their project in `x-svc-project`. `principalOf` then returns the
+ * principal. With a rate limit, requests are counted as soon as the key is known or rejected, so that every later
+ * response has the `RateLimit` fields.
  */
 export function authenticated(authenticate: Authenticate, rateLimit?: RateLimit): RequestHandler {
   return async (request, response: Response & WithPrincipal, next) => {
@@ -58,8 +58,8 @@ export function authenticated(authenticate: Authenticate, rateLimit?: RateLimit)
 }
 
 /**
- * Notes who asks, of a request that was let on by another check than that of keys: `principalOf` and `askerOf` know it
- * then. `checkAgain` does the check again, for what is answered for long.
+ * Sets the principal of a request that another check than that of keys has authorized, for `principalOf` and `askerOf`.
+ * `checkAgain` repeats the check during long responses.
  */
 export function setPrincipal(response: Response, principal: Principal, checkAgain: () => Promise<Principal>): void {
   const target = response as Response & WithPrincipal;
@@ -75,8 +75,8 @@ export function principalOf(response: Response): Principal {
 }
 
 /**
- * Checks the key of a request again that is still being answered, and counts nothing: what it may do now. Throws as the
- * first check did, as when the key was revoked meanwhile.
+ * Checks the key of a request again during a long response, without counting it; returns the current principal. Throws
+ * like the first check, for example if the key was revoked.
  */
 export async function checkKeyAgain(response: Response): Promise<Principal> {
   const checkAgain = (response as Response & WithPrincipal)[CHECK_AGAIN];
@@ -85,8 +85,8 @@ export async function checkKeyAgain(response: Response): Promise<Principal> {
 }
 
 /**
- * Who asks, where that is known: the valid key that was shown or the operator who is signed in, and the project where
- * they may work there.
+ * Returns the caller of a request if known: the valid key or the signed-in operator, and the project if they may access
+ * it.
  */
 export function askerOf(response: Response): {
   actor: string | null;

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { CannotListenError, PortTakenError } from "./listen.ts";
 import type { ListenAddress } from "./listen.ts";
 
-/** The error with which the system refuses to listen there, or null. */
+/** Returns the system's error for listening on an address, or null. */
 function findListenError({ host, port }: ListenAddress): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -12,8 +12,8 @@ function findListenError({ host, port }: ListenAddress): Promise<NodeJS.ErrnoExc
 }
 
 /**
- * Checks that every address can be listened on at this moment, before a start does anything else. Throws
- * PortTakenError with all ports that are taken, else CannotListenError for the first address that cannot be used.
+ * Checks at startup that every address can be listened on. Throws PortTakenError with all ports that are taken, else
+ * CannotListenError for the first address that cannot be used.
  */
 export async function checkPortsFree(addresses: readonly ListenAddress[]): Promise<void> {
   const taken: ListenAddress[] = [];

@@ -8,10 +8,10 @@ import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
 
-/** The caller of every test as the server sees it. */
+/** The address of the test's client, as the server sees it. */
 const PEER = "127.0.0.1";
 
-/** Servers by whom they believe. */
+/** Servers by the proxies that they trust. */
 const TRUST = {
   nobody: [],
   strangers: ["10.0.0.0/8", "127.0.0.2", "2001:db8:ffff::/48"],
@@ -39,8 +39,8 @@ afterAll(async () => {
   await Promise.all(Object.values(servers).map((server) => server.close(1_000)));
 });
 
-/** Whom a server counts for a request with these `X-Forwarded-For`. */
-async function askAddress(server: keyof typeof TRUST, ...forwarded: string[]): Promise<string> {
+/** Returns the client address that a server determines for these `X-Forwarded-For`. */
+async function requestAddress(server: keyof typeof TRUST, ...forwarded: string[]): Promise<string> {
   const headers = forwarded.flatMap((value) => ["X-Forwarded-For", value]);
   const { port } = servers[server];
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -56,7 +56,7 @@ describe("X-Forwarded-For", () => {
     "is not believed from a caller who is no named proxy: %s",
     async (who) => {
       for (const forwarded of ["203.0.113.7", "10.0.0.1", "127.0.0.1", "::1", "203.0.113.7, 10.0.0.1", "junk", ""]) {
-        expect(await askAddress(who, forwarded)).toBe(PEER);
+        expect(await requestAddress(who, forwarded)).toBe(PEER);
       }
     },
   );
@@ -66,11 +66,11 @@ describe("X-Forwarded-For", () => {
     ["203.0.113.7,127.0.0.1", "203.0.113.7"],
     ["  203.0.113.7  ", "203.0.113.7"],
   ])("is believed from a named proxy: %j is %s", async (forwarded, address) => {
-    expect(await askAddress("peer", forwarded)).toBe(address);
+    expect(await requestAddress("peer", forwarded)).toBe(address);
   });
 
   test("that a named proxy does not send leaves the proxy itself", async () => {
-    expect(await askAddress("peer")).toBe(PEER);
+    expect(await requestAddress("peer")).toBe(PEER);
   });
 
   test.each([
@@ -81,17 +81,17 @@ describe("X-Forwarded-For", () => {
     ["junk, , ::1, 203.0.113.7, 10.1.2.3, 10.4.5.6"],
     ["198.51.100.1, 203.0.113.7, 2001:db8:ffff::5"],
   ])("counts for the first caller who is no named proxy, whatever that one claims: %s", async (forwarded) => {
-    expect(await askAddress("peerAndNetwork", forwarded)).toBe("203.0.113.7");
+    expect(await requestAddress("peerAndNetwork", forwarded)).toBe("203.0.113.7");
   });
 
   test("in several headers is one list, in their order", async () => {
-    expect(await askAddress("peer", "198.51.100.1", "203.0.113.7")).toBe("203.0.113.7");
+    expect(await requestAddress("peer", "198.51.100.1", "203.0.113.7")).toBe("203.0.113.7");
   });
 
   test.each(["junk", "unknown", "_hidden", "999.1.1.1", "1.2.3", "::g", "[::1", "203.0.113.7, junk", "%", "١.٢.٣.٤"])(
     "that names no address counts for the proxy that passed it on: %s",
     async (forwarded) => {
-      expect(await askAddress("peer", Buffer.from(forwarded).toString("latin1"))).toBe(PEER);
+      expect(await requestAddress("peer", Buffer.from(forwarded).toString("latin1"))).toBe(PEER);
     },
   );
 
@@ -100,7 +100,7 @@ describe("X-Forwarded-For", () => {
     ["[2001:db8:1:2::5]:4711", "2001:db8:1:2::/64"],
     ["[2001:db8:1:2::5]", "2001:db8:1:2::/64"],
   ])("may name a port, which does not make another caller: %s", async (forwarded, address) => {
-    expect(await askAddress("peer", forwarded)).toBe(address);
+    expect(await requestAddress("peer", forwarded)).toBe(address);
   });
 });
 
@@ -113,7 +113,7 @@ describe("an IPv6 address", () => {
     "2001:db8:1:2::192.0.2.1",
     "2001:db8:1:2::1%eth0",
   ])("counts for its /64, in every notation: %s", async (address) => {
-    expect(await askAddress("peer", address)).toBe("2001:db8:1:2::/64");
+    expect(await requestAddress("peer", address)).toBe("2001:db8:1:2::/64");
   });
 
   test.each([
@@ -126,13 +126,13 @@ describe("an IPv6 address", () => {
     ["1:2:3:4:5:6:7::", "1:2:3:4::/64"],
     ["::2:3:4:5:6:7:8", "0:2:3:4::/64"],
   ])("of another /64 counts by itself: %s", async (address, name) => {
-    expect(await askAddress("peer", address)).toBe(name);
+    expect(await requestAddress("peer", address)).toBe(name);
   });
 
   test.each(["::ffff:203.0.113.7", "::ffff:cb00:7107", "0:0:0:0:0:FFFF:203.0.113.7", "[::ffff:203.0.113.7]:80"])(
     "that stands for an IPv4 address counts as that one: %s",
     async (address) => {
-      expect(await askAddress("peer", address)).toBe("203.0.113.7");
+      expect(await requestAddress("peer", address)).toBe("203.0.113.7");
     },
   );
 });

@@ -19,7 +19,7 @@ let base: string;
 let lines: () => LogLine[];
 let seen = 0;
 
-/** What the log has got since the last look. */
+/** Returns the new lines of the log. */
 function newLines(): LogLine[] {
   const all = lines();
   const fresh = all.slice(seen);
@@ -27,7 +27,7 @@ function newLines(): LogLine[] {
   return fresh.filter(({ msg }) => msg !== "request");
 }
 
-/** Everything that is no ServiceError and that a handler may throw all the same. */
+/** Errors other than ServiceError that a handler may throw. */
 const PROBLEMS: Record<string, () => unknown> = {
   sync: () => {
     throw new TypeError(INNER);
@@ -61,7 +61,7 @@ beforeAll(async () => {
       throw new Error(INNER);
     });
   });
-  // What express prints on its own is only silent in tests.
+  // Express prints errors unless it runs in tests.
   app.set("env", "production");
   server = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
   base = `http://127.0.0.1:${server.port}`;
@@ -71,7 +71,7 @@ afterEach(() => void newLines());
 
 afterAll(() => server.close(1_000));
 
-/** What a server answers to a request that is written as it is. */
+/** Sends a raw request and returns the response. */
 function sendText(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(server.port, "127.0.0.1", () => socket.end(text));

@@ -10,15 +10,15 @@ import type { OnDenial } from "./problem.ts";
 import { traceOf, setSpan } from "./trace-of.ts";
 import { findRoute } from "./find-route.ts";
 
-/** What a request is counted under that no route has taken: whatever a caller puts into a path makes no figure of its own. */
+/** Route label of requests without a route, so that paths of callers create no time series. */
 const NO_ROUTE = "none";
 
-/** Routes as express writes them, in the form of the contract: `/api/v1/messages/{chatId}`. */
+/** Routes of express in the notation of the contract: `/api/v1/messages/{chatId}`. */
 const forms = new Map<string, string>();
 
 const SANE = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Gives every answer an `X-Request-Id`: the request's own when it is a sane token, else a new one. */
+/** Adds an `X-Request-Id` to every response: that of the request if it is valid, else a new one. */
 export const requestId: RequestHandler = (request, response, next) => {
   const given = request.headers["x-request-id"];
   response.setHeader("X-Request-Id", typeof given === "string" && SANE.test(given) ? given : randomUUID());
@@ -26,8 +26,8 @@ export const requestId: RequestHandler = (request, response, next) => {
 };
 
 /**
- * Logs each request when its answer is over, at level debug: request id, trace id, method, route, status and time. The route and
- * not the path, since whatever a caller puts into a path may be a secret.
+ * Logs each completed request at level debug: request id, trace id, method, route, status and time. The route and not
+ * the path, which may contain a secret.
  */
 export function requestLog(log: Log): RequestHandler {
   return (request, response, next) => {
@@ -44,8 +44,8 @@ export function requestLog(log: Log): RequestHandler {
 }
 
 /**
- * Logs once that callers come through a proxy that is not trusted, so that they share the limits of its address. What a
- * caller from the internet sends by itself is not reported.
+ * Logs once that requests come through an untrusted proxy and share the limits of its address. Headers that internet
+ * clients send themselves are not reported.
  */
 function reportProxy(log: Log): RequestHandler {
   let isReported = false;
@@ -63,11 +63,11 @@ function reportProxy(log: Log): RequestHandler {
 }
 
 /**
- * An express application with what every HTTP surface of the product shares: request ids, safe headers, and errors as
- * problem+json. `addRoutes` gets it before the last handlers are put on. `trustProxy` names the addresses and networks
- * of the proxies whose `X-Forwarded-For` is believed; without any, nobody's is. `onDenial` is told of each request that was
- * answered with 401 or 403. Requests are counted under the name of the `app`; with `showsMetrics`, callers on this machine
- * find the figures of the process at `/metrics`.
+ * Creates an express application with the common parts of every HTTP surface: request ids, security headers, and errors
+ * as problem+json. `addRoutes` adds routes before the last handlers. `trustProxy` lists the addresses and networks of
+ * proxies whose `X-Forwarded-For` is trusted. `onDenial` is called for each response with 401 or 403. Requests are
+ * counted under the name of the `app`; with `showsMetrics`, clients on this machine can read the metrics of the process
+ * at `/metrics`.
  */
 export function createApp(
   log: Log,
@@ -114,7 +114,7 @@ function labelOf(request: Request): string {
   return form;
 }
 
-/** Counts and times the requests of an app by their routes, and makes each a span of the trace that its caller names. */
+/** Counts and times the requests of an app by route, and creates a span in the caller's trace for each. */
 export function watchRequests(app: string): RequestHandler {
   return (request, response, next) => {
     if (isMonitorPath(request.path)) {

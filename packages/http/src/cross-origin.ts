@@ -3,10 +3,10 @@ import cors from "cors";
 import type { Request, RequestHandler } from "express";
 import { sendProblem } from "./problem.ts";
 
-/** How long a browser remembers what it may do. */
+/** Time for which a browser caches a preflight response. */
 const REMEMBERED_SECONDS = 600;
 
-/** What a page may read of an answer beside its body. */
+/** Headers of a response that a page may read. */
 const SHOWN_HEADERS = [
   "Location",
   "Retry-After",
@@ -23,7 +23,7 @@ const SHOWN_HEADERS = [
 /** Names the setting to change, for developers who look at the response of a refused call in their browser. */
 const HINT_HEADER = "X-Svc-Hint";
 
-/** An `Origin` as it may be repeated in a response; null for one that is no origin of a web page. */
+/** Returns an `Origin` that is safe to repeat in a response; null if it is not the origin of a web page. */
 function readOrigin(header: string | undefined): string | null {
   const url = header === undefined ? null : parseUrl(header);
   return url !== null && ["http:", "https:"].includes(url.protocol) ? url.origin : null;
@@ -34,8 +34,8 @@ const isPreflight = (request: Request) =>
 
 /**
  * Lets pages of these web sites call the API from a browser (the Fetch standard's CORS protocol). Keys come in headers
- * and never in cookies, so no credentials are allowed. Browsers refuse calls from other sites; the response to a preflight
- * of one says so in status text, header and body, and names the setting that allows the site.
+ * and never in cookies, so no credentials are allowed. Browsers refuse calls from other sites; the response to their
+ * preflight states this in status text, header and body, and names the setting that allows the site.
  */
 export function crossOrigin(origins: readonly string[]): RequestHandler {
   const allowsAll = origins.includes("*");
@@ -49,7 +49,7 @@ export function crossOrigin(origins: readonly string[]): RequestHandler {
     const origin = readOrigin(request.headers.origin);
     const isOwn = origin !== null && new URL(origin).host === request.headers.host;
     if (origin === null || isOwn || allowsAll || origins.includes(origin)) {
-      // Without a site that is allowed, what no other site sends is no matter of CORS, OPTIONS among it.
+      // If no site is allowed, only cross-site requests are handled by CORS, and not even OPTIONS of others.
       if (origins.length === 0) next();
       else allow(request, response, next);
       return;

@@ -10,7 +10,7 @@ import type { DenialAudit } from "./denial-audit.ts";
 const ROUTES = ["/api/v1/admin/keys", "/api/v1/admin/kb"];
 const findRoute = (path: string) => (ROUTES.includes(path) ? path : null);
 
-/** Rows in the order in which they were begun. */
+/** Rows in the order in which they were started. */
 let rows: NewAuditEvent[];
 let append: (event: NewAuditEvent) => Promise<void>;
 let denials: DenialAudit;
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 let requests = 0;
 
-/** A request without a key from an address. */
+/** Denies a request without a key from an address. */
 function deny(
   ip: string,
   { path = "/api/v1/admin/keys", code = "missing_key" }: { path?: string; code?: ErrorCode } = {},

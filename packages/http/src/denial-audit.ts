@@ -5,22 +5,22 @@ import type { Request, Response } from "express";
 import { askerOf } from "./authenticated.ts";
 import { clientNetwork } from "./client-address.ts";
 
-/** What leaves requests that were refused for who asks in the audit trail. */
+/** Records denied requests in the audit log. */
 export interface DenialAudit {
-  /** Notes a request that was answered with 401 or 403. Returns at once and never throws. */
+  /** Records a request that was answered with 401 or 403. Returns at once and never throws. */
   note(request: Request, response: Response, error: ServiceError): void;
-  /** Writes down what was counted so far, and waits until everything is written. */
+  /** Stores the counted denials, and waits until everything is stored. */
   close(): Promise<void>;
 }
 
 /** Time in which equal denials are counted into one row, in milliseconds. */
 const WINDOW_MS = 60_000;
-/** Different denials of a window that get rows of their own; the others of a kind are counted together. */
+/** Maximum of different denials per window with rows of their own; the others of a kind are counted together. */
 const MAX_GROUPS = { anonymous: 100, key: 500 };
 
 interface Group {
   event: NewAuditEvent;
-  /** How many came after the one that has its row already. */
+  /** Number of denials after the one with a row. */
   further: number;
 }
 
@@ -28,10 +28,10 @@ interface Group {
 const TOGETHER = { object: null, network: null, project: null, requestId: null };
 
 /**
- * Makes the audit of denials. Of equal ones (the same key, or the same network without one; the same code; the same
- * route) the first leaves a row at once, and those that follow within a minute leave one together at its end, so that
- * nobody can fill the audit trail. What is kept in memory is bounded, and no request waits for a row. `findRoute` says
- * which route a path is for, without what a caller has put there; null where it is none.
+ * Creates the audit of denials. Of equal ones (the same key, or the same network without one; the same code; the same
+ * route) the first gets a row at once, and those within the next minute get one row together, so that nobody can flood
+ * the audit log. Memory is bounded, and no request waits for a row. `findRoute` returns the route of a path without
+ * values from the caller, or null.
  */
 export function createDenialAudit({
   store,
@@ -58,7 +58,7 @@ export function createDenialAudit({
     clearTimeout(timer);
     timer = undefined;
     for (const group of [...groups.anonymous.values(), ...groups.key.values()]) {
-      // The row stands for many requests, of which none is more worth to be named than the others.
+      // The row stands for many requests, so it names none of them.
       if (group.further > 0) write({ ...group.event, requestId: null, count: group.further });
     }
     groups.anonymous.clear();

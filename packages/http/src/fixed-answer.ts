@@ -8,7 +8,7 @@ export interface FixedAnswer {
   /** Without quotes, of the unencoded body. */
   etag: string;
   plain: Buffer;
-  /** Null where compression does not make it smaller. */
+  /** Null if compression does not make it smaller. */
   gzip: Buffer | null;
   br: Buffer | null;
 }
@@ -19,8 +19,8 @@ const compressBrotli = promisify(brotliCompress);
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 /**
- * Makes a fixed answer. Compresses the body once, outside the event loop; `encoded` has what was compressed earlier, and
- * null where an encoding is not wanted.
+ * Creates a fixed response. Compresses the body once, outside the event loop; `encoded` contains earlier results, and
+ * null for unwanted encodings.
  */
 export async function makeFixedAnswer(
   plain: Buffer,
@@ -35,8 +35,8 @@ export async function makeFixedAnswer(
 }
 
 /**
- * True when the caller has the version of this `ETag` (RFC 9110, section 13.1.2), also where it says `no-cache`, as
- * `fetch` does with an `If-None-Match` of its own.
+ * Returns true if the client has the version of this `ETag` (RFC 9110, section 13.1.2), even with `no-cache`, which
+ * `fetch` adds to a custom `If-None-Match`.
  */
 export function hasEtag(request: Request, etag: string): boolean {
   const given = request.headers["if-none-match"]?.split(",").map((value) => value.trim().replace(/^W\//, ""));

@@ -5,12 +5,12 @@ import { isLocalRequest } from "./is-local-request.ts";
 const METRICS_PATH = "/metrics";
 const MONITOR_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", METRICS_PATH]);
 
-/** True for what monitoring asks for, which is not counted as a request. */
+/** Returns true for paths of monitoring, which are not counted as requests. */
 export const isMonitorPath = (path: string): boolean => MONITOR_PATHS.has(path);
 
-/** What the health routes ask the process. */
+/** State of the process for the health routes. */
 export interface HealthSource {
-  /** What keeps the process from its work right now, in words; null when it is ready. */
+  /** Returns the reason why the process is not ready, or null. */
   findProblem(): Promise<string | null>;
 }
 
@@ -19,7 +19,7 @@ function answer(response: ServerResponse, status: number, body: object): void {
   response.end(JSON.stringify(body));
 }
 
-/** `/healthz` (the process is alive) and `/readyz` (it can work) for one path; false when the path is another one. */
+/** Serves `/healthz` (the process is running) and `/readyz` (it is ready); returns false for any other path. */
 export function answerHealth(path: string, response: ServerResponse, source: HealthSource): boolean {
   if (path === "/healthz") {
     answer(response, 200, { ok: true });
@@ -45,8 +45,8 @@ function answerMetrics(response: ServerResponse): void {
 }
 
 /**
- * `/metrics` on a port that others reach as well: only for a caller on this machine whom no proxy has forwarded. False
- * for all others, who find nothing at this path, and for all other paths.
+ * Serves `/metrics` on a public port, only to clients on this machine without a proxy. Returns false for all others,
+ * who get 404, and for other paths.
  */
 export function answerLocalMetrics(path: string, request: IncomingMessage, response: ServerResponse): boolean {
   if (path !== METRICS_PATH || request.method !== "GET" || !isLocalRequest(request)) return false;
@@ -54,7 +54,9 @@ export function answerLocalMetrics(path: string, request: IncomingMessage, respo
   return true;
 }
 
-/** A listener for monitoring alone: the health routes and `/metrics`, on a port that only monitoring reaches. */
+/**
+ * Returns a listener for monitoring only: the health routes and `/metrics`, on a port that only monitoring can reach.
+ */
 export function monitorListener(source: HealthSource): RequestListener {
   return (request, response) => {
     const [path = "/"] = (request.url ?? "/").split("?", 1);

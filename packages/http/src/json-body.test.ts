@@ -16,9 +16,9 @@ const MAX_BYTES = 1_000;
 
 let server: Listening;
 let lines: () => LogLine[];
-/** What became of each body: "read", or the code of the fault. */
+/** Result of each body: "read", or the error code. */
 let outcomes: string[];
-/** Holds the next reading back. */
+/** Delays the next read. */
 let beforeReading: (request: IncomingMessage) => Promise<void> = () => Promise.resolve();
 
 async function answerBody(request: Request, response: Response): Promise<void> {
@@ -49,7 +49,7 @@ beforeEach(() => {
 
 afterAll(async () => {
   await server.close(1_000);
-  // Whatever callers sent, nothing of it was a fault of ours.
+  // No body of a client caused an internal error.
   expect(lines().filter(({ level }) => level !== "debug")).toEqual([]);
 });
 
@@ -83,7 +83,7 @@ function post(body: string | Buffer, headers: Record<string, string> = JSON_TYPE
   return answer;
 }
 
-/** Sends a body in pieces whose sum nobody knows beforehand. */
+/** Sends a body in chunks, without a length. */
 async function postChunked(parts: (string | Buffer)[]): Promise<Answer> {
   const { request, answer } = begin({ ...JSON_TYPE, "Transfer-Encoding": "chunked" });
   for (const part of parts) {
@@ -95,7 +95,7 @@ async function postChunked(parts: (string | Buffer)[]): Promise<Answer> {
   return answer;
 }
 
-/** Sends a request as it stands here, and reads until the server closes the connection. */
+/** Sends a raw request, and reads until the server closes the connection. */
 async function exchange(text: string): Promise<string> {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(text);
@@ -257,7 +257,7 @@ describe("the limit of a body", () => {
 
   test("cuts off whoever never ends", async () => {
     const { request, answer } = begin({ ...JSON_TYPE, "Transfer-Encoding": "chunked" });
-    // Told first, or cut at once: what counts is that the server does not take it all.
+    // Either an early response or a closed connection: the server must not read everything.
     const outcome = answer.then(
       () => "told",
       () => "cut",
@@ -279,7 +279,7 @@ describe("the limit of a body", () => {
 describe("a connection that is cut", () => {
   const HEAD = "POST /body HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
 
-  /** Sends a part of a request and then cuts the connection. */
+  /** Sends a part of a request and then closes the connection. */
   function cutAfter(text: string, isReady: () => boolean = () => true): Promise<void> {
     return new Promise((resolve, reject) => {
       const socket = connect(server.port, "127.0.0.1", () => {

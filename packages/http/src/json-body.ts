@@ -5,28 +5,28 @@ import type { Request } from "express";
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/gi;
-/** What JSON may say that it is written in (RFC 8259, section 8.1); ASCII is a part of UTF-8. */
+/** Charsets that JSON may declare (RFC 8259, section 8.1); ASCII is a subset of UTF-8. */
 const UTF8_NAMES = new Set(["utf-8", "utf8", "us-ascii"]);
 
 /**
- * Of a body that is too large, so many times the limit is read and thrown away: a sender that finds its connection
- * closed while it still writes may never read the answer. Whoever sends more than that is cut off.
+ * A too large body is read and discarded up to this multiple of the limit, since a client whose connection closes while
+ * it writes may not read the response. Beyond that, the connection is closed.
  */
 const DISCARD_FACTOR = 8;
 const CUT = "The connection was closed before the body was complete.";
 
-/** Told of every piece of a body as it comes, in bytes; what it throws refuses the rest. */
+/** Called for every received part of a body with its size in bytes; throws to reject the rest. */
 export type BodyMeter = (sizeBytes: number) => void;
 
-/** Collects a body up to a limit; a larger one is refused as soon as that is known. */
+/** Collects a body up to a limit; rejects a larger one as soon as that is known. */
 async function readBytes(request: IncomingMessage, maxBytes: number, meter?: BodyMeter): Promise<Buffer> {
   const tooLarge = (headers: Record<string, string> = {}) =>
     new ServiceError("payload_too_large", `The body must not exceed ${maxBytes} bytes.`, { headers });
   const announced = Number(request.headers["content-length"]);
   if (announced > maxBytes * DISCARD_FACTOR) throw tooLarge({ Connection: "close" });
-  // Node throws away what was not read of a request that has its answer.
+  // Node.js discards the unread rest of a request after its response.
   if (announced > maxBytes) throw tooLarge();
-  // A connection that was cut before this says nothing any more.
+  // A connection that was closed earlier emits no more events.
   if (request.destroyed) throw new ServiceError("invalid_request", CUT);
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
@@ -69,7 +69,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number, meter?: Bod
   });
 }
 
-/** Throws unsupported_media_type for a body that would have to be decoded first. */
+/** Throws unsupported_media_type for an encoded body. */
 function refuseCodings(request: Request): void {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
@@ -78,7 +78,7 @@ function refuseCodings(request: Request): void {
       "Compressed bodies are not supported. Send the body without Content-Encoding.",
     );
   }
-  // Node undoes chunks and passes every other transfer coding on as if it were not there.
+  // Node.js decodes chunks and ignores every other transfer coding.
   const coding = request.headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
     throw new ServiceError("unsupported_media_type", "Unsupported Transfer-Encoding. Only `chunked` is allowed.");
@@ -86,8 +86,9 @@ function refuseCodings(request: Request): void {
 }
 
 /**
- * The bytes of a body of any media type, without Content-Encoding, at most `maxBytes`. Throws unsupported_media_type,
- * payload_too_large, invalid_request when the connection is cut before the end, and what the meter throws.
+ * Reads the bytes of a body of any media type, without Content-Encoding, at most `maxBytes`. Throws
+ * unsupported_media_type, payload_too_large, invalid_request if the connection drops before the end, and errors of the
+ * meter.
  */
 export async function readBodyBytes(request: Request, maxBytes: number, meter?: BodyMeter): Promise<Buffer> {
   refuseCodings(request);
@@ -95,12 +96,12 @@ export async function readBodyBytes(request: Request, maxBytes: number, meter?: 
 }
 
 /**
- * The bytes of a JSON body: media type `application/json` with no charset but UTF-8, no Content-Encoding, at most
- * `maxBytes`. Throws unsupported_media_type, payload_too_large, and what the meter throws.
+ * Reads the bytes of a JSON body: media type `application/json` with no charset but UTF-8, no Content-Encoding, at most
+ * `maxBytes`. Throws unsupported_media_type, payload_too_large, and errors of the meter.
  */
 export async function readJsonBytes(request: Request, maxBytes: number, meter?: BodyMeter): Promise<Buffer> {
   refuseCodings(request);
-  // Of a header that came twice Node shows the first value, and a proxy may have looked at the other one.
+  // For a repeated header Node.js uses the first value, and a proxy may have used the other one.
   const types = request.headersDistinct["content-type"] ?? [];
   const [type] = types;
   if (type === undefined || types.length > 1 || !JSON_TYPE.test(type)) {
@@ -116,7 +117,7 @@ export async function readJsonBytes(request: Request, maxBytes: number, meter?: 
   return readBytes(request, maxBytes, meter);
 }
 
-/** What is wrong with a body that is no JSON: where, and nothing of what it says. */
+/** Describes where a body is not valid JSON, without quoting it. */
 function notJson(bytes: Buffer, error: SyntaxError): string {
   if (bytes.length === 0) return "The body is empty. Send a JSON object.";
   const position = /position (\d+)/.exec(error.message)?.[1];
@@ -125,7 +126,7 @@ function notJson(bytes: Buffer, error: SyntaxError): string {
     : `The body is not valid JSON: error at character ${Number(position) + 1}.`;
 }
 
-/** What JSON in UTF-8 says. Throws invalid_json. */
+/** Parses JSON in UTF-8. Throws invalid_json. */
 export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(UTF8.decode(bytes)) as unknown;
@@ -135,7 +136,7 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** The JSON body of a request, as `readJsonBytes` and `parseJson` read it, with their errors. */
+/** Reads the JSON body of a request like `readJsonBytes` and `parseJson`, with their errors. */
 export async function readJsonBody(request: Request, maxBytes: number, meter?: BodyMeter): Promise<unknown> {
   return parseJson(await readJsonBytes(request, maxBytes, meter));
 }

@@ -4,31 +4,31 @@ import { parseUrl } from "@svc/contracts";
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 const EVERYWHERE = ["0.0.0.0", "::"];
 
-/** The host names by which a server is known. */
+/** Host names of a server. */
 export interface KnownHosts {
-  /** True for the value of a `Host` header that names this server, whatever port it has. */
+  /** Returns true for a `Host` header that names this server, with any port. */
   isKnown(host: string | undefined): boolean;
-  /** True for an origin of a page that this server has on one of its names. */
+  /** Returns true for the origin of this server's own pages. */
   isOwnOrigin(origin: string): boolean;
 }
 
 const hostNameOf = (url: string) => parseUrl(url)?.hostname ?? null;
 const inBrackets = (address: string) => (address.includes(":") ? `[${address}]` : address);
 
-/** An address in numbers is what somebody typed: only a name can be pointed at another machine. */
+/** IP addresses are safe: only a name can be pointed at another machine. */
 const isAddress = (name: string) => isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
 
-/** Characters of a URL beside its host and port. */
+/** Characters of a URL that cannot be in its host and port. */
 const NO_HOST = /[/?#@\\\s]/;
 
-/** True for a port that only programs on this machine reach. */
+/** Returns true for a port that only programs on this machine can reach. */
 export const isLoopbackBound = (bindHost: string): boolean =>
   bindHost === "localhost" || bindHost === "::1" || bindHost.startsWith("127.");
 
 /**
- * The names of a server: those of loopback, the address that it is bound to (every address in numbers where that is all
- * of them), and the hosts of its public URLs. A page of another name that a browser resolves to this machine (DNS
- * rebinding) has none of them.
+ * Creates the list of a server's names: those of loopback, its bind address (any IP address if it binds to all), and
+ * the hosts of its public URLs. A page under another name that resolves to this machine (DNS rebinding) has none of
+ * them.
  */
 export function createKnownHosts({
   bindHost,

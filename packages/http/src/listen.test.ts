@@ -8,7 +8,7 @@ import { monitorListener } from "./health-routes.ts";
 import { PortTakenError, listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
 
-/** Longer than any test may take: whoever waits for it fails. */
+/** Longer than any test: a test that waits for it fails. */
 const NEVER_MS = 600_000;
 
 const opened: Listening[] = [];
@@ -27,8 +27,8 @@ async function start(handler: Parameters<typeof listen>[0], port = 0, more: obje
   return server;
 }
 
-/** A client that keeps its connections. */
-function keepingAgent(): Agent {
+/** A client with keep-alive connections. */
+function keepAliveAgent(): Agent {
   const agent = new Agent({ keepAlive: true });
   agents.push(agent);
   return agent;
@@ -44,7 +44,7 @@ function ask(port: number, path: string, agent: Agent): Promise<string> {
   });
 }
 
-/** A server whose answers at /wait are given when the test says so. */
+/** A server that responds at /wait when the test says so. */
 async function startWaiting() {
   const waiting: ServerResponse[] = [];
   const server = await start((request, response) => {
@@ -66,7 +66,7 @@ describe("a port", () => {
     const first = await start((_request, response) => response.end("first"));
     await first.close(0);
     const second = await start((_request, response) => response.end("second"), first.port);
-    expect(await ask(second.port, "/", keepingAgent())).toBe("second");
+    expect(await ask(second.port, "/", keepAliveAgent())).toBe("second");
   });
 
   test("on an address that this machine does not have says which settings choose another", async () => {
@@ -90,7 +90,7 @@ describe("a request that never ends", () => {
   });
 });
 
-/** Opens a connection that sends requests for these paths at once, and reads only what the test reads. */
+/** Opens a connection that sends pipelined requests for these paths, and reads only what the test reads. */
 async function pipeline(port: number, paths: readonly string[]): Promise<Socket> {
   const socket = connect(port, "127.0.0.1").pause();
   sockets.push(socket);
@@ -132,7 +132,7 @@ describe("pipelined requests", () => {
     });
     const socket = await pipeline(port, ["/", "/", "/"]);
     await waitFor(() => handled === 1, { what: "the first request" });
-    const other = keepingAgent();
+    const other = keepAliveAgent();
     await ask(port, "/", other);
     expect(handled).toBe(2);
     socket.resume();
@@ -167,7 +167,7 @@ describe("pipelined requests", () => {
     const paths = Array<string>(1_500).fill("/wait");
     await Promise.all(Array.from({ length: 8 }, () => pipeline(port, paths)));
     await waitFor(() => accepted.some(({ destroyed }) => destroyed), { what: "a disconnect" });
-    expect(await ask(port, "/answer", keepingAgent())).toBe("answered");
+    expect(await ask(port, "/answer", keepAliveAgent())).toBe("answered");
   });
 });
 
@@ -187,7 +187,7 @@ describe("clients that do not read", () => {
 describe("closing", () => {
   test("does not wait for connections that are kept open but idle", async () => {
     const { server } = await startWaiting();
-    const [one, other] = [keepingAgent(), keepingAgent()];
+    const [one, other] = [keepAliveAgent(), keepAliveAgent()];
     await Promise.all([ask(server.port, "/", one), ask(server.port, "/", other)]);
     await server.close(NEVER_MS);
   });
@@ -205,7 +205,7 @@ describe("closing", () => {
 
   test("waits for the answers that are being given, and not for the connections that are kept after them", async () => {
     const { server, waiting } = await startWaiting();
-    const agent = keepingAgent();
+    const agent = keepAliveAgent();
     await ask(server.port, "/", agent);
     const answers = [ask(server.port, "/wait", agent), ask(server.port, "/wait", agent)];
     await waitFor(() => waiting.length === 2, { what: "both requests to arrive" });
@@ -221,12 +221,12 @@ describe("closing", () => {
 
   test("takes no further connection", async () => {
     const { server, waiting } = await startWaiting();
-    const agent = keepingAgent();
+    const agent = keepAliveAgent();
     const answer = ask(server.port, "/wait", agent);
     await waitFor(() => waiting.length === 1, { what: "the request to arrive" });
     const closing = server.close(NEVER_MS);
     await waitFor(() => !server.server.listening, { what: "the listener to close" });
-    await expect(ask(server.port, "/", keepingAgent())).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    await expect(ask(server.port, "/", keepAliveAgent())).rejects.toMatchObject({ code: "ECONNREFUSED" });
     waiting[0]?.end("done");
     expect(await answer).toBe("done");
     await closing;
@@ -234,7 +234,7 @@ describe("closing", () => {
 
   test("answers the connections that waited to be accepted", async () => {
     const { server } = await startWaiting();
-    // Connected by the system at once; the server accepts one in each turn of the event loop.
+    // The system connects at once; the server accepts one connection per turn of the event loop.
     const answers = Array.from({ length: 50 }, () => ask(server.port, "/", new Agent()));
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const closed = server.close(NEVER_MS);
@@ -244,7 +244,7 @@ describe("closing", () => {
 
   test("answers the connections that are made while it is busy in the turn that brought no other", async () => {
     const { server } = await startWaiting();
-    // What is written into this connection is received in the next turn, after the listener was looked at.
+    // Data written to this connection is received in the next turn, after the listener was checked.
     const busy = await start((_request, response) => response.end());
     const accepted = new Promise<Socket>((resolve) => busy.server.once("connection", resolve));
     const writer = connect(busy.port, "127.0.0.1");
@@ -266,7 +266,7 @@ describe("closing", () => {
 
   test("cuts what is not answered at the deadline", async () => {
     const { server, waiting } = await startWaiting();
-    const answer = ask(server.port, "/wait", keepingAgent()).catch((error: unknown) => error);
+    const answer = ask(server.port, "/wait", keepAliveAgent()).catch((error: unknown) => error);
     await waitFor(() => waiting.length === 1, { what: "the request to arrive" });
     await server.close(50);
     expect(await answer).toMatchObject({ code: "ECONNRESET" });
@@ -334,7 +334,7 @@ describe("a server that listens at another host", () => {
 
   test("answers the calls that it was at, on the same port", async () => {
     const { server, waiting } = await startWaiting();
-    const asked = ask(server.port, "/wait", keepingAgent());
+    const asked = ask(server.port, "/wait", keepAliveAgent());
     await waitFor(() => waiting.length === 1, { what: "the call to arrive" });
     expect(await askAt("127.0.0.2", server.port)).toBeNull();
     await server.rebind("0.0.0.0");

@@ -3,19 +3,19 @@ import type { Request, Response } from "express";
 import { principalOf } from "./authenticated.ts";
 import { clientAddress } from "./client-address.ts";
 
-/** When a caller with too many open calls may try again, in seconds. */
+/** Seconds after which a caller with too many open calls may retry. */
 const RETRY_SECONDS = 5;
 
-/** Counts what is open in this process, by name. */
+/** Counts open calls in this process, by name. */
 export interface OpenCount {
   /**
-   * Opens one more under this name. Returns the function that closes it, which is safe to call twice; null where `limit`
-   * are open already.
+   * Counts another open call under this name. Returns the function that closes it, which is safe to call twice; null if
+   * `limit` are open already.
    */
   open(name: string, limit: number): (() => void) | null;
 }
 
-/** Makes a count of what is open, as long polls by key and address. */
+/** Creates a counter of open calls, such as long polls by key and address. */
 export function createOpenCount(): OpenCount {
   const counts = new Map<string, number>();
   return {
@@ -35,10 +35,10 @@ export function createOpenCount(): OpenCount {
   };
 }
 
-/** Counts a call that may stay open for long, by key and address, until its connection is done with it. Throws rate_limited. */
+/** Counts a long call by key and address, until its connection is closed. Throws rate_limited. */
 export type OpenLimit = (request: Request, response: Response) => void;
 
-/** Creates the limit of open calls of one kind, which a key has in this process from each address. */
+/** Creates the limit of open calls of one kind, per key and address in this process. */
 export function createOpenLimit(limit: number, kind: string): OpenLimit {
   const count = createOpenCount();
   return (request, response) => {

@@ -33,7 +33,7 @@ afterEach(async () => {
   });
 });
 
-/** A stream and whoever reads it; with `takesNothing` it lies in the buffers. */
+/** A stream and its reader; with `takesNothing`, the reader does not read. */
 async function open(
   options: Parameters<typeof openEventStream>[1] & { takesNothing?: true } = {},
 ): Promise<{ stream: EventStream; reader: Reader }> {

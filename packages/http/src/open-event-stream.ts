@@ -65,7 +65,7 @@ export function openEventStream(
   }, heartbeatMs);
   heartbeat.unref();
 
-  function settle(): void {
+  function finish(): void {
     isOver = true;
     clearInterval(heartbeat);
     signal?.removeEventListener("abort", end);
@@ -73,20 +73,20 @@ export function openEventStream(
 
   function end(): void {
     if (isOver) return;
-    settle();
+    finish();
     response.end();
   }
 
   const closed = new Promise<void>((resolve) => {
     const done = () => {
-      settle();
+      finish();
       resolve();
     };
     if (response.destroyed) done();
     else response.once("close", done);
   });
   // The connection dropped during a write; "close" follows.
-  response.on("error", settle);
+  response.on("error", finish);
   if (!isOver) {
     addToGauge("svc_event_streams", {}, 1);
     void closed.then(() => addToGauge("svc_event_streams", {}, -1));

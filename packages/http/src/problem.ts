@@ -5,17 +5,17 @@ import { traceIdOf } from "@svc/telemetry";
 import type { ErrorRequestHandler, Request, Response } from "express";
 import { traceOf } from "./trace-of.ts";
 
-/** An error answer that is ready to be sent. */
+/** An error response that is ready to be sent. */
 export interface ProblemAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Where a service that is unavailable does not say itself after how many seconds to come back. */
+/** Default `Retry-After` of an unavailable service, in seconds. */
 const UNAVAILABLE_RETRY_S = "2";
 
-/** An error as RFC 9457 problem+json, in the shape that every surface shares. */
+/** Returns an error as RFC 9457 problem+json, in the common format. */
 export function problemAnswer(request: Request, response: Response, error: ServiceError): ProblemAnswer {
   const { status, title } = ERRORS[error.code];
   const problem: Problem = {
@@ -49,7 +49,7 @@ export function sendProblem(request: Request, response: Response, error: Service
 /** Returns an error of express or its router as a ServiceError; null for any other error. */
 function fromExpress(error: unknown): ServiceError | null {
   const status: unknown = error instanceof Error && "status" in error ? error.status : undefined;
-  // A path such as /%E0%A4%A is no UTF-8.
+  // A path such as /%E0%A4%A is not UTF-8.
   if (error instanceof URIError || status === 400) {
     return new ServiceError(
       "invalid_request",
@@ -59,35 +59,35 @@ function fromExpress(error: unknown): ServiceError | null {
   return null;
 }
 
-/** The route that a request took, without what its caller has put there: a path may hold a key that was misplaced. */
+/** Returns the route of a request, without values from the caller: a path may contain a misplaced key. */
 export function routeOf(request: Request): string | undefined {
   const route: unknown = request.route;
   const path = typeof route === "object" && route !== null && "path" in route ? route.path : undefined;
   return typeof path === "string" ? `${request.baseUrl}${path}` : undefined;
 }
 
-/** Told of each request that was refused for who asks, after its answer; must not throw. */
+/** Called after each response with 401 or 403; must not throw. */
 export type OnDenial = (request: Request, response: Response, error: ServiceError) => void;
 
-/** What the log says of errors that are the service's own state. */
+/** Log messages of errors that are the service's own state. */
 const LOGGED: Partial<Record<ErrorCode, string>> = {
   busy: "all database connections are in use",
   unavailable: "service unavailable",
 };
 
-/** What refuses a request for who asks, and not for what it asks. */
+/** Statuses of denied requests, which depend on the caller. */
 const DENIAL_STATUSES: readonly number[] = [401, 403];
 
 /**
- * The last handler: everything that was thrown becomes an answer. What is no error of ours is a fault of the service:
- * the caller gets the request id, the log gets the rest.
+ * Returns the last handler, which turns thrown errors into responses. Unexpected errors are internal errors: the client
+ * gets only the request id, and the log the details.
  */
 export function problemHandler(log: Log, onDenial?: OnDenial): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const requestId = response.getHeader("X-Request-Id");
     if (response.headersSent) {
       log.warn({ error, requestId }, "request failed after the response had started");
-      // Cut, so that the caller does not take half an answer for a whole one.
+      // Close the connection, so that the client does not consider a partial response complete.
       response.destroy();
       return;
     }
@@ -121,7 +121,7 @@ export function notFound(): never {
   );
 }
 
-/** Makes a handler for a path's other methods. */
+/** Returns a handler for the other methods of a path. */
 export function methodNotAllowed(...allowed: string[]) {
   return (request: Request): never => {
     throw new ServiceError(

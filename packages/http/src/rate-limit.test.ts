@@ -19,11 +19,11 @@ let database: TestDatabase;
 let backend: TestQueueBackend;
 let queues: Queues;
 let server: Listening;
-/** The caller of a test, whom nobody else has been. */
+/** The unique client of a test. */
 let caller: string;
 let callers = 0;
 
-/** What the key check says: a key's name and its limit, or the error that its name is. */
+/** Key check: a key's name is its limit, or the error to throw. */
 const check: Authenticate = async ({ apiKey = "missing_key", project }, admit) => {
   const [name = "", limit] = apiKey.split("/");
   if (limit === undefined) {
@@ -44,7 +44,7 @@ const check: Authenticate = async ({ apiKey = "missing_key", project }, admit) =
   };
 };
 
-/** An address that works without a key, and shows more with one. */
+/** A route that works without a key, and shows more with one. */
 function answerHealth(rateLimit: RateLimit): RequestHandler {
   return async (request, response) => {
     const isShown = !(await rateLimit.hasUsedUpFailures(request));
@@ -97,7 +97,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** One answer, as far as the limit is concerned. */
+/** Returns the rate limit of one response. */
 async function ask(key?: string, { path = "/api/things", method = "GET", from = caller, project = "north" } = {}) {
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
@@ -110,7 +110,7 @@ async function ask(key?: string, { path = "/api/things", method = "GET", from = 
     status: response.status,
     text,
     policy: field("ratelimit-policy"),
-    /** What is left of which policy. */
+    /** The policy with its remaining requests. */
     left: policy === undefined ? null : [policy, Number(remaining)],
     seconds: Number(seconds),
     retryAfter: field("retry-after"),
@@ -119,7 +119,7 @@ async function ask(key?: string, { path = "/api/things", method = "GET", from = 
   };
 }
 
-/** Uses a limit up. */
+/** Uses up a limit. */
 async function askTimes(times: number, ...what: Parameters<typeof ask>): Promise<number[]> {
   return (await Promise.all(Array.from({ length: times }, () => ask(...what)))).map(({ status }) => status);
 }

@@ -9,23 +9,22 @@ const FAILED_AUTHS: CountLimit = { limit: LIMITS.failedAuthsPerMinute, windowSec
 
 type PolicyName = "default" | "auth";
 
-/** The limit of requests and that of failed authentications, which all processes share. */
+/** Limits of requests and of failed authentications, shared by all processes. */
 export interface RateLimit {
   /**
-   * Counts a request with a valid key, by address and key, and says in the `RateLimit` fields what is left. A key
-   * without a limit is not counted and gets no fields. All addresses of a key together may make ten times its limit, so
-   * that a leaked key has a ceiling. Throws rate_limited, whose text begins with `subject`: what may make or get so many
-   * requests.
+   * Counts a request with a valid key, by address and key, and sets the `RateLimit` fields. A key without a limit is
+   * not counted and gets no fields. All addresses of a key together may make ten times its limit, which bounds the use
+   * of a leaked key. Throws rate_limited, whose text begins with `subject`: the limited caller.
    */
   admit(request: Request, response: Response, key: KnownKey, subject?: string): Promise<void>;
   /**
-   * Counts a request that has shown no valid key, where its refusal is a 401, by address, and says in the `RateLimit`
-   * fields how many more may fail. Returns the error to throw: the given one, or rate_limited in its place.
+   * Counts a request without a valid key by address, if it is rejected with 401, and sets the `RateLimit` fields to the
+   * remaining failures. Returns the error to throw: the given one, or rate_limited instead.
    */
   refuse(request: Request, response: Response, error: ServiceError): Promise<ServiceError>;
-  /** Counts a failed authentication of which the answer says nothing; other errors do not count. */
+  /** Counts a failed authentication without changing the response; other errors do not count. */
   noteFailure(request: Request, error: ServiceError): Promise<void>;
-  /** True when no further authentication of the address may fail right now. */
+  /** Returns true if the address has no failed authentications left. */
   hasUsedUpFailures(request: Request): Promise<boolean>;
 }
 
@@ -38,7 +37,7 @@ function setFields(response: Response, policy: PolicyName, limit: CountLimit, st
   response.setHeader("RateLimit", `"${policy}";r=${state.remaining};t=${secondsUntil(state.resetMs)}`);
 }
 
-/** The error of a used up limit: what is limited, and when to come again. */
+/** Returns the error of an exhausted limit: what is limited, and when to retry. */
 function rateLimited(what: string, { resetMs }: CounterState): ServiceError {
   const seconds = secondsUntil(resetMs);
   return new ServiceError("rate_limited", `${what} Retry in ${seconds} s.`, {
@@ -46,7 +45,7 @@ function rateLimited(what: string, { resetMs }: CounterState): ServiceError {
   });
 }
 
-/** Makes the limits of an HTTP surface. */
+/** Creates the limits of an HTTP surface. */
 export function createRateLimit(counters: Counters): RateLimit {
   const nameOfFailures = (request: Request) => `auth:${clientAddress(request)}`;
   const isFailure = ({ code }: ServiceError) => ERRORS[code].status === 401;

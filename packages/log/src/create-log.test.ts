@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { LOG_LEVELS, createLog, redactText } from "./create-log.ts";
 import type { Log, LogLevel } from "./create-log.ts";
 
-/** What a log writes while `use` has it. */
+/** Returns what `use` writes to a log. */
 function written(use: (log: Log) => void, level: LogLevel = "debug"): string {
   const parts: string[] = [];
   use(createLog({ level, name: "test", destination: { write: (part) => void parts.push(part) } }));
@@ -38,7 +38,7 @@ const SECRET_FIELDS = [
   "x-visitor-id",
 ];
 
-/** Texts that carry the planted secret, as they come out of requests, settings and other people's errors. */
+/** Texts with the planted secret, as they occur in requests, settings and errors of libraries. */
 const TEXTS: Record<string, string> = {
   "a bearer token": `Authorization: Bearer ${PLANTED}`,
   "a bearer token, in small letters and after a tab": `authorization: bearer\t${PLANTED}, and more`,
@@ -53,7 +53,7 @@ const TEXTS: Record<string, string> = {
   "a URL whose password has an @": `postgres://svc:first@${PLANTED}@db/svc`,
 };
 
-/** The places of a line that a text can stand in. */
+/** The positions of a text in a line. */
 const PATHS: Record<string, (log: Log, text: string) => void> = {
   "the message": (log, text) => log.info(text),
   "a field": (log, text) => log.info({ url: text }, "called"),
@@ -168,7 +168,7 @@ describe("a hostile text", () => {
 
   test.each(Object.entries(texts))("with %s stays in one line and comes back whole", (_what, text) => {
     const output = written((log) => log.info({ text, [text]: 1 }, text));
-    // Every control character, and every end of a line that some reader knows: the only one is the log's own.
+    // No control character, and no line end that any reader recognizes, except the log's own.
     expect(Array.from(output).filter((character) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(character))).toEqual(["\n"]);
     const lines = linesOf(output);
     expect(lines).toHaveLength(1);

@@ -7,7 +7,7 @@ export type Log = Logger;
 export const LOG_LEVELS = ["silent", "error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Fields whose values never reach a log line, wherever they stand in the first three levels. */
+/** Fields whose values are never logged, in the first three levels. */
 const SECRET_FIELDS = [
   "authorization",
   "cookie",
@@ -26,16 +26,16 @@ const SECRET_FIELDS = [
 const PATHS = SECRET_FIELDS.flatMap((field) => ["", "*.", "*.*."].map((prefix) => `${prefix}["${field}"]`));
 
 /**
- * Hides what looks like a secret inside a text that is about to be logged: product keys, webhook secrets, bot and bearer
- * tokens, passwords in URLs, and keys, tokens, secrets and visitor ids in query strings. A text that is JSON stays JSON: no
- * pattern goes beyond a quote or takes half of an escape.
+ * Redacts texts that look like secrets: product keys, webhook secrets, bot and bearer tokens, passwords in URLs, and
+ * keys, tokens, secrets and visitor ids in query strings. A JSON text remains valid JSON: no pattern crosses a quote or
+ * splits an escape.
  */
 export function redactText(text: string): string {
   return (
     text
-      // Names of tools, such as svc_search_kb, begin as keys do; no key has a second underscore.
+      // Names of tools, such as svc_search_kb, look like the start of a key; no key has a second underscore.
       .replaceAll(/svc_(?![a-z]{3,12}_[a-z])[0-9A-Za-z]{6,}/g, "svc_[redacted]")
-      // Tokens of Telegram's bots, which stand in the addresses of its Bot API.
+      // Tokens of Telegram bots, which are part of Bot API URLs.
       .replaceAll(/\d{5,16}:[\w-]{30,}/g, "[redacted bot token]")
       .replaceAll(/whsec_[0-9A-Za-z+/=]{6,}/g, "whsec_[redacted]")
       .replaceAll(/(bearer(?:\s|\\[tnr])+)(?:[^\s"',\\]|\\[^"])+/gi, "$1[redacted]")
@@ -44,10 +44,10 @@ export function redactText(text: string): string {
   );
 }
 
-/** What JSON leaves as it is, and some terminals and readers take for a command or the end of a line. */
+/** Characters that JSON does not escape, but some terminals and readers treat as commands or line ends. */
 const LEFT_BY_JSON = /[\u007f-\u009f\u2028\u2029]/g;
 
-/** A finished line as it is written: no secret in any of its texts, and no control character but its own end. */
+/** Cleans a complete line: no secrets in its texts, and no control characters but its final newline. */
 function cleanLine(line: string): string {
   return redactText(line).replaceAll(
     LEFT_BY_JSON,
@@ -55,7 +55,7 @@ function cleanLine(line: string): string {
   );
 }
 
-/** An error as the log shows it: class, message, code and stack, each redacted; the chain of causes up to five deep. */
+/** Serializes an error: class, message, code and stack, each redacted, with up to five causes. */
 function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === "string" ? redactText(error) : error;
   const code: unknown = "code" in error ? error.code : undefined;
@@ -69,7 +69,7 @@ function serializeError(error: unknown, depth = 0): unknown {
 }
 
 /**
- * Makes the log of a process. Lines are JSON with `time` (RFC 3339), `level`, `msg` and the fields given; values of
+ * Creates the log of a process. Lines are JSON with `time` (RFC 3339), `level`, `msg` and the fields given; values of
  * secret fields and texts that look like secrets are replaced. Control characters are escaped, so a hostile text cannot
  * forge a line.
  */

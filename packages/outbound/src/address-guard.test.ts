@@ -15,7 +15,7 @@ function lookupOf(...addresses: string[]): LookupFunction {
 
 type CheckResult = { readonly error: Error | null; readonly addresses: string | LookupAddress[] };
 
-/** What a connection to this URL would be told. */
+/** Checks a connection to this URL. */
 function check(policy: AddressPolicy, url: string, addresses: string[], own: string[] = []): CheckResult {
   const guard = createAddressGuard(policy, { lookup: lookupOf(...addresses), ownAddresses: () => own });
   let checked: CheckResult | undefined;

@@ -8,11 +8,13 @@ import { parseUrl } from "@svc/contracts";
 import ipaddr from "ipaddr.js";
 import { BlockedAddressError } from "./outbound-errors.ts";
 
-/** The hosts and networks that configuration allows although they are not public. */
+/** Hosts and networks that the configuration allows although they are not public. */
 type AllowList = {
-  /** Whether this host name is an entry. The name has no trailing dot and is in lower case, as `URL` gives it. */
+  /** Returns true if this host name is an entry. The name is in lower case without a trailing dot, as in `URL`. */
   readonly hasName: (name: string) => boolean;
-  /** Whether this address lies in one of the networks. IPv4 networks hold no IPv6 address, nor the reverse. */
+  /**
+   * Returns true if this address is in one of the networks. IPv4 networks contain no IPv6 addresses, and vice versa.
+   */
   readonly hasAddress: (address: string) => boolean;
 };
 
@@ -66,19 +68,19 @@ function parseName(entry: string): string {
  */
 type AddressClass = "public" | "loopback" | "internal" | "never";
 
-/** The only block of IPv6 that IANA gives out for global unicast (RFC 4291, section 2.4). */
+/** The only IPv6 block that IANA assigns for global unicast (RFC 4291, section 2.4). */
 const GLOBAL_UNICAST_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** IPv4-compatible addresses (RFC 4291, section 2.5.5.1), `::` among them; ::1 is asked for before. */
+/** IPv4-compatible addresses (RFC 4291, section 2.5.5.1), including `::`; ::1 is checked before. */
 const COMPATIBLE_IPV6 = ipaddr.IPv6.parseCIDR("::/96");
 
 const NEVER_RANGES: ReadonlySet<string> = new Set(["unspecified", "broadcast", "multicast", "ipv4Mapped", "rfc6145"]);
 
 /**
  * Classifies an IPv4 or IPv6 address in its usual text form, by the IANA special-purpose registries that ipaddr.js
- * holds (RFC 6890). An IPv6 address counts as public only within 2000::/3, so that a range that is not yet in the
- * library is refused and not let through.
- * @throws Error when the text is not an address.
+ * holds (RFC 6890). An IPv6 address counts as public only within 2000::/3, so that a range that is not in the library
+ * yet is rejected.
+ * @throws Error if the text is not an address.
  */
 export function classifyAddress(address: string): AddressClass {
   const parsed = ipaddr.parse(address);
@@ -92,59 +94,62 @@ export function classifyAddress(address: string): AddressClass {
   return range === "unicast" ? "public" : "internal";
 }
 
-/** The one spelling of an address by which two are compared. A zone (`%eth0`) is kept. @throws Error when it is none. */
+/**
+ * Returns the canonical form of an address, for comparisons. A zone (`%eth0`) is kept. @throws Error if it is not an
+ * address.
+ */
 export function normalizeAddress(address: string): string {
   return ipaddr.parse(address).toNormalizedString();
 }
 
-/** What a guard lets through beyond public addresses. All of it comes from the operator's configuration. */
+/** Addresses that a guard allows besides public ones, from the configuration of the administrator. */
 export type AddressPolicy = {
   /**
    * Host names, addresses and CIDR networks that need not be public: `hooks.internal`, `10.1.2.3`, `fd00:1::/64`.
    * A name is compared as a whole, without wildcards.
    */
   readonly allow: readonly string[];
-  /** Name of the setting with the allowed addresses, for error messages: `SVC_FETCH_ALLOW`. */
+  /** Name of the setting for allowed addresses, for error messages: `SVC_FETCH_ALLOW`. */
   readonly allowSetting?: string;
-  /** Whether 127.0.0.0/8, ::1 and the names of this machine may be called. */
+  /** Whether 127.0.0.0/8, ::1 and the names of this machine are allowed. */
   readonly allowLoopback: boolean;
   /**
-   * Ports of this product, its Postgres, Redis and model. Refused on every address that is not public and on every
-   * address of this machine, whatever else is allowed; on other public addresses the number means nothing.
+   * Ports of this product, its Postgres, Redis and model servers. Blocked on every address that is not public and on
+   * every address of this machine, whatever else is allowed; on other public addresses they have no meaning.
    */
   readonly ownPorts: readonly number[];
 };
 
-/** The answer of `checkUrl`. `reason` is a sentence for the person who gave the URL. */
+/** Result of `checkUrl`. `reason` is a sentence for the person who entered the URL. */
 export type UrlCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-/** How strictly one URL is judged. */
+/** Options of checking one URL. */
 export type UrlCheckOptions = {
-  /** Whether nothing counts that the policy allows beyond public addresses. */
+  /** Whether to allow public addresses only, whatever the policy allows. */
   readonly publicOnly?: boolean;
 };
 
-/** Decides which addresses this process calls on behalf of others: one a policy, shared by all requests. */
+/** Decides which addresses this process calls on behalf of others; one per policy, shared by all requests. */
 export type AddressGuard = {
   /**
-   * Refuses what is plainly forbidden by the text of the URL alone: synchronous, no network, no look-up of names.
-   * So an `ok` is no promise that the request will be let through.
+   * Rejects URLs by their text alone: synchronous, without network or DNS. So an `ok` does not guarantee that the
+   * request will be allowed.
    */
   readonly checkUrl: (url: string | URL, options?: UrlCheckOptions) => UrlCheck;
   /**
-   * The look-up for a connection to this URL: it resolves the name once and hands on the addresses only when each of
-   * them is allowed; else the connection fails with BlockedAddressError. Since the socket connects to what this
-   * returned, a name that changes its address afterwards (DNS rebinding) gains nothing.
-   * Node does not call it for a host that is an address: `checkUrl` must run before.
+   * Returns the DNS look-up for a connection to this URL: it resolves the name once and returns the addresses only if
+   * all of them are allowed; otherwise the connection fails with BlockedAddressError. Since the socket connects to
+   * these addresses, a name that changes its address later (DNS rebinding) has no effect. Node.js does not call it for
+   * a host that is an address: call `checkUrl` first.
    */
   readonly lookupFor: (url: URL, options?: UrlCheckOptions) => LookupFunction;
 };
 
-/** What a guard needs of the machine. Tests put their own here. */
+/** Dependencies of a guard on the machine, which tests replace. */
 export type AddressGuardTools = {
   /** Resolves names; the system's resolver by default. */
   readonly lookup?: LookupFunction;
-  /** The addresses of this machine's interfaces, asked for at each check since they change. */
+  /** Returns the addresses of this machine's interfaces, which may change; called for each check. */
   readonly ownAddresses?: () => readonly string[];
 };
 
@@ -154,9 +159,10 @@ const HAS_USER_INFO = "URLs with a user name or password are not allowed.";
 const OWN_PORT = "The host and port belong to this service itself.";
 
 /**
- * Makes the guard that webhooks, knowledge base fetches and agent tools share ("Which addresses can be called" in docs/webhooks.md):
- * http and https only, no user info, every resolved address public or allowed by the policy, never the own ports.
- * @throws TypeError naming the entry when one of `policy.allow` is no host name, address or network.
+ * Creates the guard that webhooks, knowledge base fetches and agent tools share ("Which addresses can be called" in
+ * docs/webhooks.md): http and https only, no user info, every resolved address public or allowed by the policy, never
+ * our own ports.
+ * @throws TypeError that names the entry of `policy.allow` that is not a host name, address or network.
  */
 export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardTools = {}): AddressGuard {
   const { lookup = systemLookup, ownAddresses = interfaceAddresses } = tools;
@@ -169,7 +175,7 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   const notPublic = `The host does not have a public address. ${remedy}`;
   const ownPorts = new Set(policy.ownPorts);
 
-  /** The reason against this address, or undefined when it may be called. */
+  /** Returns the reason to block this address, or undefined if it is allowed. */
   function refusalOf(address: string, port: number, isHostAllowed: boolean, publicOnly: boolean): string | undefined {
     const addressClass = classifyAddress(address);
     if (addressClass === "never") return notPublic;
@@ -180,7 +186,7 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
     return addressClass === "loopback" && policy.allowLoopback ? undefined : notPublic;
   }
 
-  /** The reason against this name as it is written, or undefined when only its addresses can tell. */
+  /** Returns the reason to block this name, or undefined if that depends on its addresses. */
   function refusalOfName(name: string, port: number, publicOnly: boolean): string | undefined {
     const names = publicOnly ? nothing : allowed;
     if (isLoopbackName(name)) {
@@ -226,13 +232,13 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   };
 }
 
-/** Returns true if the list contains the address, however it is written. */
+/** Returns true if the list contains the address in any notation. */
 function hasAddress(addresses: readonly string[], address: string): boolean {
   const normalized = normalizeAddress(address);
   return addresses.some((one) => normalizeAddress(one) === normalized);
 }
 
-/** The host of a URL without the brackets of IPv6 and without trailing dots, which change no name. */
+/** Returns the host of a URL without the brackets of IPv6 and without trailing dots. */
 export function bareHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
 }
@@ -243,14 +249,14 @@ function portOf(url: URL): number {
   return url.port === "" ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
 }
 
-/** The names under which machines know themselves: RFC 6761 section 6.3, and those of the usual hosts files. */
+/** Returns true for names of the machine itself: RFC 6761 section 6.3, and those of common hosts files. */
 function isLoopbackName(name: string): boolean {
   return /^(?:(?:.+\.)?localhost|localhost\d?\.localdomain\d?|ip6-(?:localhost|loopback))$/.test(name);
 }
 
 /**
- * Names that the public DNS never serves: a single label, mDNS (RFC 6762), `home.arpa` (RFC 8375), ICANN's private
- * top-level domain `internal` (metadata services use it) and the customary `localdomain`.
+ * Returns true for names that are never in the public DNS: a single label, mDNS (RFC 6762), `home.arpa` (RFC 8375),
+ * ICANN's private top-level domain `internal` (metadata services use it) and the customary `localdomain`.
  */
 function isLocalName(name: string): boolean {
   return !name.includes(".") || /\.(?:local|internal|localdomain|home\.arpa)$/.test(name);

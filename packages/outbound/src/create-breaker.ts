@@ -1,16 +1,17 @@
-/** Keeps from asking something that fails again and again. */
+/** Circuit breaker: stops calls that fail repeatedly. */
 export interface Breaker {
-  /** Whether it may be asked now. After a rest one call may try; the others wait for what becomes of that. */
+  /** Returns true if a call is allowed now. After a pause, one call is allowed, and the others wait for its result. */
   allows(): boolean;
   succeed(): void;
   fail(reason: string): void;
-  /** Why nothing is asked at present; null while all is well. */
+  /** Returns the reason of the current pause; null if there is none. */
   restReason(): string | null;
 }
 
 /**
- * Makes a breaker: after `maxFailures` failures in a row nothing is asked for `restMs`, then once, and so on until it
- * succeeds. `onOpen` hears of the first rest, with the reason of the last failure; `onClose` of the success that ends it.
+ * Creates a circuit breaker: after `maxFailures` consecutive failures it blocks calls for `restMs`, then allows one,
+ * and so on until one succeeds. Calls `onOpen` for the first pause, with the reason of the last failure, and `onClose`
+ * for the success that ends it.
  */
 export function createBreaker(options: {
   maxFailures: number;

@@ -40,7 +40,7 @@ async function startServer(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listen(server, () => server.closeAllConnections())}`;
 }
 
-/** A server that speaks no proper HTTP: it says what it is given at the first bytes of each connection. */
+/** A server that does not speak HTTP: it sends the given data after the first bytes of each connection. */
 async function startRawServer(onData: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -51,7 +51,7 @@ async function startRawServer(onData: (socket: Socket) => void): Promise<string>
   return `http://127.0.0.1:${await listen(server, () => sockets.forEach((socket) => socket.destroy()))}`;
 }
 
-/** A name service that gives the first answer once, then the second, and so on; the last one for ever. */
+/** A resolver that returns the first answer once, then the second, and so on; the last one repeats. */
 function changingLookup(...answers: string[]): { readonly lookup: LookupFunction; readonly names: string[] } {
   const names: string[] = [];
   return {

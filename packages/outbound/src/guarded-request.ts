@@ -14,15 +14,16 @@ import {
   TooManyRedirectsError,
 } from "./outbound-errors.ts";
 
-/** Characters of an answer that are looked through for what it says. */
+/** Characters of a response that are searched for an error message. */
 const SEARCHED_CHARS = 10_000;
 
-/** Text that looks like a key or token. */
+/** Matches texts that look like a key or token. */
 const KEYS = /\b(?:sk|pk|rk|xox[a-z]|gh[a-z]|glpat|AKIA)[-_][\w-]{8,}|\bBearer\s+[\w.~+/-]{8,}=*/gi;
 
 /**
- * The beginning of what a server says of an error, for operators: one line of at most `maxChars`, and without the secret
- * of the call, which some servers repeat, or anything that looks like a key. The `message` of a JSON answer, else the answer itself. Empty for an empty one.
+ * Returns an excerpt of a server's error, for operators: one line of at most `maxChars`, without the secret of the
+ * call, which some servers repeat, or anything that looks like a key. It is the `message` of a JSON response, otherwise
+ * the response itself; empty for an empty one.
  */
 export function excerptOf(
   answer: string,
@@ -34,41 +35,41 @@ export function excerptOf(
   return clean.replaceAll(KEYS, "[key]").replaceAll(/\s+/g, " ").replaceAll(/\p{C}/gu, "").trim().slice(0, maxChars);
 }
 
-/** The methods that guarded requests use. CONNECT and TRACE are not among them on purpose. */
+/** Methods of guarded requests. CONNECT and TRACE are excluded on purpose. */
 export type OutboundMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
-/** One request on behalf of somebody else. */
+/** A request on behalf of another party. */
 export type OutboundRequest = {
   readonly method: OutboundMethod;
   readonly url: string | URL;
   /**
-   * Names in any case. `Host` and the headers that frame a message (Connection, Content-Length, Transfer-Encoding,
-   * TE, Trailer, Expect, Upgrade) are set by the request itself and dropped here.
+   * Names are case-insensitive. `Host` and the headers that frame a message (Connection, Content-Length,
+   * Transfer-Encoding, TE, Trailer, Expect, Upgrade) are set automatically and dropped here.
    */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is; text as UTF-8. */
+  /** Text is sent as UTF-8. */
   readonly body?: string | Uint8Array;
-  /** For the whole exchange: look-up, connection, every redirect, and the last byte of the body. */
+  /** For the whole exchange: DNS, connection, every redirect, and the last byte of the body. */
   readonly timeoutMs: number;
-  /** Of the body as it is on the wire. Null: the body says nothing, and the answer is complete with its head. */
+  /** Maximum size of the encoded body. Null: the body is ignored, and the response is complete after its headers. */
   readonly maxResponseBytes: number | null;
-  /** 0 by default: a redirect is then returned like any other answer. */
+  /** 0 by default: a redirect is then returned like any other response. */
   readonly maxRedirects?: number;
-  /** Ends the request early; the promise is then rejected with the signal's reason. */
+  /** Aborts the request; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 };
 
-/** The complete answer, whatever its status. */
+/** A complete response with any status. */
 export type OutboundResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The bytes as they came. No content encoding is asked for unless the caller's headers do so, and none is undone. */
+  /** The received bytes. Compression is only requested if the caller's headers do so, and is not decoded. */
   readonly body: Buffer;
-  /** The URL that answered: the last one after redirects. */
+  /** The URL that responded: the last one after redirects. */
   readonly url: string;
 };
 
-/** One request on the way through redirects. */
+/** One request in a chain of redirects. */
 type Hop = {
   readonly method: OutboundMethod;
   readonly url: URL;
@@ -78,7 +79,7 @@ type Hop = {
   readonly isDowngraded: boolean;
 };
 
-/** All that another origin gets to see after a redirect: any other header may hold a secret meant for the first. */
+/** Headers that another origin receives after a redirect: any other one may contain a secret for the first origin. */
 const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
@@ -92,15 +93,14 @@ const BODY_HEADERS: ReadonlySet<string> = new Set(["content-type", "content-enco
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Makes a request through the guard and returns the whole answer. Every hop is checked anew, by its text and by the
- * addresses it resolves to, and uses a connection of its own that goes to the address that was checked: no pool, so
- * that no connection opened under other rules is used again, and no proxy from the environment.
- * Redirects are followed as the Fetch standard says (303, and POST on 301 and 302, become GET); another origin gets
- * only harmless headers. Once a redirect has left https for http, where anybody on the line can write the next one, only
- * public addresses are called, whatever the policy allows.
+ * Makes a request through the guard and returns the complete response. Every hop is checked again, by its text and by
+ * its resolved addresses, and has its own connection to a checked address: no pool, so that no connection from other
+ * rules is reused, and no proxy from the environment. Redirects follow the Fetch standard (303, and POST on 301 and
+ * 302, become GET); another origin receives only harmless headers. After a redirect from https to http, where an
+ * attacker on the network can forge the next one, only public addresses are allowed, whatever the policy allows.
  * @throws BlockedAddressError, OutboundTimeoutError, ResponseTooLargeError, TooManyRedirectsError,
- * OutboundConnectionError, the reason of `signal`, or Node's TypeError when a header cannot be sent. A status of 400 or
- * more is an answer, not an error.
+ * OutboundConnectionError, the reason of `signal`, or Node's TypeError for an invalid header. A status of 400 or more
+ * is a response, not an error.
  */
 export async function guardedRequest(guard: AddressGuard, request: OutboundRequest): Promise<OutboundResponse> {
   const ending = new AbortController();
@@ -137,7 +137,7 @@ async function followHops(
       hop = nextHop(hop, response.statusCode ?? 0, location);
       assertAllowed(guard, hop.url, hop.isDowngraded);
     } catch (error) {
-      // However the abort showed itself, the caller gets the reason for it.
+      // Whatever error the abort caused, the caller gets its reason.
       throw signal.aborted ? signal.reason : error;
     }
   }
@@ -157,7 +157,7 @@ function assertAllowed(guard: AddressGuard, url: string | URL, publicOnly: boole
   if (!check.ok) throw new BlockedAddressError(check.reason);
 }
 
-/** Sends one request and resolves with the answer's head; its body is not yet read. */
+/** Sends one request and resolves with the response's headers; its body is not read yet. */
 function exchange(guard: AddressGuard, hop: Hop, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -183,15 +183,15 @@ function exchange(guard: AddressGuard, hop: Hop, signal: AbortSignal): Promise<I
   });
 }
 
-/** How long a body that says nothing is read on, so that a server that still writes is not cut off. */
+/** Time during which an ignored body is still read, so that the server can finish writing. */
 const LEFT_OVER_MS = 1_000;
 
-/** The answer as its head has it. What follows is read for a moment and thrown away. */
+/** Returns a response without its body, which is read for a moment and discarded. */
 function withoutBody(response: IncomingMessage, url: URL): OutboundResponse {
   const timer = setTimeout(() => response.destroy(), LEFT_OVER_MS);
   timer.unref();
   response.once("close", () => clearTimeout(timer));
-  // The answer is there already: that its body breaks off is of no consequence.
+  // The response is already complete, so an interrupted body does not matter.
   response.on("error", () => undefined);
   response.resume();
   return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.alloc(0), url: url.href };
@@ -224,8 +224,7 @@ function redirectTarget(response: IncomingMessage): string | undefined {
 }
 
 /**
- * The request that a redirect asks for. Exported for its test, which can have no server with a certificate that Node
- * trusts.
+ * Returns the request for a redirect. Exported for its test, which has no server with a certificate that Node trusts.
  */
 export function nextHop(hop: Hop, status: number, location: string): Hop {
   const url = parseUrl(location, hop.url.href);
@@ -242,7 +241,7 @@ export function nextHop(hop: Hop, status: number, location: string): Hop {
     : { ...hop, url, headers, isDowngraded };
 }
 
-/** What the guard and the limits say passes as it is; whatever the network did gets one type. */
+/** Passes errors of the guard and the limits on; converts all network errors to one type. */
 function toOutboundError(error: unknown, url: URL): Error {
   if (error instanceof BlockedAddressError || error instanceof ResponseTooLargeError) return error;
   return new OutboundConnectionError(url.host, errorCode(error) ?? "UNKNOWN", error);

@@ -2,11 +2,13 @@ import { domainToASCII } from "node:url";
 import { createTransport } from "nodemailer";
 import { errorMessage, toError } from "@svc/primitives";
 
-/** Where emails are handed over, as `SVC_SMTP_URL` names it. */
+/** Mail server of `SVC_SMTP_URL`. */
 export interface SmtpServer {
   host: string;
   port: number;
-  /** How the connection is encrypted: from its start, after STARTTLS, after STARTTLS if the server has it, or not at all. */
+  /**
+   * Encryption of the connection: from its start, after STARTTLS, after STARTTLS if the server has it, or not at all.
+   */
   tls: "implicit" | "required" | "opportunistic" | "none";
   auth: { user: string; pass: string } | null;
 }
@@ -31,9 +33,9 @@ export interface Mailer {
   close(): void;
 }
 
-/** An email that was not accepted. The message says why, without secrets. */
+/** An email that was not accepted. The message explains why, without secrets. */
 export class EmailError extends Error {
-  /** True if the server rejects this email or its recipient for good; false if another attempt may succeed. */
+  /** True if the server rejects this email or its recipient permanently; false if another attempt may succeed. */
   readonly isFinal: boolean;
 
   constructor(message: string, { isFinal, cause }: { isFinal: boolean; cause?: unknown }) {
@@ -45,7 +47,7 @@ export class EmailError extends Error {
 
 /** Timeouts of each step, in milliseconds, shorter than those of RFC 5321: another attempt follows. */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 };
-/** An attempt ends within this time, in milliseconds, however many steps it has: before its lease expires. */
+/** Timeout of an attempt, in milliseconds, over all steps: it ends before its lease expires. */
 const ATTEMPT_MS = 90_000;
 /** Connections of this process to the server. */
 const MAX_CONNECTIONS = 3;
@@ -54,7 +56,7 @@ const PORTS = { "smtp:": 587, "smtps:": 465 } as const;
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(?:\.\d+){3}$/.test(host);
 
-/** False for text in which a percent sign stands for itself, which `decodeURIComponent` throws on. */
+/** Returns false for text with a literal percent sign, on which `decodeURIComponent` throws. */
 function isPercentEncoded(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -65,8 +67,9 @@ function isPercentEncoded(text: string): boolean {
 }
 
 /**
- * Reads `smtp://user:password@host:port` or `smtps://…`, with `?tls=required`, `?tls=opportunistic` or `?tls=none` after
- * `smtp:`; null if it is none of these. A password is never sent unencrypted to another machine unless `tls` says so.
+ * Parses `smtp://user:password@host:port` or `smtps://…`, with `?tls=required`, `?tls=opportunistic` or `?tls=none`
+ * after `smtp:`; null for anything else. A password is never sent unencrypted to another machine unless `tls` allows
+ * it.
  */
 export function parseSmtpUrl(text: string): SmtpServer | null {
   if (!URL.canParse(text)) return null;
@@ -85,39 +88,41 @@ export function parseSmtpUrl(text: string): SmtpServer | null {
   return tls === undefined ? null : { host, port: port === "" ? PORTS[protocol] : Number(port), tls, auth };
 }
 
-/** An address that can stand in a header and an envelope as it is: one, without display name, comment or line break. */
+/** A single plain address, safe in a header and an envelope: without display name, comment or line break. */
 const ADDRESS = /^[^\s\p{C}<>()[\]\\,;:"@]{1,64}@[^\s\p{C}<>()[\]\\,;:"@]{1,253}$/u;
 
 /** Returns true for an address that emails can be sent to. */
 export const isEmailAddress = (text: string): boolean => ADDRESS.test(text);
 
-/** What makes an email, such as `Support <support@example.com>`. */
+/** Sender of emails, such as `Support <support@example.com>`. */
 export interface Sender {
   name: string;
   address: string;
 }
 
-/** Reads `Name <address>` or an address; null if it is neither. */
+/** Parses `Name <address>` or an address; null if it is neither. */
 export function parseSender(text: string): Sender | null {
   const [, name = "", address = ""] = /^([^<>\p{C}]*)<([^<>]*)>$/u.exec(text.trim()) ?? ["", "", text.trim()];
   return isEmailAddress(address) ? { name: name.trim().replace(/^"(.*)"$/, "$1"), address } : null;
 }
 
-/** What nodemailer says of an error. */
+/** Fields of nodemailer's errors. */
 interface SmtpErrorFields {
   code?: unknown;
   command?: unknown;
   responseCode?: unknown;
 }
 
-/** True if the server has rejected the recipient or the text of this email, and not its sender or the sign-in. */
+/**
+ * Returns true if the server has rejected the recipient or the text of this email, and not its sender or the sign-in.
+ */
 function isRejected({ command, responseCode }: SmtpErrorFields): boolean {
   return (command === "RCPT TO" || command === "DATA") && typeof responseCode === "number" && responseCode >= 500;
 }
 
 const oneLine = (text: string) => text.replaceAll(/[\s\p{C}]+/gu, " ").trim();
 
-/** Replaces an address as mail servers repeat it: in any case, with its domain in ASCII or as it is. */
+/** Removes an address as mail servers repeat it: in any case, and with its domain in ASCII or Unicode. */
 function withoutAddress(text: string, to: string): string {
   const at = to.lastIndexOf("@");
   const forms = [to, `${to.slice(0, at)}@${domainToASCII(to.slice(at + 1))}`];
@@ -127,13 +132,13 @@ function withoutAddress(text: string, to: string): string {
 
 function asEmailError(error: unknown, to?: string): EmailError {
   const cause = toError(error);
-  // A server's response may have several lines and any characters, and repeats the address, which is not to be stored.
+  // A server's response may have several lines and any characters, and repeats the address, which must not be stored.
   const text = oneLine(errorMessage(cause));
   const message = (to === undefined ? text : withoutAddress(text, to)).slice(0, 300);
   return new EmailError(message, { isFinal: isRejected(cause as SmtpErrorFields), cause });
 }
 
-/** Opens a server for emails; nothing connects before the first one. Connections are kept for further emails. */
+/** Creates a mailer; it connects with the first email, and keeps connections open for further ones. */
 export function openMailer({ host, port, tls, auth }: SmtpServer, from: Sender): Mailer {
   const transport = createTransport({
     host,
@@ -145,7 +150,7 @@ export function openMailer({ host, port, tls, auth }: SmtpServer, from: Sender):
     pool: true,
     maxConnections: MAX_CONNECTIONS,
     ...TIMEOUTS,
-    // An email of this product contains what is passed to it and nothing else.
+    // Prevents nodemailer from reading files and URLs that an email refers to.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -162,7 +167,7 @@ export function openMailer({ host, port, tls, auth }: SmtpServer, from: Sender):
           envelope: { from: from.address, to: [to] },
           subject: oneLine(subject),
           text,
-          // No automatic reply is wanted (RFC 3834).
+          // Suppresses automatic replies (RFC 3834).
           headers: { "Auto-Submitted": "auto-generated", ...Object.fromEntries(given) },
           signal: AbortSignal.timeout(ATTEMPT_MS),
         });

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * The guard refused an address: before the request, at the connection, or at a redirect.
- * `reason` is a sentence that may be shown to the person who entered the URL: it never contains resolved addresses.
- * Trying again does not help until the URL or the configuration changes.
+ * The guard blocked an address: before the request, while connecting, or at a redirect. `reason` is a sentence that may
+ * be shown to the person who entered the URL: it never contains resolved addresses. Retries fail until the URL or the
+ * configuration changes.
  */
 export class BlockedAddressError extends Error {
   override readonly name = "BlockedAddressError";
@@ -16,7 +16,7 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** The whole exchange, from the look-up of the name to the last byte of the body, took longer than `timeoutMs`. */
+/** The whole exchange, from the DNS look-up to the last byte of the body, took longer than `timeoutMs`. */
 export class OutboundTimeoutError extends Error {
   override readonly name = "OutboundTimeoutError";
   readonly code = "timeout";
@@ -29,8 +29,8 @@ export class OutboundTimeoutError extends Error {
 }
 
 /**
- * The body was longer than `maxResponseBytes`; what came is thrown away.
- * `status` and `headers` stay readable, since a webhook was delivered when its status is 2xx, however long the body.
+ * The body exceeded `maxResponseBytes` and was discarded. `status` and `headers` are available, since a webhook with a
+ * 2xx status was delivered, whatever the size of the body.
  */
 export class ResponseTooLargeError extends Error {
   override readonly name = "ResponseTooLargeError";
@@ -49,7 +49,9 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
-/** The server redirected more often than `maxRedirects` (one or more) allows. With 0 the redirect itself is returned. */
+/**
+ * The server redirected more often than `maxRedirects` allows (at least one). With 0 the redirect itself is returned.
+ */
 export class TooManyRedirectsError extends Error {
   override readonly name = "TooManyRedirectsError";
   readonly code = "too_many_redirects";
@@ -62,9 +64,9 @@ export class TooManyRedirectsError extends Error {
 }
 
 /**
- * No connection, or it broke before the answer was complete.
- * `errorCode` is that of Node (`ENOTFOUND`, `ECONNREFUSED`, `CERT_HAS_EXPIRED` …); the message holds the host as the
- * URL names it. The addresses that it resolved to are only in `cause`, which is for the log and not for users.
+ * The connection failed, or dropped before the response was complete. `errorCode` is that of Node (`ENOTFOUND`,
+ * `ECONNREFUSED`, `CERT_HAS_EXPIRED` …); the message contains the host of the URL. The resolved addresses are only in
+ * `cause`, which is for the log and not for users.
  */
 export class OutboundConnectionError extends Error {
   override readonly name = "OutboundConnectionError";

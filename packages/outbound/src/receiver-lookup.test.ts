@@ -11,7 +11,7 @@ import { guardedRequest } from "./guarded-request.ts";
 import { createReceiverLookup } from "./receiver-lookup.ts";
 
 const [A, AAAA, NXDOMAIN] = [1, 28, 3];
-/** What the name server of this test knows; it never answers for names below `silent.example`. */
+/** The zone of this test's name server; it does not respond for names below `silent.example`. */
 const ZONE: Record<string, { 4?: number[]; 6?: number[] }> = {
   "both.example.com": { 4: [192, 0, 2, 1], 6: [0x20, 0x01, 0x0d, 0xb8, ...Array<number>(11).fill(0), 1] },
   "four.example.com": { 4: [192, 0, 2, 4] },
@@ -22,7 +22,7 @@ const ZONE: Record<string, { 4?: number[]; 6?: number[] }> = {
 let server: Socket;
 const asked: string[] = [];
 
-/** Reads the one question of a DNS message (RFC 1035, section 4.1). */
+/** Parses the question of a DNS message (RFC 1035, section 4.1). */
 function readQuestion(message: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];
   let position = 12;
@@ -69,7 +69,7 @@ function makeResolver(): Resolver {
 
 const fromSystem: LookupAddress[] = [{ address: "192.0.2.99", family: 4 }];
 
-/** What a connection is told, and whether the system was asked. */
+/** Resolves a name; returns the result, and whether the system resolver was used. */
 async function check(
   name: string,
   { allow = [], family }: { allow?: string[]; family?: number | "IPv4" | "IPv6" } = {},
@@ -151,7 +151,7 @@ test("a hundred receivers whose name servers do not answer keep no other one wai
     },
   );
   expect((await check("both.example.com")).addresses).toEqual([four, six]);
-  // The system's own look-up, with the threads that everything else of the process needs.
+  // The system resolver, whose threads everything else in the process needs.
   const found = await new Promise((resolve) => {
     createReceiverLookup([])("localhost", { all: true }, (error) => resolve(error));
   });

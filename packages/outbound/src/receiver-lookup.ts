@@ -4,26 +4,26 @@ import type { LookupFunction } from "node:net";
 import { domainToASCII } from "node:url";
 import { callbackify } from "node:util";
 
-/** What a look-up needs. Tests put their own here. */
+/** Dependencies of a look-up, which tests replace. */
 export interface ReceiverLookupTools {
-  /** Asks the name servers of this machine, without a thread. */
+  /** Creates a resolver that queries this machine's name servers without a thread. */
   makeResolver?: () => Resolver;
-  /** Asks the system: its hosts file, its name services. */
+  /** The system resolver, with its hosts file and name services. */
   system?: LookupFunction;
 }
 
-/** Nine seconds at most: 3 for the first question, 6 for the second one. A callback has 15, a fetch 30. */
+/** At most nine seconds: 3 for the first attempt, 6 for the second one. A callback has 15, a fetch 30. */
 const PATIENCE = { timeout: 3_000, tries: 2 };
 
-/** Names of this machine, and single labels: name servers know nothing of them. */
+/** Names of this machine, and single labels, which name servers do not know. */
 const isLocalName = (name: string) => !name.includes(".") || /\.(?:localhost|localdomain\d?)$/.test(name);
 
 /**
- * Makes the look-up of the names that requests of strangers go to: receivers of callbacks, pages of knowledge bases.
- * The system's own one (getaddrinfo) takes one of the two threads that a process has for it, for ten seconds and more
- * where a name server does not answer: a receiver with such a name would keep all others, and the connections to the
- * database, from being looked up. So such names are asked of the name servers directly; only those that the operator
- * has named in `allow`, and those of this machine, of the system.
+ * Returns the DNS look-up for names from untrusted sources: receivers of callbacks, pages of knowledge bases. The
+ * system resolver (getaddrinfo) occupies one of the process's two threads for it, for ten seconds and more if a name
+ * server does not respond: one such name would delay all other look-ups, including those of the database. So these
+ * names are resolved by the name servers directly; only names in `allow`, and those of this machine, use the system
+ * resolver.
  */
 export function createReceiverLookup(allow: readonly string[], tools: ReceiverLookupTools = {}): LookupFunction {
   const { makeResolver = () => new Resolver(PATIENCE), system = systemLookup } = tools;
@@ -33,7 +33,7 @@ export function createReceiverLookup(allow: readonly string[], tools: ReceiverLo
       system(name, options, callback);
       return;
     }
-    // One of its own for each name: it knows the name servers that are set at this moment.
+    // A new resolver for each name, which uses the current name servers.
     resolveAny(makeResolver(), name, familiesOf(options.family), (error, addresses) =>
       callback(error, addresses ?? []),
     );
@@ -57,7 +57,7 @@ function asSystemError(name: string, errors: NodeJS.ErrnoException[]): Error {
   });
 }
 
-/** All addresses of a name, IPv4 first. Rejects with ENOTFOUND or EAI_AGAIN when no family has one. */
+/** Resolves all addresses of a name, IPv4 first. Rejects with ENOTFOUND or EAI_AGAIN if no family has one. */
 async function resolveAll(resolver: Resolver, name: string, families: (4 | 6)[]): Promise<LookupAddress[]> {
   const answers = await Promise.allSettled(families.map((family) => resolve(resolver, name, family)));
   const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
@@ -72,11 +72,11 @@ const resolveAny = callbackify(resolveAll);
 
 function resolve(resolver: Resolver, name: string, family: 4 | 6): Promise<LookupAddress[]> {
   return new Promise((done, fail) => {
-    const settle = (error: NodeJS.ErrnoException | null, addresses: string[]) => {
+    const finish = (error: NodeJS.ErrnoException | null, addresses: string[]) => {
       if (error === null) done(addresses.map((address) => ({ address, family })));
       else fail(error);
     };
-    if (family === 4) resolver.resolve4(name, settle);
-    else resolver.resolve6(name, settle);
+    if (family === 4) resolver.resolve4(name, finish);
+    else resolver.resolve6(name, finish);
   });
 }

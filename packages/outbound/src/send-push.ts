@@ -19,15 +19,17 @@ export interface PushKeys {
 export interface PushMessage {
   /** At most about 3,000 bytes. Only the browser can decrypt it (RFC 8291). */
   payload: string;
-  /** Seconds that the push service keeps it for a browser that is offline. */
+  /** Seconds that the push service stores it for a browser that is offline. */
   ttlSeconds: number;
-  /** Replaces a notification with the same topic that waits at the push service: at most 32 characters of base64url. */
+  /**
+   * Replaces a notification with the same topic that is stored at the push service: at most 32 characters of base64url.
+   */
   topic: string;
 }
 
 /** A push notification that was not accepted. */
 export class PushError extends Error {
-  /** True if the subscription has ended: nothing reaches this browser any more. */
+  /** True if the subscription has ended and the browser can no longer be reached. */
   readonly isGone: boolean;
   /** True if another attempt cannot succeed. */
   readonly isFinal: boolean;
@@ -44,7 +46,7 @@ const TIMEOUT_MS = 5_000;
 /** Statuses after which the same request may succeed later. */
 const isTemporary = (status: number) => status === 408 || status === 429 || status >= 500;
 
-// Loaded when it is first needed.
+// Loaded on first use.
 const loadLibrary = async () => (await import("web-push")).default;
 
 /** Returns new keys. */
@@ -74,7 +76,7 @@ export interface PushSender {
   subject: string;
 }
 
-/** Hands a push notification to the push service of a browser. Throws PushError. */
+/** Sends a push notification to the push service of a browser. Throws PushError. */
 export async function sendPush(
   guard: AddressGuard,
   sender: PushSender,
@@ -89,7 +91,7 @@ export async function sendPush(
       headers,
       ...(body === null ? {} : { body }),
       timeoutMs: TIMEOUT_MS,
-      // The status says everything; a large error page would otherwise hide it.
+      // The status is enough; a large error page would otherwise hide it.
       maxResponseBytes: null,
     }));
   } catch (error) {
@@ -99,7 +101,7 @@ export async function sendPush(
     });
   }
   if (status >= 200 && status < 300) return;
-  // RFC 8030, section 7.3: the subscription has expired; others answer 410 for one that was cancelled.
+  // RFC 8030, section 7.3: the subscription has expired; others respond with 410 to a cancelled one.
   const isGone = status === 404 || status === 410;
   throw new PushError(`the push service responded with ${status}`, { isGone, isFinal: isGone || !isTemporary(status) });
 }

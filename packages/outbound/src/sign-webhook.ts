@@ -6,16 +6,16 @@ const PREFIX = "whsec_";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Whether a text can be a webhook secret: not empty, and base64 after `whsec_` where it begins so.
- * For the check of settings, so that a bad secret is refused when it is set and not when it should sign.
+ * Returns true if a text can be a webhook secret: not empty, and base64 after `whsec_` if it starts with that. For
+ * validating settings, so that an invalid secret is rejected when it is set and not when it is used.
  */
 export function isWebhookSecret(secret: string): boolean {
   return secret.startsWith(PREFIX) ? secret !== PREFIX && BASE64.test(secret.slice(PREFIX.length)) : secret !== "";
 }
 
 /**
- * The key bytes of a secret for Standard Webhooks: base64-decoded after `whsec_`, else the UTF-8 bytes.
- * @throws TypeError when the text is no webhook secret; the text itself is not in the message.
+ * Returns the key bytes of a secret for Standard Webhooks: base64-decoded after `whsec_`, else the UTF-8 bytes.
+ * @throws TypeError if the text is not a webhook secret; the message does not contain the text.
  */
 export function webhookKeyOf(secret: string): Buffer {
   if (!isWebhookSecret(secret)) {
@@ -24,19 +24,22 @@ export function webhookKeyOf(secret: string): Buffer {
   return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), "base64") : Buffer.from(secret, "utf8");
 }
 
-/** One try of one delivery that is to be signed. */
+/** One attempt of one delivery to sign. */
 export type WebhookToSign = {
-  /** Exactly the bytes that are sent; text is taken as UTF-8. */
+  /** Exactly the bytes that are sent; text is encoded as UTF-8. */
   readonly body: string | Uint8Array;
-  /** The live secrets, the current one first. During a rotation there are two. */
+  /** The valid secrets, the current one first. During a rotation there are two. */
   readonly secrets: readonly string[];
-  /** The same for all tries of a delivery: receivers recognise repeats by it. */
+  /** The same for all attempts of a delivery: receivers recognize duplicates by it. */
   readonly deliveryId: string;
-  /** When this try is made. Receivers of Standard Webhooks refuse what is five minutes old, so sign each try anew. */
+  /**
+   * Time of this attempt. Receivers of Standard Webhooks reject signatures older than five minutes, so sign each
+   * attempt again.
+   */
   readonly timestamp: Date;
 };
 
-/** The headers that prove where a callback comes from. */
+/** Headers that authenticate a callback. */
 export type WebhookSignatureHeaders = {
   readonly "X-Svc-Signature": string;
   readonly "webhook-id": string;
@@ -46,11 +49,11 @@ export type WebhookSignatureHeaders = {
 
 /**
  * Signs a callback in both forms that docs/webhooks.md describes:
- * - `X-Svc-Signature: sha256=<hex>`: HMAC-SHA256 of the raw body, keyed with the current secret as UTF-8 bytes
- *   (the service document, section 6).
- * - `webhook-id`, `webhook-timestamp` (seconds), `webhook-signature`: Standard Webhooks 1.0, one `v1,<base64>` for
- *   each live secret, separated by a space.
- * @throws TypeError when there is no secret or one of them is unusable.
+ * - `X-Svc-Signature: sha256=<hex>`: HMAC-SHA256 of the raw body, keyed with the current secret as UTF-8 bytes (the
+ *   service document, section 6).
+ * - `webhook-id`, `webhook-timestamp` (seconds), `webhook-signature`: Standard Webhooks 1.0, one `v1,<base64>` for each
+ *   valid secret, separated by a space.
+ * @throws TypeError if there is no secret or one of them is invalid.
  */
 export function signWebhook({ body, secrets, deliveryId, timestamp }: WebhookToSign): WebhookSignatureHeaders {
   const [current] = secrets;
@@ -64,20 +67,20 @@ export function signWebhook({ body, secrets, deliveryId, timestamp }: WebhookToS
   };
 }
 
-/** The value of X-Svc-Signature. */
+/** Returns the value of X-Svc-Signature. */
 function bodySignature(body: string | Uint8Array, secret: string): string {
   return `sha256=${createHmac("sha256", Buffer.from(secret, "utf8")).update(body).digest("hex")}`;
 }
 
-/** One value of webhook-signature: HMAC-SHA256 over `id.timestamp.body`. */
+/** Returns a value of webhook-signature: HMAC-SHA256 over `id.timestamp.body`. */
 function standardSignature(body: string | Uint8Array, id: string, timestampSeconds: string, secret: string): string {
   const hmac = createHmac("sha256", webhookKeyOf(secret)).update(`${id}.${timestampSeconds}.`).update(body);
   return `v1,${hmac.digest("base64")}`;
 }
 
 /**
- * Which proof is asked for. `standard` (Standard Webhooks) covers id and time, so that old callbacks cannot be
- * replayed; `body` is X-Svc-Signature alone, which covers only the body.
+ * Signature scheme. `standard` (Standard Webhooks) covers id and time, so that old callbacks cannot be replayed; `body`
+ * is X-Svc-Signature, which covers only the body.
  */
 export type WebhookScheme = "standard" | "body";
 
@@ -85,15 +88,18 @@ export type WebhookScheme = "standard" | "body";
 export type WebhookToVerify = {
   /** The bytes as received, before any parsing. */
   readonly body: string | Uint8Array;
-  /** As Node gives them: names in lower case. */
+  /** As in Node.js: names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Every secret that may have signed it. */
   readonly secrets: readonly string[];
   /** `standard` by default. The receiver chooses: a sender must not be able to pick the weaker one. */
   readonly scheme?: WebhookScheme;
-  /** The present, by the receiver's clock. */
+  /** Current time of the receiver's clock. */
   readonly now: Date;
-  /** How far the timestamp may lie from now, in either direction. Five minutes by default, as in the reference. */
+  /**
+   * Maximum difference between the timestamp and now, in either direction. Five minutes by default, as in the
+   * reference.
+   */
   readonly toleranceMs?: number;
 };
 
@@ -108,7 +114,7 @@ const FIVE_MINUTES_MS = 300_000;
 
 /**
  * Verifies what `signWebhook` signs, comparing in constant time.
- * @throws TypeError when a secret is unusable; a bad callback is no error but a verdict.
+ * @throws TypeError if a secret is invalid; an invalid callback is a verdict, not an error.
  */
 export function verifyWebhook(webhook: WebhookToVerify): WebhookVerdict {
   return VERIFIERS[webhook.scheme ?? "standard"](webhook);
@@ -138,7 +144,7 @@ function refused(reason: "missing_header" | "bad_timestamp" | "bad_signature"): 
   return { ok: false, reason };
 }
 
-/** The value of a header that was sent exactly once. */
+/** Returns the value of a header that was sent exactly once. */
 function single(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -1,25 +1,25 @@
 import type { DeliveryJob, EmailJob, IncomingJob, IngestJob, ModelPullJob, ReviewJob } from "@svc/contracts";
 import type { JobToPublish, Queues } from "./queues.ts";
 
-/** Work that is announced with its count of attempts. */
+/** Work whose announcements are numbered by attempt.  */
 interface Attempted {
   attempts: number;
 }
 
-/** Work of which one project may have much more than the others. */
+/** Work of which one project may have much more than others. */
 interface Prioritized {
-  /** 0, or absent: first, in the order of publication. The higher, the later. */
+  /** Absent or 0: processed first, in the order of publication. Higher values are processed later. */
   priority?: number;
 }
 
-/** What announces work, by queue: its job, and what distinguishes it from other jobs of the same work. */
+/** The data that announces work, by queue: its job, and what distinguishes it from other jobs for the same work. */
 export interface Announcements {
   "incoming-messages": IncomingJob & Attempted & Prioritized;
   "submitted-issues": IncomingJob & Attempted & Prioritized;
   /** `mark` is the version of the ticket after the decision, or the decision's id with its count of attempts. */
   "review-decisions": ReviewJob & { mark: string };
   "ingest-documents": IngestJob & Attempted;
-  /** A model can be pulled again: `pullId` says which pull this is. */
+  /** A model can be pulled again: `pullId` identifies this pull. */
   "model-pulls": ModelPullJob & Attempted & { pullId: string };
   "webhook-deliveries": DeliveryJob & { deliveryId: string; tries: number };
   /** `mark` is the time at which the email became due. */
@@ -35,7 +35,10 @@ const incoming = ({ project, messageId, ticketId, attempts, priority = 0 }: Inco
   ...(priority === 0 ? {} : { priority }),
 });
 
-/** The job that announces work. Its id has the count of attempts, so that a lost or used job can be published again. */
+/**
+ * Jobs that announce work. The id includes the number of attempts, so that a lost or completed job can be published
+ * again.
+ */
 const JOBS: { [Name in AnnouncedQueue]: (work: Announcements[Name]) => JobToPublish<Name> } = {
   "incoming-messages": incoming,
   "submitted-issues": incoming,
@@ -53,8 +56,8 @@ const JOBS: { [Name in AnnouncedQueue]: (work: Announcements[Name]) => JobToPubl
 };
 
 /**
- * Announces committed work to its consumers. The same attempt announced twice while its job waits is one job. Rejects with
- * QueueDownError if the queue takes no jobs; a sweeper announces the work again.
+ * Announces committed work to its consumers. Announcements of the same attempt are one job while that job waits.
+ * Rejects with QueueDownError if the queue is unavailable; a sweeper then announces the work again.
  */
 export async function announceWork<Name extends AnnouncedQueue>(
   queues: Pick<Queues, "publish">,

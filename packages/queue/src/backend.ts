@@ -7,7 +7,7 @@ interface JobOptions {
   priority?: number;
 }
 
-/** What we use of a BullMQ queue, whatever its backend. */
+/** The part of a BullMQ queue that this package uses, whatever its backend. */
 export interface AnyQueue {
   add(name: string, data: unknown, options: JobOptions): Promise<unknown>;
   addBulk(jobs: { name: string; data: unknown; opts: JobOptions }[]): Promise<unknown>;
@@ -16,9 +16,9 @@ export interface AnyQueue {
   close(): Promise<void>;
 }
 
-/** What we use of a BullMQ worker, whatever its backend. */
+/** The part of a BullMQ worker that this package uses, whatever its backend. */
 export interface AnyWorker {
-  /** Most jobs at once; may be changed while the worker runs. */
+  /** Maximum of concurrent jobs; may be changed while the worker runs. */
   concurrency: number;
   cancelAllJobs(reason?: string): void;
   waitUntilReady(): Promise<unknown>;
@@ -26,24 +26,27 @@ export interface AnyWorker {
   close(force?: boolean): Promise<void>;
 }
 
-/** What a worker calls for each job; `signal` is aborted when the process has to let go of it. */
+/** Function that a worker calls for each job; `signal` is aborted when the process must release the job. */
 export type Processor = (
   job: { data: unknown; id?: string | undefined },
   token?: string,
   signal?: AbortSignal,
 ) => Promise<void>;
 
-/** Says "look" to every process: a wake-up carries no truth and may be lost. */
+/** Makes every process check for new work. A wake-up carries no data and may be lost. */
 export interface WakeUps {
-  /** Length of the longest id that can be sent, in characters. An id has no spaces. */
+  /** Maximum length of an id, in characters. Ids contain no spaces. */
   readonly maxIdChars: number;
-  /** Tells every process that listens on the topic to look at these ids. Never throws; a lost wake-up is made good. */
+  /** Wakes up every process that listens on the topic for these ids. Never throws; polling covers a lost wake-up. */
   send(topic: string, ids: string[]): void;
-  /** Calls `look` with the ids of every wake-up on the topic, from this process too, until the answer is called. */
+  /**
+   * Calls `check` with the ids of each wake-up on the topic, including those of this process, until the returned
+   * function is called.
+   */
   listen(topic: string, check: (ids: string[]) => void): () => void;
 }
 
-/** Options of a limiter on the server of the queues. */
+/** Options of a rate limiter on the queue server. */
 export interface LimiterOptions {
   keyPrefix: string;
   points: number;
@@ -51,49 +54,49 @@ export interface LimiterOptions {
   duration: number;
 }
 
-/** What counters need of the server of the queues. */
+/** The part of a queue backend that counters need. */
 export interface CounterBackend {
   isUp(): boolean;
-  /** Makes a limiter whose counts all processes share; it rejects while the server is unavailable. */
+  /** Creates a limiter whose counts all processes share; it rejects while the server is unavailable. */
   makeLimiter(options: LimiterOptions): RateLimiterStoreAbstract;
 }
 
-/** Where BullMQ keeps its jobs: the only difference between running on Redis and on Postgres. */
+/** Storage of BullMQ's jobs: the only difference between running on Redis and on Postgres. */
 export interface QueueBackend extends CounterBackend {
   readonly name: "redis" | "postgres";
-  /** Resolves once the backend can be reached; BullMQ objects must not be made before. Rejects when closed. */
+  /** Resolves once the backend is reachable; BullMQ objects must not be created earlier. Rejects after a close. */
   whenReachable(): Promise<void>;
   makeQueue(name: QueueName): AnyQueue;
   makeWorker(name: QueueName, processor: Processor, concurrency: number): AnyWorker;
-  /** From how many jobs on one call for all of them costs less than one for each: measured per backend (docs/adr/0003). */
+  /** Number of jobs from which one bulk call is cheaper than a call for each: measured per backend (docs/adr/0003). */
   readonly bulkFrom: number;
-  /** Jobs that one worker should work on at once: measured per backend (docs/adr/0003). */
+  /** Concurrency of one worker: measured per backend (docs/adr/0003). */
   readonly defaultConcurrency: number;
   readonly wakeUps: WakeUps;
-  /** What is wrong with the server's settings, in words, or null. */
+  /** Describes what is wrong with the server's settings; null if nothing is. */
   findPolicyProblem(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** Names of the servers that carry the queues, as people read them. */
+/** Display names of the servers that store the queues. */
 export const BACKEND_NAMES: Readonly<Record<QueueBackend["name"], string>> = { redis: "Redis", postgres: "PostgreSQL" };
 
 /** Settings of every queue. */
 export const QUEUE_OPTIONS = {
-  // Jobs are removed when done, because their truth is in Postgres and their id may be needed again.
+  // Jobs are removed when done: the source of truth is Postgres, and their id may be needed again.
   defaultJobOptions: {
     removeOnComplete: true,
     removeOnFail: true,
     attempts: 3,
     backoff: { type: "fixed", delay: 1_000 },
   },
-  // Nobody reads BullMQ's events: it keeps as few as it can (by default 10,000 a queue).
+  // BullMQ's events are not used: it stores as few as possible (by default 10,000 per queue).
   streams: { events: { maxLen: 1 } },
 } as const;
 
 /** Settings of every worker. */
 export const WORKER_OPTIONS = {
-  // A job of a killed worker is given to another one: as often as it takes, since tries are counted in Postgres.
+  // A job of a killed worker is given to another one without a limit, since Postgres counts the attempts.
   maxStalledCount: 1_000_000,
   lockDuration: 6_000,
   // Only jobs whose worker is killed before it claims their work wait for this check; a sweep finds all others.
@@ -113,7 +116,7 @@ const CONNECTION_CODES = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENO
 const CONNECTION_MESSAGES =
   /Connection (?:is closed|terminated|ended|closed)|timeout exceeded|Query read timeout|Command timed out|Socket timeout|max retries per request|Stream isn't writeable|not queryable|after calling end/i;
 
-/** True if an error means that the server of the queues cannot be reached, and not that one job has a problem. */
+/** Returns true if the error means that the queue server is unreachable, and not that one job has a problem. */
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isConnectionError);
   if (!(error instanceof Error)) return false;

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { batchPublishes } from "./batch-publishes.ts";
 
-/** What was sent, and a send that fails when the test says so. */
+/** Records what was sent; a send fails when the test says so. */
 function recorder() {
   const sent: [string, string[]][] = [];
   const state = { error: null as Error | null };
@@ -14,7 +14,7 @@ function recorder() {
 
 test("what is published in one turn goes out together, each queue by itself, in its order", async () => {
   const { sent, publish } = recorder();
-  // What follows a shared commit goes on after some promises of its own.
+  // Code after a shared commit continues after some promises of its own.
   const afterSome = async (job: string, promises: number) => {
     for (let count = 0; count < promises; count++) await Promise.resolve();
     await publish("replies-api", [job]);

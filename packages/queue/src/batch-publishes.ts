@@ -1,15 +1,15 @@
 import type { QueueName } from "@svc/contracts";
 
 /**
- * Joins what is published to a queue in one turn of the event loop, which is what one shared commit has let go: `send`
- * is called once for all of it, and its outcome is everyone's. Nobody waits for others to come.
+ * Batches the jobs that are published to a queue in one turn of the event loop, such as after a shared commit: `send`
+ * is called once for all of them, and all publishers get its result. A batch never waits for further jobs.
  */
 export function batchPublishes<Job>(
   send: (name: QueueName, jobs: Job[]) => Promise<void>,
 ): (name: QueueName, jobs: readonly Job[]) => Promise<void> {
   const open = new Map<QueueName, { jobs: Job[]; sent: Promise<void> }>();
 
-  /** Once everything that can go on without waiting has done so. */
+  /** Sends the batch after everything that can continue without waiting has run. */
   async function sendLater(name: QueueName, jobs: Job[]): Promise<void> {
     await new Promise<void>((resolve) => {
       process.nextTick(resolve);

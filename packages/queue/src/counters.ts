@@ -6,7 +6,7 @@ import { isConnectionError } from "./backend.ts";
 import type { CounterBackend } from "./backend.ts";
 import { singleFlight } from "./single-flight.ts";
 
-/** How often something may happen in a window of time, which begins with the first time. */
+/** Maximum number of events in a window of time, which begins with the first event. */
 export interface CountLimit {
   /** At least 1. */
   limit: number;
@@ -14,37 +14,37 @@ export interface CountLimit {
   windowSeconds: number;
 }
 
-/** Where a counter stands. */
+/** Current state of a counter. */
 export interface CounterState {
-  /** How many more times are left in this window. */
+  /** Number of further events allowed in this window. */
   remaining: number;
-  /** Until the window ends. */
+  /** Milliseconds until the window ends. */
   resetMs: number;
 }
 
-/** What came of counting once more. */
+/** Result of counting an event. */
 export interface Counted extends CounterState {
-  /** True when this time was one too many. */
+  /** True if this event exceeds the limit. */
   isOver: boolean;
 }
 
 /**
- * Counters that all processes share. While the server of the queues is away or slow, each process counts by itself in
- * memory, from the last total that it knows: nothing here rejects, and nobody waits for long.
+ * Counters that all processes share. While the queue server is unavailable or slow, each process counts in memory,
+ * starting from the last total that it knows: no call rejects or waits for long.
  */
 export interface Counters {
   /**
-   * Counts one more time. What is over its limit is not counted further, and costs no round trip until the window
-   * ends. The name holds no secret, and is always used with the same window.
+   * Counts an event. Events over the limit are not counted and cost no round trip until the window ends. The name
+   * contains no secret, and is always used with the same window.
    */
   count(name: string, limit: CountLimit): Promise<Counted>;
-  /** Where the counter stands, without counting. */
+  /** Returns the state of the counter without counting. */
   peek(name: string, limit: CountLimit): Promise<CounterState>;
 }
 
-/** How long a response of the server is waited for. */
+/** Timeout of a call to the server. */
 const RESPONSE_TIMEOUT_MS = 250;
-/** How long the server is not called after an error, so that it costs one slow call and not all of them. */
+/** Pause after an error, so that an outage costs one slow call and not all of them. */
 const PAUSE_MS = 1_000;
 
 /** The server did not respond in time. */
@@ -55,10 +55,10 @@ class SlowResponseError extends Error {
   }
 }
 
-/** Makes the counters of a process. The names of all of them begin with the prefix. */
+/** Creates the counters of a process. All their names begin with the prefix. */
 // oxlint-disable-next-line max-lines-per-function -- One set of counters whose functions share its state.
 export function createCounters(backend: CounterBackend, { prefix, log }: { prefix: string; log: Log }): Counters {
-  // The library has one limiter for each limit; those of one window share what they count.
+  // The library has one limiter for each limit; limiters with the same window share their counts.
   const limiters = new Map<string, { shared: RateLimiterAbstract; own: RateLimiterAbstract }>();
   let pausedUntil = 0;
 
@@ -72,7 +72,7 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
     return made;
   }
 
-  /** Asks the server, and the memory of this process where that fails. */
+  /** Calls the server, and falls back to the memory of this process if the call fails. */
   async function ask<Answer>(
     limit: CountLimit,
     call: (limiter: RateLimiterAbstract) => Promise<Answer>,
@@ -84,7 +84,7 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
       } catch (error) {
         const isFirst = performance.now() >= pausedUntil;
         pausedUntil = performance.now() + PAUSE_MS;
-        // That the server is away is reported where its connections are.
+        // The backend reports its lost connections itself.
         const isOutage = error instanceof SlowResponseError || !backend.isUp() || isConnectionError(error);
         if (isFirst)
           log[isOutage ? "debug" : "warn"]({ error }, "rate limits are temporarily counted in this process only");
@@ -93,7 +93,10 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
     return call(own);
   }
 
-  /** What this process remembers of a counter that is over its limit, until the window ends; null for all others. */
+  /**
+   * Returns what this process remembers of a counter that is over its limit, until the window ends; null for all
+   * others.
+   */
   async function recall(name: string, limit: CountLimit): Promise<Total | null> {
     const known = await limitersOf(limit).own.get(name);
     if (known === null || known.consumedPoints <= limit.limit || known.msBeforeNext <= 0) return null;
@@ -106,7 +109,7 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
     const { own } = limitersOf(limit);
     const before = await own.get(name);
     const { total: counted, resetMs } = await ask(limit, (limiter) => consume(limiter, name, times));
-    // What this process has counted while the server was slow stays counted in the window that it belongs to.
+    // What this process counted while the server was slow remains counted within the same window.
     const isSameWindow = before !== null && Math.abs(before.msBeforeNext - resetMs) < (limit.windowSeconds * 1_000) / 2;
     const total = isSameWindow ? Math.max(counted, before.consumedPoints + times) : counted;
     await own.set(name, total, resetMs / 1_000);
@@ -117,7 +120,7 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
 
   return {
     async count(name, limit) {
-      // A burst on one counter costs two round trips, and does not queue up at its row.
+      // Concurrent counts of one counter share two round trips, and do not queue for its row.
       const { result, size, position } = await shareAdd(`${limit.limit}/${limit.windowSeconds}/${name}`, (times) =>
         add(name, limit, times),
       );
@@ -136,26 +139,26 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
   };
 }
 
-/** What a counter has come to, and when its window ends. */
+/** Total of a counter, and when its window ends. */
 interface Total {
   total: number;
   resetMs: number;
 }
 
-/** Counts so many times; being over the limit is no error here. */
+/** Adds `times` to a counter; exceeding the limit is not an error here. */
 async function consume(limiter: RateLimiterAbstract, name: string, times: number): Promise<Total> {
   const result = await limiter.consume(name, times).catch((error: unknown) => {
-    // The library rejects with a result where the limit is used up, and with an error where something is wrong.
+    // The library rejects with a result if the limit is exceeded, and with an error if something is wrong.
     if (error instanceof RateLimiterRes) return error;
     throw error;
   });
   return { total: result.consumedPoints, resetMs: result.msBeforeNext };
 }
 
-/** The answer, or SlowResponseError when there is none in time. */
+/** Resolves as the given promise does; rejects with SlowResponseError after a timeout. */
 function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    // A process that was busy for so long itself still reads what has come in meanwhile, before it gives up.
+    // If this process itself was busy for that long, it still reads what has arrived before it times out.
     const timer = setTimeout(() => setImmediate(() => reject(new SlowResponseError())), RESPONSE_TIMEOUT_MS);
     answer.then(
       (value) => {

@@ -4,10 +4,10 @@ import pg from "pg";
 import { BULLMQ_SCHEMA, COUNTERS_TABLE } from "./postgres-backend.ts";
 
 /**
- * The table of the shared counters, in the form that rate-limiter-flexible works on. It is not logged: a count that is
- * lost in a crash begins anew. The statements are one transaction, and the lock lets one process at a time through,
- * since Postgres refuses to make a table twice at the same time even with IF NOT EXISTS. Half of each page is left free
- * for the new versions of its rows, which change with each request.
+ * The table of the shared counters, in the form that rate-limiter-flexible expects. It is UNLOGGED: counts may be lost
+ * in a crash. The statements are one transaction, under a lock that admits one process at a time, since concurrent
+ * CREATE TABLE IF NOT EXISTS can fail in Postgres. Half of each page is left free for new row versions, since rows
+ * change with each request.
  */
 const MAKE_COUNTERS_TABLE = `
   SELECT pg_advisory_xact_lock(hashtext('${BULLMQ_SCHEMA}.${COUNTERS_TABLE}'));
@@ -18,7 +18,10 @@ const MAKE_COUNTERS_TABLE = `
   ) WITH (fillfactor = 50);
   CREATE INDEX IF NOT EXISTS ${COUNTERS_TABLE}_expire ON ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} (expire)`;
 
-/** Makes or updates BullMQ's own tables and that of the counters in the schema `bullmq`. Safe to repeat and to run concurrently. */
+/**
+ * Creates or updates BullMQ's tables and that of the counters in the schema `bullmq`. Safe to repeat and to run
+ * concurrently.
+ */
 export async function migrateQueues(databaseUrl: string, log: Log): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
   await client.connect();

@@ -12,16 +12,16 @@ import { bundleReplies } from "./replies.ts";
 
 const RETRY_MS = 500;
 const ABORT_GRACE_MS = 1_000;
-/** How long a worker that has jobs may take to be ready, beyond the deadline of a close. */
+/** Additional time after the deadline of a close for a worker with jobs to become ready. */
 const READY_MS = 1_000;
 
-/** How long a close waits for what is still coming up. */
+/** Timeout of a close for BullMQ objects that are still starting. */
 const COMING_UP_MS = 2_000;
 const NEVER_ABORTED = new AbortController().signal;
 
 /**
- * Opens the queues: on Redis where `redisUrl` is given, else on BullMQ's Postgres backend. This is the only place that
- * knows which. Nothing here fails because the backend is away: objects are made once it can be reached.
+ * Opens the queues: on Redis if `redisUrl` is set, else on BullMQ's Postgres backend. This is the only place that knows
+ * which. An unavailable backend causes no error here: objects are created once it is reachable.
  */
 // oxlint-disable-next-line max-lines-per-function -- One object of queues whose functions share the backend.
 export function openQueues(options: {
@@ -39,10 +39,10 @@ export function openQueues(options: {
   let closed = false;
   const queues = new Map<QueueName, Promise<AnyQueue>>();
   const ready = new Map<QueueName, AnyQueue>();
-  /** Workers that were closed before they had come up. */
+  /** Workers that were closed before they were ready. */
   const coming = new Set<Promise<void>>();
 
-  /** Makes a BullMQ object once the backend can be reached, and again when it did not come up. */
+  /** Creates a BullMQ object once the backend is reachable, and again if it fails to start. */
   async function whenUp<Made extends AnyQueue | AnyWorker>(make: () => Made, isWanted: () => boolean): Promise<Made> {
     for (;;) {
       await backend.whenReachable();
@@ -87,7 +87,7 @@ export function openQueues(options: {
         await Promise.all(jobs.map((job) => queue.add(name, job.data, optionsOf(job))));
       else await queue.addBulk(jobs.map((job) => ({ name, data: job.data, opts: optionsOf(job) })));
     } catch (error) {
-      // The backend went away in the middle of the call, or refused: either way the sweeper tries again later.
+      // The backend dropped or rejected the call: either way the sweeper publishes the job later.
       if (backend.isUp()) log.warn({ error, queue: name }, "failed to publish jobs; the sweeper will retry");
       throw new QueueDownError(undefined, { cause: error });
     }
@@ -108,7 +108,7 @@ export function openQueues(options: {
       latest = backend.makeWorker(
         name,
         (job, _token, signal) => {
-          // Only `publish` writes to this queue, and it takes no other data.
+          // Only `publish` writes to this queue, and it accepts no other data.
           const run = handle(job.data as QueueJobs[Name], signal ?? NEVER_ABORTED).finally(() => running.delete(run));
           running.add(run);
           return run;
@@ -128,21 +128,22 @@ export function openQueues(options: {
 
       async close(deadlineMs) {
         wanted = false;
-        // A worker may have a job before it is said to be ready, and would take the next one until it can be closed.
+        // A worker may get a job before it reports that it is ready, and would fetch the next one until it can be
+        // closed.
         await latest?.pause(true);
         const worker = await Promise.race([
           making.catch(() => null),
           delay(running.size > 0 ? deadlineMs + READY_MS : 0),
         ]);
         if (worker === null || worker === undefined) {
-          // It comes up later, or never: then it is closed as soon as it does, before the backend is.
+          // It may become ready later: then it is closed at once, before the backend is.
           coming.add(
             making.then((late) => late.close(true)).catch((error: unknown) => log.debug({ error }, "worker closed")),
           );
           return;
         }
-        // While the backend is away, BullMQ waits for it in order to close a worker, and leaves timers that keep the
-        // process alive. Then the jobs are waited for here, and the worker is closed by force.
+        // During an outage, BullMQ waits for the backend before it closes a worker, and leaves timers that keep the
+        // process alive. In that case, wait for the jobs here, and close the worker by force.
         const isGentle = backend.isUp();
         const closing = (isGentle ? worker.close() : Promise.allSettled(running)).then(() => "closed" as const);
         closing.catch((error: unknown) => log.debug({ error, queue: name }, "failed to close a worker"));
@@ -175,7 +176,7 @@ export function openQueues(options: {
       let isLate = false;
       const checking = backend.whenReachable().then(() => backend.findPolicyProblem());
       checking.then(
-        // The start went on without the answer.
+        // The start no longer waits for the result.
         (error) => isLate && error !== null && log.error({}, error),
         (error: unknown) => log.debug({ error }, "failed to read the queue server's settings"),
       );
@@ -186,7 +187,7 @@ export function openQueues(options: {
 
     async close() {
       closed = true;
-      // BullMQ objects that are still coming up would go on asking a backend that is gone.
+      // BullMQ objects that are still starting would continue to call a closed backend.
       await Promise.race([Promise.allSettled([...coming, ...queues.values()]), delay(COMING_UP_MS)]);
       await Promise.allSettled([...ready.values()].map((queue) => queue.close()));
       await backend.close();

@@ -14,31 +14,31 @@ import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 /** Schema of BullMQ's own tables. */
 export const BULLMQ_SCHEMA = "bullmq";
 
-/** Table of the shared counters; `migrateQueues` makes it. */
+/** Table of the shared counters, which `migrateQueues` creates. */
 export const COUNTERS_TABLE = "svc_counters";
 
 const RETRY_MS = 500;
-/** A server that cannot be connected to within this time is taken for unreachable; the attempt is made again. */
+/** Connect timeout, in milliseconds; connecting is then retried. */
 const CONNECT_WITHIN_MS = 5_000;
 /** pg_notify carries less than 8,000 bytes, the prefix of the queues and the topic included. */
 const NOTIFICATION_LIMITS = { maxIds: 200, maxChars: 7_800 };
 const WAKE_CHANNEL = "svc_wake";
-/** Where BullMQ announces jobs, with the name of their queue (`PostgresQueueBackend.NOTIFY_CHANNEL`). */
+/** Channel on which BullMQ announces jobs, with the name of their queue (`PostgresQueueBackend.NOTIFY_CHANNEL`). */
 const JOBS_CHANNEL = "bullmq_jobs";
-/** What serves all queries of queues and workers; they wait for a free connection. */
+/** Pool size for all queries of queues and workers; they wait for a free connection. */
 const SHARED_CONNECTIONS = 6;
-/** How often counters whose window has ended are removed. */
+/** Interval of removing counters whose window has ended. */
 const CLEAR_COUNTERS_MS = 60_000;
-/** Not as the startup parameter `options`, which poolers reject or drop. */
+/** Not set with the startup parameter `options`, which poolers reject or drop. */
 const SETTINGS = `SET search_path = ${BULLMQ_SCHEMA}; SET synchronous_commit = off; SET jit = off`;
-/** A silently cut line is noticed after this time. */
+/** A half-open connection is noticed after this time. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
  * BullMQ on its own Postgres backend. One pool serves all queues and workers, and one connection listens for all of
- * them. The pool's commits do not wait for the disk: a job lost in a crash of Postgres is published again by the
- * sweeper, because our own tables, which do wait, are the truth. The URL is that of PostgreSQL itself or of a pooler in
- * session mode: settings and LISTEN are of a session.
+ * them. The pool's commits do not wait for the disk (synchronous_commit): if a crash of Postgres loses a job, the
+ * sweeper publishes it again from our own tables, which are durable. The URL is that of PostgreSQL itself or of a
+ * pooler in session mode, since settings and LISTEN belong to a session.
  */
 // oxlint-disable-next-line max-lines-per-function -- One backend whose functions share pool and listeners.
 export function createPostgresQueueBackend(options: { databaseUrl: string; prefix: string; log: Log }): QueueBackend {
@@ -57,7 +57,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     application_name: "svc-queues",
   });
   pool.setMaxListeners(50);
-  // BullMQ describes pg's types itself; a real pool is what it asks for.
+  // BullMQ has its own types for pg; a real pool fulfils them.
   const connection = pool as PostgresConnectionOptions;
 
   let up = false;
@@ -68,16 +68,19 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     up = false;
   };
   pool.on("error", reportError);
-  // BullMQ checks clients out without listening to them: a connection that is lost between two of its statements would
-  // end the process.
+  // BullMQ checks clients out without an error listener: a connection that drops between two of its statements would
+  // crash the process.
   pool.on("connect", (client) => client.on("error", reportError));
-  /** What BullMQ reports: a lost connection, or a fault of one job (such as a lock that another worker has taken). */
+  /**
+   * Logs what BullMQ reports: a lost connection, or an error of one job (such as a lock that another worker has
+   * acquired).
+   */
   const reportQueueError = (error: Error) => {
     if (isConnectionError(error)) reportError(error);
     else log.warn({ error }, "queue error");
   };
 
-  // While the database is away it is asked twice a second whether it is back.
+  // During an outage, the database is polled twice a second.
   async function probe(): Promise<void> {
     try {
       await pool.query("SELECT 1");
@@ -93,7 +96,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   }, RETRY_MS);
   prober.unref();
 
-  // Its loss alone hinders nobody from publishing.
+  // Publishing works without the listener.
   const onListenerLost = (error: Error) => {
     if (closed) return;
     log.debug({ error }, "lost the connection that listens for jobs and wake-ups");
@@ -120,8 +123,8 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     listener.listen(WAKE_CHANNEL, { notify });
   }
 
-  // What BullMQ takes for the connection on which a worker listens for jobs. It needs no statement of its own: a worker
-  // asks for jobs before it waits, and again each time the connection begins to listen.
+  // Stands in for the connection on which a BullMQ worker listens for jobs. It runs no statement: a worker fetches jobs
+  // before it waits, and again each time the connection begins to listen.
   const jobs = Object.assign(new EventEmitter(), { query: () => Promise.resolve({ rows: [] }) });
   jobs.setMaxListeners(50);
   const consumed = new Set<string>();
@@ -136,13 +139,13 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     listener.listen(JOBS_CHANNEL, { notify: wakeWorkers, onListening });
   }
 
-  // BullMQ would give each queue and worker a connection of its own, which holds another one to listen.
+  // By default, BullMQ gives each queue and worker a connection of its own, and another one to listen.
   let shared: PostgresConnection | null = null;
   function sharedConnection(): PostgresConnection {
     if (shared !== null) return shared;
     const made = new PostgresConnection(connection);
     made.getListenClient = () => Promise.resolve(jobs);
-    // It remembers for ever that the server was unavailable.
+    // It never resets its error after an outage.
     made.waitUntilReady().catch(() => {
       if (shared === made) shared = null;
     });
@@ -158,11 +161,11 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     pool.query("SELECT pg_notify($1, $2)", [WAKE_CHANNEL, [prefix, topic, ...ids].join(" ")]).catch(reportError);
   }, NOTIFICATION_LIMITS);
 
-  // Begins with the first limiter: most processes count nothing.
+  // Starts with the first limiter: most processes count nothing.
   let clearing: NodeJS.Timeout | undefined;
   function clearCounters(): void {
-    // Several processes do this at once. Rows that another one has locked, to remove them or to count again, are
-    // left to it, so that no two wait for each other.
+    // Several processes do this concurrently. SKIP LOCKED leaves rows that another one is removing or counting, so that
+    // no two wait for each other.
     const expired = `SELECT key FROM ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} WHERE expire < $1 FOR UPDATE SKIP LOCKED`;
     pool
       .query(`DELETE FROM ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} WHERE key IN (${expired})`, [Date.now()])
@@ -171,7 +174,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
 
   return {
     name: "postgres",
-    // One call for many makes two temporary tables.
+    // A bulk call creates two temporary tables.
     bulkFrom: 16,
     defaultConcurrency: 16,
     isUp: () => up,
@@ -202,7 +205,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       worker.on("error", reportQueueError);
       consumed.add(worker.name);
       worker.once("closing", () => {
-        // Also where it is closed by force: a worker that waits keeps the process alive.
+        // Also after a forced close: a worker that waits keeps the process alive.
         worker.getBackend().disconnectBlocking().catch(reportQueueError);
       });
       return worker;

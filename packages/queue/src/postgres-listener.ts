@@ -11,14 +11,14 @@ export interface PostgresListener {
 
 interface ChannelListener {
   notify: (payload: string) => void;
-  /** Called each time the server begins to send: what was sent before was lost. */
+  /** Called each time the connection begins to listen: earlier notifications were lost. */
   onListening?: () => void;
 }
 
 /**
- * Listens on one connection, whatever the number of channels: a connection costs a process of the server, and each
- * notification wakes up every connection that listens. It connects with the first channel, and again after each loss,
- * until it is closed. Reports connection errors to `reportError`.
+ * Listens on one connection for all channels: a connection costs a server process, and each notification wakes up every
+ * connection that listens. Connects with the first channel, and reconnects until it is closed. Reports connection
+ * errors to `reportError`.
  */
 export function createPostgresListener(config: pg.ClientConfig, reportError: (error: Error) => void): PostgresListener {
   const channels = new Map<string, ChannelListener>();
@@ -72,7 +72,7 @@ export function createPostgresListener(config: pg.ClientConfig, reportError: (er
         const connected = client;
         listenOn(connected, [channel]).catch(async (error: Error) => {
           reportError(error);
-          // The next connection listens to everything.
+          // The next connection listens on all channels.
           await connected.end().catch(reportError);
         });
       }

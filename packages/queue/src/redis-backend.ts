@@ -11,33 +11,34 @@ import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 const RETRY_MAX_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 /**
- * A line on which a command hears nothing for so long is taken for cut, and made again: nobody tells of a line that a
- * firewall has forgotten. Longer than workers wait for a job (`WAIT_FOR_JOB_S`), which is silence that is meant.
+ * A connection that receives nothing for this time is considered half-open and is reconnected, since a firewall may
+ * drop connections silently. Longer than workers wait for a job (`WAIT_FOR_JOB_S`), when silence is expected.
  */
 const SILENCE_MS = 6_000;
 const WAIT_FOR_JOB_S = 4;
-/** Lines on which nothing is asked are asked whether they are there; twice within `SILENCE_MS`. */
+/** Interval of pings on idle connections; two fit into `SILENCE_MS`. */
 const PING_MS = 2_500;
 /**
- * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
- * it began while nothing passed, and would wait for `SILENCE_MS`. One that is slow has received something by then.
+ * Connecting is aborted if it has received nothing and an attempt that began at least this much later has succeeded:
+ * the first SYN was lost, and it would wait for `SILENCE_MS`. A slow connection has received something by then.
  */
 const OVERTAKEN_MS = 1_000;
-/** While an attempt waits, another one is made at this interval, which has `PROBE_WITHIN_MS`. */
+/** Interval and timeout of the probes that run while connections are being established. */
 const PROBE_MS = 1_000;
 const PROBE_WITHIN_MS = 2_000;
 const MAX_PROBES = 2;
 const MESSAGE_LIMITS = { maxIds: 500, maxChars: 100_000 };
-/** Queues in which many messages come at once. */
+/** Queues that receive many messages at once. */
 const BUSY_QUEUES: ReadonlySet<QueueName> = new Set<QueueName>(["incoming-messages"]);
 /**
- * BullMQ workers behind one consumer of a busy queue; an idle one costs several commands a minute. Each fetches its jobs one after the other, so that a burst of 28 waited 14 ms for
- * its last one; four of them answered a fifth more calls a second at 64 connections.
+ * BullMQ workers behind one consumer of a busy queue; an idle one costs several commands a minute. A worker fetches
+ * jobs one by one, so that the last job of a burst of 28 waited 14 ms; with four, throughput at 64 connections was a
+ * fifth higher.
  */
 const FETCHERS = 4;
 const TOPIC_SEPARATOR = "/wake/";
 
-/** BullMQ on Redis or Valkey. Commands fail at once while the server is away instead of piling up. */
+/** BullMQ on Redis or Valkey. During an outage, commands fail at once instead of piling up. */
 // oxlint-disable-next-line max-lines-per-function -- One backend whose functions share its connections.
 export function createRedisBackend(options: { redisUrl: string; prefix: string; log: Log }): QueueBackend {
   const { prefix, log } = options;
@@ -56,16 +57,19 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   });
   const consumer = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
   const subscriber = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
-  /** In a cluster, a script reaches only keys of one slot: the part of their names in braces chooses it. */
+  /** In a cluster, all keys of a script must be in one slot, which the part of their names in braces selects. */
   const prefixOf = (name: QueueName) => (servers.kind === "cluster" ? `{${prefix}/${name}}` : prefix);
 
-  /** Attempts to connect, and when they began, by the clock of this process. */
+  /** Connection attempts and when they began, by the clock of this process. */
   const attempts = new Map<Redis, number>();
   const probes = new Set<Redis>();
-  /** Ends the attempts that are overtaken by one that began at this time and has succeeded; the next ones begin at once. */
+  /**
+   * Aborts attempts that have received nothing although a later one, begun at `since`, has succeeded; they reconnect at
+   * once.
+   */
   const endOvertaken = (since: number) => {
     for (const [{ stream }, begun] of attempts) {
-      // A TLS socket does not count what arrives during its handshake, so that its attempt may be a slow one.
+      // A TLS socket does not count the bytes of its handshake, so that its attempt may only be slow.
       if (since - begun > OVERTAKEN_MS && stream?.bytesRead === 0 && !("encrypted" in stream)) stream.destroy();
     }
   };
@@ -78,15 +82,15 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
         attempts.delete(client);
         if (since !== undefined) endOvertaken(since);
       });
-  // A cluster has several connections, and ioredis watches them.
+  // A cluster has several connections, which ioredis monitors.
   for (const client of [producer, consumer, subscriber]) if (client instanceof Redis) watchAttempts(client);
   if (consumer instanceof Redis) {
-    // Each worker waits for its jobs on a connection that BullMQ makes from this one.
+    // Each worker waits for its jobs on a connection that BullMQ duplicates from this one.
     const duplicate = consumer.duplicate.bind(consumer);
     consumer.duplicate = (override) => watchAttempts(duplicate(override));
   }
 
-  /** Connects, to learn whether the attempts that wait are overtaken. */
+  /** Connects to find out whether the pending attempts have hung. */
   async function probe(): Promise<void> {
     if (!(producer instanceof Redis)) return;
     const client = producer.duplicate({
@@ -110,7 +114,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     }
   }
 
-  // Every consumer waits for it while the server is away, which is no leak.
+  // During an outage, every consumer adds a listener, which is not a leak.
   producer.setMaxListeners(0);
 
   let reported = false;
@@ -121,7 +125,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     log.warn({ error }, "Redis unavailable; messages are accepted and processed later");
   };
   for (const client of [producer, consumer, subscriber]) client.on("error", reportError);
-  /** What was said of the policy; undefined before it was asked for. */
+  /** The policy problem that was reported last; undefined before the first check. */
   let reportedPolicy: string | null | undefined;
   async function readPolicyProblem(): Promise<string | null> {
     const info = await readInfo(producer, "memory");
@@ -134,7 +138,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   producer.on("ready", () => {
     if (reported) log.info({}, "Redis available again");
     reported = false;
-    // It may have come back with other settings.
+    // The server may have restarted with other settings.
     if (reportedPolicy === undefined) return;
     readPolicyProblem().then((error) => {
       if (error !== null && error !== reportedPolicy) log.error({}, error);
@@ -144,7 +148,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
   const pinger = setInterval(() => {
     for (const client of [producer, subscriber])
-      // Without an answer the line is made again, and says why.
+      // If the ping fails, the connection is reconnected and the error is reported.
       if (client.status === "ready") client.ping().catch(reportError);
   }, PING_MS);
   pinger.unref();
@@ -207,7 +211,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
           concurrency: Math.floor(concurrency / count),
           drainDelay: WAIT_FOR_JOB_S,
           ...WORKER_OPTIONS,
-          // The check is about the queue, whichever of its workers makes it.
+          // The stalled check covers the queue, so one worker is enough.
           skipStalledCheck: index > 0,
         });
         listenTo(worker);
@@ -239,14 +243,14 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
       listen(topic, check) {
         if (!subscribed.has(topic)) {
           subscribed.add(topic);
-          // ioredis subscribes again by itself after each reconnect.
+          // ioredis resubscribes after each reconnect.
           subscriber.subscribe(prefix + TOPIC_SEPARATOR + topic).catch(reportError);
         }
         return listeners.add(topic, check);
       },
     },
 
-    // One script a count: one round trip.
+    // Each count is one script and one round trip.
     makeLimiter: (limiter) => new RateLimiterRedis({ ...limiter, storeClient: producer }),
 
     async findPolicyProblem() {

@@ -9,23 +9,23 @@ interface RedisAddress {
   port: number;
 }
 
-/** What a `REDIS_URL` names. */
+/** Servers that a `REDIS_URL` names. */
 export interface RedisServers {
   /** One server, the Sentinels of a primary with replicas, or nodes of a cluster. */
   kind: "single" | "sentinel" | "cluster";
   /** At least one. */
   addresses: RedisAddress[];
-  /** What the Sentinels call the primary and its replicas; empty without Sentinels. */
+  /** Name of the primary and its replicas in Sentinel; empty without Sentinels. */
   group: string;
   db: number;
   username?: string;
   password?: string;
   sentinelPassword?: string;
-  /** Present if connections use TLS: certificates that sign the server's, where Node.js does not have them. */
+  /** Present if connections use TLS: the CA certificates, if they are not those of Node.js. */
   tls?: { ca?: string };
 }
 
-/** Without one that changes the types of replies. */
+/** Options of ioredis without the one that changes the types of replies. */
 type Options = Omit<RedisOptions, "replyMapping">;
 
 /** A connection to one server, to the primary that the Sentinels name, or to all nodes of a cluster. */
@@ -73,9 +73,9 @@ function decode(text: string | undefined): string | undefined {
 }
 
 /**
- * Parses a `REDIS_URL`: `redis://` or, with TLS, `rediss://`; with `+sentinel` or `+cluster` and several hosts. The query
- * may name a file of certificates (`cacert`) and the password of the Sentinels (`sentinelPassword`). Throws an error that
- * says what the URL must be, and shows nothing of it.
+ * Parses a `REDIS_URL`: `redis://` or, with TLS, `rediss://`; with `+sentinel` or `+cluster` and several hosts. The
+ * query may name a file of certificates (`cacert`) and the password of the Sentinels (`sentinelPassword`). Throws an
+ * error that describes the expected format and shows nothing of the URL.
  */
 export function parseRedisUrl(url: string): RedisServers {
   const [found, isSecure, form, credentials = "", hosts = "", path = "", query = ""] = URL_PATTERN.exec(url) ?? [];
@@ -100,10 +100,10 @@ export function parseRedisUrl(url: string): RedisServers {
   };
 }
 
-/** A primary that has become a replica rejects writes; the next connection finds the one that has taken its place. */
+/** A primary that has become a replica rejects writes; a new connection finds the current primary. */
 const isDemoted = (error: Error): boolean => error.message.includes("READONLY");
 
-/** Connects to what a `REDIS_URL` names: the only place that makes connections to Redis. */
+/** Connects to the servers of a `REDIS_URL`: the only place that creates connections to Redis. */
 export function connectRedis(
   servers: RedisServers,
   given: Options & { retryStrategy: (times: number) => number | null },
@@ -125,7 +125,7 @@ export function connectRedis(
       enableOfflineQueue,
       lazyConnect,
       redisOptions,
-      // The name that the certificate of a node is for, instead of its address.
+      // Verify the certificate of a node by its host name instead of its address.
       ...(tls !== undefined && { dnsLookup: (host, callback) => callback(null, host) }),
     });
   }
@@ -148,7 +148,7 @@ export async function readInfo(client: RedisClient, ...sections: string[]): Prom
   return texts.join("\n");
 }
 
-/** Connects once, and reads sections of INFO. Rejects with what the system, a Sentinel or Redis says. */
+/** Connects once, and reads sections of INFO. Rejects with the error of the system, a Sentinel or Redis. */
 export async function askRedis(redisUrl: string, timeoutMs: number, ...sections: string[]): Promise<string> {
   const client = connectRedis(parseRedisUrl(redisUrl), {
     lazyConnect: true,
@@ -158,7 +158,7 @@ export async function askRedis(redisUrl: string, timeoutMs: number, ...sections:
     socketTimeout: timeoutMs,
     commandTimeout: timeoutMs,
   });
-  // What ioredis rejects with says only that the connection is closed.
+  // ioredis rejects only with "Connection is closed"; the cause is in the error event.
   let reason: Error | undefined;
   client.on("error", (error: Error) => {
     reason ??= error;

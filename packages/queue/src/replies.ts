@@ -2,15 +2,15 @@ import { PUSHING_CHANNELS, REPLY_QUEUES } from "@svc/contracts";
 import type { ChannelId, QueueName, ReplyJob } from "@svc/contracts";
 import type { JobToPublish, Queues } from "./queues.ts";
 
-/** Most chats that one job announces. */
+/** Maximum number of chats that one job announces. */
 const MAX_BUNDLED = 100;
 
 const PUSHING: readonly QueueName[] = PUSHING_CHANNELS.map((channel) => REPLY_QUEUES[channel]);
 const BUNDLED = new Set<QueueName>(Object.values(REPLY_QUEUES).filter((name) => !PUSHING.includes(name)));
 
 /**
- * Announces committed replies on the queue of the channel that the conversation belongs to. The same range announced twice
- * while its job waits is one job.
+ * Announces committed replies on the queue of the conversation's channel. Announcements of the same range are one job
+ * while that job waits.
  */
 export async function announceReply(
   queues: Pick<Queues, "publish">,
@@ -22,9 +22,8 @@ export async function announceReply(
 }
 
 /**
- * Returns the jobs that are published. Announcements for a channel whose receivers collect replies are bundled: one job for
- * several chats costs that channel and Redis less than one for each. A channel that pushes works on each chat separately, and
- * gets a job for each.
+ * Returns the jobs to publish. Channels whose receivers collect replies get bundles: one job for several chats costs
+ * less than one for each. A channel that pushes works on each chat separately, and gets a job for each.
  */
 export function bundleReplies(name: QueueName, jobs: JobToPublish<QueueName>[]): JobToPublish<QueueName>[] {
   if (!BUNDLED.has(name) || jobs.length < 2) return jobs;

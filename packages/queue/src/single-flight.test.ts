@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { singleFlight } from "./single-flight.ts";
 
-/** Calls that end when the test says so. */
+/** Calls that end when the test ends them. */
 function heldCalls() {
   const begun: { name: string; size: number; end: (result: string) => void; fail: (error: Error) => void }[] = [];
   const share = singleFlight<string>();
@@ -16,8 +16,8 @@ function heldCalls() {
   return { begun, call, sizes: () => begun.map(({ name, size }) => `${name} ${size}`) };
 }
 
-/** Lets everything run that waits for nothing. */
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+/** Runs everything that is ready to continue. */
+const runPending = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("callers who share calls", () => {
   test("are served at once when they are alone, one after the other", async () => {
@@ -34,7 +34,7 @@ describe("callers who share calls", () => {
     const { begun, call, sizes } = heldCalls();
     const first = call("a");
     const later = [call("a"), call("a"), call("a")];
-    await settle();
+    await runPending();
     expect(sizes()).toEqual(["a 1"]);
     begun[0]?.end("one");
     expect(await first).toEqual({ result: "one", size: 1, position: 1 });

@@ -1,15 +1,15 @@
-/** A caller's part in a call that several share. */
+/** A caller's share of a call. */
 export interface Share<Result> {
   result: Result;
-  /** How many share the call. */
+  /** Number of callers that share the call. */
   size: number;
-  /** The caller's place among them, in the order in which they came, from 1. */
+  /** The caller's position among them, in the order of arrival, from 1. */
   position: number;
 }
 
 /**
- * Lets callers share calls: whoever comes while a call of the same name is under way waits for the next one, which is
- * for all who came meanwhile. A caller alone does not wait. `run` gets how many it is for; its error is everyone's.
+ * Lets callers share calls: callers that arrive during a call of the same name share the next one. A single caller does
+ * not wait. `run` gets the number of callers; all of them get its error.
  */
 export function singleFlight<Result>(): (
   name: string,
@@ -20,7 +20,7 @@ export function singleFlight<Result>(): (
     resolve: (share: Share<Result>) => void;
     reject: (error: unknown) => void;
   }
-  // A name stands here while a call of it is under way, with those who wait for the next one.
+  // Names with a call in progress, each with the callers that wait for the next one.
   const waiting = new Map<string, Caller[]>();
 
   async function work(name: string): Promise<void> {

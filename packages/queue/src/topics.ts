@@ -4,12 +4,12 @@ import type { Queues } from "./queues.ts";
 const DELETIONS = "deletions";
 /** The unfinished reply of a conversation has grown. */
 const TEXTS = "unfinished-replies";
-/** Operators have come to a ticket, begun or stopped writing there, or gone. */
+/** Operators have opened or left a ticket, or started or stopped typing there. */
 const PRESENCE = "console-presence";
 /** The visitor of a conversation is writing. */
 const VISITOR_TYPING = "visitor-typing";
 
-/** Wakes up the sweeps that remove the content of a deleted object, on every replica. It may be lost. */
+/** Wakes up the sweeps that remove the content of a deleted object, on every replica. The wake-up may be lost. */
 export function announceDeletion(queues: Queues, id: string): void {
   queues.wakeUps.send(DELETIONS, [id]);
 }
@@ -19,7 +19,7 @@ export function followDeletions(queues: Queues, onDeletion: () => void): () => v
   return queues.wakeUps.listen(DELETIONS, onDeletion);
 }
 
-/** Wakes up what shows the unfinished reply of a conversation, on every replica. It may be lost. */
+/** Wakes up the streams that show the unfinished reply of a conversation, on every replica. The wake-up may be lost. */
 export function announceText(queues: Queues, ticketId: string): void {
   queues.wakeUps.send(TEXTS, [ticketId]);
 }
@@ -29,22 +29,27 @@ export function followTexts(queues: Pick<Queues, "wakeUps">, onText: (ticketIds:
   return queues.wakeUps.listen(TEXTS, onText);
 }
 
-/** Makes every replica that shows these tickets refetch which operators are there. It may be lost. */
+/** Makes every replica that shows these tickets refetch which operators are there. The wake-up may be lost. */
 export function announcePresence(queues: Pick<Queues, "wakeUps">, ticketIds: string[]): void {
   queues.wakeUps.send(PRESENCE, ticketIds);
 }
 
-/** Calls `notify` with the tickets whose operators have come, gone or begun to write, until the returned function is called. */
+/**
+ * Calls `notify` with the tickets on which operators have arrived, left or started typing, until the returned function
+ * is called.
+ */
 export function followPresence(queues: Pick<Queues, "wakeUps">, notify: (ticketIds: string[]) => void): () => void {
   return queues.wakeUps.listen(PRESENCE, notify);
 }
 
-/** Notifies the consoles on every replica that the visitor of a conversation is writing. It may be lost. */
+/**
+ * Notifies the consoles on every replica that the visitor of a conversation is typing. The notification may be lost.
+ */
 export function announceVisitorTyping(queues: Pick<Queues, "wakeUps">, ticketId: string): void {
   queues.wakeUps.send(VISITOR_TYPING, [ticketId]);
 }
 
-/** Calls `notify` with the conversations in which a visitor is writing, until the returned function is called. */
+/** Calls `notify` with the conversations in which a visitor is typing, until the returned function is called. */
 export function followVisitorTyping(
   queues: Pick<Queues, "wakeUps">,
   notify: (ticketIds: string[]) => void,

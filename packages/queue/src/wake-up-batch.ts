@@ -1,11 +1,11 @@
-/** What one message of a backend can carry. */
+/** Limits of one message of a backend. */
 export interface MessageLimits {
   maxIds: number;
-  /** All ids together, one more character each included. */
+  /** Total length of all ids, each with a separator. */
   maxChars: number;
 }
 
-/** Splits ids so that each part fits into one message. */
+/** Splits ids into parts that fit into one message each. */
 function split(ids: Iterable<string>, { maxIds, maxChars }: MessageLimits): string[][] {
   const parts: string[][] = [];
   let chars = Infinity;
@@ -23,8 +23,8 @@ function split(ids: Iterable<string>, { maxIds, maxChars }: MessageLimits): stri
 }
 
 /**
- * Collects the ids of one turn of the event loop, so that many wake-ups cost one message. `flush` gets at most what
- * `limits` allows a call.
+ * Collects the ids of one turn of the event loop, so that many wake-ups cost one message. Each call of `flush` is
+ * within `limits`.
  */
 export function createWakeUpBatch(flush: (topic: string, ids: string[]) => void, limits: MessageLimits) {
   const waiting = new Map<string, Set<string>>();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { checkPortsFree } from "@svc/http";
 import type { EarlyConfig } from "./load-config.ts";
 
-/** The port of each app that listens from its start on. The widget does so while its channel is enabled. */
+/** The port settings of the apps that listen from startup on. The widget listens while its channel is enabled. */
 const PORTS = {
   api: { setting: "SVC_API_PORT", port: ({ ports }) => ports.api },
   "tool-server": { setting: "SVC_TOOLS_PORT", port: ({ ports }) => ports.tools },
@@ -14,7 +14,7 @@ const PORTS = {
 /** An app that has a port of its own. */
 export type ListeningApp = keyof typeof PORTS;
 
-/** Whether this app listens on a port of its own as soon as it starts. */
+/** Returns true for an app that listens on a port of its own as soon as it starts. */
 export function listensAtStart(app: string): app is Exclude<ListeningApp, "widget"> {
   return app in PORTS && app !== "widget";
 }
@@ -22,7 +22,7 @@ export function listensAtStart(app: string): app is Exclude<ListeningApp, "widge
 /**
  * Checks the ports of these apps, and that of the metrics, before anything is opened or created. Throws PortTakenError
  * or CannotListenError. A host that is set in the database instead of SVC_BIND_HOST is not known yet: then loopback is
- * checked, and the start itself finds what is wrong with the other address.
+ * checked, and an error of the other address occurs during startup.
  */
 export async function checkPorts(
   apps: readonly ListeningApp[],
@@ -36,15 +36,15 @@ export async function checkPorts(
   ]);
 }
 
-/** Apps that always have their port; those of the others are in the settings, which are in the database. */
+/** Apps that always listen. Whether the others do is a setting in the database. */
 export const UNSWITCHED_APPS: readonly ListeningApp[] = ["api", "console"];
 
 /** File of the data folder with the settings of the ports that the last run used, as a JSON array. */
 const REMEMBERED_FILE = "ports.json";
 
 /**
- * Remembers which apps have a port, for the check of the next start: what is enabled is in the database, which does not
- * run yet at that time. Written at the end of a run. Also read by scripts/check-start.mjs.
+ * Saves which apps have a port, for the check of the next start, at which the database with the settings does not run
+ * yet. Written at the end of a run. Also read by scripts/check-start.mjs.
  */
 export async function rememberPorts(dataDir: string, apps: readonly ListeningApp[]): Promise<void> {
   const file = join(dataDir, REMEMBERED_FILE);
@@ -53,8 +53,8 @@ export async function rememberPorts(dataDir: string, apps: readonly ListeningApp
 }
 
 /**
- * Removes what was remembered: while the product runs, which may be killed, and when the settings are changed while it does
- * not run.
+ * Removes the saved list: at startup, because the process may be killed, and when the settings change while the product
+ * does not run.
  */
 export async function forgetPorts(dataDir: string): Promise<void> {
   await rm(join(dataDir, REMEMBERED_FILE), { force: true });

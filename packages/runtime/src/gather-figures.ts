@@ -16,7 +16,7 @@ function showDepths(depths: readonly QueueDepth[]): void {
   }
 }
 
-/** What was true once is not shown for now. */
+/** Hides gauges whose values are outdated. */
 function hideDepths(): void {
   clearGauge("svc_queue_waiting");
   clearGauge("svc_queue_due");
@@ -24,12 +24,13 @@ function hideDepths(): void {
   clearGauge("svc_queue_dead");
 }
 
-/** Shortest time between two reads of the storage figures. */
+/** Minimum interval between two reads of the storage metrics. */
 const STORAGE_EVERY_MS = 60_000;
 
 function showStorage({ projects, totalBytes, limits }: StorageUsage): void {
   hideStorage();
-  // No figure is by project: each would be one more for every customer. The log and doctor name the projects.
+  // No metric has a label for the project, since each customer would add a time series. The log and `svc doctor` name
+  // the projects.
   const bytesOf = new Map<StoredKind, number>();
   for (const { kinds } of projects) {
     for (const [kind, bytes] of Object.entries(kinds) as [StoredKind, number][]) {
@@ -48,8 +49,8 @@ function hideStorage(): void {
 }
 
 /**
- * Gathers, whenever the figures of this process are looked at and only then, what is known by asking: what runs, whether
- * it is ready, whether its servers answer, and the queues. Until the answer is called.
+ * Collects metrics at each scrape, and only then: running services, readiness, reachability of the servers, and the
+ * queues. Returns a function that ends this.
  */
 export function gatherFigures(
   app: string,

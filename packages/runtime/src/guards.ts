@@ -8,7 +8,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   "postgresql:": 5432,
 };
 
-/** The port that a connection URL means; none when it names no single one. */
+/** Returns the ports of a connection URL; none if it does not name a single one. */
 function portsOf(url: string | undefined): number[] {
   if (url === undefined) return [];
   const { protocol, port } = new URL(url);
@@ -18,12 +18,12 @@ function portsOf(url: string | undefined): number[] {
 
 const WEB_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-/** Knows what is plainly no public host by its text. */
+/** Rejects URLs whose host is not public by its text. */
 const publicOnly = createAddressGuard({ allow: [], allowLoopback: false, ownPorts: [] });
 
 /**
- * The port of a web server that this product calls. One that is not written counts only where the host is plainly not
- * public, as in http://ollama/: with https://api.example.com no server on port 443 of one's own network is meant.
+ * Returns the port of a web server that this product calls. A default port counts only if the host is not public, as in
+ * http://ollama/: https://api.example.com does not protect port 443 of the own network.
  */
 function webPortsOf(url: string | undefined): number[] {
   if (url === undefined) return [];
@@ -34,8 +34,9 @@ function webPortsOf(url: string | undefined): number[] {
 }
 
 /**
- * Ports of this product, its Postgres, its Redis and its servers of embeddings and language models: requests on behalf
- * of others never go there on an address that is not public, whatever is allowed ("Which addresses can be called" in docs/webhooks.md).
+ * Returns the ports of this product and of its Postgres, Redis, embedding and model servers. Requests on behalf of
+ * others never reach them on an address that is not public, whatever is allowed ("Which addresses can be called" in
+ * docs/webhooks.md).
  */
 export function ownPortsOf(
   config: Pick<Config, "databaseUrl" | "directUrl" | "redisUrl" | "ports" | "embeddings" | "models">,
@@ -56,9 +57,9 @@ export function ownPortsOf(
 }
 
 /**
- * The guard of everything that is fetched on behalf of others, as the pages of a knowledge base: public addresses, and
- * what `SVC_FETCH_ALLOW` names. Loopback only where it is named, and never the product's own ports and servers: unlike
- * a callback, which a developer may well receive on the same machine, a page there would be shown to any caller.
+ * Creates the guard of requests that fetch content on behalf of others, such as pages of a knowledge base: public
+ * addresses and those in `SVC_FETCH_ALLOW`. Loopback must be listed, and the product's own ports and servers are never
+ * allowed: unlike a callback, which a developer may receive on the same machine, a fetched page is shown to the caller.
  */
 export function createFetchGuard(
   config: Pick<Config, "databaseUrl" | "directUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "fetchAllow">,
@@ -75,9 +76,10 @@ export function createFetchGuard(
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || host.startsWith("127.");
 
 /**
- * The guard of callbacks: public addresses, and what `SVC_WEBHOOK_ALLOW` names. Loopback too, but only while the
- * product is for this machine alone: every port bound to loopback and no proxy before it. Never the product's own ports
- * and servers. `findHost` returns where the HTTP API listens now; the other ports listen there too or on loopback.
+ * Creates the guard of callbacks: public addresses and those in `SVC_WEBHOOK_ALLOW`. Loopback is allowed only while the
+ * product serves this machine alone: every port is bound to loopback and there is no proxy. The product's own ports and
+ * servers are never allowed. `findHost` returns where the HTTP API listens now; the other ports listen there too or on
+ * loopback.
  */
 export function createWebhookGuard(
   config: Pick<

@@ -12,7 +12,7 @@ const NEEDED = {
   SVC_SECRET_KEY: "0123456789abcdef0123456789abcdef",
 };
 
-/** A bad value of every setting that can have one, with a text in it that must not come out. */
+/** A bad value of every setting that can have one; it contains a text that must not be shown. */
 const BAD = {
   DATABASE_URL: `mysql://user:${PLANTED}@localhost/svc`,
   DATABASE_DIRECT_URL: `mysql://${PLANTED}`,
@@ -40,14 +40,14 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Writes a file and answers its path. */
+/** Writes a file and returns its path. */
 async function fileWith(text: string): Promise<string> {
   const path = join(folder, `value-${Math.random()}`);
   await writeFile(path, text);
   return path;
 }
 
-/** The faults that a reader finds. */
+/** Returns the errors that a reader throws. */
 function errorsOf(read: () => unknown): string[] {
   try {
     read();
@@ -255,7 +255,7 @@ describe("a value in a file", () => {
       OTEL_TRACES_SAMPLER_ARG: "0.25",
     };
     const value = good[name] ?? "1234";
-    // An address for embeddings needs a model beside it, a provider of single sign-on an id and a secret, a mail server a sender.
+    // A server of embeddings needs a model, a provider of single sign-on an id and a secret, a mail server a sender.
     const needed = {
       DATABASE_URL: NEEDED.DATABASE_URL,
       SVC_EMBEDDINGS_MODEL: "nomic-embed-text",

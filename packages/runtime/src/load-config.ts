@@ -17,8 +17,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Values = { [Name in SettingName]: z.output<(typeof SETTINGS)[Name]["schema"]> };
 
 /**
- * What makes embeddings: an OpenAI-compatible server with the model that it is asked for, or a model in a folder, which
- * nobody has looked into yet.
+ * Source of embeddings: an OpenAI-compatible server and its model, or a folder with a model, which is not checked yet.
  */
 export type EmbeddingsConfig = { baseUrl: string; model: string; apiKey?: string } | { dir: string };
 
@@ -27,49 +26,49 @@ export interface OidcConfig {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** What people know it by. */
+  /** Display name of the provider. */
   name: string;
-  /** The role of who signs in and is no operator yet; undefined where only operators are let in. */
+  /** Role of people who sign in and are not operators yet; undefined if only operators may sign in. */
   createRole: { project: string; role: OperatorRole } | undefined;
 }
 
 /** Where the spans of this process are sent. */
 export interface TracingSettings extends Pick<TracingConfig, "endpoint" | "protocol" | "headers" | "sampleRatio"> {
-  /** Undefined: `svc-` and the name of the app. */
+  /** Name of the service in traces; `svc-` and the name of the app if undefined. */
   serviceName: string | undefined;
 }
 
-/** What the environment says, with defaults; the store and the secret key may still be missing. */
+/** The environment with defaults; the store and the secret key may still be missing. */
 export interface EarlyConfig {
   databaseUrl: string | undefined;
-  /** The same database without a pooler in between; undefined if it is that of `databaseUrl`. */
+  /** URL of the same database without a pooler; undefined if it is `databaseUrl`. */
   directUrl: string | undefined;
   redisUrl: string | undefined;
   adminKey: string | undefined;
   secretKey: string | undefined;
-  /** The file that the secret key comes from; undefined where the variable itself holds it. */
+  /** File that contains the secret key; undefined if the variable itself does. */
   secretKeyFile: string | undefined;
   dataDir: string;
   storageLimits: StorageLimits;
-  /** S3-compatible store for files; undefined: they stay in PostgreSQL. */
+  /** S3-compatible store for files; PostgreSQL stores them if undefined. */
   filesUrl: string | undefined;
   bindHost: string | undefined;
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
   trustProxy: string[];
   publicUrls: string[];
-  /** What emails are sent through; undefined where none are sent. */
+  /** Mail server and sender of emails; undefined if none are sent. */
   email: { server: SmtpServer; from: Sender } | undefined;
-  /** Public URL of the console for links in emails, without a slash at its end. */
+  /** Public URL of the console for links in emails, without a trailing slash. */
   consoleUrl: string;
-  /** Public URL of the widget's port for links in emails, without a slash at its end. */
+  /** Public URL of the widget's port for links in emails, without a trailing slash. */
   widgetUrl: string;
   /** Web sites whose pages may call the HTTP API. */
   corsOrigins: string[];
-  /** What may be open at once in this process. */
+  /** Maximum numbers of open calls in this process. */
   ceilings: {
-    /** Long polls and event streams of a key from one address; calls that follow pulls of models have a number of their own. */
+    /** Long polls and event streams per key and address; calls that follow model pulls have a limit of their own. */
     openCalls: number;
-    /** Calls of a key from one address that wait for the reply to their message. */
+    /** Calls that wait for the reply to their message, per key and address. */
     heldCalls: number;
     socketsPerAddress: number;
     sockets: number;
@@ -78,34 +77,34 @@ export interface EarlyConfig {
   webhookAllow: string[];
   /** Hosts and networks that knowledge bases may be read from although they are not public. */
   fetchAllow: string[];
-  /** What makes embeddings; undefined where searches go by words alone. */
+  /** Source of embeddings; undefined if searches use words only. */
   embeddings: EmbeddingsConfig | undefined;
-  /** Servers with language models; undefined where agents quote only. */
+  /** Servers with language models; undefined if agents only quote. */
   models: ModelsConfig | undefined;
   /** Timeout and prices of calls to language models, wherever their servers are configured. */
   modelCalls: Pick<ModelsConfig, "timeoutMs" | "prices">;
-  /** True if the environment sets the server that is used first, so that no stored one is. */
+  /** True if the environment sets the first server, so that a stored one is ignored. */
   isModelServerFixed: boolean;
-  /** Where Telegram's Bot API is, or a Bot API server of one's own. */
+  /** URL of Telegram's Bot API, or of a self-hosted Bot API server. */
   telegramApiRoot: string;
-  /** Where spans are sent; undefined where nothing is traced. */
+  /** Where spans are sent; undefined if tracing is off. */
   tracing: TracingSettings | undefined;
-  /** Single sign-on of operators; undefined where they sign in by password only. */
+  /** Single sign-on of operators; undefined if they sign in with a password only. */
   oidc: OidcConfig | undefined;
   logLevel: Values["SVC_LOG_LEVEL"];
   queuePrefix: string;
   isProduction: boolean;
 }
 
-/** The configuration of a process: read once, at its start. */
+/** The configuration of a process, read once at startup. */
 export interface Config extends EarlyConfig {
   databaseUrl: string;
-  /** The same database without a pooler in between: for `LISTEN`, session locks, migrations and backups. */
+  /** URL of the same database without a pooler: for `LISTEN`, session locks, migrations and backups. */
   directUrl: string;
   secretKey: string;
 }
 
-/** Bad configuration: names every bad value, and never shows one. */
+/** Invalid configuration: names every invalid setting, and never shows a value. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -120,7 +119,7 @@ export class ConfigError extends Error {
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** The text of a setting: from its variable, or from the file that `NAME_FILE` names. */
+/** Returns the text of a setting: from its variable, or from the file that `NAME_FILE` names. */
 function readText(env: Environment, name: SettingName, errors: string[]): string | undefined {
   const direct = env[name] === "" ? undefined : env[name];
   const file = env[`${name}_FILE`];
@@ -138,7 +137,7 @@ function readText(env: Environment, name: SettingName, errors: string[]): string
   }
 }
 
-/** Reads the environment. Throws ConfigError with all faults at once. */
+/** Reads the environment. Throws ConfigError with all errors at once. */
 // oxlint-disable-next-line max-lines-per-function -- One setting per line.
 export function readEnvironment(env: Environment): EarlyConfig {
   const errors: string[] = [];
@@ -170,7 +169,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     if (values.SVC_OIDC_ISSUER !== undefined && !isThere) errors.push(`${name} is required with SVC_OIDC_ISSUER`);
   }
   if (errors.length > 0) throw new ConfigError(errors);
-  // Every name was parsed by its own schema just above.
+  // Each value was parsed by its own schema above.
   const parsed = values as Values;
   return {
     databaseUrl: parsed.DATABASE_URL,
@@ -258,7 +257,7 @@ const modelCallsOf = ({ SVC_LLM_TIMEOUT_MS: timeoutMs, SVC_LLM_PRICES: prices = 
   prices,
 });
 
-/** The servers with language models, those of `SVC_LLM_BASE_URL` first. */
+/** Returns the servers with language models, those of `SVC_LLM_BASE_URL` first. */
 function modelsOf(values: Values): ModelsConfig | undefined {
   const { SVC_LLM_BASE_URL: baseUrl, SVC_ANTHROPIC_API_KEY: anthropicKey, SVC_OLLAMA_BASE_URL: ollamaUrl } = values;
   const providers: ModelProviderConfig[] = [];
@@ -266,7 +265,7 @@ function modelsOf(values: Values): ModelsConfig | undefined {
     providers.push({ ...provider, ...(apiKey === undefined ? {} : { apiKey }) });
   if (baseUrl !== undefined) {
     const provider = modelProviderOf({ baseUrl, api: values.SVC_LLM_API, apiKey: values.SVC_LLM_API_KEY });
-    // Where an Ollama is configured, its address tells, whatever its port.
+    // An address that is the configured Ollama is one, whatever its port.
     const isOllama =
       provider.api === "openai" && ollamaUrl !== undefined && baseUrl.replace(/\/+$/, "") === ollamaApi(ollamaUrl);
     const name = isOllama ? "ollama" : provider.api;
@@ -286,7 +285,7 @@ function modelsOf(values: Values): ModelsConfig | undefined {
   };
 }
 
-/** The configuration of an app. Throws ConfigError when something is wrong or missing. */
+/** Returns the configuration of an app. Throws ConfigError if a setting is invalid or missing. */
 export function loadConfig(env: Environment): Config {
   const early = readEnvironment(env);
   const { databaseUrl, directUrl = databaseUrl, secretKey } = early;

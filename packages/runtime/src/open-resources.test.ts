@@ -74,14 +74,14 @@ async function runSql<Row extends object>(url: string, text: string): Promise<Ro
   }
 }
 
-/** The same server and user, another part of the URL. */
+/** Returns the URL with a part changed, for the same server and user. */
 function changed(url: string, change: (url: URL) => void): string {
   const other = new URL(url);
   change(other);
   return other.href;
 }
 
-/** How many connections an app has to the database of this file. */
+/** Counts the connections of an app to the database of this file. */
 async function countConnections(): Promise<number> {
   const rows = await runSql<{ count: string }>(
     database.url,
@@ -107,7 +107,7 @@ describe("resources", () => {
 });
 
 describe("a process does not start", () => {
-  /** Opens in vain and answers what a person is told; nothing stays open. */
+  /** Returns the error message of a start that fails; closes everything. */
   async function refusal(config: Config): Promise<string> {
     const error: unknown = await open(config).catch((problem: unknown) => problem);
     expect(error).toBeInstanceOf(StartError);
@@ -148,7 +148,7 @@ describe("a process does not start", () => {
     const text = await refusal(configOf(database.url, { SVC_SECRET_KEY: other }));
     expect(text).toMatch(/^SVC_SECRET_KEY is not the key .* Set it to the key used at the first startup\.$/);
     expect(text).not.toContain(other);
-    // The right one still is.
+    // The correct key still opens it.
     expect(await (await open(configOf(database.url))).store.ping()).toBe(true);
   });
 
@@ -184,7 +184,7 @@ test("a process that starts before its store waits for it and says so", async ()
   await waitFor(() => lines().some(({ level, msg }) => level === "warn" && msg?.includes("waiting")), {
     what: "the process to say that it waits",
   });
-  // From now on there is something at this address: a way to the real one.
+  // From now on the address accepts connections and forwards them to the real server.
   const real = new URL(database.url);
   const way = createServer((client) => {
     const server = connect(Number(real.port), real.hostname);
@@ -215,7 +215,7 @@ test("a process starts while its Redis cannot be reached, and says once that mes
   async () => {
     const redis = await startRedis();
     try {
-      await tellRedis(redis.port, "CONFIG SET maxmemory-policy allkeys-lru");
+      await sendToRedis(redis.port, "CONFIG SET maxmemory-policy allkeys-lru");
       const { log, lines } = collectLog();
       const config = configOf(database.url, { REDIS_URL: redis.url });
       opened.push(await openResources(config, { app: "test", log }));
@@ -225,7 +225,7 @@ test("a process starts while its Redis cannot be reached, and says once that mes
       await closeAll();
       const production = configOf(database.url, { REDIS_URL: redis.url, NODE_ENV: "production" });
       await expect(open(production)).rejects.toThrow(/allkeys-lru.*Set "maxmemory-policy noeviction"/);
-      await tellRedis(redis.port, "CONFIG SET maxmemory-policy noeviction");
+      await sendToRedis(redis.port, "CONFIG SET maxmemory-policy noeviction");
       expect(await (await open(production)).store.ping()).toBe(true);
       await closeAll();
     } finally {
@@ -234,8 +234,8 @@ test("a process starts while its Redis cannot be reached, and says once that mes
   },
 );
 
-/** Sends one command to a Redis and waits for its answer. */
-async function tellRedis(port: number, command: string): Promise<void> {
+/** Sends one command to a Redis and waits for its response. */
+async function sendToRedis(port: number, command: string): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   const answer = new Promise<string>((resolve, reject) => {
     socket.once("data", (data) => resolve(data.toString()));

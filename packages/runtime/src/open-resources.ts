@@ -24,7 +24,7 @@ import { createFetchGuard } from "./guards.ts";
 import type { Config } from "./load-config.ts";
 
 /**
- * Brings our own schema and that of the queues up to this version. Safe to repeat and to run concurrently. Throws
+ * Migrates our own schema and that of the queues to this version. Safe to repeat and to run concurrently. Throws
  * StartError behind a pooler in transaction mode.
  */
 export async function migrateAll(directUrl: string, log: Log): Promise<void> {
@@ -34,7 +34,7 @@ export async function migrateAll(directUrl: string, log: Log): Promise<void> {
   await migrateQueues(directUrl, log);
 }
 
-/** Throws StartError if a pooler gives each transaction another connection. `user` is what needs more than that. */
+/** Throws StartError if a pooler gives each transaction another connection. `user` names what needs a session. */
 function requireSessions(pooler: PoolerMode | null, user: string): void {
   if (pooler !== "transaction") return;
   throw new StartError(
@@ -42,11 +42,11 @@ function requireSessions(pooler: PoolerMode | null, user: string): void {
   );
 }
 
-/** Why a start did not reach PostgreSQL. */
+/** Reason why PostgreSQL was not reached at startup. */
 interface StoreProblem {
-  /** In words, without addresses and passwords. */
+  /** Description without addresses and passwords. */
   words: string;
-  /** True if waiting does not help, because somebody has to correct a setting. */
+  /** True if waiting does not help, because a setting has to be corrected. */
   isLasting: boolean;
 }
 
@@ -57,7 +57,7 @@ const POOLER = {
   isLasting: true,
 };
 
-/** By SQLSTATE or by the code of the system. */
+/** By SQLSTATE or system error code. */
 const ERRORS: Readonly<Record<string, StoreProblem>> = {
   "28P01": CREDENTIALS,
   "28000": CREDENTIALS,
@@ -76,7 +76,7 @@ const ERRORS: Readonly<Record<string, StoreProblem>> = {
   ENETUNREACH: { words: "there is no route to the host in DATABASE_URL", isLasting: false },
 };
 
-/** Says in words why PostgreSQL was not reached, and whether waiting for it can help. */
+/** Explains why PostgreSQL was not reached, and whether waiting can help. */
 export function explainStoreError(error: unknown): StoreProblem {
   const certificate = explainCertificateError(error);
   if (certificate !== null) return { words: certificate, isLasting: true };
@@ -86,17 +86,17 @@ export function explainStoreError(error: unknown): StoreProblem {
   return known ?? { words: "see the attached error", isLasting: false };
 }
 
-/** Far more than a network takes, far less than what receivers of callbacks accept as the age of a signature (5 min). */
+/** Much more than network delay, much less than the signature age that receivers of callbacks accept (5 min). */
 const TOLERANCE_MS = 30_000;
 
 /**
- * Compares the clock of this process with that of the database, which all processes share. Answers in words when they
- * are more than 30 s apart, and null otherwise. Rejects as the store does.
+ * Compares the clock of this process with that of the database, which all processes share. Returns a description if
+ * they differ by more than 30 s, else null. Rejects as the store does.
  */
 export async function findClockProblem(store: Pick<Store, "readTimeMs">): Promise<string | null> {
   const before = Date.now();
   const there = await store.readTimeMs();
-  // The answer is from between the two moments.
+  // The database read its clock at some time between the two readings.
   const apart = Math.round((before + Date.now()) / 2 - there);
   if (Math.abs(apart) <= TOLERANCE_MS) return null;
   const seconds = Math.round(Math.abs(apart) / 1_000);
@@ -104,25 +104,25 @@ export async function findClockProblem(store: Pick<Store, "readTimeMs">): Promis
   return `The clock of this machine is ${by} ${apart > 0 ? "ahead of" : "behind"} the database's clock. Callback signatures and sign-ins contain timestamps and may be rejected: synchronize both with NTP.`;
 }
 
-/** What every service gets. */
+/** Resources that every service gets. */
 export interface Resources {
   config: Config;
   store: Store;
   queues: Queues;
-  /** What searches by meaning; null where nothing makes embeddings, and searches go by words alone. */
+  /** Embeddings for semantic search; null if none are configured and searches use words only. */
   embeddings: Embeddings | null;
-  /** What agents answer with; while no server with language models is configured, they quote. */
+  /** Language models of agents; agents quote while no server is configured. */
   models: LanguageModels;
-  /** Which models there are, and what pulls them. */
+  /** Lists models and pulls them. */
   catalogue: ModelCatalogue;
-  /** Finds what an agent can call, through the guard of everything that is called on behalf of others. */
+  /** Opens the tools of agents, through the guard of requests on behalf of others. */
   openTools: ToolOpener;
-  /** Sends emails; null where no mail server is configured. */
+  /** Sends emails; null if no mail server is configured. */
   mailer: Mailer | null;
   log: Log;
 }
 
-/** Something that keeps a process from starting, with what to do about it. */
+/** An error that prevents startup, with what to do about it. */
 export class StartError extends Error {
   constructor(message: string) {
     super(message);
@@ -130,10 +130,10 @@ export class StartError extends Error {
   }
 }
 
-/** What a secret key that opens nothing means. */
+/** Meaning of a secret key that opens no stored secret. */
 const WRONG_KEY = "is not the key that this database was set up with; sealed secrets cannot be decrypted.";
 
-/** How long a start waits for Redis to say how it is set up. */
+/** Timeout for reading Redis's settings at startup. */
 const POLICY_WAIT_MS = 2_000;
 const RETRY_MS = 500;
 const REPORT_EVERY = 20;
@@ -143,7 +143,10 @@ function codeIn(error: unknown): string {
   return code === undefined ? "" : ` (${code})`;
 }
 
-/** Waits until the store answers; says so at once and every ten seconds. Throws StartError where waiting cannot help. */
+/**
+ * Waits until the store responds; logs the reason at once and every ten seconds. Throws StartError if waiting cannot
+ * help.
+ */
 export async function waitForStore(
   url: string,
   log: { warn(fields: object, text: string): void },
@@ -161,7 +164,7 @@ export async function waitForStore(
   }
 }
 
-/** Throws StartError when the folder of a model lacks something: it will not be there before somebody puts it there. */
+/** Throws StartError if the folder of a model is incomplete, since waiting does not help. */
 function sourceOf(embeddings: NonNullable<Config["embeddings"]>): EmbeddingSource {
   if (!("dir" in embeddings)) return embeddings;
   try {
@@ -172,12 +175,12 @@ function sourceOf(embeddings: NonNullable<Config["embeddings"]>): EmbeddingSourc
   }
 }
 
-/** A change of the model settings takes effect within this time, or twice that in other processes. */
+/** A change of the model settings takes effect within this time, or within twice this time in other processes. */
 const MODEL_SETTINGS_MS = 1_000;
 
 /**
  * Creates the function that reads the configuration of language models, at most once a second: the stored server before
- * the providers of the environment, unless that sets the first server or one of the same name.
+ * the providers of the environment, unless the environment sets the first server or one of the same name.
  */
 function createModelsFinder({ models, modelCalls, isModelServerFixed }: Config, store: Store): FindModelsConfig {
   const own = models ?? null;
@@ -190,16 +193,16 @@ function createModelsFinder({ models, modelCalls, isModelServerFixed }: Config, 
     const provider = modelProviderOf({ baseUrl: stored.baseUrl, api: stored.api, apiKey });
     const others = own?.providers ?? [];
     if (others.some(({ name }) => name === provider.name)) return { config: own };
-    // Not SVC_LLM_MODEL: it names a model of another server, and the questions for it are not for this one.
+    // SVC_LLM_MODEL is ignored: it names a model of another server, whose data must not be sent here.
     return { config: { providers: [provider, ...others], defaultModel: stored.model, ...modelCalls } };
   };
   return async () => (await cache.get("models", read))?.config ?? null;
 }
 
 /**
- * Opens what services work with: log, store, queues. Waits for the store, or rejects at once as pg does where `waits` is
- * false; refuses a schema that this version does not know, a secret key that is not the one of this store, a folder that
- * is to have a model and has none, and (in production) a Redis that may drop jobs.
+ * Opens the resources of services: log, store, queues. Waits for the store, or rejects at once as pg does if `waits` is
+ * false. Rejects a schema of a newer version, a secret key that does not belong to the store, an incomplete model
+ * folder, and (in production) a Redis that may evict jobs.
  */
 export async function openResources(
   config: Config,
@@ -242,7 +245,7 @@ export async function openResources(
   });
   const embeddings = source === null ? null : openEmbeddings({ ...source, store, log });
   const { models, catalogue } = followModels(createModelsFinder(config, store), { log, store });
-  // So that the health of configured providers is known from the start.
+  // Loads the health of configured providers from the start.
   await models.config();
   const policyProblem = await queues.findPolicyProblem(POLICY_WAIT_MS);
   if (policyProblem !== null && config.isProduction) {

@@ -5,8 +5,8 @@ import { StartError } from "./open-resources.ts";
 import type { Config } from "./load-config.ts";
 
 /**
- * Returns the keys by which push services recognize this installation; makes them when they are first asked for. They never
- * change: browsers subscribe to their public key. Throws StartError if they were sealed with another secret key.
+ * Returns the keys by which push services recognize this installation; creates them on first use. They never change:
+ * browsers subscribe to their public key. Throws StartError if they were sealed with another secret key.
  */
 export async function readPushKeys({ sealer, pushSubscriptions }: Store): Promise<PushKeys> {
   const made = await makePushKeys();
@@ -17,7 +17,7 @@ export async function readPushKeys({ sealer, pushSubscriptions }: Store): Promis
   return { publicKey: stored.publicKey, privateKey };
 }
 
-/** Whom a push service can contact: the sender of emails, else the public URL of the console. */
+/** Contact for push services: the sender of emails, else the public URL of the console. */
 const contactOf = ({ email, consoleUrl }: Pick<Config, "email" | "consoleUrl">) =>
   email === undefined ? consoleUrl.replace(/^http:/, "https:") : `mailto:${email.from.address}`;
 

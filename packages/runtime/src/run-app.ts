@@ -8,12 +8,12 @@ import type { Resources } from "./open-resources.ts";
 import { runServices } from "./run-services.ts";
 import type { Running } from "./run-services.ts";
 
-/** What a library leaves behind after its close gets this long to end by itself. */
+/** Time for timers and handles that a library leaves behind after its close. */
 const LINGER_MS = 500;
 
 /**
- * Ends a process that has nothing left to do. BullMQ keeps a timer of 30 s after a lost connection that its close does
- * not end, and such a process must not outlive its supervisor's patience.
+ * Ends a process that has no work left. After a lost connection, BullMQ leaves a timer of 30 s, and the process must
+ * end before its supervisor kills it.
  */
 function exitSoon(): void {
   setTimeout(() => process.exit(), LINGER_MS).unref();
@@ -26,15 +26,15 @@ export async function exitOnceStopped({ stopped }: Pick<Running, "stopped">): Pr
 }
 
 /**
- * What the `main.ts` of an app does: reads the configuration, opens the resources, runs the service. A fault of the
- * configuration is one clear log line and exit code 78 (EX_CONFIG), any other failure to start is exit code 1.
+ * Runs an app, as its `main.ts`: reads the configuration, opens the resources, runs the service. A configuration error
+ * is one log line and exit code 78 (EX_CONFIG); any other startup error is exit code 1.
  */
 export async function runApp(
   app: string,
   env: Readonly<Record<string, string | undefined>>,
   makeService: (resources: Resources) => Service,
 ): Promise<void> {
-  // As the first process of a container, Node ends at a signal only when somebody listens; runServices does later.
+  // As PID 1 of a container, Node.js ends at a signal only if there is a listener; runServices adds its own later.
   const quit = () => process.exit(0);
   process.once("SIGTERM", quit).once("SIGINT", quit);
   try {

@@ -5,7 +5,7 @@ import { loadConfig } from "./load-config.ts";
 import type { Resources } from "./open-resources.ts";
 import { runServices } from "./run-services.ts";
 
-/** What has happened, in its order. */
+/** The events so far, in order. */
 let events: string[];
 let lines: ReturnType<typeof collectLog>["lines"];
 let resources: Resources;
@@ -15,7 +15,7 @@ const note = (event: string) => {
   return Promise.resolve();
 };
 
-/** Of the processes that run, nothing is known to these tests. */
+/** Stands in for the store of processes. */
 const processes = {
   beat: () => Promise.resolve([]),
   end: () => Promise.resolve(),
@@ -27,13 +27,13 @@ function makeResources(env: Record<string, string> = {}): Resources {
   return {
     config: loadConfig({ DATABASE_URL: "postgres://nobody@127.0.0.1/none", SVC_SECRET_KEY: "x".repeat(32), ...env }),
     log: collected.log,
-    // Of stores and queues, running services closes them, and says that the process runs.
+    // runServices closes the store and the queues, and records that the process runs.
     store: { processes, close: () => note("close store") },
     queues: { backend: "postgres", close: () => note("close queues") },
   } as unknown as Resources;
 }
 
-/** A service that notes what is done with it, with parts of it replaced. */
+/** A service that records calls, with parts of it replaced. */
 function fake(name: string, running: Partial<RunningService> = {}, start?: () => Promise<void>): Service {
   return {
     name,
@@ -210,7 +210,7 @@ describe("the port for health checks", () => {
   });
 });
 
-/** A process that runs fake services: what they do is on its output, and its code is given. */
+/** Starts a process with fake services, which log to its output; resolves to its exit code. */
 async function runProcess(services: string) {
   const child = await spawnChild({
     name: "services",
@@ -223,7 +223,7 @@ async function runProcess(services: string) {
       `import { runServices } from "@svc/runtime";
        import { createLog } from "@svc/log";
        const say = async (text) => console.log(text);
-       // Like a server, a fake service keeps its process alive until it is stopped.
+       // Like a server, a fake service keeps the process alive until it is stopped.
        const fake = (name, { start, stop } = {}) => ({ name, async start() {
          const alive = setInterval(() => undefined, 1_000);
          await say("start " + name);

@@ -7,23 +7,23 @@ import { closeResources } from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
 import { watchMemory, watchProcesses } from "./watch-processes.ts";
 
-/** What runs. */
+/** The running services of a process. */
 export interface Running {
-  /** Addresses to show to a person, by what they are. */
+  /** URLs for display, by name. */
   urls: Record<string, string>;
-  /** What did not open, by the name of its address, each with a sentence that says why and what to do. */
+  /** Services that did not start, by the name of their URL, each with the reason and what to do. */
   problems: Record<string, string>;
-  /** Stops everything in the reverse order of the start and closes the resources. Safe to call twice. */
+  /** Stops everything in reverse order and closes the resources. Safe to call twice. */
   stop(): Promise<void>;
-  /** Resolves when everything has stopped. */
+  /** Resolves after everything has stopped. */
   stopped: Promise<void>;
 }
 
-/** From the signal to the end of the process at the latest. */
+/** Maximum time from the signal to the end of the process. */
 const STOP_DEADLINE_MS = 9_500;
 const HEALTH_CLOSE_MS = 500;
 
-/** Says in words what kind of fault ends the process; the details are in the log. */
+/** Logs the kind of error that ends the process; the details are in the log line. */
 function watchHealth(resources: Resources, stop: () => Promise<void>): () => void {
   const fail = (error: unknown) => {
     resources.log.fatal({ error }, "unexpected error; the process exits");
@@ -41,10 +41,10 @@ function watchHealth(resources: Resources, stop: () => Promise<void>): () => voi
 }
 
 /**
- * Starts services in the given order and stops them, in reverse, at SIGTERM or SIGINT: not ready at once, then each has
- * its time to finish what it does. After 9.5 s the process ends whatever is left, and a second signal ends it at once.
- * When one does not start, the others are stopped and its error is thrown. A signal that comes while they start lets
- * the one that is starting finish, and no further one begins.
+ * Starts services in the given order and stops them in reverse at SIGTERM or SIGINT: they become unready at once, and
+ * then each has its time to finish. After 9.5 s the process ends in any case, and a second signal ends it at once. If a
+ * service fails to start, the others are stopped and its error is thrown. A signal during startup lets the starting
+ * service finish, and no other one starts.
  */
 // oxlint-disable-next-line max-lines-per-function -- Start and stop of a process share its state.
 export async function runServices(
@@ -62,8 +62,8 @@ export async function runServices(
   async function stopAll(): Promise<void> {
     isDraining = true;
     // Recorded first, so that a process killed during shutdown is not reported as crashed.
-    const recorded = tellStop?.({ hasCrashed });
-    // What is just starting can only be stopped once it has started; its error is thrown to the caller.
+    const recorded = recordStop?.({ hasCrashed });
+    // A starting service can only be stopped after its start; the caller gets its error.
     await Promise.allSettled([starting]);
     const steps = [
       ...started.map((service) => () => service.drain?.()),
@@ -129,7 +129,7 @@ export async function runServices(
   const urls: Record<string, string> = {};
   const problems: Record<string, string> = {};
   let endWatching: (() => Promise<void>) | undefined;
-  let tellStop: ReturnType<typeof watchProcesses> | undefined;
+  let recordStop: ReturnType<typeof watchProcesses> | undefined;
   async function watch(): Promise<void> {
     const forget = gatherFigures(app, resources, () => findProblem(isDraining, started));
     const tracing =
@@ -140,7 +140,7 @@ export async function runServices(
             (text) => log.warn({ fault: text }, "the trace collector rejects spans; they are dropped"),
           );
     const endMemory = watchMemory(log);
-    tellStop = watchProcesses(app, resources.store.processes, log);
+    recordStop = watchProcesses(app, resources.store.processes, log);
     endWatching = async () => {
       endMemory();
       forget();
@@ -176,7 +176,7 @@ export async function runServices(
   return { urls, problems, stop, stopped };
 }
 
-/** The first thing that keeps one of the services from its work, or null. */
+/** Returns the first reason why a service is not ready, or null. */
 async function findProblem(isDraining: boolean, services: readonly RunningService[]): Promise<string | null> {
   if (isDraining) return "stopping";
   for (const service of services) {

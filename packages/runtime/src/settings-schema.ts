@@ -73,21 +73,21 @@ const origins = list.refine((parts) => parts.every(isOrigin), {
   error: "origins such as https://app.example.com without a path, separated by commas, or * for all sites",
 });
 
-/** Of an app that shows pages of its own by a scheme of its own, such as `app://obsidian.md`. */
+/** Origin of an app with a scheme of its own, such as `app://obsidian.md`. */
 const APP_ORIGIN = /^(?!https?:|file:)[a-z][a-z0-9+.-]*:\/\/[\w.-]+$/;
 
-/** True for the origin of a web site or an app as browsers send it, and for `*`. */
+/** Returns true for the origin of a web site or an app as browsers send it, and for `*`. */
 function isOrigin(text: string): boolean {
   if (text === "*" || APP_ORIGIN.test(text)) return true;
   return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** True for an address, a network, or a host name without port, path or wildcard. */
+/** Returns true for an address, a network, or a host name without port, path or wildcard. */
 function isHostOrNetwork(text: string): boolean {
   return isAddressOrNetwork(text) || (/^[^\s/:@*[\]]+$/.test(text) && !/^[\d.]+$/.test(text));
 }
 
-/** True for an IP address, alone or with the length of a network's prefix, which is not 0: nobody is all the world. */
+/** Returns true for an IP address, or a network whose prefix length is not 0, which would be every address. */
 function isAddressOrNetwork(text: string): boolean {
   const [address = "", prefix, ...rest] = text.split("/");
   const version = isIP(address);
@@ -125,7 +125,7 @@ const prices = z.string().transform((text, context) => {
     const parsed = priceList.safeParse(JSON.parse(text));
     if (parsed.success) return parsed.data;
   } catch {
-    // Told just below, as any other value that is not valid.
+    // Reported below, like any other invalid value.
   }
   context.issues.push({ code: "custom", message: priceError, input: text });
   return z.NEVER;
@@ -137,7 +137,7 @@ const issuer = z
     error: "a URL that starts with https:// (or http:// on this machine), without a user name or password",
   });
 
-/** The headers of the environment variable of that name (OpenTelemetry, "OTLP exporter configuration"). */
+/** Parses the headers in an environment variable (OpenTelemetry, "OTLP exporter configuration"). */
 const otlpHeaders = z.string().transform((text, context) => {
   const headers: Record<string, string> = {};
   for (const pair of text.split(",").filter((part) => part.trim() !== "")) {
@@ -153,7 +153,7 @@ const otlpHeaders = z.string().transform((text, context) => {
   return headers;
 });
 
-/** A percent-encoded value of a header; null where it is not UTF-8, or has what no header may have. */
+/** Decodes a percent-encoded header value; null if it is not UTF-8, or has characters that headers must not contain. */
 function decodeValue(text: string): string | null {
   try {
     const value = decodeURIComponent(text);
@@ -165,7 +165,7 @@ function decodeValue(text: string): string | null {
 
 const oidcText = z.string().regex(/^[\x20-\x7e]{1,1000}$/, { error: "printable ASCII" });
 
-/** A role in a project or in all of them, as `svc operators create --role` takes it. */
+/** A role in one or all projects, in the format of `svc operators create --role`. */
 const createRole = z
   .string()
   .regex(/^(?:\*|[a-z0-9][a-z0-9-]{0,62}):(?:administrator|operator|viewer)$/, {
@@ -178,23 +178,22 @@ const createRole = z
 
 const isHttps = (url: string) => new URL(url).protocol === "https:";
 
-/** True for a URL of this machine itself, which needs no certificate. */
+/** Returns true for a URL of this machine, which needs no certificate. */
 function isOnThisMachine(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }
 
-/** Returns false for text that is no URL, too: another check reports it. */
+/** Returns false also for text that is not a URL, which another check reports. */
 function hasCredentials(text: string): boolean {
   return URL.canParse(text) && (new URL(text).username !== "" || new URL(text).password !== "");
 }
 
-/** Shortest `SVC_SECRET_KEY`; what is made for the embedded mode is longer. */
+/** Minimum length of `SVC_SECRET_KEY`; keys created for the embedded mode are longer. */
 const SECRET_KEY_MIN_CHARS = 32;
 
 /**
- * Every setting that is read from the environment when a process starts: its schema, what it means, and its default in
- * words. This record is the source of docs/configuration.md.
+ * All environment settings: schema, meaning, and default in words. docs/configuration.md is generated from this record.
  */
 export const SETTINGS = {
   DATABASE_URL: {

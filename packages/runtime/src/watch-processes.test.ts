@@ -22,7 +22,7 @@ const GONE: VanishedProcess = {
 const OWN_ID = "own";
 const DEAD_PID = 8;
 
-/** A store that knows of one process that has vanished, and can be away. */
+/** A store that reports one vanished process, and can be made unavailable. */
 function fakeProcesses() {
   const rows = new Map<string, ProcessFacts>();
   const vanished = [GONE];

@@ -9,39 +9,42 @@ const STATUS_FILE = "/proc/self/status";
 const KB = 1_024;
 
 /**
- * Bytes that the system cannot take back from a process, by the text of its status on Linux; null where it says nothing of
- * them. The files that it has mapped, such as its program, are in its resident set too, and do not count towards the limit
- * of its container.
+ * Returns the bytes that the system cannot reclaim from a process, from the text of its status on Linux; null if the
+ * text does not contain them. Mapped files, such as the program itself, are part of the resident set too, but do not
+ * count towards the container's limit.
  */
 export function parseOwnMemory(status: string): number | null {
   const [, kb] = /^RssAnon:\s+(\d+) kB$/m.exec(status) ?? [];
   return kb === undefined ? null : Number(kb) * KB;
 }
 
-/** What this process uses of what its container may; where the system does not tell, its resident set. */
+/**
+ * Returns the memory of this process that counts towards its container's limit; its resident set on systems that do not
+ * report it.
+ */
 export function readOwnMemory(): number {
-  // Elsewhere than on Linux there is no such file.
+  // This file exists on Linux only.
   const own = process.platform === "linux" ? parseOwnMemory(readFileSync(STATUS_FILE, "utf8")) : null;
   return own ?? process.memoryUsage.rss();
 }
 
 const POLL_MS = 5_000;
-/** From this share of its limit on a process is warned of, and again once it has been below the lower one. */
+/** A warning is logged above this share of the limit, and again only after usage was below the lower one. */
 const HIGH = 0.85;
 const CALM = 0.7;
 const MB = 1_000_000;
-/** What systems without a limit answer is beyond any machine. */
+/** Systems without a limit report more than any machine has. */
 const NO_LIMIT_BYTES = 2 ** 50;
 
 const isLimit = (bytes: number) => bytes > 0 && bytes <= NO_LIMIT_BYTES;
 
-/** What this process may use at most, as its container says; null where nothing limits it. */
+/** Returns the memory limit of this process's container; null if there is none. */
 function findMemoryLimit(): number | null {
   const bytes = process.constrainedMemory();
   return isLimit(bytes) ? bytes : null;
 }
 
-/** Says in words that a process nears the limit of its container; null while it does not, or where there is none. */
+/** Describes that a process is close to the limit of its container; null if it is not, or if there is no limit. */
 export function findMemoryProblem(usedBytes: number, limitBytes: number): string | null {
   if (!isLimit(limitBytes) || usedBytes < limitBytes * HIGH) return null;
   const used = Math.round(usedBytes / MB);
@@ -64,14 +67,14 @@ export function watchMemory(log: Log): () => void {
   return () => clearInterval(timer);
 }
 
-/** From this share of its limit on, the limit is what has most likely killed a process. */
+/** Above this share of its limit, memory is the most likely reason why a process was killed. */
 const NEAR = 0.8;
 
 const asMb = (bytes: number) => Math.round(bytes / MB);
 
 /**
- * Says in words that a process has ended without a stop, and what is likely to have ended it. The number is what it used when
- * it was last heard of, up to five seconds before its end.
+ * Describes that a process ended unexpectedly, and the likely reason. The memory usage is that of its last heartbeat,
+ * up to five seconds before its end.
  */
 export function describeVanished(gone: VanishedProcess): string {
   const { app, host, pid, heardAt, memoryBytes, memoryLimitBytes } = gone;
@@ -89,28 +92,28 @@ const BEAT_MS = 5_000;
 /** How long a shutdown waits for an unavailable database. After that, the process is reported as crashed. */
 const END_WAIT_MS = 1_000;
 
-/** The part of the store that knows which processes run. */
+/** The part of the store that records running processes. */
 type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "takeMissing" | "takeVanished">;
 
-/** True if a process with this id runs on this machine. */
+/** Returns true if a process with this id runs on this machine. */
 function isRunning(pid: number): boolean {
-  // The id of this process belonged to another one before it, as in a container that was started again.
+  // The id was reused: this process has it now, as in a restarted container.
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Anything else, such as EPERM, says that there is such a process.
+    // Any other error, such as EPERM, means that the process exists.
     return errorCode(error) !== "ESRCH";
   }
 }
 
 /**
- * Records in the store every five seconds that this process runs, and logs a warning about each process that has ended
- * without a stop: killed, for its memory or otherwise, or crashed. A process on this host has ended if its id is no longer
- * known; any other one if it was silent for 30 s. The latter is not checked within 30 s after this process itself could not
- * reach the store, since then the others may not have reached it either. Call the returned function when the stop begins:
- * it records that this process stops in order, or that it crashed.
+ * Records a heartbeat in the store every five seconds, and logs a warning about each process that ended unexpectedly:
+ * killed, for its memory or otherwise, or crashed. A process on this host has ended if its id does not exist; any other
+ * one if it sent no heartbeat for 30 s. The latter is not checked within 30 s after this process itself could not reach
+ * the store, since the others may not have reached it either. Call the returned function when the shutdown begins: it
+ * records whether this process stops as intended or crashed.
  */
 // oxlint-disable-next-line max-lines-per-function -- One watch whose functions share its state.
 export function watchProcesses(
@@ -122,7 +125,7 @@ export function watchProcesses(
   const host = hostname();
   const memoryLimitBytes = findMemoryLimit();
   let isEnded = false;
-  /** Since when each beat has been heard. By the clock of the machine, which also tells that it has slept. */
+  /** Time since which each heartbeat was recorded. By the wall clock, which also shows that the machine has slept. */
   let heardSince: number | null = null;
   let heardAt = 0;
 
@@ -167,7 +170,7 @@ export function watchProcesses(
   void beating.finally(beatLater);
 
   async function end(hasCrashed: boolean): Promise<void> {
-    // A beat on its way would bring the row back.
+    // A heartbeat in progress would insert the row again.
     await beating;
     try {
       await (hasCrashed ? processes.crash() : processes.end());

@@ -3,13 +3,13 @@ import type { ObjectStore } from "./platform/object-store.ts";
 import type { StoredBytes } from "./platform/stored-bytes.ts";
 import { isUnavailable } from "./db.ts";
 
-/** What the tables of one open store share: its pools by purpose (see `openStore`), and who uses it. */
+/** State that the tables of one open store share: its pools by purpose (see `openStore`), and the process. */
 export interface Context {
   /** Requests of people and of administration. */
   db: Db;
   /** Statements of every message. */
   hot: Db;
-  /** Leases and other state that is written again after a crash of the database. */
+  /** Leases and other state that is recreated after a database crash. */
   leases: Db;
   /** Records of what callers have received. */
   notes: Db;
@@ -18,13 +18,13 @@ export interface Context {
   /** This process, as the holder of leases. */
   processId: string;
   storedBytes: StoredBytes;
-  /** Where contents of files are moved to; null: they stay in PostgreSQL. */
+  /** Store for the contents of files; PostgreSQL if null. */
   objects: ObjectStore | null;
 }
 
 /**
- * Returns the state that belongs to `owner`, such as a cache or a batcher of one open store; `create` makes it when it
- * is first used.
+ * Returns the state that belongs to `owner`, such as a cache or a batcher of one open store; `create` is called on
+ * first use.
  */
 export function stateOf<Owner extends object, State>(create: (owner: Owner) => State): (owner: Owner) => State {
   const states = new WeakMap<Owner, State>();
@@ -39,7 +39,7 @@ export function stateOf<Owner extends object, State>(create: (owner: Owner) => S
 
 type TableFunction<Owner> = (owner: Owner, ...args: never[]) => unknown;
 
-/** The functions of a module, without their first parameter. */
+/** The functions of a module without their first parameter. */
 export type Bound<Owner, Module> = {
   [Name in keyof Module as Module[Name] extends TableFunction<Owner> ? Name : never]: Module[Name] extends (
     owner: Owner,
@@ -49,7 +49,7 @@ export type Bound<Owner, Module> = {
     : never;
 };
 
-/** Binds the functions `(db, …)` of a module to the database, or the context, that they work on. */
+/** Binds the functions `(db, …)` of a module to the database, or the context, that is their first argument. */
 export function bind<Owner extends object, Module extends object>(owner: Owner, module: Module): Bound<Owner, Module> {
   const functions = Object.entries(module).filter(([, value]) => typeof value === "function");
   const bound = functions.map(([name, value]: [string, TableFunction<Owner>]) => [
@@ -72,11 +72,11 @@ interface BatchOptions<Item> {
 }
 
 /**
- * Group commit: what is asked for while a statement is on its way goes into the next one, so that concurrent callers
- * share one round trip and one commit. `run` gets the items in the order of the calls and answers in the same order.
- * Two statements may be on their way at once. When a statement fails for its data, its items are run one by one, so
- * that a bad one harms nobody else; when the store is unavailable, all of them fail. Items with the same `keyOf` are
- * never on their way in two statements at once, so that they keep the order of their calls.
+ * Group commit: items that arrive while a statement is running go into the next one, so that concurrent callers share
+ * one round trip and one commit. `run` gets the items in the order of the calls and returns results in the same order.
+ * Two statements may run at the same time. If a statement fails because of its data, its items are run one by one, so
+ * that a bad one affects no other; if the store is unavailable, all of them fail. Items with the same `keyOf` are never
+ * in two statements at the same time, so that they keep their order.
  */
 function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
@@ -88,13 +88,13 @@ function createBatcher<Item, Result>(
   let busy = 0;
   let armed = false;
 
-  async function settleAll(batch: Waiting<Item, Result>[]): Promise<void> {
+  async function runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await run(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
-      else for (const one of batch) await settleAll([one]);
+      else for (const one of batch) await runBatch([one]);
     }
   }
 
@@ -112,8 +112,8 @@ function createBatcher<Item, Result>(
       busy++;
       const keys = keyOf === undefined ? [] : batch.map(({ item }) => keyOf(item));
       for (const key of keys) onTheWay.add(key);
-      // settleAll never rejects: each item carries its own outcome.
-      void settleAll(batch).finally(() => {
+      // runBatch never rejects: each item carries its own result.
+      void runBatch(batch).finally(() => {
         busy--;
         for (const key of keys) onTheWay.delete(key);
         pump();
@@ -142,12 +142,12 @@ export function batched<Owner extends object, Item, Result>(
   return (owner, item) => batcherOf(owner)(item);
 }
 
-/** Most entries that are remembered at once. */
+/** Maximum number of cached entries. */
 const MAX_ENTRIES = 2_000;
 
 /**
- * Remembers what a look-up found for a short time; concurrent look-ups of one name are one. Misses and faults are not
- * remembered, so that a flood of unknown names cannot push known ones out.
+ * Caches results of look-ups for a short time; concurrent look-ups of one name are one. Misses and errors are not
+ * cached, so that unknown names cannot evict known ones.
  */
 export function createBriefCache<Value>(lifetimeMs: number) {
   const entries = new Map<string, { until: number; value: Promise<Value | null> }>();

@@ -12,7 +12,7 @@ const DEADLOCK = "40P01";
 
 const RETRY_MS = 500;
 
-/** SQL with its values; a named one is planned once per connection. */
+/** SQL with its values; a named statement is planned once per connection. */
 export interface Query {
   name?: string;
   text: string;
@@ -23,9 +23,9 @@ export interface Query {
 export interface Db {
   /** Returns its rows, and the number of rows that it wrote or returned. */
   run(query: Query): Promise<{ rows: Record<string, unknown>[]; count: number }>;
-  /** Returns the rows of SQL that is put together for one call, such as the filters of a list. */
+  /** Returns the rows of SQL that is composed for one call, such as a list with filters. */
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Runs `work` in one transaction, rolled back when it throws. No network call belongs in `work`. */
+  /** Runs `work` in one transaction, rolled back when it throws. `work` must not make network calls. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
 }
 
@@ -56,21 +56,21 @@ const CONNECTION_ERRORS = new Set([
 const CONNECTION_MESSAGES =
   /Connection terminated|Query read timeout|Client has encountered a connection error|not queryable|Cannot use a pool after calling end/;
 
-/** What pg-pool says when a caller waited too long for a connection, whatever the reason was. */
+/** Message of pg-pool when a caller has waited too long for a connection, for any reason. */
 const POOL_TIMEOUT = /timeout exceeded when trying to connect/;
 
-/** Every connection of a pool was in use for as long as a caller waits for one: the server itself can be reached. */
+/** All connections of a pool were in use until the caller's timeout: the server itself is reachable. */
 class PoolBusyError extends Error {}
 
 /**
- * True when a call failed only because this process had all its connections in use. The call may be repeated as after
- * any other unavailability, but nothing was lost meanwhile: it is no outage.
+ * Returns true if a call failed only because this process used all its connections. The call may be repeated like after
+ * any other unavailability, but this is not an outage: nothing was lost.
  */
 export function isBusy(error: unknown): boolean {
   return error instanceof PoolBusyError || (error instanceof Error && isBusy(error.cause));
 }
 
-/** True when the store is busy, cannot be reached or cannot write now, so that the same call may go through later. */
+/** Returns true if the store is busy, unreachable or read-only at present, so that the same call may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code === "unavailable" || error.code === "busy";
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
@@ -86,7 +86,7 @@ export function sqlStateOf(error: unknown): string | undefined {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** True when a row was not written because there is one with the same unique values. */
+/** Returns true if a row was not written because another one has the same unique values. */
 export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
@@ -108,7 +108,8 @@ export interface VersionedId {
 export type UpdateResult = "changed" | "stale" | "taken";
 
 /**
- * Runs an update of such a row: "stale" if no row has the expected version, "taken" if another one has the name.
+ * Runs an update of a row with a version and a unique name: "stale" if no row has the expected version, "taken" if
+ * another one has the name.
  */
 export async function updateVersioned(update: () => Promise<number>): Promise<UpdateResult> {
   try {
@@ -131,11 +132,11 @@ function asServiceError(error: unknown): unknown {
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Returns the name in the program, in camelCase, of a name in SQL, in snake_case. */
+/** Converts a snake_case name of SQL to camelCase. */
 export const camelCase = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Column names that were seen, in camelCase: there are some hundred of them. */
+/** Cache of column names in camelCase; there are some hundred of them. */
 const camelNames = new Map<string, string>();
 
 function camelNameOf(column: string): string {
@@ -146,7 +147,7 @@ function camelNameOf(column: string): string {
   return name;
 }
 
-/** Turns rows into records: the only place where columns become properties. */
+/** Converts rows to records: the only place where columns become properties. */
 function toRecords(fields: readonly pg.FieldDef[], rows: readonly unknown[][]): Record<string, unknown>[] {
   const names = fields.map(({ name }) => camelNameOf(name));
   return rows.map((values) => {
@@ -160,26 +161,26 @@ function toRecords(fields: readonly pg.FieldDef[], rows: readonly unknown[][]): 
 
 type Queryable = Pick<pg.ClientBase, "query">;
 
-/** Tells the watchdog when a connection is used. */
+/** Notifies the watchdog when a connection is in use. */
 interface Around {
   begin(): void;
   end(): void;
 }
 
-/** For statements on a pool, whose connections tell by themselves when they are used. */
+/** For statements on a pool, whose connections notify the watchdog themselves. */
 const UNWATCHED: Around = { begin: () => undefined, end: () => undefined };
 
-/** What the statements on a pool, and in its transactions, have in common. */
+/** Shared by the statements on a pool and in its transactions. */
 interface PoolContext {
   readonly pool: pg.Pool;
   readonly settings: ConnectionSettings;
   /** Returns the error that a caller gets. */
-  readonly noteError: (error: unknown) => unknown;
+  readonly reportError: (error: unknown) => unknown;
 }
 
 /**
- * True if statements may have names. A pooler gives each transaction another server process, where the name is unknown
- * or means a statement of another client.
+ * True if statements may have names. A pooler gives each transaction another server process, on which the name is
+ * unknown or belongs to a statement of another client.
  */
 async function mayPrepare({ pool, settings }: PoolContext): Promise<boolean> {
   if (settings.isPooled() === undefined) (await pool.connect()).release();
@@ -199,7 +200,7 @@ function dbOn(
       const { fields, rows, rowCount } = await queryable.query<unknown[]>({ ...named, rowMode: "array" });
       return { rows: toRecords(fields, rows), count: rowCount ?? 0 };
     } catch (error) {
-      throw context.noteError(error);
+      throw context.reportError(error);
     } finally {
       around.end();
     }
@@ -212,16 +213,16 @@ function dbOn(
   };
 }
 
-/** How long a close waits for statements that are on their way. */
+/** Time that a close waits for running statements. */
 const CLOSE_DEADLINE_MS = 1_000;
 
 /** Begins a transaction; with the settings of the pool, this is several statements in one message. */
-async function begin(client: pg.PoolClient, { settings, noteError }: PoolContext, around: Around): Promise<void> {
+async function begin(client: pg.PoolClient, { settings, reportError }: PoolContext, around: Around): Promise<void> {
   around.begin();
   try {
     await client.query(settings.begin());
   } catch (error) {
-    throw noteError(error);
+    throw reportError(error);
   } finally {
     around.end();
   }
@@ -234,16 +235,16 @@ function transactionOn(context: PoolContext, watch: ConnectionWatchdog): Db["tra
     try {
       client = await context.pool.connect();
     } catch (error) {
-      throw context.noteError(error);
+      throw context.reportError(error);
     }
-    // Between its statements a transaction may think for a while.
+    // A transaction may be idle between its statements.
     watch.end(client);
     const around = { begin: () => watch.begin(client), end: () => watch.end(client) };
     let broken: Error | undefined;
-    const noteBreak = (error: Error) => {
+    const recordDrop = (error: Error) => {
       broken = error;
     };
-    client.on("error", noteBreak);
+    client.on("error", recordDrop);
     const nested: Db["transaction"] = (inner) => inner(tx);
     const tx: Db = dbOn(client, nested, context, around);
     try {
@@ -257,20 +258,20 @@ function transactionOn(context: PoolContext, watch: ConnectionWatchdog): Db["tra
       });
       throw error;
     } finally {
-      client.off("error", noteBreak);
+      client.off("error", recordDrop);
       client.release(broken);
     }
   };
 }
 
-/** Tells the watchdog of the connections of a pool. Returns those that are established. */
+/** Registers the connections of a pool with the watchdog. Returns the established ones. */
 function trackConnections(pool: pg.Pool, watch: ConnectionWatchdog, log: Log): Set<pg.PoolClient> {
   const connected = new Set<pg.PoolClient>();
   pool.on("connect", (client) => {
     connected.add(client);
     watch.add(client);
-    // Without a listener, a connection that breaks while it is handed out would end the process. Its user gets the error
-    // of the next statement.
+    // Without a listener, a connection that drops while it is in use would crash the process. Its user gets an error
+    // from the next statement.
     client.on("error", (error) => log.debug({ error }, "database connection failed"));
   });
   pool.on("remove", (client) => {
@@ -283,9 +284,9 @@ function trackConnections(pool: pg.Pool, watch: ConnectionWatchdog, log: Log): S
 }
 
 /**
- * Opens a pool. It connects when first used, again after a loss, and gives up on a connection after 5 s and on a
- * statement after 30 s. The watch notices lines that were cut silently, and attempts to connect that began while the
- * server could not be reached, so that none of them holds a caller for long.
+ * Opens a pool. It connects on first use, reconnects after a loss, and times out after 5 s while connecting and after
+ * 30 s for a statement. The watchdog detects half-open connections, and connection attempts that began while the server
+ * was unreachable, so that no caller waits long for them.
  */
 export function openDb(options: {
   url: string;
@@ -310,29 +311,29 @@ export function openDb(options: {
     Client: class extends pg.Client {
       constructor(config?: pg.ClientConfig) {
         super(config);
-        // The pool connects each client as soon as it has made it.
+        // The pool connects each client right after creating it.
         watch.attempt(this);
       }
     },
     // oxlint-disable-next-line typescript/no-misused-promises -- pg-pool waits for it, which its types do not say
     onConnect: settings.apply,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that drops; without a listener, its error would crash the process.
   let isClosed = false;
   pool.on("error", (error) => {
     if (!isClosed) options.log.warn({ error }, "database connection lost");
   });
   const connected = trackConnections(pool, watch, options.log);
 
-  const noteError = (error: unknown): unknown => {
+  const reportError = (error: unknown): unknown => {
     disk.note(error);
     if (!(error instanceof Error) || !POOL_TIMEOUT.test(error.message)) return asServiceError(error);
-    // A connection that is still being opened is among those of the pool, and not among the connected ones.
+    // A connection that is still being opened is in the pool's total, and not in `connected`.
     const isFull = pool.totalCount > 0 && pool.totalCount === connected.size;
     return asServiceError(isFull ? new PoolBusyError(error.message, { cause: error }) : error);
   };
 
-  const context: PoolContext = { pool, settings, noteError };
+  const context: PoolContext = { pool, settings, reportError };
   const transaction = transactionOn(context, watch);
 
   return {
@@ -340,7 +341,7 @@ export function openDb(options: {
     async close() {
       isClosed = true;
       const ended = pool.end();
-      // The end of a client that still waits for a statement cuts its connection, and the statement rejects.
+      // Ending a client with a running statement closes its connection, and the statement rejects.
       const timer = setTimeout(() => {
         for (const client of connected) void (client as pg.PoolClient & pg.Client).end();
       }, CLOSE_DEADLINE_MS);
@@ -351,8 +352,8 @@ export function openDb(options: {
 }
 
 /**
- * Makes a transaction, and again up to three times when another one and it have waited for each other: for work that
- * locks rows of many tables, which not everybody locks in one order.
+ * Runs a transaction, and retries it up to three times after a deadlock: for work that locks rows of many tables, whose
+ * order differs between transactions.
  */
 export async function retryOnDeadlock<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
@@ -366,8 +367,8 @@ export async function retryOnDeadlock<Result>(db: Db, work: (tx: Db) => Promise<
 
 /**
  * Resolves with what `write` resolves with; repeats it twice a second while the store is unavailable and `mayRetry`
- * returns true. For the result of work that was done: if it is not written, the lease expires and the work is done
- * again. Rejects with any other error at once.
+ * returns true. For results of finished work: if the write is lost, the lease expires and the work is repeated. Rejects
+ * with any other error at once.
  */
 export async function retryThroughOutage<Result>(
   write: () => Promise<Result>,

@@ -58,12 +58,12 @@ import * as tickets from "./tickets/tickets.ts";
 import * as toolCalls from "./tickets/tool-calls.ts";
 import * as visitors from "./messages/visitors.ts";
 
-/** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
+/** Maximum of connections of each pool: few are enough, since concurrent messages share statements. */
 const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1, notes: 2 };
 
 const DISK_IS_FULL = "the disk of PostgreSQL is full or broken";
 
-/** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
+/** Opens the store. Nothing connects before the first query; `ping` checks whether it is reachable. */
 // oxlint-disable-next-line max-lines-per-function -- the list of the tables
 export function openStore(options: {
   url: string;
@@ -71,7 +71,7 @@ export function openStore(options: {
   log: Log;
   app?: string;
   storageLimits?: StorageLimits;
-  /** See `openObjectStore`; absent: contents of files stay in PostgreSQL. */
+  /** See `openObjectStore`; if absent, PostgreSQL stores the contents of files. */
   filesUrl?: string | undefined;
 }) {
   const { url, log, app = "svc", storageLimits = STORAGE_LIMITS, filesUrl } = options;
@@ -84,8 +84,8 @@ export function openStore(options: {
   const hot = open("messages");
   const leases = open("leases");
   const reports = open("reports");
-  // Records what callers have received. Until that is written, a crash of this process would show it to them again, so
-  // that it waits behind nothing else.
+  // For records of what callers have received, which must wait for nothing else: if this process crashed before the
+  // write, callers would receive it again.
   const notes = open("notes");
 
   const storedBytes = storedBytesTable(db, { limits: storageLimits, log, isDiskFull: disk.isFull });
@@ -94,7 +94,7 @@ export function openStore(options: {
 
   async function findProblem(): Promise<string | null> {
     try {
-      // A pool that is full says nothing about PostgreSQL: another one is asked.
+      // A full pool does not mean that PostgreSQL is unavailable: try another one.
       await db.query("SELECT 1").catch((error: unknown) => {
         if (!isBusy(error)) throw error;
         return leases.query("SELECT 1");
@@ -220,21 +220,21 @@ export function openStore(options: {
     widgetFiles: bind(context, files),
     sealer: installation.createSealer(options.secretKey),
 
-    /** The clock of the database, in milliseconds since 1970. */
+    /** Reads the clock of the database, in milliseconds since 1970. */
     async readTimeMs(): Promise<number> {
       const rows = await db.query<{ ms: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS ms");
       return rows[0]?.ms ?? Number.NaN;
     },
 
-    /** True when the store answers and could write a moment ago. */
+    /** Returns true if the store responds and could write recently. */
     async ping(): Promise<boolean> {
       return (await findProblem()) === null;
     },
 
-    /** In words why nothing can be accepted now; null when the store answers and could write a moment ago. */
+    /** Returns the reason why nothing can be accepted now; null if the store responds and could write recently. */
     findProblem,
 
-    /** Writes something that goes away again. Rejects as a statement does that finds the disk full. */
+    /** Checks that the store can write, with a temporary write. Rejects as a statement does on a full disk. */
     async checkWrites(): Promise<void> {
       await db.query(
         "CREATE TEMPORARY TABLE svc_write_check ON COMMIT DROP AS SELECT repeat('x', 1000) FROM generate_series(1, 100)",
@@ -248,5 +248,5 @@ export function openStore(options: {
   };
 }
 
-/** The open store: one entry a table, and what seals secrets. */
+/** The open store: one entry per table, and the sealer of secrets. */
 export type Store = ReturnType<typeof openStore>;

@@ -9,14 +9,14 @@ import type { Statements } from "./statement-types.ts";
 const DIRECTORY = fileURLToPath(new URL("../sql", import.meta.url));
 
 /**
- * Accepts a row type if it has exactly the columns that the statement returns, with compatible types: a row may be
- * passed on as it is. Whether a column can be NULL is not known to PostgreSQL: that is the row type's own statement.
+ * Accepts a row type if it has exactly the columns that the statement returns, with compatible types. PostgreSQL does
+ * not report whether a column can be NULL: the row type declares that.
  */
 export type RowOf<Row, Columns> = {
   [Name in keyof Row]: Name extends keyof Columns ? Columns[Name] | null : never;
 } & { [Name in Exclude<keyof Columns, keyof Row>]: never };
 
-/** Values of a statement's parameters, by their names; nothing if it has none. */
+/** Values of a statement's parameters, by name; nothing if it has none. */
 type ValuesOf<Parameters> = keyof Parameters extends never
   ? []
   : [values: { [Name in keyof Parameters]: Parameters[Name] | null | undefined }];
@@ -84,7 +84,7 @@ function parseFile(source: string): StatementFile {
   return file;
 }
 
-/** All files of the folder, read once when the program starts. */
+/** All files of the folder, read once at startup. */
 const files = new Map(
   readdirSync(DIRECTORY, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".sql"))
@@ -94,7 +94,7 @@ const files = new Map(
     ]),
 );
 
-/** A quoted text, or a parameter `:name` that is not part of a cast. */
+/** A string literal, or a parameter `:name` that is not part of a cast. */
 const PARAMETER = /'(?:[^']|'')*'|(?<![:\w]):([a-z][a-z0-9_]*)/g;
 
 function createStatement(name: string, source: string, isPrepared: boolean): AnyStatement {

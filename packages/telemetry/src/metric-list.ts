@@ -1,21 +1,21 @@
-/** What a figure is: a `counter` only grows, a `gauge` is as it is now, a `histogram` counts by size. */
+/** Type of a metric: a `counter` only increases, a `gauge` is a current value, a `histogram` counts values by size. */
 export interface MetricDeclaration {
   kind: "counter" | "gauge" | "histogram";
   help: string;
-  /** Each has few values: a route and not a path, never an id, a project, or what somebody has typed. */
+  /** Labels with few values: a route and not a path, never an id, a project, or text that a person has typed. */
   labels: readonly string[];
   /** Upper bounds of a histogram, in its unit. */
   buckets?: readonly number[];
 }
 
-/** From a look into the database to a call that waits for its answer. */
+/** From a database query to a call that waits for its reply. */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120] as const;
-/** From a rule that is looked up to a language model that thinks. */
+/** From a rule look-up to a reasoning language model. */
 const WORK_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 /**
- * Every figure that a process shows at `/metrics`, beside those of Node.js itself (`process_`, `nodejs_`): the only
- * place where one is declared. Names follow Prometheus: base units, `_total` for counters.
+ * All metrics of a process at `/metrics`, besides those of Node.js (`process_`, `nodejs_`): the only place where
+ * metrics are declared. Names follow Prometheus: base units, `_total` for counters.
  */
 export const METRICS = {
   svc_build_info: {

@@ -12,7 +12,7 @@ describe("the list of figures", () => {
     if (kind === "histogram") expect(name).toMatch(/_seconds$/);
     expect(buckets === undefined).toBe(kind !== "histogram");
     expect(help).toMatch(/^[A-Z0-9].*\.$/);
-    // Each would make a figure of its own for every customer.
+    // Each of these would create a time series per customer.
     expect(labels.filter((label) => /id$|project|chat|user|key|url|path|host/.test(label))).toEqual([]);
   });
 });

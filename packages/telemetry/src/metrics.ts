@@ -2,12 +2,12 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom
 import { METRICS } from "./metric-list.ts";
 import type { MetricDeclaration, MetricName } from "./metric-list.ts";
 
-/** What stands for all values beyond the first ones. */
+/** Stands for all values beyond the first ones. */
 export const OTHER = "other";
 
 /**
- * Makes a function that lets the first `max` values through and answers `other` for those that come later: for labels whose
- * values people choose, such as the names of models.
+ * Returns a function that passes the first `max` values and replaces later ones with `other`: for labels with
+ * user-defined values, such as model names.
  */
 export function fewValues(max: number): (value: string) => string {
   const known = new Set<string>();
@@ -24,9 +24,9 @@ type NamesOf<Kind extends MetricDeclaration["kind"]> = {
 }[MetricName];
 type LabelsOf<Name extends MetricName> = Readonly<Record<(typeof METRICS)[Name]["labels"][number], string>>;
 
-/** How exactly the delay of the event loop is looked at: a finer look wakes an idle process more often. */
+/** Resolution of the event loop delay: a finer one would wake up an idle process more often. */
 const LOOP_PRECISION_MS = 20;
-/** What gathers figures has so long; without it the others are shown all the same. */
+/** Timeout of a collector, after which the other metrics are returned without it. */
 const GATHER_LIMIT_MS = 2_000;
 
 const registry = new Registry();
@@ -58,37 +58,40 @@ export function observe<Name extends NamesOf<"histogram">>(name: Name, labels: L
   histograms.get(name)?.observe(labels, value);
 }
 
-/** Sets what a gauge shows. */
+/** Sets the value of a gauge. */
 export function setGauge<Name extends NamesOf<"gauge">>(name: Name, labels: LabelsOf<Name>, value: number): void {
   gauges.get(name)?.set(labels, value);
 }
 
-/** Adds to what a gauge shows; a negative number takes away. */
+/** Adds to the value of a gauge; negative numbers subtract. */
 export function addToGauge<Name extends NamesOf<"gauge">>(name: Name, labels: LabelsOf<Name>, by: number): void {
   gauges.get(name)?.inc(labels, by);
 }
 
-/** Shows a gauge no more until it is set again: better nothing than what was true once. */
+/** Hides a gauge until it is set again, instead of showing an outdated value. */
 export function clearGauge(name: NamesOf<"gauge">): void {
   gauges.get(name)?.reset();
 }
 
-/** What gathers figures only when somebody looks. */
+/** Functions that collect metrics on demand. */
 const gatherers = new Set<() => Promise<void>>();
 let isWatchingNode = false;
 
-/** Calls `gather` before the figures are shown, until the answer is called. What it rejects with is left to it. */
+/**
+ * Calls `gather` before the metrics are returned, until the returned function is called. `gather` handles its own
+ * errors.
+ */
 export function beforeShown(gather: () => Promise<void>): () => void {
   gatherers.add(gather);
   return () => gatherers.delete(gather);
 }
 
-/** What `metricsText` is in. */
+/** Content type of `metricsText`. */
 export const METRICS_TYPE = registry.contentType;
 
 /**
- * The figures of this process as Prometheus reads them. A gatherer that fails or is slow leaves its figures out or as they
- * were; this never rejects for it. Node's own figures are looked at from the first call on.
+ * Returns the metrics of this process in the Prometheus format. If a collector fails or is slow, its metrics are
+ * missing or outdated; this never rejects because of it. Node.js metrics are collected from the first call on.
  */
 export async function metricsText(): Promise<string> {
   if (!isWatchingNode) {

@@ -17,7 +17,7 @@ const config = (endpoint: string) => ({
   sampleRatio: 1,
 });
 
-/** A collector on a real port that notes what it is sent. */
+/** A collector on a real port that records the requests. */
 async function startCollector() {
   const received: { url: string | undefined; headers: IncomingHttpHeaders; body: Buffer }[] = [];
   const server = createServer((request, response) => {

@@ -1,24 +1,26 @@
 import { setTracer } from "./spans.ts";
 
-/** Where spans go, in the words of OpenTelemetry's own variables. */
+/** Export of spans, in the terms of OpenTelemetry's variables. */
 export interface TracingConfig {
-  /** Of the collector, without the path of its traces. */
+  /** URL of the collector, without the path for traces. */
   endpoint: string;
   protocol: "http/protobuf" | "http/json";
-  /** Sent with every call, as a key of a hosted collector. */
+  /** Sent with every request, for example the key of a hosted collector. */
   headers: Readonly<Record<string, string>>;
   serviceName: string;
   serviceVersion: string;
-  /** Of traces that begin here: the share that is kept, from 0 to 1. What a caller began goes by what the caller says. */
+  /**
+   * Share of the traces started here that is exported, from 0 to 1. For other traces, the caller's decision applies.
+   */
   sampleRatio: number;
 }
 
-/** Spans that wait to be sent at most; what comes when there are as many is dropped. */
+/** Maximum of spans waiting to be sent; further ones are dropped. */
 const QUEUE_MAX = 16_384;
 const BATCH_MAX = 2_048;
 const SEND_EVERY_MS = 1_000;
 const SEND_LIMIT_MS = 5_000;
-/** A stop waits so long for the last spans. */
+/** Timeout of sending the last spans during shutdown. */
 const CLOSE_LIMIT_MS = 1_500;
 /** Minimum interval between warnings about a failing collector. */
 const REPORT_EVERY_MS = 60_000;
@@ -29,9 +31,9 @@ const EXPORTERS = {
 } as const;
 
 /**
- * Sends the spans of this process to a collector by OTLP over HTTP, until the answer is called; `onError` hears at most
- * once a minute that it does not take them. Nothing waits for a collector: spans that it does not take are dropped. The
- * libraries are loaded here, so that a process that traces nothing does not pay for them.
+ * Exports the spans of this process to a collector by OTLP over HTTP, until the returned function is called; `onError`
+ * is called at most once a minute if the collector rejects them. Spans that the collector does not accept are dropped.
+ * The libraries are loaded here, so that a process without tracing does not load them.
  */
 export async function openTracing(
   config: TracingConfig,

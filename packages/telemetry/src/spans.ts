@@ -1,13 +1,13 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
 import type { Context, Tracer } from "@opentelemetry/api";
 
-/** A place in a trace. */
+/** A position in a trace. */
 interface TraceParent {
   /** 32 digits. */
   traceId: string;
-  /** 16 digits: the span that comes next is its child. */
+  /** 16 digits: the parent of the next span. */
   spanId: string;
-  /** True where spans of this trace are kept. */
+  /** True if spans of this trace are exported. */
   isSampled: boolean;
 }
 
@@ -17,8 +17,8 @@ const NO_VERSION = "ff";
 const SAMPLED: number = TraceFlags.SAMPLED;
 
 /**
- * Reads the header `traceparent` (W3C Trace Context, section 3.2); null for what is none: it is then as if it was not
- * there. A later version is read as far as this one goes.
+ * Parses the header `traceparent` (W3C Trace Context, section 3.2); null if it is invalid, which counts as missing. Of
+ * later versions, the known part is parsed.
  */
 export function parseTraceparent(text: string | undefined): TraceParent | null {
   const [, version, traceId, spanId, flags, rest] = FORM.exec(text ?? "") ?? [];
@@ -28,17 +28,17 @@ export function parseTraceparent(text: string | undefined): TraceParent | null {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** A place as the header `traceparent` says it. */
+/** Formats the header `traceparent`. */
 export function formatTraceparent({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/** The trace of a `traceparent` that was made or read here; undefined where there is none: for fields of log lines. */
+/** Returns the trace ID of a valid `traceparent`, for log lines; undefined if there is none. */
 export function traceIdOf(traceparent: string | null | undefined): string | undefined {
   return parseTraceparent(traceparent ?? undefined)?.traceId;
 }
 
-/** What a span says of itself: ids, names, counts. Never what a person has written, and no secret. */
+/** Attributes of a span: ids, names, counts. Never texts of people, and no secrets. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 const KINDS = {
@@ -50,17 +50,17 @@ const KINDS = {
 } as const;
 
 export interface SpanOptions {
-  /** The `traceparent` of what this is a part of; where there is none, a trace begins. */
+  /** The `traceparent` of the parent; without one, a trace begins. */
   parent: string | null | undefined;
   kind?: keyof typeof KINDS;
   attributes?: SpanAttributes;
-  /** The `traceparent` of something else that this has to do with. */
+  /** The `traceparent` of a related trace. */
   link?: string | null;
 }
 
-/** A piece of work in a trace. Where nothing is traced, it does nothing. */
+/** A unit of work in a trace; has no effect if tracing is off. */
 export interface Span {
-  /** What is handed on to those who go on with the work; where nothing is traced, what came in, if anything did. */
+  /** The `traceparent` for child spans; if tracing is off, that of the parent, or null. */
   readonly traceparent: string | null;
   rename(name: string): void;
   annotate(attributes: SpanAttributes): void;
@@ -69,15 +69,15 @@ export interface Span {
   end(): void;
 }
 
-/** Of this process; null as long as nothing is traced. */
+/** Tracer of this process; null while tracing is off. */
 let tracer: Tracer | null = null;
 
-/** Says who takes the spans of this process; null ends that. */
+/** Sets the tracer of this process; null turns tracing off. */
 export function setTracer(next: Tracer | null): void {
   tracer = next;
 }
 
-/** True where spans are taken: what is only looked up for them need not be looked up else. */
+/** Returns true if tracing is on: data that only spans need is not looked up otherwise. */
 export const isTracing = (): boolean => tracer !== null;
 
 function contextOf(traceparent: string | null | undefined): Context {
@@ -95,7 +95,7 @@ function untraced(parent: string | null | undefined): Span {
   return { traceparent: parent ?? null, rename: ignore, annotate: ignore, fail: ignore, end: ignore };
 }
 
-/** Begins a span; `end` has to be called. */
+/** Starts a span; `end` must be called. */
 export function startSpan(name: string, { parent, kind = "internal", attributes, link }: SpanOptions): Span {
   if (tracer === null) return untraced(parent);
   const linked = link == null ? undefined : trace.getSpanContext(contextOf(link));
@@ -122,7 +122,7 @@ export function startSpan(name: string, { parent, kind = "internal", attributes,
   };
 }
 
-/** Does work in a span of its own, which fails when the work does. */
+/** Runs work in a span of its own, which fails if the work does. */
 export async function inSpan<Result>(
   name: string,
   options: SpanOptions,

@@ -9,11 +9,11 @@ import type { DueStep, RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
 
 /** What a claim function works with. */
 export interface ClaimContext<OneClaim extends Claim> {
-  /** Does claimed work and records its result; true if it says that there may be more for the same target. */
+  /** Does claimed work and records its result; true if there may be more for the same target. */
   handle: (claim: OneClaim) => Promise<boolean>;
   /** Completes the job while its work continues. */
   releaseJob: () => void;
-  /** True during shutdown: nothing further is to be claimed. */
+  /** True during shutdown: no further work is claimed. */
   isDraining: () => boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Retry {
   error: unknown;
 }
 
-/** What becomes of work that fails. */
+/** What happens with work that fails. */
 export interface FailurePolicy<OneClaim extends Claim> {
   /** Attempts after which work is given up. */
   maxAttempts: number;
@@ -102,7 +102,7 @@ export interface WorkDefinition<Name extends QueueName, Target, OneClaim extends
 
 /** Work of one kind in this process. */
 export interface Work<Target> {
-  /** Works on a target until nothing is left. Idempotent: what is done or claimed by another process is left alone. */
+  /** Works on a target until nothing is left. Idempotent: what is done or claimed by another process is skipped. */
   process(target: Target): Promise<void>;
   /** Starts to consume the queues and to sweep. */
   start(): void;
@@ -240,7 +240,7 @@ async function recordFailure<OneClaim extends Claim>(
   failures: FailurePolicy<OneClaim>,
   { claim, lease, error }: { claim: OneClaim; lease: HeldLease; error: unknown },
 ): Promise<boolean> {
-  // Aborted work says nothing about itself; if another process has it, nothing is written.
+  // The error of aborted work is not its own. If another process has the work, nothing is written.
   const failure = lease.signal.aborted ? ({ counts: false, delayMs: 0 } as const) : failures.judge(error, claim);
 
   async function record(): Promise<boolean> {

@@ -54,7 +54,7 @@ interface Held<OneClaim extends Claim> {
   heldUntil: number;
 }
 
-/** How long a renewal may take before it counts as late. */
+/** Delay after which a renewal counts as late. */
 const RENEWAL_TAKES_MS = 250;
 
 /**
@@ -167,7 +167,7 @@ export function createLeaseKeeper<OneClaim extends Claim>(log: Log, options: Lea
 
     /** How long the work that started first has been running, in milliseconds; 0 if there is none. */
     longestMs(): number {
-      // A map gives its entries in the order of their insertion.
+      // A map iterates in insertion order.
       const [first] = held.values();
       return first === undefined ? 0 : performance.now() - first.startedAt;
     },

@@ -39,7 +39,7 @@ export function limitPerProject<Job extends ProjectWork>(
       return;
     }
     state.running += 1;
-    // The first error of a series says why; the sweeper finds what has failed again, each with its own.
+    // Only the first error is thrown. The sweeper retries all failed jobs, each of which then reports its own error.
     let failed: { error: unknown } | null = null;
     for (let next: Job | null = job; next !== null; next = nextOf(state)) {
       try {

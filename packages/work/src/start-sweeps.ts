@@ -66,7 +66,7 @@ export function startSweeps(log: Log, what: string, steps: readonly Step[]): Swe
   let sweeping: Promise<void> = Promise.resolve();
   let lastRoundAt = performance.now();
 
-  /** Until when sweeps run twice a second; a process that has just started may find what another one has left. */
+  /** Until when sweeps run twice a second; a process that has just started may find work that another one abandoned. */
   let busyUntil = performance.now() + RECENT_MS;
   const noteWork = () => {
     busyUntil = performance.now() + RECENT_MS;

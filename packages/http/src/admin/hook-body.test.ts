@@ -5,7 +5,7 @@ import { readHookBody } from "./hook-body.ts";
 const FORM = "application/x-www-form-urlencoded";
 const MULTIPART = "multipart/form-data; boundary=x";
 const read = (type: string, text: string) => readHookBody(type, Buffer.from(text));
-/** The code of the error that a body is refused with. */
+/** Returns the error code with which a body is rejected. */
 async function codeOf(type: string, text: string): Promise<string> {
   try {
     await read(type, text);

@@ -3,7 +3,7 @@ import { parseJson } from "../json-body.ts";
 import { isDeeperThan } from "@svc/primitives";
 import { invalidForm, parseForm } from "./read-form.ts";
 
-/** The fields of a form as an object: a name that comes once has a text, one that comes again a list of texts. */
+/** Returns the fields of a form as an object: a field that occurs once is a text, a repeated one a list of texts. */
 function asObject(fields: readonly (readonly [name: string, value: string])[]): Record<string, unknown> {
   if (fields.length > HOOK_LIMITS.formFieldsMaxCount)
     throw invalidForm(`it has more than ${HOOK_LIMITS.formFieldsMaxCount} fields`);
@@ -16,14 +16,14 @@ function asObject(fields: readonly (readonly [name: string, value: string])[]): 
   return Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list]));
 }
 
-/** The fields of a body of `application/x-www-form-urlencoded`, as `asObject` has them. Throws invalid_request. */
+/** Returns the fields of a body of `application/x-www-form-urlencoded`, as in `asObject`. Throws invalid_request. */
 function readUrlEncoded(content: Buffer): Record<string, unknown> {
   return asObject([...new URLSearchParams(content.toString("utf8"))]);
 }
 
 /**
- * The fields of a body of `multipart/form-data` (RFC 7578), as `asObject` has them; files are left out. Throws
- * invalid_request for what is no form or was cut.
+ * Returns the fields of a body of `multipart/form-data` (RFC 7578), as in `asObject`, without files. Throws
+ * invalid_request if it is not a form or is truncated.
  */
 async function readMultipart(content: Buffer, contentType: string): Promise<Record<string, unknown>> {
   const fields: [string, string][] = [];
@@ -42,15 +42,14 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i;
 const UTF8_NAMES = new Set(["utf-8", "utf8", "us-ascii"]);
 
-/** How a body of each media type is read. */
+/** Parser of each media type. */
 const FORMS: Record<string, (content: Buffer, contentType: string) => unknown> = {
   "application/x-www-form-urlencoded": readUrlEncoded,
   "multipart/form-data": readMultipart,
 };
 
 /**
- * A form whose only field is `payload` and holds JSON is that JSON: so GitHub and others send what they would send as
- * JSON when they are set to forms.
+ * Returns the JSON of a form whose only field is `payload`: the format of GitHub and others if they are set to forms.
  */
 function unwrapPayload(form: unknown): unknown {
   const entries = Object.entries(form ?? {});
@@ -62,8 +61,8 @@ function unwrapPayload(form: unknown): unknown {
 }
 
 /**
- * What a hook's body says: JSON as it is, a form as an object of its fields. Throws unsupported_media_type, invalid_json,
- * and invalid_request for what is no form or nests too deep.
+ * Parses a hook's body: JSON as it is, a form as an object of its fields. Throws unsupported_media_type, invalid_json,
+ * and invalid_request if it is not a form or is nested too deeply.
  */
 export async function readHookBody(contentType: string, content: Buffer): Promise<unknown> {
   const mediaType = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();

@@ -16,7 +16,7 @@ import { newId } from "@svc/store";
 import type { Hook, HookBodyResult, NewHookBody, Store } from "@svc/store";
 import { readHookBody } from "./hook-body.ts";
 
-/** How long a hook pauses after a body that its mapping took too long for. */
+/** Pause of a hook whose mapping took too long. */
 const PAUSE_MS = 10_000;
 const MAX_HOOKS = 1_000;
 
@@ -25,13 +25,13 @@ const MAX_HOOKS = 1_000;
  * requests.
  */
 interface SlowHooks {
-  /** Makes this version of a hook pause. */
+  /** Pauses this version of a hook. */
   note(hook: Pick<Hook, "id" | "version">): void;
-  /** Seconds until a hook goes on, rounded up; 0 for one that does not pause. Another version of it does not. */
+  /** Returns the seconds until a hook resumes, rounded up; 0 if it is not paused. Other versions of it are not. */
   secondsLeft(hook: Pick<Hook, "id" | "version">): number;
 }
 
-/** Makes the memory of slow hooks, of one process. `now` is in milliseconds, as `Date.now` has it. */
+/** Creates the record of slow hooks in one process. `now` returns milliseconds, like `Date.now`. */
 function createSlowHooks(now: () => number = Date.now): SlowHooks {
   const pauses = new Map<string, { version: number; untilMs: number }>();
   return {
@@ -52,10 +52,9 @@ function createSlowHooks(now: () => number = Date.now): SlowHooks {
 const hashOf = (content: Buffer | string) => createHash("sha256").update(content).digest("hex");
 
 /**
- * The ids under which an event is known, the first of them signed where the scheme signs one. Standard Webhooks signs
- * `webhook-id`. GitHub signs the body alone, not the id of the delivery; its bodies name what they are about and when,
- * so that the same body is the same event. Other schemes that sign the body alone may send equal bodies for different
- * events.
+ * Returns the ids of an event, starting with the signed one if the scheme signs an id. Standard Webhooks signs
+ * `webhook-id`. GitHub signs only the body, not the delivery id; its bodies contain their subject and time, so that
+ * equal bodies are the same event. Other schemes that sign only the body may send equal bodies for different events.
  */
 export function eventIdsOf(
   { auth }: Pick<Hook, "auth">,
@@ -69,25 +68,25 @@ export function eventIdsOf(
   return [signedId.length > HOOK_LIMITS.eventIdMaxChars ? `webhook-id ${hashOf(signedId)}` : signedId];
 }
 
-/** What makes messages of hooks' bodies. */
+/** Dependencies of creating messages from hook bodies. */
 export interface HookIntakeContext {
   operations: Pick<typeof operations, "createMappingCache" | "mapBody">;
   store: Store;
-  /** Decides which callback URLs may be named. */
+  /** Decides which callback URLs are allowed. */
   guard: AddressGuard;
-  /** The settings of the HTTP API, as they are now. */
+  /** Returns the current settings of the HTTP API. */
   readSettings: () => Promise<ApiSettings>;
-  /** Hands a message over; rejects with channel_disabled while the channel is switched off. */
+  /** Accepts a message; rejects with channel_disabled while the channel is off. */
   receive: (message: IncomingMessage, context: IncomingContext) => Promise<AcceptedMessage>;
 }
 
 /** Outcome of a body, and further facts for the response. */
 export interface TakenBody extends HookBodyResult {
-  /** Why it became no message; null where it did, or is not wanted. */
+  /** Error if no message was created; null if one was, or none is wanted. */
   error: ServiceError | null;
-  /** Id of the final callback; null where the replies wait in the drain. */
+  /** Id of the final callback; null if the replies are collected from the buffer. */
   deliveryId: string | null;
-  /** True when an earlier call with the event has made the message. */
+  /** True if an earlier call with the event has created the message. */
   isRepeat: boolean;
 }
 
@@ -103,11 +102,11 @@ const NOTHING = {
   isRepeat: false,
 } as const;
 
-/** A text that can be stored as what it is; null for what was mapped and is no id. */
+/** Returns a text that can be stored as an id; null for a mapped value that is not one. */
 const idOrNull = (text: string | null) =>
   text === null || isMalformedText(text) || countChars(text) > LIMITS.chatIdMaxChars ? null : text;
 
-/** Texts that can be stored and sent, whatever of the body is in them. */
+/** Returns errors whose texts can be stored and sent, whatever they quote of the body. */
 const storable = (errors: readonly FieldError[]): FieldError[] =>
   errors.map(({ pointer, code, detail }) => ({
     pointer,
@@ -115,7 +114,7 @@ const storable = (errors: readonly FieldError[]): FieldError[] =>
     detail: detail.replaceAll("\u0000", "\u{fffd}").toWellFormed(),
   }));
 
-/** The user as the meta of a message names it, where its own field does not. */
+/** Returns the user in the meta of a message, for a message without a user field. */
 const userIdIn = (meta: Record<string, unknown> = {}) => (typeof meta["userId"] === "string" ? meta["userId"] : null);
 
 /**
@@ -134,7 +133,7 @@ function failed(error: ServiceError, mapped?: MappedBody): TakenBody {
   };
 }
 
-/** A body that is not mapped yet, since the one before took too long; its sender, or its owner, may try it again. */
+/** Returns the outcome of a body that is not mapped because its hook is paused; its sender or owner may retry it. */
 function paused(seconds: number): TakenBody {
   const text = `The mapping of this hook took too long on a recent body. Use more specific paths, or retry in ${seconds} s.`;
   return failed(new ServiceError("rate_limited", text, { headers: { "Retry-After": String(seconds) } }));
@@ -159,7 +158,7 @@ async function findWebhookSecret({ store }: HookIntakeContext, hook: Hook): Prom
   return (await store.projects.findWebhookSecrets(hook.project))?.webhookSecret ?? null;
 }
 
-/** Commits the message that a body was mapped to; safe to repeat, as its ids are given. */
+/** Commits the message of a body; safe to repeat, since its ids are given. */
 async function accept(
   { store, receive, readSettings }: HookIntakeContext,
   hook: Hook,
@@ -171,15 +170,15 @@ async function accept(
   const eventIds = eventIdsOf(hook, body, mapped.eventId);
   // A hash of the body does not identify the event for people.
   const eventId = mapped.eventId ?? (hook.auth.type === "github" ? null : (eventIds[0] ?? null));
-  // Each body is a message of its own, and a chat too where none is mapped.
+  // Each body is a message, and a chat of its own if none is mapped.
   let ids = { messageId: body.id, chatId: mapped.chatId ?? body.id };
   for (const id of eventIds)
     ids = (await store.hooks.claimEvent(project, { hookId: hook.id, eventId: id, ...ids })) ?? ids;
   const { messageId, chatId } = ids;
   const isRepeat = messageId !== body.id;
   const { timeoutMs } = await readSettings();
-  // The secret goes with the message, as its sender's key does where none is set: what was promised is signed, also by
-  // a replica that does not know of the secret yet.
+  // The secret is stored with the message, like its sender's key if none is set, so that replicas that do not know the
+  // secret yet can sign the promised callback.
   const callback: CallbackTarget | null =
     webhookUrl === null
       ? null
@@ -196,15 +195,15 @@ async function accept(
     },
     { project, messageId, ...(callback === null ? { mode: "async" } : { mode: "webhook", callback }) },
   );
-  // A repeat of the event, or another try of this body, may have been faster: then the callback is the one of that.
+  // A repeated event, or another attempt at this body, may have been faster: then its callback is the one.
   const deliveryId = await store.callbacks.findDeliveryId(project, messageId);
   return { ...NOTHING, outcome: "queued", eventId, messageId, ticketId, chatId, userId, deliveryId, isRepeat };
 }
 
 /**
- * Makes the function that makes a message of a hook's body, or says why it becomes none. The body's id is the message's,
- * or the event's first call has named it, so that trying again never makes a second one. Rejects with channel_disabled
- * and unavailable, after which the same may be tried again.
+ * Returns the function that creates a message from a hook's body, or reports why it does not. The message's id is that
+ * of the body, or of the event's first call, so that a retry never creates a second one. Rejects with channel_disabled
+ * and unavailable, after which the call may be repeated.
  */
 export function createHookIntake(context: HookIntakeContext): (hook: Hook, body: NewHookBody) => Promise<TakenBody> {
   const { createMappingCache, mapBody } = context.operations;

@@ -2,21 +2,21 @@ import { Busboy } from "@fastify/busboy";
 import type { BusboyConfig } from "@fastify/busboy";
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 
-/** All of the body is there when it is read, so this is long. */
+/** Long, because the whole body is in memory when it is parsed. */
 const DEADLINE_MS = 10_000;
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 /** Headers of one part. */
 const HEADER_LIMITS = { headerPairs: 20, headerSize: 8 * 1024 };
 
-/** What is wrong with a form, as an error for its sender. */
+/** Returns the error for an invalid form. */
 export const invalidForm = (detail: string) =>
   new ServiceError("invalid_request", `The form is not valid: ${detail}.`, {
     errors: [{ pointer: "", code: "invalid_form", detail }],
   });
 
 /**
- * Parses a body of `multipart/form-data` (RFC 7578) that is there as a whole: `listen` takes what it wants from the
- * parser's events, and ends the parsing by `fail`. Rejects with invalid_request for what is no form or was cut.
+ * Parses a complete body of `multipart/form-data` (RFC 7578): `listen` handles the parser's events, and ends the
+ * parsing with `fail`. Rejects with invalid_request if it is not a form or is truncated.
  */
 export async function parseForm(
   body: Buffer,
@@ -27,42 +27,42 @@ export async function parseForm(
   const [, quoted, bare] = BOUNDARY.exec(contentType) ?? [];
   const mark = quoted ?? bare;
   if (mark === undefined) throw invalidForm("Content-Type has no boundary; let your HTTP client set it");
-  // Of a body that ends in the middle of a part, parsers make what they like.
+  // Parsers behave differently for a body that ends in the middle of a part.
   if (!body.includes(`--${mark}--`)) {
     throw invalidForm("the closing boundary is missing; the body is truncated or the boundary is wrong");
   }
   await new Promise<void>((resolve, reject) => {
-    // Of some bodies that are no forms the parser waits for more.
+    // For some bodies that are not forms, the parser waits for more data.
     const timer = setTimeout(() => reject(invalidForm("a part is not terminated")), DEADLINE_MS);
-    const settle = (finish: () => void) => {
+    const complete = (finish: () => void) => {
       clearTimeout(timer);
       finish();
     };
-    const fail = (error: Error) => settle(() => reject(error));
+    const fail = (error: Error) => complete(() => reject(error));
     const parser = new Busboy({ headers: { "content-type": contentType }, limits: { ...HEADER_LIMITS, ...limits } });
     listen(parser, fail);
     parser.on("error", (error) => fail(invalidForm(error instanceof Error ? error.message : "it cannot be parsed")));
-    parser.on("finish", () => settle(resolve));
+    parser.on("finish", () => complete(resolve));
     parser.end(body);
   });
 }
 
 /** A file of a form. */
 export interface FormFile {
-  /** As the client named it, without folders; empty where it had no name. */
+  /** File name from the client, without folders; empty if absent. */
   name: string;
   mime: string;
   bytes: Buffer;
 }
 
-/** What a form holds. */
+/** Content of a form. */
 export interface Form {
   fields: Map<string, string>;
   files: FormFile[];
 }
 
 const MAX_FIELDS = 10;
-/** Longer than the longest value that is taken, so that it is refused for its length and not cut. */
+/** More than the longest valid value, so that longer ones are rejected and not truncated. */
 const FIELD_MAX_BYTES = 64 * 1024;
 const LIMITS = {
   files: KB_LIMITS.filesMaxCount,
@@ -73,8 +73,8 @@ const LIMITS = {
 };
 
 /**
- * Reads a body of `multipart/form-data` (RFC 7578) that is there as a whole. Throws invalid_request for what is no form
- * or has too many parts, payload_too_large for a file beyond the limit.
+ * Parses a complete body of `multipart/form-data` (RFC 7578). Throws invalid_request if it is not a form or has too
+ * many parts, payload_too_large for a file beyond the limit.
  */
 export async function readForm(body: Buffer, contentType: string): Promise<Form> {
   const form: Form = { fields: new Map(), files: [] };
@@ -82,7 +82,7 @@ export async function readForm(body: Buffer, contentType: string): Promise<Form>
     // oxlint-disable-next-line max-params -- the listener of the parser
     parser.on("file", (_field, stream, name, _encoding, mime) => {
       const parts: Buffer[] = [];
-      // A part without a file name, as an empty field for files makes it, has its place all the same.
+      // A part without a file name, as an empty file field sends it, keeps its position.
       stream.on("data", (part: Buffer) => parts.push(part));
       stream.on("limit", () => fail(tooLarge(name)));
       stream.on("error", (error: Error) => fail(invalidForm(error.message)));

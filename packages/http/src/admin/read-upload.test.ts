@@ -13,7 +13,7 @@ const ROOM = { maxBytes: 4 * MB, callerMaxBytes: 2 * MB, freeBytes: 1024 };
 
 let server: Listening;
 const sockets: Socket[] = [];
-/** Bodies that have begun. */
+/** Bodies whose reading has started. */
 let begun = 0;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterEach(() => {
 
 afterAll(() => server.close(1_000));
 
-/** Announces a large body, sends the beginning of it, and then nothing. */
+/** Announces a large body, sends the beginning of it, and then stalls. */
 async function stall(caller: string, beginning: Uint8Array): Promise<void> {
   const socket = connect(server.port, "127.0.0.1");
   sockets.push(socket);
@@ -84,7 +84,7 @@ test("a caller who fills the room of its own is told to come back, and others ha
   expect(await upload("other", Buffer.alloc(2 * MB))).toMatchObject({ status: 200 });
 });
 
-/** A body of which pieces come until it ends. */
+/** A body that the test sends in parts. */
 function openBody(gate: ReturnType<typeof createUploadGate>, caller: string) {
   let receive: (sizeBytes: number) => void = () => undefined;
   let end: () => void = () => undefined;

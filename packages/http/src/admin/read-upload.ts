@@ -6,30 +6,30 @@ import type { UploadedFile } from "@svc/operations";
 import type { Request } from "express";
 import { readForm } from "./read-form.ts";
 
-/** Lets in as many bodies as memory is meant for. */
+/** Limits the memory of concurrent bodies. */
 export interface UploadGate {
   /**
-   * Runs `work`, which reads a body that this caller sends and tells the meter of every piece of it. What came is held
-   * against the gate until `work` has ended. The meter throws rate_limited when there is no room for a piece.
+   * Runs `work`, which reads a body of this caller and reports every received part to the meter. The received bytes
+   * count towards the gate's limit until `work` has ended. The meter throws rate_limited if a part exceeds the limit.
    */
   admit<Result>(caller: string, work: (meter: BodyMeter) => Promise<Result>): Promise<Result>;
 }
 
-/** What a gate lets in, in bytes that have come. */
+/** Limits of a gate, in received bytes. */
 export interface UploadRoom {
-  /** Of all bodies together. */
+  /** For all bodies together. */
   maxBytes: number;
   /** Maximum of one caller, so that one caller cannot use all of it. */
   callerMaxBytes: number;
-  /** A body counts from here on: a smaller one always gets in, as every other request does. */
+  /** Bodies up to this size do not count and are always accepted, like any other request. */
   freeBytes: number;
 }
 
 const noRoom = (detail: string) => new ServiceError("rate_limited", detail, { headers: { "Retry-After": "2" } });
 
 /**
- * Makes a gate for large bodies. It counts what has come and not what was announced: a connection that announces much
- * and sends nothing costs nothing, and so takes no room from others.
+ * Creates a gate for large bodies. It counts received and not announced bytes: a connection that announces much and
+ * sends nothing uses up no room.
  */
 export function createUploadGate({ maxBytes, callerMaxBytes, freeBytes }: UploadRoom): UploadGate {
   const usedBytesOf = new Map<string, number>();
@@ -66,22 +66,22 @@ export function createUploadGate({ maxBytes, callerMaxBytes, freeBytes }: Upload
   };
 }
 
-/** What is handed in: a document that is described in JSON, or files. */
+/** An upload: a document described in JSON, or files. */
 export type Upload = { json: DocumentRequest } | { files: UploadedFile[] };
 
-/** What a form has besides its files. */
+/** Size of a form besides its files. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
 
-/** The largest body that is read. */
+/** Maximum size of a body. */
 export const UPLOAD_MAX_BYTES = KB_LIMITS.fileMaxBytes + FORM_OVERHEAD_BYTES;
 
 const DECLARED_MAX_CHARS = 200;
 
-/** The media type of a body, in lower case and without parameters. Throws unsupported_media_type. */
+/** Returns the media type of a body, in lower case and without parameters. Throws unsupported_media_type. */
 function mediaTypeOf(request: Request): string {
   const types = request.headersDistinct["content-type"] ?? [];
   const type = types[0]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  // The default of curl's --data-binary, which says nothing about the content.
+  // The default of curl's --data-binary, which does not describe the content.
   if (types.length !== 1 || type === "" || type === "application/x-www-form-urlencoded") {
     throw new ServiceError(
       "unsupported_media_type",
@@ -91,7 +91,7 @@ function mediaTypeOf(request: Request): string {
   return type;
 }
 
-/** Leaves out what was sent empty. */
+/** Drops empty values. */
 function filled(values: Iterable<[string, unknown]>): FileFacts {
   return Object.fromEntries([...values].filter(([, value]) => value !== ""));
 }
@@ -107,7 +107,7 @@ async function readFormFiles(request: Request, meter: BodyMeter): Promise<Upload
   }
   return files.map(({ name, mime, bytes }) => ({
     facts: { ...(name === "" ? {} : { name }), ...facts },
-    // Clients that do not know the type of a part leave it out, and busboy then says text/plain.
+    // Clients that do not know the type of a part omit it, and busboy then reports text/plain.
     mime: mime === "text/plain" ? null : mime.slice(0, DECLARED_MAX_CHARS),
     bytes,
   }));
@@ -121,7 +121,7 @@ async function readRawFile(request: Request, meter: BodyMeter): Promise<Uploaded
 
 type ReadUpload = (request: Request, meter: BodyMeter) => Promise<Upload>;
 
-/** How bodies that are no file are read. */
+/** Readers of bodies that are not files. */
 const READERS: Readonly<Record<string, ReadUpload>> = {
   "application/json": async (request, meter) => ({
     json: (await readJsonBody(request, KB_LIMITS.jsonMaxBytes, meter)) as DocumentRequest,
@@ -131,10 +131,9 @@ const READERS: Readonly<Record<string, ReadUpload>> = {
 const readRaw: ReadUpload = async (request, meter) => ({ files: await readRawFile(request, meter) });
 
 /**
- * Reads what a caller hands in and does `work` with it, while the gate has room for it: JSON, a form with files, or the
- * bytes of one file with what is said of it in the query. Throws unsupported_media_type, payload_too_large,
- * rate_limited, invalid_json, and invalid_request with every error, also when the connection was cut: then nothing was
- * done.
+ * Reads an upload and runs `work` with it, while the gate has room for it: JSON, a form with files, or the bytes of one
+ * file described in the query. Throws unsupported_media_type, payload_too_large, rate_limited, invalid_json, and
+ * invalid_request with every error, also if the connection drops: then nothing is done.
  */
 export async function withUpload<Result>(
   request: Request,

@@ -1,5 +1,5 @@
 -- name: holdKbs
--- Whether a project has all these knowledge bases. Locks the rows of kbs that it reads.
+-- Returns a row if the project has all these knowledge bases. Locks the rows of kbs that it reads.
 SELECT id FROM kbs WHERE project_id = :project AND id = ANY (:kb_ids::uuid[]) AND deleted_at IS NULL
 ORDER BY id FOR KEY SHARE;
 
@@ -12,11 +12,11 @@ SELECT {{columns}} FROM agents WHERE project_id = :project AND id = :id;
 SELECT tools FROM agents WHERE project_id = :project AND id = :id;
 
 -- name: list (prepared)
--- All agents of a project by name, disabled ones included.
+-- All agents of a project by name, including disabled ones.
 SELECT {{columns}} FROM agents WHERE project_id = :project ORDER BY name;
 
 -- name: findMark (prepared)
--- Changes whenever what `list` answers does, and tells it without reading all the examples.
+-- A value that changes whenever the result of `list` does, which is cheaper than reading all examples.
 SELECT coalesce(string_agg(id || ':' || version, ' ' ORDER BY id), '') AS mark FROM agents WHERE project_id = :project;
 
 -- name: listPage
@@ -32,6 +32,6 @@ DELETE FROM agents
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: addKb
--- Gives an agent a further knowledge base. Locks the rows of agents that it writes.
+-- Adds a knowledge base to an agent. Locks the rows of agents that it writes.
 UPDATE agents SET kb_ids = kb_ids || :kb_id::uuid, version = version + 1
 WHERE project_id = :project AND id = :id AND NOT :kb_id::uuid = ANY (kb_ids);

@@ -1,31 +1,30 @@
 -- fragment: chunks
--- SQL for passages `c` with their embeddings `e`. OFFSET 0 makes the planner look up the embedding of one passage after
--- the other, in the order of the passages' ids, whatever it believes about the tables: both statements that use this
--- want the first few.
+-- SQL for passages `c` with their embeddings `e`. OFFSET 0 makes the planner look up embeddings one by one, in the
+-- order of the passages' ids, whatever its statistics are: both statements that use this need only the first few.
 chunks c LEFT JOIN LATERAL (
   SELECT chunk_id, model, dimensions, lease_until FROM chunk_embeddings WHERE chunk_id = c.id OFFSET 0
 ) e ON true
 
 -- fragment: is_missing
--- SQL for a passage `c`, with its embedding `e` if it has one, that is to be embedded by the model `:model` of
--- `:dimensions` numbers.
+-- SQL that is true if passage `c`, with its embedding `e` if there is one, has to be embedded by the model `:model`
+-- with `:dimensions` dimensions.
 (e.chunk_id IS NULL OR e.model <> :model OR (e.dimensions > 0 AND e.dimensions <> :dimensions)
 OR (e.dimensions IS NULL AND e.lease_until < now()))
 
 -- name: announceModel
--- Makes this model the one of the installation: processes with another one stop embedding. Locks the rows
--- of embedding_model that it writes.
+-- Sets the embedding model of the installation: processes with another model stop embedding. Locks the rows of
+-- embedding_model that it writes.
 INSERT INTO embedding_model AS m (model, dimensions) VALUES (:model, :dimensions)
 ON CONFLICT (is_only_row) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions,
   chosen_at = now()
 WHERE (m.model, m.dimensions) IS DISTINCT FROM (excluded.model, excluded.dimensions);
 
 -- name: isModelOfInstallation
--- Whether this is the model of the installation.
+-- Returns a row if this is the model of the installation.
 SELECT FROM embedding_model WHERE model = :model AND dimensions = :dimensions;
 
 -- name: findFirstMissing
--- The first passage, in the order of their ids, that is to be embedded.
+-- The first passage, by id, that has to be embedded.
 (SELECT c.id FROM {{chunks}}
  WHERE c.id >= :id AND {{is_missing}} ORDER BY c.id LIMIT 1)
 UNION ALL
@@ -34,8 +33,7 @@ UNION ALL
 ORDER BY id LIMIT 1;
 
 -- name: lockClaims
--- Takes up to `limit` passages that are to be embedded, in the order of their ids beginning with `fromId`: for two
--- minutes they are nobody else's.
+-- Takes the lock for claiming up to `limit` passages that have to be embedded, by id from `fromId` on, for two minutes.
 SELECT pg_advisory_xact_lock(:claim_lock);
 
 -- name: claim
@@ -59,8 +57,7 @@ FROM claimed m JOIN chunks c ON c.id = m.chunk_id JOIN documents d ON d.id = c.d
 ORDER BY c.id;
 
 -- name: save
--- Writes embeddings of passages that were claimed, and returns their number. Locks the rows of chunk_embeddings that it
--- reads.
+-- Saves embeddings of claimed passages, and returns their number. Locks the rows of chunk_embeddings that it reads.
 WITH free AS (
   SELECT chunk_id FROM chunk_embeddings WHERE chunk_id = ANY (:chunk_id::uuid[]) AND model = :model
   FOR UPDATE SKIP LOCKED
@@ -72,20 +69,20 @@ WHERE e.chunk_id = i.chunk_id
 RETURNING e.chunk_id;
 
 -- name: release
--- Gives passages back that were claimed and are not embedded yet. Locks the rows of chunk_embeddings that it reads.
+-- Releases claimed passages that are not embedded yet. Locks the rows of chunk_embeddings that it reads.
 UPDATE chunk_embeddings SET lease_until = '-infinity'
 WHERE model = :model AND dimensions IS NULL AND chunk_id IN (
   SELECT chunk_id FROM chunk_embeddings WHERE chunk_id = ANY (:chunk_ids::uuid[]) FOR UPDATE SKIP LOCKED);
 
 -- name: count
--- How many passages there are, of how many the model has an embedding, and how many it refuses.
+-- Counts all passages, those with an embedding of the model, and those that the model rejects.
 SELECT (SELECT coalesce(sum(chunk_count), 0) FROM kbs WHERE deleted_at IS NULL)::integer AS passages,
   (count(*) FILTER (WHERE dimensions > 0))::integer AS embedded,
   (count(*) FILTER (WHERE dimensions = 0))::integer AS refused
 FROM chunk_embeddings WHERE model = :model;
 
 -- name: findMarks (prepared)
--- How far those of these knowledge bases are embedded that this project has.
+-- How many passages of these knowledge bases of a project are embedded.
 SELECT k.id AS kb_id, k.chunk_count, m.embedded_count, m.embedded_count || ':' || m.last_seq AS mark
 FROM kbs k CROSS JOIN LATERAL (
   SELECT count(*)::integer AS embedded_count, coalesce(max(seq), 0) AS last_seq FROM chunk_embeddings
@@ -105,19 +102,19 @@ WHERE project_id = :project AND kb_id = ANY (:kb_ids::uuid[]) AND chunk_id = ANY
   AND dimensions = :dimensions;
 
 -- name: readPassages
--- These passages as far as they are in these knowledge bases of this project, in any order.
+-- Those of these passages that are in these knowledge bases of the project, in any order.
 SELECT c.id AS chunk_id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path, c.text,
   c.page
 FROM chunks c JOIN documents d ON d.id = c.document_id
 WHERE c.project_id = :project AND c.kb_id = ANY (:kb_ids::uuid[]) AND c.id = ANY (:chunk_ids::uuid[]);
 
 -- name: prepareVectors
--- Makes pgvector usable where the server has it: the extension, and an index for embeddings of so many numbers. Locks the
--- table while it builds the index.
+-- Prepares pgvector if the server has it: creates the extension, and an index for embeddings with this number of
+-- dimensions. Locks the table while it builds the index.
 SELECT prepare_vector_index(:dimensions) AS is_ready;
 
 -- name: hasVectors
--- Whether this database has pgvector.
+-- Returns a row if this database has pgvector.
 SELECT FROM pg_extension WHERE extname = 'vector';
 
 -- name: findClosest

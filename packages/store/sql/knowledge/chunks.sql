@@ -1,10 +1,10 @@
 -- name: knowsTrigrams
--- Whether this connection finds the functions of pg_trgm.
+-- Whether the functions of pg_trgm are in the search path of this connection.
 SELECT to_regoperator('%(text,text)') IS NOT NULL AND to_regproc('similarity') IS NOT NULL AS has;
 
 -- name: insert
--- Inserts the chunks of documents in their order. Headings go as JSON: unnest would flatten an array of arrays. Locks
--- the rows of chunks that it writes.
+-- Inserts the chunks of documents in their order. Headings are passed as JSON, since unnest would flatten an array of
+-- arrays. Locks the rows of chunks that it writes.
 INSERT INTO chunks (id, project_id, kb_id, document_id, ordinal, heading_path, text, start_offset,
   end_offset, term_count, page)
 SELECT i.id, :project, :kb_id, i.document_id, i.ordinal, ARRAY(SELECT jsonb_array_elements_text(i.heading_path)),
@@ -15,21 +15,21 @@ FROM unnest(:id::uuid[], :document_id::uuid[], :ordinal::integer[], :heading_pat
   AS i (id, document_id, ordinal, heading_path, text, start_offset, end_offset, term_count, page);
 
 -- name: removeOfDocument
--- Removes the chunks of a document from the base and from its index, and returns how much that was. Locks the rows of
+-- Removes the passages of a document from the knowledge base and its index, and returns their number. Locks the rows of
 -- documents that it writes.
 UPDATE documents SET first_chunk_number = NULL WHERE id = :document_id;
 
 -- name: deleteOfDocument
--- Deletes the passages of a document and counts what goes with them. Locks the rows of chunks that it writes.
+-- Deletes the passages of a document and returns their totals. Locks the rows of chunks that it writes.
 WITH gone AS (DELETE FROM chunks WHERE kb_id = :kb_id AND document_id = :document_id RETURNING term_count)
 SELECT count(*) AS chunk_count, coalesce(sum(term_count), 0) AS term_count FROM gone;
 
 -- name: readPostings (prepared)
--- The statements of a search hide the length of their arrays behind a SELECT: else Postgres plans each of them again
--- every time, which takes longer than running it. The blocks of each term are read by the primary key: OFFSET 0 keeps
--- the planner from joining in another way, whatever it believes about the table. Long postings stay where they are
--- until it is clear that they are wanted. Each change of a knowledge base or its documents writes its row in `kbs`, so
--- that the transaction that wrote it last is a version.
+-- The statements of a search hide the length of their arrays behind a SELECT: otherwise Postgres plans each of them
+-- again every time, which takes longer than running it. The blocks of each term are read by the primary key: OFFSET 0
+-- prevents other join orders, whatever the planner's statistics are. Long postings are not fetched until they are
+-- needed. Each change of a knowledge base or its documents updates its row in `kbs`, so that the transaction that wrote
+-- it last identifies the version.
 WITH scope AS (
   SELECT id, number, document_count, chunk_count, term_total, blocks, dead_numbers, languages, xmin::text AS version
   FROM kbs
@@ -84,8 +84,8 @@ FROM kbs k JOIN documents d ON d.kb_id = k.id
 WHERE k.id = ANY ((SELECT :kb_ids::uuid[])::uuid[]) AND d.first_chunk_number IS NOT NULL;
 
 -- name: read (prepared)
--- Passages of this project by their documents and ordinals, each with its place in this order; and the versions of the
--- knowledge bases at the same moment.
+-- Passages of this project by their documents and ordinals, each with its position in this order; and the versions of
+-- the knowledge bases in the same snapshot.
 SELECT p.place::integer, c.id AS chunk_id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path,
   c.text, c.page, NULL::text AS version
 FROM unnest((SELECT :id::uuid[]), (SELECT :first_chunk_number::integer[]), (SELECT :ordinal::integer[])) WITH ORDINALITY
@@ -98,13 +98,13 @@ SELECT NULL, NULL, NULL, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, xmin::tex
 WHERE project_id = :project AND id = ANY ((SELECT :kb_ids::uuid[])::uuid[]) AND deleted_at IS NULL;
 
 -- name: findSimilarWords (prepared)
--- Words of knowledge bases that a misspelt word may stand for: those of `variants` that there are, and, where the
--- extension pg_trgm is there, the words most like it, best first.
+-- Words of knowledge bases that a misspelled word may stand for: those of `variants` that exist, and, if the extension
+-- pg_trgm is installed, the most similar words, best first.
 SELECT DISTINCT w.word FROM unnest((SELECT :kb_numbers::integer[])) AS k (number)
 CROSS JOIN unnest((SELECT :variants::text[])) AS v (word) JOIN kb_words w ON w.kb_number = k.number AND w.word = v.word;
 
 -- name: listLikeWords (prepared)
--- The words of knowledge bases that are most like a word, by the trigram index.
+-- The words of knowledge bases that are most similar to a word, by the trigram index.
 SELECT word FROM kb_words WHERE kb_number = ANY (:kb_numbers::integer[]) AND word % :word
 GROUP BY word ORDER BY similarity(word, :word) DESC, word LIMIT {{maxSimilar}};
 

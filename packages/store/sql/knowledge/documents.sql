@@ -5,7 +5,7 @@ id, kb_id, key, title, url, mime, size_bytes, language, status, error, chunk_cou
 d.source_content_hash = d.content_hash
 
 -- fragment: state
--- What is queued for a document shows before what it is; until then its old passages can be found.
+-- A queued ingest of a document is shown before its state; until then its old passages can be found.
 d.id, d.kb_id, d.key, d.title, d.url, d.chunk_count, d.updated_at,
 CASE WHEN d.language = '{{unreadLanguage}}' THEN NULL ELSE d.language END AS language,
 CASE WHEN {{has_source}} THEN d.source_mime ELSE d.mime END AS mime,
@@ -45,14 +45,14 @@ WHERE d.project_id = :project AND d.kb_id = :kb_id AND d.key = :key AND d.source
   AND d.status = 'ready';
 
 -- name: noteSource
--- Notes what the text with this hash was read from. Locks the rows of documents that it writes.
+-- Records the source from which the text with this hash was read. Locks the rows of documents that it writes.
 UPDATE documents SET source_content_hash = content_hash, source_hash = :hash, source_mime = :mime,
   source_size_bytes = :size_bytes
 WHERE project_id = :project AND id = :id AND content_hash = :content_hash;
 
 -- name: remove
--- Removes a document with its passages and what waits to be read for it. As in `put`: processes that change documents
--- of one base takes turns. Locks the rows of kbs that it reads.
+-- Removes a document with its passages and queued ingests. As in `put`, changes of documents of one knowledge base are
+-- serialized. Locks the rows of kbs that it reads.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id FOR NO KEY UPDATE;
 
 -- name: lockDocument
@@ -72,15 +72,15 @@ UPDATE kbs SET document_count = greatest(document_count - :document_count, 0), c
 WHERE id = :kb_id;
 
 -- name: findAllUnchanged
--- As `findUnchanged` for many documents at once: of each, or null.
+-- As `findUnchanged` for many documents at once: for each, the document or null.
 SELECT i.place::integer, d.id AS document_id, 'unchanged' AS status, d.chunk_count
 FROM unnest(:key::text[], :content_hash::bytea[]) WITH ORDINALITY AS i (key, content_hash, place)
 JOIN documents d ON d.project_id = :project AND d.kb_id = :kb_id AND d.key = i.key
   AND d.content_hash = i.content_hash AND d.status = 'ready';
 
 -- name: findOutdated
--- Documents of all projects whose postings were made in an older way than `version`, in one order, those after `after`
--- if that is given.
+-- Documents of all projects whose postings are in an older format than `version`, in a fixed order, after `after` if
+-- given.
 SELECT d.id, d.project_id AS project, d.kb_id, d.title, d.language, d.chunk_count, d.index_version
 FROM documents d JOIN kbs k ON k.id = d.kb_id AND k.deleted_at IS NULL
 WHERE d.index_version < :version AND d.chunk_count > 0

@@ -18,34 +18,35 @@ gaps g LEFT JOIN agents a ON a.id = g.agent_id AND a.project_id = g.project_id
 SELECT {{columns}}, {{examples_of}} FROM {{with_agent}} WHERE g.project_id = :project AND g.id = :id;
 
 -- name: findSame
--- The gap whose question asks the same, if any. By the index on terms: it reads the gaps that share a word with the
--- question, and no other ones.
+-- The gap with an equivalent question, if any. Uses the index on terms: reads only gaps that share a word with the
+-- question.
 SELECT g.id, g.terms FROM (
   SELECT gap_id, count(*) AS shared FROM gap_terms WHERE project_id = :project AND term = ANY (:terms::text[])
   GROUP BY gap_id ORDER BY shared DESC, gap_id LIMIT {{maxCompared}}
 ) t JOIN gaps g ON g.id = t.gap_id AND g.project_id = :project ORDER BY t.shared DESC, g.id;
 
 -- name: insertGap
--- Inserts a gap with the question that it begins with. Locks the rows of gaps that it writes.
+-- Inserts a gap with its first question. Locks the rows of gaps that it writes.
 INSERT INTO gaps (id, project_id, question, question_message_id, language, terms, agent_id)
 VALUES (:id, :project, :question, :message_id, :language, :terms, :agent_id);
 
 -- name: lockNotes
--- Notes a message that found no good answer, with the gap that asks the same or as a new one. One after the other
--- within a project: two at once would each make a gap of the same question.
+-- Locks the gaps of a project before a message without a good answer is recorded, with an equivalent gap or as a new
+-- one: two concurrent transactions would each create a gap for the same question.
 SELECT pg_advisory_xact_lock(:note_lock, hashtext(:project))::text AS locked, EXISTS (SELECT FROM webhooks w
   WHERE w.project_id = :project::uuid AND w.active_since IS NOT NULL AND 'gap.found' = ANY (w.events)) AS has_webhooks;
 
 -- name: lockChat
--- Nothing is noted of a conversation that was erased meanwhile. Its chat stays, and is locked against an erasure.
+-- Locks the chat of a conversation, so that nothing is recorded for an erased one: it cannot be erased until the
+-- commit.
 SELECT 1 FROM chats WHERE ticket_id = :ticket_id FOR KEY SHARE;
 
 -- name: findMessage
--- Whether a message still exists.
+-- Returns a row if a message still exists.
 SELECT 1 FROM messages WHERE id = :message_id;
 
 -- name: findExample
--- Whether a message was counted before, so that a retry counts nothing twice.
+-- Returns a row if a message was already counted, so that a retry does not count it twice.
 SELECT 1 FROM gap_examples WHERE message_id = :message_id;
 
 -- name: insertExample
@@ -54,8 +55,8 @@ INSERT INTO gap_examples (message_id, project_id, gap_id, ticket_id, text, terms
 VALUES (:message_id, :project, :id, :ticket_id, :text, :terms);
 
 -- name: countQuestion
--- The version stays: who decides on a gap decides on its question, not on how often it was asked. Locks the rows of
--- gaps that it writes.
+-- The version is unchanged: a decision on a gap depends on its question, not on its count. Locks the rows of gaps that
+-- it writes.
 UPDATE gaps g SET count = g.count + 1, last_at = now(), agent_id = coalesce(:agent_id, g.agent_id),
   status = CASE WHEN g.status = 'answered' THEN 'open' ELSE g.status END,
   version = g.version + CASE WHEN g.status = 'answered' THEN 1 ELSE 0 END
@@ -69,16 +70,16 @@ SELECT message_id FROM gap_examples WHERE gap_id = :id AND project_id = :project
 ORDER BY at DESC, message_id DESC OFFSET {{examples}});
 
 -- name: update
--- Changes the status, and notes the article that was written, where `versions` has the present version or is null.
--- Locks the rows of gaps that it writes.
+-- Changes the status, and records the article, if `versions` contains the current version or is null. Locks the rows of
+-- gaps that it writes.
 UPDATE gaps SET status = :status, kb_id = coalesce(:kb_id, kb_id), document_id = coalesce(:document_id, document_id),
   version = version + 1
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: lockGapsOfTickets
--- Removes what these tickets have asked from the gaps of a project: their examples, questions that stand in their words
--- (another example takes their place), and gaps that nobody else has asked. Locks the rows of gap_examples that it
--- reads.
+-- Locks the gaps of a project from which the questions of these tickets are removed: their examples, gap questions in
+-- their words (another example replaces them), and gaps without any other example. Locks the rows of gap_examples that
+-- it reads.
 SELECT id FROM gaps WHERE project_id = :project AND id IN (
   SELECT gap_id FROM gap_examples WHERE project_id = :project AND ticket_id = ANY (:ticket_ids::uuid[])
 ) ORDER BY id FOR UPDATE;

@@ -1,5 +1,5 @@
 -- name: lockDocument
--- The document of this key, locked.
+-- Inserts the document with this key if it does not exist, and locks it.
 INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
 VALUES (:id, :project, :kb_id, :key, :title, :url, :mime, :size_bytes, '', '{{unreadLanguage}}', 'queued')
   ON CONFLICT (kb_id, key) DO NOTHING;
@@ -9,12 +9,12 @@ VALUES (:id, :project, :kb_id, :key, :title, :url, :mime, :size_bytes, '', '{{un
 SELECT id FROM documents WHERE kb_id = :kb_id AND key = :key FOR NO KEY UPDATE;
 
 -- name: queueDocument
--- Queues one document in place of what waits under its key.
+-- Queues one document, replacing what is queued for its key.
 SELECT id, CASE WHEN source_hash IS NULL THEN kind = :kind AND url = :url ELSE source_hash = :source_hash END AS is_same
 FROM ingests WHERE document_id = :document_id;
 
 -- name: deleteIngests
--- What is newer takes the place of what waits; a process that works on that loses its lease. Locks the rows of
+-- Deletes queued ingests that a newer one replaces; a worker that processes one loses its lease. Locks the rows of
 -- ingests that it writes.
 DELETE FROM ingests WHERE document_id = :document_id;
 
@@ -35,8 +35,8 @@ m.id, m.kb_id, m.url, m.max_pages, m.found_count, m.done_count, m.failed_count, 
 m.updated_at, (SELECT count(*) FROM ingests i WHERE i.import_id = m.id) AS waiting_count
 
 -- name: purgeImports
--- Removes imports of all projects that ended long ago, some at a time. Locks the rows of ingests that it reads and the
--- rows of imports that it writes.
+-- Removes old finished imports of all projects, in batches. Locks the rows of ingests that it reads and the rows of
+-- imports that it writes.
 DELETE FROM imports WHERE id IN (
   SELECT m.id FROM imports m
   WHERE m.created_at < now() - interval '{{importKeptDays}} days'
@@ -51,7 +51,7 @@ SELECT {{import}} FROM imports m JOIN kbs k ON k.id = m.kb_id AND k.deleted_at I
 WHERE m.project_id = :project AND m.kb_id = :kb_id AND m.id = :id;
 
 -- name: listImports
--- Imports of a knowledge base, newest first: those made before the one with the id `before`.
+-- Imports of a knowledge base, newest first: those created before the one with id `before`.
 SELECT {{import}} FROM imports m
 WHERE m.project_id = :project AND m.kb_id = :kb_id AND (:before::uuid IS NULL OR m.id < :before)
   AND (:q::text IS NULL OR strpos(lower(m.url), lower(:q)) > 0)

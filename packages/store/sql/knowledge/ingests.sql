@@ -1,18 +1,18 @@
 -- fragment: lapse_wait
--- After many lapses, the next attempt waits.
+-- After many expired leases, the next attempt is delayed.
 ({{lapseWait}})
 
 -- name: insertImport
--- Begins the import of a sitemap. Locks the rows of imports that it writes.
+-- Starts the import of a sitemap. Locks the rows of imports that it writes.
 INSERT INTO imports (id, project_id, kb_id, url, max_pages) VALUES (:id, :project, :kb_id, :url, :max_pages);
 
 -- name: sumQueued
--- Refuses what would make too much wait.
+-- Sums the queue, to reject an ingest that exceeds its limits.
 SELECT count(*) AS count, coalesce(sum(size_bytes), 0)::float8 AS bytes FROM ingests WHERE project_id = :project;
 
 -- name: lockKb
--- Runs `work` in the transaction that ends an ingest, with the knowledge base and the document locked, and only when
--- the lease is still held.
+-- Locks the knowledge base and the document in the transaction that finishes an ingest, which continues only while the
+-- lease is held.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR NO KEY UPDATE;
 
 -- name: lockDocument
@@ -24,18 +24,18 @@ SELECT id FROM documents WHERE id = :document_id FOR NO KEY UPDATE;
 DELETE FROM ingests WHERE id = :id AND project_id = :project AND lease_id = :lease_id RETURNING id;
 
 -- name: insertDocuments
--- Queues pages of an import that do not wait already, as documents. Locks the rows of documents that it writes.
+-- Queues pages of an import that are not queued yet, as documents. Locks the rows of documents that it writes.
 INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
 SELECT i.id, :project, :kb_id, i.key, i.key, i.key, 'text/html', 0, '', '{{unreadLanguage}}', 'queued'
 FROM unnest(:id::uuid[], :key::text[]) AS i (id, key) ON CONFLICT (kb_id, key) DO NOTHING;
 
 -- name: lockDocuments
--- By place, since the database may sort words in another way. Locks the rows of documents that it reads.
+-- In the order of the input, since the database may sort text differently. Locks the rows of documents that it reads.
 SELECT d.id FROM unnest(:key::text[]) WITH ORDINALITY AS i (key, place)
 JOIN documents d ON d.kb_id = :kb_id AND d.key = i.key ORDER BY i.place FOR NO KEY UPDATE OF d;
 
 -- name: insertPages
--- Queues the pages of an import that do not wait yet. Locks the rows of ingests that it writes.
+-- Queues the pages of an import that are not queued yet. Locks the rows of ingests that it writes.
 INSERT INTO ingests AS w (id, project_id, kb_id, kind, document_id, import_id, key, name, url, priority, due_at)
 SELECT i.id, :project, :kb_id, 'page', d.id, :import_id, d.key, d.key, d.key, {{ingestPriorityOfSitemap}},
   now() + interval '{{ingestSweepAfterMs}} milliseconds'
@@ -50,10 +50,10 @@ VALUES (:ingest_id, :project, :kb_id, 'sitemap', :import_id, '', '', :url, {{ing
   now() + interval '{{ingestSweepAfterMs}} milliseconds');
 
 -- name: claim (prepared)
--- Projects take turns: "ring" goes from the one that was served last to the next one that has anything, and from the
--- last one of all to the first (lap 2), by one look into the index each; it is followed only as far as something is
--- found. The row is locked and taken in one statement; SKIP LOCKED lets two workers take two. Those of a knowledge base
--- that was deleted are left to its removal; asked for each, since a join might sort all that waits.
+-- Projects take turns: "ring" goes from the project that was served last to the next one with queued work, and from the
+-- last project to the first (lap 2), with one index look-up each; only as many steps as needed are evaluated. The row
+-- is locked and claimed in one statement; SKIP LOCKED lets two workers claim different ones. Ingests of a deleted
+-- knowledge base are left to its removal; this is checked for each row, since a join might sort the whole queue.
 WITH RECURSIVE ring (project_id, lap) AS (
   SELECT :project_id::uuid, 0
   UNION ALL
@@ -95,12 +95,13 @@ UPDATE ingests SET lease_until = now() + interval '{{ingestLeaseMs}} millisecond
 WHERE id = :id AND lease_id = :lease_id RETURNING 1;
 
 -- name: readBytes
--- The bytes that were handed in, read piece by piece.
+-- The stored bytes of an ingest, in parts.
 SELECT p.bytes FROM ingest_parts p JOIN ingests i ON i.id = p.ingest_id
 WHERE p.ingest_id = :id AND p.ordinal = :ordinal AND i.project_id = :project;
 
 -- name: failImport
--- Ends an ingest whose document cannot be read, with the reason in words. Locks the rows of imports that it writes.
+-- Ends an ingest whose document cannot be read, with a description of the reason. Locks the rows of imports that it
+-- writes.
 UPDATE imports SET error = :error, updated_at = now() WHERE id = :import_id;
 
 -- name: failDocument
@@ -108,7 +109,7 @@ UPDATE imports SET error = :error, updated_at = now() WHERE id = :import_id;
 UPDATE documents SET status = 'failed', error = :error, updated_at = now() WHERE id = :document_id;
 
 -- name: countFound
--- Ends the reading of a sitemap: its pages wait to be read from then on. Locks the rows of imports that it writes.
+-- Records how many pages a sitemap has; they are queued from then on. Locks the rows of imports that it writes.
 UPDATE imports SET found_count = :found, updated_at = now() WHERE id = :import_id;
 
 -- name: retryLater
@@ -121,7 +122,8 @@ WHERE id = :id AND lease_id = :lease_id;
 
 -- name: due
 -- Each is put off by its own age, between 2 s and a minute; workers continue by themselves from one to the next, so a
--- few announcements are enough to have any number read. Locks the rows of ingests that it reads.
+-- Each ingest is postponed by its own age, between 2 s and a minute; a worker continues with the next one by itself, so
+-- a few announcements start any number of ingests. Locks the rows of ingests that it reads.
 WITH due AS (
   SELECT id FROM ingests
   WHERE due_at <= now() AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())
@@ -132,6 +134,6 @@ FROM due WHERE i.id = due.id RETURNING i.id AS ingest_id, i.project_id AS projec
   i.attempts + coalesce(jsonb_array_length(i.expired_leases), 0) + (i.lease_id IS NOT NULL)::integer AS attempts;
 
 -- name: countInImport
--- Counts a page of an import that was read, or could not be. Locks the import.
+-- Counts a processed page of an import, as done or failed. Locks the import.
 UPDATE imports SET done_count = done_count + :done, failed_count = failed_count + :failed, updated_at = now()
 WHERE id = :id;

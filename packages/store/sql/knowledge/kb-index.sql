@@ -1,6 +1,5 @@
 -- name: stem
--- Makes a stemmer that keeps what it has learnt: the same words come again and again, and a round trip costs more than
--- the stemming.
+-- Stems words. The caller caches results: words repeat, and a round trip costs more than the stemming.
 SELECT coalesce((ts_lexize(d.dictionary, w.word))[1], w.word) AS stem
 FROM unnest(:word::text[]) WITH ORDINALITY AS w (word, place) CROSS JOIN (
   SELECT coalesce((SELECT oid FROM pg_catalog.pg_ts_dict WHERE dictname = :config || '_stem'
@@ -13,11 +12,11 @@ FROM unnest(:word::text[]) WITH ORDINALITY AS w (word, place) CROSS JOIN (
 SELECT number, next_chunk_number, blocks, dead_numbers FROM kbs WHERE id = :kb_id AND deleted_at IS NULL;
 
 -- name: saveKbIndex
--- Writes what changed in memory. Locks the rows of kbs that it writes.
+-- Saves the changed index. Locks the rows of kbs that it writes.
 UPDATE kbs SET next_chunk_number = :next_chunk_number, blocks = :blocks, dead_numbers = :dead_numbers WHERE id = :kb_id;
 
 -- name: appendRows
--- Appends postings to what is there. Locks the rows of kb_postings that it writes.
+-- Appends postings to the stored ones. Locks the rows of kb_postings that it writes.
 INSERT INTO kb_postings AS p (kb_number, block, term, postings)
 SELECT :kb_number, r.block, r.term, substring(:bytes::bytea FROM r.start FOR r.length)
 FROM unnest(:block::integer[], :term::text[], :start::integer[], :length::integer[]) AS r (block, term, start, length)
@@ -28,7 +27,8 @@ ON CONFLICT (kb_number, block, term) DO UPDATE SET postings = p.postings || excl
 INSERT INTO kb_words (kb_number, word) SELECT :kb_number, unnest(:words::text[]) ON CONFLICT DO NOTHING;
 
 -- name: tidyIndex
--- Gives up a block that has mostly dead numbers: the documents in it that live get new numbers, and its postings go.
+-- Lists the documents of a block that consists mostly of deleted numbers: they get new numbers, and the block is
+-- deleted.
 SELECT id, first_chunk_number AS first, chunk_count AS count FROM documents
 WHERE kb_id = :kb_id AND first_chunk_number < :first_chunk_number AND first_chunk_number + chunk_count > :from
 ORDER BY first_chunk_number;
@@ -43,7 +43,7 @@ UPDATE documents SET first_chunk_number = m.number FROM unnest(:id::uuid[], :num
 WHERE documents.id = m.id;
 
 -- name: readBlock
--- The postings of a block by their terms, some at a time.
+-- The postings of a block by their terms, in batches.
 SELECT term, postings FROM kb_postings WHERE kb_number = :kb_number AND block = :block AND (:last::text IS NULL
   OR term > :last)
 ORDER BY term LIMIT {{readBatch}};

@@ -1,6 +1,6 @@
 -- fragment: state
--- Counted where they stand: a count kept with the base would make a process that hands in a document wait for one that
--- puts one.
+-- Counted on read: a counter in the row of the knowledge base would make concurrent writers of documents wait for each
+-- other.
 k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.version,
 (SELECT count(*) FROM documents d WHERE d.kb_id = k.id) AS document_count,
 (SELECT count(*) FROM ingests i WHERE i.kb_id = k.id) AS queued_count,
@@ -15,7 +15,8 @@ id, name, document_count, chunk_count, languages, created_at, updated_at, versio
 SELECT {{state}} FROM kbs k WHERE k.project_id = :project AND k.id = :id AND k.deleted_at IS NULL;
 
 -- name: ensure
--- Makes a knowledge base, or returns the one of this project that has this name. Locks the rows of kbs that it writes.
+-- Creates a knowledge base, or returns the one of this project that has this name. Locks the rows of kbs that it
+-- writes.
 INSERT INTO kbs (id, project_id, name) VALUES (:id, :project, :name) ON CONFLICT (project_id, name) DO NOTHING
 RETURNING {{columns}};
 
@@ -24,7 +25,7 @@ RETURNING {{columns}};
 SELECT {{columns}} FROM kbs WHERE project_id = :project AND name = :name AND deleted_at IS NULL;
 
 -- name: insert
--- Makes a knowledge base. Locks the rows of kbs that it writes.
+-- Creates a knowledge base. Locks the rows of kbs that it writes.
 INSERT INTO kbs (id, project_id, name) VALUES (:id, :project, :name) ON CONFLICT (project_id, name) DO NOTHING
 RETURNING id;
 
@@ -33,7 +34,7 @@ RETURNING id;
 SELECT {{columns}} FROM kbs WHERE project_id = :project AND deleted_at IS NULL ORDER BY name;
 
 -- name: listPage
--- Knowledge bases of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
+-- Knowledge bases of a project, newest first: those created before the one with id `before`, and with `q` in the name.
 SELECT {{state}} FROM kbs k
 WHERE k.project_id = :project AND k.deleted_at IS NULL AND (:before::uuid IS NULL OR k.id < :before)
   AND (:q::text IS NULL OR strpos(lower(k.name), lower(:q)) > 0)
@@ -45,17 +46,17 @@ SELECT {{columns}} FROM kbs WHERE project_id = :project AND id = ANY (:ids::uuid
 ORDER BY name;
 
 -- name: update
--- Changes the name and raises the version, where `versions` has the present one or is null. Locks the rows of kbs that
--- it writes.
+-- Changes the name and raises the version, if `versions` contains the current one or is null. Locks the rows of kbs
+-- that it writes.
 UPDATE kbs SET name = coalesce(:name, name), version = version + 1, updated_at = now()
 WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL
   OR version = ANY (:versions))
 RETURNING id;
 
 -- name: remove
--- Deletes a knowledge base, where `versions` has its present version or is null: nobody finds it from then on, its name
--- is free, and no agent has it any more. The name is part of a key, so this waits for a process that puts a document
--- into it, or accepts one. Locks the rows of kbs that it writes.
+-- Deletes a knowledge base, if `versions` contains its current version or is null: it can no longer be found, its name
+-- is free, and agents lose it. The name is part of a key, so this waits for transactions that put or accept a document
+-- in it. Locks the rows of kbs that it writes.
 UPDATE kbs SET deleted_at = now(), name = '{{deletedPrefix}}' || id
 WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL
   OR version = ANY (:versions))
@@ -67,8 +68,8 @@ UPDATE agents SET kb_ids = array_remove(kb_ids, :id::uuid), version = version + 
 WHERE project_id = :project AND :id::uuid = ANY (kb_ids);
 
 -- name: purge
--- Removes some of what deleted knowledge bases of all projects held, in short transactions. One process at a time: what
--- another one is deleting right now would look like the end of a step. Locks the rows of kbs that it reads.
+-- Locks a deleted knowledge base of any project whose content is removed in short transactions. One process at a time,
+-- since rows that another process is deleting would look like the end of a step. Locks the rows of kbs that it reads.
 SELECT id FROM kbs WHERE deleted_at IS NOT NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
 
 -- name: holdKb
@@ -80,8 +81,8 @@ SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS
 DELETE FROM ingests WHERE id IN (SELECT id FROM ingests WHERE kb_id = :id ORDER BY id LIMIT 20);
 
 -- name: purgeDocuments
--- Deletes at least one document of a deleted knowledge base, and up to 200 with at most 2,000 passages together, so
--- that the statement is short. Locks them.
+-- Deletes at least one document of a deleted knowledge base, and up to 200 with at most 2,000 passages together, to
+-- keep the statement short. Locks them.
 DELETE FROM documents WHERE id IN (
   SELECT id FROM (
     SELECT id, sum(chunk_count) OVER (ORDER BY id) - chunk_count AS chunks_before

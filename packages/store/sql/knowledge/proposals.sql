@@ -7,7 +7,7 @@ created_at, created_by, decided_at, decided_by, result_document_id, version
 SELECT {{columns}} FROM proposals WHERE project_id = :project AND id = :id;
 
 -- name: lock
--- Locks a proposal that is to be decided on.
+-- Locks a proposal before a decision.
 SELECT {{columns}} FROM proposals WHERE project_id = :project AND id = :id FOR UPDATE;
 
 -- name: mark
@@ -17,7 +17,8 @@ UPDATE proposals SET status = :status, decided_by = :by, decided_at = now(), rea
 WHERE project_id = :project AND id = :id RETURNING {{columns}};
 
 -- name: insert
--- Keeps a proposal for somebody to decide on. The chat is locked against an erasure, and an erased one has no chat_id.
+-- Stores a proposal for a decision by an operator. The chat is locked against an erasure, and an erased one has no
+-- chat_id.
 WITH chat AS MATERIALIZED (SELECT chat_id FROM chats WHERE ticket_id = :ticket_id::uuid FOR KEY SHARE)
 INSERT INTO proposals (id, project_id, kb_id, document_id, ticket_id, action, title, question, before, after,
   base_hash, created_by)
@@ -26,7 +27,7 @@ SELECT :id::uuid, :project::uuid, :kb_id::uuid, :document_id::uuid, :ticket_id::
 WHERE NOT EXISTS (SELECT 1 FROM chat WHERE chat_id = '') RETURNING {{columns}};
 
 -- name: listPage
--- Proposals, newest first: those made before the one with the id `before`, with `q` in title or text, of one status and
+-- Proposals, newest first: those created before the one with id `before`, with `q` in title or text, of one status and
 -- for one knowledge base.
 SELECT {{columns}} FROM proposals
 WHERE project_id = :project AND (:before::uuid IS NULL OR id < :before)
@@ -43,8 +44,8 @@ FROM documents d JOIN kbs k ON k.id = d.kb_id AND k.project_id = :project AND k.
 WHERE d.project_id = :project AND d.id = :document_id AND d.status = 'ready';
 
 -- name: findOperatorAnswer
--- The last text that a person has sent in a conversation that this project works on, or null. What is said in a chat
--- belongs to the project where it came in, by the index on the places of its replies.
+-- The last text that a person sent in a conversation that this project works on, or null. Replies belong to the project
+-- where the chat came in, whose index on sequence numbers is used.
 SELECT r.text, r.sources, t.agent_id, (
   SELECT m.text FROM messages m WHERE m.ticket_id = t.id AND m.project_id = t.home_project_id AND m.seq < r.seq
   ORDER BY m.seq DESC LIMIT 1) AS question
@@ -54,26 +55,26 @@ WHERE t.project_id = :project AND t.id = :ticket_id AND r.author = 'operator' AN
 ORDER BY r.seq DESC LIMIT 1;
 
 -- name: findQuestion
--- What was asked last in a conversation that this project works on, and the agent that has it.
+-- The last question of a conversation that this project works on, and its agent.
 SELECT t.agent_id, (SELECT m.text FROM messages m WHERE m.ticket_id = t.id
   AND m.project_id = t.home_project_id ORDER BY m.seq DESC LIMIT 1) AS question
 FROM tickets t WHERE t.project_id = :project AND t.id = :ticket_id;
 
 -- name: accept
--- Accepts a proposal and puts its document, in one transaction: a search finds the new text or the proposal is still
--- open. As in a put: processes that change documents of one base take turns, the base before its documents. Locks the
--- rows of kbs that it reads.
+-- Accepts a proposal and puts its document in one transaction, so that a search finds the new text or the proposal is
+-- still open. As in `put`, changes of documents of one knowledge base are serialized, and the base is locked before its
+-- documents. Locks the rows of kbs that it reads.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR NO KEY UPDATE;
 
 -- name: lockDocument
--- Locks the document that a proposal replaces, if it is still as it was and nothing newer waits to be read.
+-- Locks the document that a proposal replaces, if it is unchanged and no newer version is queued.
 SELECT id FROM documents d WHERE d.project_id = :project AND d.kb_id = :kb_id AND d.id = :id
   AND d.content_hash = :content_hash
   AND d.status = 'ready' AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.document_id = d.id)
 FOR UPDATE;
 
 -- name: markAsSource
--- Marks the content of a document as what its source has, so that the next import does not replace it. Locks the rows
--- of documents that it writes.
+-- Marks the content of a document as that of its source, so that the next import does not replace it. Locks the rows of
+-- documents that it writes.
 UPDATE documents SET source_content_hash = content_hash
 WHERE project_id = :project AND id = :id AND source_content_hash = :content_hash;

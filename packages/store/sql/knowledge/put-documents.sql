@@ -10,14 +10,14 @@ WHERE c.document_id = late.document_id;
 UPDATE chunks SET ordinal = -ordinal - 1 WHERE document_id = ANY (:document_ids::uuid[]) AND ordinal < 0;
 
 -- name: lockUnchanged
--- Makes the postings of documents again, from the passages that they had when they were read.
+-- Locks the documents whose postings are rebuilt, from the passages that they had when they were read.
 SELECT d.id FROM documents d JOIN unnest(:id::uuid[], :version::smallint[], :chunk_count::integer[]) AS i (id,
   version, chunk_count)
   ON d.id = i.id AND d.index_version < i.version AND d.chunk_count = i.chunk_count
 WHERE d.kb_id = :kb_id;
 
 -- name: deleteTerms
--- Deletes the terms that the first version kept for passages. Locks the rows of chunk_terms that it writes.
+-- Deletes the terms that the first version stored for passages. Locks the rows of chunk_terms that it writes.
 DELETE FROM chunk_terms WHERE chunk_id IN (SELECT id FROM chunks WHERE document_id = ANY (:ids::uuid[]));
 
 -- name: saveTermCounts
@@ -27,7 +27,7 @@ FROM unnest(:document_id::uuid[], :ordinal::integer[], :term_count::integer[]) A
 WHERE c.document_id = i.document_id AND c.ordinal = i.ordinal AND c.term_count <> i.term_count;
 
 -- name: savePlaces
--- Stores where the passages of documents are in the index. Locks the rows of documents that it writes.
+-- Stores the positions of documents' passages in the index. Locks the rows of documents that it writes.
 UPDATE documents d SET first_chunk_number = i.first, term_count = i.term_count, index_version = i.version
 FROM unnest(:id::uuid[], :first::integer[], :term_count::integer[], :version::smallint[]) AS i (id, first, term_count,
   version)
@@ -43,14 +43,14 @@ ON d.id = c.document_id WHERE d.kb_id = :kb_id) WHERE id = :kb_id;
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR NO KEY UPDATE;
 
 -- name: findExisting
--- The documents that have these keys already, and whether they have the same content.
+-- The existing documents with these keys, and whether their content is the same.
 SELECT d.id, d.key, d.chunk_count, d.content_hash <> '' AS was_read,
   d.content_hash = i.content_hash AND d.status = 'ready' AS is_same
 FROM unnest(:key::text[], :content_hash::bytea[]) AS i (key, content_hash) JOIN documents d
   ON d.project_id = :project AND d.kb_id = :kb_id AND d.key = i.key;
 
 -- name: deleteChunks
--- Deletes the passages of replaced documents and counts what goes with them. Locks the rows of chunks that it writes.
+-- Deletes the passages of replaced documents and returns their totals. Locks the rows of chunks that it writes.
 WITH gone AS (DELETE FROM chunks WHERE document_id = ANY (:ids::uuid[]) RETURNING term_count)
 SELECT count(*) AS chunk_count, coalesce(sum(term_count), 0) AS term_count FROM gone;
 
@@ -71,13 +71,12 @@ ON CONFLICT (kb_id, key) DO UPDATE SET title = excluded.title, url = excluded.ur
   index_version = excluded.index_version;
 
 -- name: dropWaiting
--- Drops what waits to be read for documents, since something newer is in its place. Locks the rows of ingests that it
--- writes.
+-- Drops queued ingests of documents that a newer version replaces. Locks the rows of ingests that it writes.
 DELETE FROM ingests WHERE project_id = :project AND document_id = ANY (:document_ids::uuid[]);
 
 -- name: countChanges
--- Adds to the sums of a knowledge base, and sets its languages: see `kb_languages`. More documents in its only language
--- change nothing about it, so that these are not counted again. The caller has locked its row.
+-- Adds to the totals of a knowledge base, and sets its languages: see `kb_languages`. More documents in its only
+-- language cannot change them, so the languages are not counted then. The caller has locked its row.
 UPDATE kbs SET document_count = document_count + :documents, chunk_count = chunk_count + :chunks,
   term_total = term_total + :terms, updated_at = now(),
   languages = CASE WHEN languages = :languages::text[] AND cardinality(languages) = 1 THEN languages

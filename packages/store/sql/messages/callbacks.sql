@@ -1,6 +1,6 @@
 -- name: lock
--- The process that makes callbacks of a message holds its row, so that each is made once; a conversation that is given
--- twice is read once. Locks the rows of callbacks that it reads.
+-- Locks the callback rows of conversations, so that each callback is created once; a conversation that is listed twice
+-- is read once. Locks the rows of callbacks that it reads.
 SELECT cb.message_id FROM callbacks cb
 WHERE cb.has_news AND (cb.ticket_id, cb.project_id) IN (
   SELECT ticket_id, project_id FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
@@ -8,8 +8,8 @@ WHERE cb.has_news AND (cb.ticket_id, cb.project_id) IN (
 ORDER BY cb.message_id FOR UPDATE OF cb;
 
 -- name: markTimeouts
--- Marks the messages whose time is over as news, so that their senders hear it. Locks the rows of callbacks that it
--- reads.
+-- Marks messages whose timeout has passed as changed, so that their senders are notified. Locks the rows of callbacks
+-- that it reads.
 UPDATE callbacks SET has_news = true, news_at = now()
 WHERE message_id IN (
   SELECT message_id FROM callbacks WHERE timeout_at <= now() AND NOT has_news
@@ -18,22 +18,22 @@ WHERE message_id IN (
 RETURNING project_id, ticket_id;
 
 -- name: findUnsettled
--- Conversations of all projects with news that their job has not settled in time, at most `limit`.
+-- Conversations of all projects with changes that their job has not processed in time, at most `limit`.
 SELECT DISTINCT project_id, ticket_id FROM callbacks
 WHERE has_news AND news_at < now() - interval '{{sweepAfterMs}} milliseconds' LIMIT :limit;
 
 -- name: findDeliveryId
--- The id of a message's final callback, or null when the project has no such message of mode webhook.
+-- The id of a message's final callback, or null if the project has no such message of mode webhook.
 SELECT delivery_id FROM callbacks WHERE message_id = :message_id AND project_id = :project;
 
 -- name: hasSecret
--- True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked.
+-- Returns a row while the sealed key of a message's sender is stored to sign its callbacks, and is not revoked.
 SELECT 1 FROM callbacks cb LEFT JOIN api_keys k ON k.id = cb.api_key_id
 WHERE cb.message_id = :message_id AND cb.project_id = :project AND cb.sealed_secret IS NOT NULL
   AND k.revoked_at IS NULL;
 
 -- name: eraseRevokedSecrets
--- Forgets the sealed copies of keys that are revoked: they sign nothing. Locks the rows of callbacks that it reads.
+-- Deletes the sealed copies of revoked keys, which sign nothing. Locks the rows of callbacks that it reads.
 UPDATE callbacks SET sealed_secret = NULL
 WHERE message_id IN (
   SELECT cb.message_id FROM api_keys k JOIN callbacks cb ON cb.api_key_id = k.id
@@ -43,9 +43,8 @@ WHERE message_id IN (
 RETURNING 1;
 
 -- name: eraseOldSecrets
--- Forgets sealed keys that are older than 30 days, at most `limit`. A row that somebody makes callbacks of is left to
--- the next time: waiting for it, in an order of one's own, could end in two statements that wait for each other. Locks
--- the rows of callbacks that it reads.
+-- Deletes sealed keys that are older than 30 days, at most `limit`. Locked rows are skipped until the next time:
+-- waiting for them in another order could cause a deadlock. Locks the rows of callbacks that it reads.
 UPDATE callbacks SET sealed_secret = NULL
 WHERE message_id IN (
   SELECT message_id FROM callbacks
@@ -56,8 +55,8 @@ RETURNING 1;
 
 -- name: make
 -- Compares what each sender has received with the state of its message and with the replies that no callback carries
--- yet. A statement of its own after the lock, so that it sees a message and its replies as they were committed
--- together. Writes callbacks that `lock` has locked, and inserts deliveries.
+-- yet. It is a separate statement after the lock, so that its snapshot has a message and its replies as they were
+-- committed together. Updates callbacks that `lock` has locked, and inserts deliveries.
 WITH changed AS (
   SELECT cb.message_id, cb.project_id, cb.ticket_id, cb.url, m.seq, i.new_id, {{typeNow}} AS type, cb.told,
     cb.is_final_made, cb.delivery_id, coalesce(r.ids, '{}') AS reply_ids

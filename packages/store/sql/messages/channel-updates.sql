@@ -1,20 +1,20 @@
 -- fragment: album_wait
--- The parts of an album come one after the other: so long its first one waits for the others.
+-- The parts of an album arrive one by one: its first part waits this long for the others.
 interval '1 second'
 
 -- fragment: columns
 u.project_id, u.bot_id, u.update_id, u.ticket_id, u.message_id, u.chat_id, u.body, u.album_id, u.tries, u.received_at
 
 -- fragment: settled_kept
--- Telegram keeps an update for a day; after that it cannot come again.
+-- Telegram stores an update for a day; it cannot arrive again after that.
 interval '2 days'
 
 -- fragment: unsettled_kept
--- What nobody has looked at until then is given up, and so is what waits for a bot that does not come back.
+-- Dead updates, and updates of a bot that is not configured any more, are deleted after this time.
 interval '30 days'
 
 -- name: insert
--- Stores updates of a bot, each once. An update that makes no message is recorded as ignored. Locks the rows of
+-- Stores updates of a bot, each once. An update that is not a message is recorded as ignored. Locks the rows of
 -- messenger_updates that it writes.
 INSERT INTO messenger_updates (
   bot_id, update_id, project_id, ticket_id, message_id, state, chat_id, user_id, body, excerpt, album_id, next_at,
@@ -34,8 +34,9 @@ ON CONFLICT (bot_id, update_id) DO NOTHING
 RETURNING 1;
 
 -- name: listHeads (prepared)
--- Goes from conversation to conversation along the index, so that a long backlog of one costs no more than its head. A
--- part of an album that was joined goes with the first one. Reads only: one process at a time takes updates of a bot.
+-- Walks the index from conversation to conversation, so that a long backlog of one costs no more than its first update.
+-- The parts of a joined album are processed with its first one. Read-only, since one process at a time processes the
+-- updates of a bot.
 WITH RECURSIVE chat AS (
   (SELECT ticket_id FROM messenger_updates
    WHERE bot_id = :bot_id AND state = 'waiting' ORDER BY ticket_id LIMIT 1)
@@ -55,24 +56,24 @@ WHERE c.ticket_id <> ALL (:busy_ticket_ids::uuid[]) AND u.next_at <= now()
 ORDER BY u.update_id LIMIT :limit;
 
 -- name: isWaiting (prepared)
--- Whether an update is still to be taken: who wrote it may have been erased since it was listed.
+-- Returns a row if an update still waits: its author may have been erased since it was listed.
 SELECT 1 FROM messenger_updates WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'waiting';
 
 -- name: settle (prepared)
--- Notes what updates have become, and forgets what they said. Locks the rows of messenger_updates that it writes.
+-- Records the results of updates, and deletes their content. Locks the rows of messenger_updates that it writes.
 UPDATE messenger_updates SET state = :state, settled_at = now(), chat_id = NULL, user_id = NULL, body = NULL,
   excerpt = NULL, failure = NULL
 WHERE bot_id = :bot_id AND update_id = ANY (:update_ids::bigint[]) AND state = 'waiting';
 
 -- name: retryLater
--- Puts an update off, and with it what comes after it in its conversation. Locks the rows of messenger_updates that it
+-- Postpones an update, and with it the later ones of its conversation. Locks the rows of messenger_updates that it
 -- writes.
 UPDATE messenger_updates SET next_at = now() + :delay_ms * interval '1 millisecond', failure = :failure,
   tries = tries + :counted
 WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'waiting';
 
 -- name: bury
--- Gives updates up: they wait for an operator, and the conversation continues without them. Locks the rows of
+-- Marks updates as dead: they wait for an operator, and the conversation continues without them. Locks the rows of
 -- messenger_updates that it writes.
 UPDATE messenger_updates SET state = 'dead', settled_at = now(), failure = :failure, tries = tries + 1
 WHERE bot_id = :bot_id AND update_id = ANY (:update_ids::bigint[]) AND state = 'waiting';
@@ -84,8 +85,8 @@ WHERE project_id = :project AND state = 'dead' AND (joined_to IS NULL OR joined_
 ORDER BY settled_at DESC LIMIT :limit;
 
 -- name: revive
--- Has a dead update, with the rest of its album, taken again, with five fresh tries. Locks the rows of
--- messenger_updates that it reads.
+-- Retries a dead update, with the rest of its album, with five new attempts. Locks the rows of messenger_updates that
+-- it reads.
 WITH first AS (
   SELECT bot_id, update_id FROM messenger_updates
   WHERE project_id = :project AND message_id = :message_id AND state = 'dead' FOR UPDATE
@@ -97,8 +98,8 @@ WHERE u.project_id = :project AND u.state = 'dead' AND u.bot_id = f.bot_id
 RETURNING 1;
 
 -- name: prune
--- Forgets what can come no more, and what nobody has looked at for a month. Locks the rows of messenger_updates that it
--- writes.
+-- Deletes updates that can no longer arrive again, and dead ones after a month. Locks the rows of messenger_updates
+-- that it writes.
 DELETE FROM messenger_updates WHERE (bot_id, update_id) IN (
   (SELECT bot_id, update_id FROM messenger_updates
    WHERE state <> 'waiting' AND settled_at < now() - {{settled_kept}}
@@ -110,7 +111,7 @@ DELETE FROM messenger_updates WHERE (bot_id, update_id) IN (
 ) RETURNING state IN ('waiting', 'dead') AS is_unanswered;
 
 -- name: findMessage
--- The newest of the messages of a conversation that came as this message of Telegram, if it was lately.
+-- The newest message of a conversation that was created from this Telegram message, if it is recent.
 SELECT text, channel_meta FROM (
   SELECT seq, text, channel_meta FROM messages
   WHERE ticket_id = :ticket_id AND project_id = :project ORDER BY seq DESC LIMIT 200
@@ -119,7 +120,7 @@ WHERE channel_meta #>> '{telegram,messageId}' = :telegram_message_id
 ORDER BY seq DESC LIMIT 1;
 
 -- name: joinAlbum
--- Joins all waiting parts of an album to its first one. Locks the rows of this album alone, which only one process
+-- Joins all waiting parts of an album to its first part. Locks the rows of this album alone, which only one process
 -- works on.
 UPDATE messenger_updates p SET joined_to = f.update_id
 FROM messenger_updates f
@@ -128,7 +129,7 @@ WHERE f.bot_id = :bot_id AND f.update_id = :update_id AND f.joined_to IS NULL AN
   AND p.update_id >= f.update_id;
 
 -- name: listAlbum
--- The joined parts of an album, in their order.
+-- The joined parts of an album, in order.
 SELECT {{columns}} FROM messenger_updates f JOIN messenger_updates u
   ON u.bot_id = f.bot_id AND u.ticket_id = f.ticket_id AND u.state = 'waiting' AND u.joined_to = f.update_id
 WHERE f.bot_id = :bot_id AND f.update_id = :update_id ORDER BY u.update_id;

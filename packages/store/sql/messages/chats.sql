@@ -1,6 +1,6 @@
 -- name: renew (prepared)
--- Extends the leases that are still ours and names them; a lease that is missing in the answer is lost. Locks: the
--- chats' rows in the order of their ids, as every statement on chats.
+-- Renews the leases that this process still holds and returns their ids; a missing lease is lost. Locks the chats' rows
+-- in the order of their ids, as every statement on chats does.
 WITH held AS MATERIALIZED (
   SELECT c.ticket_id FROM chats c
   JOIN unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS r (project_id, ticket_id, lease_id)
@@ -11,7 +11,7 @@ UPDATE chats c SET lease_until = now() + interval '{{leaseMs}} milliseconds'
 FROM held WHERE c.ticket_id = held.ticket_id RETURNING c.lease_id;
 
 -- name: saveProgress
--- What the stages of a long run have found so far is kept with the message, so that a crash repeats little. Locks the
+-- Saves the results of the stages of a long run with the message, so that little is repeated after a crash. Locks the
 -- rows of messages that it writes.
 UPDATE messages m SET progress = :progress
 FROM chats c
@@ -19,10 +19,10 @@ WHERE m.id = :message_id AND m.project_id = :project AND c.ticket_id = m.ticket_
   AND m.state = 'received';
 
 -- name: release
--- Gives a lease back. Fenced: only if it is still ours. Locks the rows of chats that it writes.
+-- Releases a lease, if this process still holds it. Locks the rows of chats that it writes.
 UPDATE chats SET lease_id = NULL, lease_until = NULL
 WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id;
 
 -- name: listBefore (prepared)
--- Messages and replies share the places of their chat, and both tables have an index on them.
+-- Messages and replies share the sequence numbers of their chat, and both tables have an index on them.
 SELECT author, text, sources FROM ({{history}}) AS h ORDER BY seq;

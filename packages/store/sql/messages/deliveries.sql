@@ -6,8 +6,8 @@ coalesce((SELECT jsonb_agg(jsonb_build_object('at', a.at, 'status', a.status, 'm
   ORDER BY a.number) FROM delivery_attempts a WHERE a.delivery_id = d.id), '[]') AS attempts
 
 -- name: postpone (prepared)
--- Nothing was sent: an attempt that was recorded all the same, because the response of BEGIN was lost, is removed.
--- Locks the rows of deliveries, delivery_attempts that it writes.
+-- Nothing was sent: an attempt that was recorded anyway, because the response to `begin` was lost, is removed. Locks
+-- the rows of deliveries, delivery_attempts that it writes.
 WITH mine AS (
   UPDATE deliveries SET lease_id = NULL, lease_until = NULL,
     next_at = now() + :delay_ms * interval '1 millisecond', due_at = now() + :delay_ms * interval '1 millisecond'
@@ -17,11 +17,11 @@ DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.n
   AND a.duration_ms IS NULL;
 
 -- name: claim (prepared)
--- The oldest pending callback of the chat alone: one that waits for its next try holds back the later ones. The row is
--- locked and not skipped, so that two workers cannot take two callbacks of one chat. A claim is not an attempt: that
--- begins with BEGIN. A lease that expired without a result counts as a lapse; from the second one in a row on,
--- `next_at` is where the next claim may follow if this lease expires too, so that a callback that ends its process does
--- so ever more rarely. An event goes to where its webhook has its receiver now.
+-- Only the oldest pending callback of a chat can be claimed: while it waits for a retry, it delays the later ones. The
+-- row is locked and not skipped, so that two workers cannot claim two callbacks of one chat. A claim is not an attempt:
+-- that starts with `begin`. A lease that expired without a result counts as a lapse; from the second consecutive one
+-- on, `next_at` is set to when the next claim may follow if this lease expires too, so that a callback that crashes its
+-- process is retried with growing delays. An event is sent to the current URL of its webhook.
 WITH head AS (
   SELECT id FROM deliveries WHERE ticket_id = :ticket_id AND project_id = :project AND state = 'pending'
   ORDER BY place LIMIT 1 FOR UPDATE
@@ -45,8 +45,8 @@ WHERE r.ticket_id = ANY (:ticket_ids::uuid[]) AND r.project_id = ANY (:projects:
   AND r.id = ANY (:reply_ids::uuid[]) ORDER BY r.seq;
 
 -- name: begin (prepared)
--- Attempts begin: each is recorded, and its lease lasts as long as the request may take. Fenced by the lease. Locks the
--- rows of deliveries in the order of their ids, then those of delivery_attempts that it writes.
+-- Starts attempts: each is recorded, and its lease lasts for the maximum duration of the request. Fenced by the lease.
+-- Locks the rows of deliveries in the order of their ids, then those of delivery_attempts that it writes.
 WITH given AS (
   SELECT * FROM unnest(:id::uuid[], :project::uuid[], :lease_id::uuid[], :attempt::integer[])
     AS i (id, project_id, lease_id, attempt)
@@ -74,8 +74,8 @@ WITH given AS (
 SELECT id, chat_id, channel_meta, covered_by, sealed_secret, is_key_revoked, webhook FROM content;
 
 -- name: interrupt (prepared)
--- Aborted after its request was sent: the attempt is kept, but is not a failure. Locks the rows of delivery_attempts,
--- deliveries that it writes.
+-- Records an attempt that was aborted after its request was sent, which is not a failure. Locks the rows of
+-- delivery_attempts, deliveries that it writes.
 WITH attempt AS (
   UPDATE delivery_attempts SET duration_ms = :duration_ms, error = :error WHERE delivery_id = :id AND number = :attempt
 )
@@ -83,7 +83,7 @@ UPDATE deliveries SET lease_id = NULL, lease_until = NULL, next_at = now(), due_
 WHERE id = :id AND lease_id = :lease_id;
 
 -- name: oldestDueMs
--- Age in milliseconds of the oldest delivery that could be tried and that nobody has.
+-- Age in milliseconds of the oldest delivery that is due and not claimed.
 SELECT (extract(epoch FROM now() - min(greatest(d.created_at, d.next_at))) * 1000)::float8 AS age
 FROM deliveries d
 WHERE d.state = 'pending' AND d.due_at <= now() AND d.next_at <= now()
@@ -92,9 +92,9 @@ WHERE d.state = 'pending' AND d.due_at <= now() AND d.next_at <= now()
     AND earlier.state = 'pending' AND earlier.place < d.place);
 
 -- name: due
--- As with messages: each is put off by its own age at most, and SKIP LOCKED shares the work among replicas. One that is
--- held back is put off until the one before it is due and is not announced: the process that ends that one continues
--- with it, and a receiver that is away with many callbacks waiting must not fill the queue.
+-- As with messages, each is postponed by its own age at most, and SKIP LOCKED shares the work among replicas. A
+-- delivery that waits for an earlier one is postponed until that is due and is not announced: the process that finishes
+-- the earlier one continues with it, and the backlog of an unavailable receiver must not fill the queue.
 WITH due AS (
   SELECT id, ticket_id, place FROM deliveries
   WHERE state = 'pending' AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
@@ -114,8 +114,8 @@ WITH due AS (
 SELECT id, project_id, ticket_id, tries FROM put_off WHERE is_head;
 
 -- name: listPage
--- At most `limit` deliveries of a project after the one with the id `before`, newest first, of one state or all, and of one
--- webhook or all.
+-- At most `limit` deliveries of a project after the one with the id `before`, newest first, optionally of one state and
+-- one webhook.
 SELECT {{item}} FROM deliveries d
 WHERE d.project_id = :project AND (:state::text IS NULL OR d.state = :state)
   AND (:webhook_id::uuid IS NULL OR d.webhook_id = :webhook_id)
@@ -127,7 +127,7 @@ ORDER BY d.place DESC LIMIT :limit;
 SELECT {{item}} FROM deliveries d WHERE d.project_id = :project AND d.id = :id;
 
 -- name: replay
--- Makes a delivery that is over pending again, with fresh tries. Locks the rows of deliveries, replies that it writes.
+-- Makes a finished delivery pending again, with new attempts. Locks the rows of deliveries, replies that it writes.
 WITH again AS (
   UPDATE deliveries SET state = 'pending', tries = CASE state WHEN 'pending' THEN tries ELSE 0 END, lapses = 0,
     next_at = now(), due_at = now(), finished_at = NULL
@@ -139,15 +139,15 @@ WITH again AS (
 SELECT ticket_id, tries FROM again;
 
 -- name: countFailing
--- How many deliveries of all projects have failed at least so often and are still tried.
+-- Counts deliveries of all projects that have failed at least this number of times and are still retried.
 SELECT count(*) AS count FROM deliveries WHERE state = 'pending' AND tries >= :tries;
 
 -- name: countDead
--- How many deliveries of all projects are dead.
+-- Counts dead deliveries of all projects.
 SELECT count(*) AS count FROM deliveries WHERE state = 'dead';
 
 -- fragment: recorded
--- A result may come without a recorded beginning, if the request could not be made.
+-- A result may have no recorded attempt, if the request could not be made.
 attempt AS (
   INSERT INTO delivery_attempts (delivery_id, number, duration_ms, status, error)
   SELECT id, :attempt, :duration_ms, :status, :error FROM deliveries WHERE id = :id
@@ -156,9 +156,9 @@ attempt AS (
 )
 
 -- name: finishDelivered (prepared)
--- Receivers have these, so their replies are delivered. After a message's final callback the sender's key is deleted. A
--- result may come without a recorded beginning, if the request could not be made. Locks the deliveries and their
--- attempts, then the callbacks, both in the order of their ids, then the replies.
+-- Marks the replies of delivered callbacks as delivered. After a message's final callback the sender's key is deleted.
+-- A result may have no recorded attempt, if the request could not be made. Locks the deliveries and their attempts,
+-- then the callbacks, both in the order of their ids, then the replies.
 WITH given AS (
   SELECT * FROM unnest(:id::uuid[], :lease_id::uuid[], :attempt::integer[], :duration_ms::integer[], :status::integer[])
     AS i (id, lease_id, attempt, duration_ms, status)
@@ -183,9 +183,9 @@ UPDATE replies r SET delivered_at = now()
 WHERE r.id IN (SELECT unnest(reply_ids) FROM ended) AND r.delivered_at IS NULL;
 
 -- name: finishDead (prepared)
--- The delivery has failed for good: its replies go to the buffer, each with a new sequence number at the end of the
--- chat, so that a reader whose cursor is beyond the old one finds it too. Locks the delivery, the chat's row last, as
--- a run of the pipeline has it only for one statement, and the replies.
+-- Marks a delivery as dead: its replies go to the buffer, each with a new sequence number at the end of the chat, so
+-- that a reader whose cursor is beyond the old one finds them too. Locks the delivery, then the replies, and last the
+-- chat's row, which a pipeline run holds for one statement only.
 WITH {{recorded}}, ended AS (
   UPDATE deliveries SET state = 'dead', finished_at = now(), lease_id = NULL, lease_until = NULL
   WHERE id = :id AND lease_id = :lease_id RETURNING ticket_id, reply_ids

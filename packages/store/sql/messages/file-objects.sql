@@ -8,14 +8,14 @@ ORDER BY created_at LIMIT {{movePage}};
 SELECT content FROM widget_files WHERE id = :id AND object_id IS NULL AND expired_at IS NULL;
 
 -- name: reserve
--- Names an object that is about to be written, so that it is deleted if no file names it by then. Locks the rows of
--- object_deletions that it writes.
+-- Reserves the id of an object before it is written, so that it is deleted if no file refers to it by then. Locks the
+-- rows of object_deletions that it writes.
 INSERT INTO object_deletions (object_id, is_reserved, due_at)
 VALUES (:object_id, true, now() + interval '{{reservedMinutes}} minutes');
 
 -- name: setObject
--- Lets a file name its object, unless the file was removed, expired or moved by another process meanwhile; the object is
--- deleted then. Locks the row of object_deletions, then that of widget_files.
+-- Makes a file refer to its object, unless the file was removed, expired or moved by another process in the meantime; the
+-- object is deleted then. Locks the row of object_deletions, then that of widget_files.
 WITH reserved AS MATERIALIZED (
   SELECT object_id FROM object_deletions WHERE object_id = :object_id AND is_reserved FOR UPDATE
 ), moved AS (
@@ -25,13 +25,13 @@ WITH reserved AS MATERIALIZED (
 DELETE FROM object_deletions d USING moved WHERE d.object_id = moved.object_id;
 
 -- name: takeDeletions
--- Takes some objects that are due to be deleted; those that a crash leaves are due again after a minute. SKIP LOCKED
--- shares the work among replicas.
+-- Claims some objects that are due for deletion; after a crash they are due again after a minute. SKIP LOCKED shares
+-- the work among replicas.
 UPDATE object_deletions SET is_reserved = false, due_at = now() + interval '1 minute'
 WHERE object_id IN (
   SELECT object_id FROM object_deletions WHERE due_at <= now() ORDER BY due_at LIMIT {{deletePage}} FOR UPDATE SKIP LOCKED
 ) RETURNING object_id;
 
 -- name: endDeletion
--- Forgets an object that was deleted. Locks the rows of object_deletions that it writes.
+-- Removes the record of a deleted object. Locks the rows of object_deletions that it writes.
 DELETE FROM object_deletions WHERE object_id = :object_id;

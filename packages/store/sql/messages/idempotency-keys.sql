@@ -2,9 +2,9 @@
 k.created_at < now() - interval '{{idempotencyHours}} hours'
 
 -- name: answer (prepared)
--- An answer that its caller has, what is delivered by it, and the end of the call become true together: a caller that
--- repeats the call finds either all of it done, or the replies where they were. Concurrent calls share the statement.
--- Locks the rows of idempotency_keys, messages, replies that it writes.
+-- Stores the response that the caller has, the delivery of its replies, and the end of the call together: a repeated
+-- call finds either all of it, or the replies where they were. Concurrent calls share the statement. Locks the rows of
+-- idempotency_keys, messages, replies that it writes.
 WITH kept AS (
   UPDATE idempotency_keys k SET call_id = NULL, call_instance = NULL, status = a.status, headers = a.headers,
     body = a.body
@@ -28,8 +28,8 @@ SELECT message_id, chat_id, body_hash, status, headers, body,
 FROM idempotency_keys k WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key;
 
 -- name: claim (prepared)
--- The first call makes the row; one whose predecessor has died or hung up takes it over; an expired row starts again.
--- Locks the rows of idempotency_keys that it writes.
+-- The first call inserts the row; if its process has crashed or its client disconnected, the next call claims it; an
+-- expired row starts again. Locks the rows of idempotency_keys that it writes.
 INSERT INTO idempotency_keys AS k
   (api_key_id, project_id, method, path, key, body_hash, message_id, chat_id, call_id, call_instance)
 VALUES (:api_key_id, :project, :method, :path, :key, :body_hash, :message_id, :chat_id, :call_id, :instance)
@@ -44,7 +44,8 @@ WHERE {{isClaimable2}}
 RETURNING message_id, chat_id;
 
 -- name: reclaim
--- Takes over a key that has this answer, to give a better one. Locks the rows of idempotency_keys that it writes.
+-- Claims a key that has this response, to replace it with a better one. Locks the rows of idempotency_keys that it
+-- writes.
 UPDATE idempotency_keys k SET call_id = :call_id, call_instance = :instance
 WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key AND status = :status
   AND body = :body
@@ -52,12 +53,12 @@ WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :
 RETURNING 1;
 
 -- name: release
--- Gives a key back: the next call under it takes this one's place. Locks the rows of idempotency_keys that it writes.
+-- Releases a key: the next call with it replaces this one. Locks the rows of idempotency_keys that it writes.
 UPDATE idempotency_keys SET call_id = NULL, call_instance = NULL
 WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key AND call_id = :call_id;
 
 -- name: deleteExpired
--- Forgets keys that are older than 24 hours, at most `limit`. Locks the rows of idempotency_keys that it reads.
+-- Deletes keys that are older than 24 hours, at most `limit`. Locks the rows of idempotency_keys that it reads.
 DELETE FROM idempotency_keys WHERE ctid IN (
   SELECT k.ctid FROM idempotency_keys k WHERE {{is_expired}} LIMIT :limit FOR UPDATE SKIP LOCKED
 ) RETURNING 1;

@@ -1,13 +1,13 @@
 -- name: findAccepted
--- Where a message is that was committed before.
+-- Finds the ticket and sequence number of a committed message.
 SELECT ticket_id, seq FROM messages WHERE id = :id AND project_id = :project;
 
 -- name: accept (prepared)
--- Concurrent messages are committed in one statement. The chat's row gives each its place; rows are locked in the order
--- of their ids, as in every statement on chats, so that two batches cannot wait for each other. A chat that was erased
--- gets its chat_id back. `ahead` is how many messages of the project were unfinished before this statement, counted up
--- to a bound. Messages that are not counted are left out if their project has a daily limit, so that only projects with
--- one cost a statement to count them.
+-- Concurrent messages are committed in one statement. The chat's row assigns sequence numbers; rows are locked in the
+-- order of their ids, as in every statement on chats, to avoid deadlocks. The chat_id of an erased chat is restored.
+-- `ahead` is how many messages of the project were unfinished before this statement, counted up to a bound. Messages of
+-- a project with a daily limit are skipped unless they have been counted, so that only projects with a limit need
+-- another statement.
 WITH given AS (
   SELECT * FROM unnest(:id::uuid[], :project_id::uuid[], :ticket_id::uuid[], :channel_id::text[], :chat_id::text[],
     :user_id::text[], :text::text[],
@@ -50,13 +50,13 @@ FROM input i JOIN chat USING (ticket_id)
 RETURNING m.id, m.seq, (SELECT b.ahead FROM backlog b WHERE b.project_id = m.project_id) AS ahead;
 
 -- name: claim (prepared)
--- Claims the lease of each chat that is free and has a message to work on, and counts the attempt. What a person has
--- decided goes first: a chat with a decision that is not carried out yet is left to it. The snapshot may be older than
--- the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that was finished
--- in the meantime is not claimed. A claim that a crash of the database undoes is made again. A message with an expired
--- lease is only reported (`id` NULL): that is rare, and judged by `claimExpired`. With `history_limit`, the ticket is
--- opened as by `tickets.open`, whose fence is the lock on the chat here, and the last texts of the chat are read. Locks
--- the chats' rows in the order of their ids, then the rows of messages and the tickets' rows of the same chats.
+-- Claims the lease of each chat that is free and has a message to process, and counts the attempt. Operators' decisions
+-- have priority: a chat with a pending decision is skipped. The snapshot may be older than the lock that was waited
+-- for, so the UPDATE checks the message's state again: a message that was finished in the meantime is not claimed. A
+-- claim that a database crash undoes is repeated. A message with an expired lease is only reported (`id` NULL), and
+-- judged by `claimExpired`, since that is rare. With `history_limit`, the ticket is opened as by `tickets.open`, fenced
+-- here by the lock on the chat, and the last texts of the chat are read. Locks the chats' rows in the order of their
+-- ids, then the rows of messages and the tickets' rows of the same chats.
 WITH input AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[], :history_limit::integer[])
     AS i (project_id, ticket_id, lease_id, history_limit)
@@ -108,9 +108,9 @@ WHERE k.id IS NOT NULL OR h.is_left;
 -- name: claimExpired (prepared)
 -- The same for one chat whose lease expired, now or at an earlier attempt. The expired lease is recorded with the
 -- message and not counted as an attempt. A message with which processes have crashed is claimed only if `group`, the
--- number of messages that this process runs exclusively, is at most half of those at the last crash; where it is not,
--- the message stays as it is, because a claim that ends in a crash before it is released would cost it a crash. Locks
--- the rows of chats that it reads and the rows of messages that it writes.
+-- number of messages that this process runs exclusively, is at most half of those at the last crash; otherwise the
+-- message is unchanged, since a claim whose process crashes before releasing it would count as a crash of the message.
+-- Locks the rows of chats that it reads and the rows of messages that it writes.
 WITH free AS MATERIALIZED (
   SELECT project_id, ticket_id, channel_id, chat_id, lease_until, {{expiredLease}} AS expired
   FROM chats c
@@ -147,8 +147,8 @@ SELECT j.project_id, j.ticket_id, j.channel_id, j.chat_id, :lease_id::uuid AS le
 FROM judged j LEFT JOIN claimed k ON k.id = j.id WHERE k.id IS NOT NULL OR j.is_left;
 
 -- name: retryLater
--- A failed try: the lease goes back, the message waits its time. Fenced by the lease. Locks the rows of chats, messages
--- that it writes.
+-- Records a failed attempt: releases the lease and delays the message. Fenced by the lease. Locks the rows of chats,
+-- messages that it writes.
 WITH mine AS (
   UPDATE chats SET lease_id = NULL, lease_until = NULL
   WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id
@@ -160,10 +160,10 @@ UPDATE messages m SET not_before = now() + :delay_ms * interval '1 millisecond',
 FROM mine WHERE m.id = :message_id AND m.ticket_id = mine.ticket_id AND m.state = 'received';
 
 -- name: due
--- Messages that nobody has finished in time: published in vain, or never. Each is put off again, by its own age at
--- most, so that a long backlog is not published over and over. Every project with due messages gets the same share of
--- `limit`, its oldest first; `place` is the position in that share. SKIP LOCKED shares the work among replicas. Locks
--- the rows of messages that it writes.
+-- Messages that were not finished in time, because their job was lost or never published. Each is postponed by its own
+-- age at most, so that a long backlog is not published repeatedly. Every project with due messages gets the same share
+-- of `limit`, its oldest first; `place` is the position in that share. SKIP LOCKED shares the work among replicas.
+-- Locks the rows of messages that it writes.
 WITH RECURSIVE oldest AS (
   (SELECT project_id, due_at FROM messages WHERE state = 'received' ORDER BY project_id, due_at LIMIT 1)
   UNION ALL
@@ -190,7 +190,7 @@ RETURNING m.id, m.ticket_id, m.project_id,
   m.attempts + coalesce(jsonb_array_length(m.expired_leases), 0) AS attempts, due.channel_id, due.chat_id, due.place;
 
 -- name: oldestWaitingMs
--- Age in milliseconds of the oldest message of a customer that waits for the pipeline and could be worked on.
+-- Age in milliseconds of the oldest customer message that the pipeline could process.
 SELECT (extract(epoch FROM now() - min(greatest(m.created_at, m.not_before))) * 1000)::float8 AS age
 FROM messages m JOIN chats c USING (ticket_id)
 WHERE m.state = 'received' AND (m.not_before IS NULL OR m.not_before < now())
@@ -198,29 +198,29 @@ WHERE m.state = 'received' AND (m.not_before IS NULL OR m.not_before < now())
   AND NOT (c.channel_id = 'api' AND starts_with(coalesce(c.chat_id, ''), :issue_chat_prefix));
 
 -- name: findTraces
--- The places of messages in their traces, as `traceparent` says them.
+-- The `traceparent` of messages.
 SELECT id, trace FROM messages WHERE project_id = :project AND id = ANY (:message_ids::uuid[]) AND trace IS NOT NULL;
 
 -- name: findState
--- State of a message, or null when this project has no such message.
+-- State of a message, or null if this project has no such message.
 SELECT state FROM messages WHERE id = :message_id AND project_id = :project;
 
 -- name: findMeta
--- What the channel has said about a message.
+-- The channel's metadata of a message.
 SELECT channel_meta FROM messages WHERE id = :message_id AND project_id = :project;
 
 -- name: findLastMeta
--- The same of the newest message of a conversation.
+-- The channel's metadata of the newest message of a conversation.
 SELECT channel_meta FROM messages WHERE ticket_id = :ticket_id AND project_id = :project ORDER BY seq DESC LIMIT 1;
 
 -- name: findSyncCall
--- What a sync call has sent, and into which chat.
+-- The text and the chat of a sync call's message.
 SELECT c.chat_id, m.text FROM messages m JOIN chats c USING (ticket_id)
 WHERE m.id = :message_id AND m.project_id = :project AND m.mode = 'sync' AND c.project_id = :project;
 
 -- name: listDeadLetters
--- The dead letters of the tickets that a project works on, newest first, at most `limit`. Most tickets are worked on
--- where they came in; a message may also have failed before it had a ticket.
+-- The dead letters of the tickets that a project works on, newest first, at most `limit`. Most tickets belong to the
+-- project where they came in; a message may also have failed before its ticket was opened.
 WITH dead AS (
   (SELECT m.id, m.ticket_id, m.text, m.failure, m.finished_at
    FROM messages m
@@ -237,8 +237,7 @@ SELECT dead.*, c.channel_id, c.chat_id FROM dead JOIN chats c USING (ticket_id)
 ORDER BY finished_at DESC LIMIT :limit;
 
 -- name: findDeadLetter
--- Where a dead letter is, or null when it is none of a ticket that this project works on, or a reply to it is on its
--- way.
+-- Finds a dead letter; null if its ticket is not one that this project works on, or if a reply to it is pending.
 SELECT m.id, m.project_id, m.ticket_id, t.id IS NOT NULL AS is_opened
 FROM messages m LEFT JOIN tickets t ON t.id = m.ticket_id
 WHERE m.id = :message_id AND m.state = 'failed' AND m.covered_by IS NULL AND coalesce(t.project_id,

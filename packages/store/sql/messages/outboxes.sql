@@ -1,5 +1,5 @@
 -- fragment: settled
--- The next reply of the conversation starts again. Fenced: a late sender changes nothing.
+-- Continues with the next reply of the conversation. Fenced, so that a late sender changes nothing.
 box AS (
   UPDATE outboxes SET settled_seq = greatest(settled_seq, :seq), tries = 0, deferrals = 0, sent_parts = 0,
     expired_leases = NULL
@@ -7,9 +7,9 @@ box AS (
 )
 
 -- name: claim (prepared)
--- Claims or extends the lease and counts the attempt, or records the lease of another worker that expired instead.
--- Where no reply is left, all that was wanted in the moment of this look is settled, and not what was committed while
--- the lock was waited for. Locks the outbox alone.
+-- Claims or renews the lease and counts the attempt, or records that another worker's lease expired. If no reply is
+-- left, everything in the snapshot counts as sent, but not what was committed while this waited for the lock. Locks the
+-- outbox alone.
 WITH seen AS MATERIALIZED (
   SELECT wanted_seq FROM outboxes WHERE ticket_id = :ticket_id AND project_id = :project
 ), box AS MATERIALIZED (
@@ -65,7 +65,7 @@ UPDATE outboxes SET lease_id = NULL, lease_until = NULL, next_at = now() + make_
 WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id;
 
 -- name: release
--- Gives a lease back that nothing is done with. Locks the rows of outboxes that it writes.
+-- Releases a lease without an attempt. Locks the rows of outboxes that it writes.
 UPDATE outboxes SET lease_id = NULL, lease_until = NULL WHERE project_id = :project AND ticket_id = :ticket_id
   AND lease_id = :lease_id;
 
@@ -77,20 +77,20 @@ WHERE channel_id = :channel_id AND settled_seq < wanted_seq AND next_at <= now()
 ORDER BY next_at LIMIT :limit;
 
 -- name: oldestDueMs
--- How long the reply of a channel that waits longest could have been sent, in milliseconds.
+-- Age in milliseconds of the oldest channel reply that is due.
 SELECT (extract(epoch FROM now() - min(next_at)) * 1000)::float8 AS age FROM outboxes
 WHERE channel_id = :channel_id AND settled_seq < wanted_seq AND next_at <= now()
   AND (lease_until IS NULL OR lease_until < now());
 
 -- name: listDead
--- The replies of a project that were given up, newest first.
+-- The undeliverable replies of a project, newest first.
 SELECT r.id, r.ticket_id, c.channel_id, c.chat_id, coalesce(r.text, r.filename) AS text, r.failure, r.undeliverable_at
 FROM replies r JOIN tickets t ON t.id = r.ticket_id JOIN chats c ON c.ticket_id = r.ticket_id
 WHERE r.is_dead AND t.project_id = :project ORDER BY r.undeliverable_at DESC LIMIT :limit;
 
 -- name: insertNotice
--- Adds a text to a conversation that answers nothing: it is sent after what waits there. Locks the rows of chats that
--- it writes.
+-- Adds a text to a conversation that is not a reply to a message, and is sent after the pending ones. Locks the rows of
+-- chats that it writes.
 UPDATE chats SET last_seq = last_seq + 1 WHERE project_id = :project AND ticket_id = :ticket_id AND chat_id <> ''
 RETURNING last_seq, channel_id;
 
@@ -112,8 +112,8 @@ SELECT delivered_at IS NOT NULL AS is_delivered,
 FROM replies WHERE project_id = :project AND id = :reply_id;
 
 -- name: sendAgain
--- Looks again from the place of the reply on: later ones that are delivered are passed over. The ticket says who did
--- it. Locks the rows of replies, outboxes, ticket_events that it writes.
+-- Restarts the outbox at a reply; later replies that were delivered are skipped. The ticket records the operator. Locks
+-- the rows of replies, outboxes, ticket_events that it writes.
 WITH again AS (
   UPDATE replies r SET undeliverable_at = NULL, failure = NULL, is_dead = false FROM tickets t
   WHERE t.id = r.ticket_id AND t.project_id = :project AND r.id = :reply_id AND r.undeliverable_at IS NOT NULL
@@ -132,7 +132,8 @@ WITH again AS (
 SELECT ticket_id, project_id FROM box;
 
 -- name: undelivered (prepared)
--- Gives a reply up; the ticket records that its customer has not received it. Locks the outbox, then the reply.
+-- Marks a reply as undeliverable; the ticket records that its customer has not received it. Locks the outbox, then the
+-- reply.
 WITH {{settled}}, lost AS (
   UPDATE replies r SET undeliverable_at = now(), failure = :reason, is_dead = :is_dead FROM box
   WHERE r.ticket_id = box.ticket_id AND r.id = :id AND r.delivered_at IS NULL RETURNING r.ticket_id, r.id

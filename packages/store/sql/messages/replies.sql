@@ -1,36 +1,36 @@
 -- fragment: covered_by
--- The message whose reply answers message `m` too, once that is committed: NULL for one that has its own.
+-- The message whose committed reply also answers message `m`: NULL if `m` has its own reply.
 CASE WHEN m.state = 'answered' AND m.covered_by <> m.id THEN m.covered_by END
 
 -- fragment: reply_columns
--- What a reply item is made from, of replies `r`.
+-- The columns of a reply item, from replies `r`.
 r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename,
   r.mime, r.content
 
 -- fragment: is_call_over
--- SQL that is true when no call holds the message `m` open any more: it has ended, or its process is dead.
+-- SQL that is true if no call waits for message `m`: it has ended, or its process has crashed.
 (m.call_ended_at IS NOT NULL OR NOT EXISTS (
 SELECT 1 FROM instances i WHERE i.id = m.call_instance AND {{isAlive}}))
 
 -- fragment: free
--- Nobody is handing the reply over: it was never taken, or the process that took it is dead.
+-- The reply is not claimed by a reader: it was never claimed, or its reader's process has crashed.
 (r.taken_by IS NULL OR r.taken_at < now() - interval '{{takenMinutes}} minutes' OR NOT EXISTS (
 SELECT 1 FROM instances i WHERE i.id = r.taken_by AND {{isAlive}}))
 
 -- fragment: size
--- How many bytes a reply takes in an answer, roughly: content is sent in base64.
+-- Approximate bytes of a reply in a response: content is sent in base64.
 octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.content, '')) * 4 / 3 + 200
 
 -- fragment: in_buffer
--- The reply is in the buffer: its message was sent async, or sync and the call is over, or its callback is dead, or it
--- answers no message. What a webhook message gets goes by its callback else.
+-- The reply is in the buffer: its message was sent async, or sync and the call has ended, or its callback is dead, or
+-- it answers no message. Other replies to webhook messages are sent by callback.
 (m.id IS NULL OR m.mode = 'async' OR r.undeliverable_at IS NOT NULL
 OR (m.mode = 'sync' AND {{is_call_over}}))
 
 -- fragment: first_hidden
--- The first place of a reply that is not in the buffer but may come into it (its call is open, or a reader has it and
--- may lose it): a cursor at or beyond it would acknowledge it unseen. A reply that comes from a dead callback gets a
--- new place then.
+-- The first sequence number of a reply that is not in the buffer but may enter it (its call is open, or a reader that
+-- has claimed it may lose it): a cursor at or beyond it would acknowledge it unseen. A reply from a dead callback gets
+-- a new sequence number.
 coalesce((
   SELECT min(r.seq) FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
   WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.delivered_at IS NULL
@@ -39,8 +39,8 @@ coalesce((
 ), 9223372036854775807)
 
 -- name: readForCall (prepared)
--- What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
--- belong to it alone as long as its process lives and no other call has taken its place, so nothing has to be taken.
+-- Reads the state of a waiting call's message and the replies to it in one statement. The replies of an open call
+-- belong to it alone while its process runs and no other call has replaced it, so they need no claim.
 SELECT m.id AS message_id, m.project_id, c.instance, m.state, {{covered_by}} AS covered_by, {{reply_columns}}
 FROM (SELECT DISTINCT * FROM unnest(:project::uuid[], :message_id::uuid[], :instance::uuid[])) AS c (project_id,
   message_id, instance)
@@ -51,14 +51,14 @@ LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.
 ORDER BY r.seq;
 
 -- name: confirm (prepared)
--- The caller has these replies. Locks the rows of replies that it writes.
+-- Marks replies that the caller has received as delivered. Locks the rows of replies that it writes.
 UPDATE replies r SET delivered_at = now(), taken_by = NULL
 FROM unnest(:project_id::uuid[], :id::uuid[]) AS i (project_id, id)
 WHERE r.id = i.id AND r.project_id = i.project_id AND r.delivered_at IS NULL;
 
 -- name: endCall (prepared)
--- Calls are over: the replies that their callers have are delivered, all others are in the buffer from now on. Locks
--- the rows of messages, replies that it writes.
+-- Ends calls: the replies that callers have received are delivered, all others are in the buffer from now on. Locks the
+-- rows of messages, replies that it writes.
 WITH call AS (
   UPDATE messages m SET call_ended_at = now()
   FROM unnest(:project_id::uuid[], :message_id::uuid[]) AS i (project_id, message_id)
@@ -69,8 +69,9 @@ FROM unnest(:project_id2::uuid[], :id::uuid[]) AS d (project_id, id)
 WHERE r.id = d.id AND r.project_id = d.project_id AND r.delivered_at IS NULL;
 
 -- name: haveUndelivered (prepared)
--- Which of these chats have any reply after a place that is not delivered: what a look into the others would find is
--- known. Readers that wait for the next reply of their chat share this statement, which costs a fraction of a look.
+-- Returns those of these chats that have an undelivered reply after a sequence number, since a read of the others would
+-- find nothing. Readers that wait for the next reply of their chat share this statement, which costs a fraction of a
+-- read.
 SELECT i.place FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :after::bigint[])
   WITH ORDINALITY AS i (project_id, ticket_id, after, place)
 CROSS JOIN LATERAL (
@@ -80,7 +81,7 @@ CROSS JOIN LATERAL (
 ) r;
 
 -- name: readRanges (prepared)
--- Replies of several announcements in one read, with the address of each chat.
+-- Replies of several announcements, with the address of each chat.
 SELECT c.project_id, c.channel_id, c.chat_id, {{reply_columns}}
 FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :from_seq::bigint[], :to_seq::bigint[]) AS i (project_id,
   ticket_id, from_seq, to_seq)
@@ -89,14 +90,14 @@ JOIN replies r ON r.ticket_id = i.ticket_id AND r.seq BETWEEN i.from_seq AND i.t
 ORDER BY r.ticket_id, r.seq;
 
 -- name: reopenCall
--- Gives a sync call whose caller came back to the process of its new call: what is answered from now on is its own.
--- Locks the rows of messages that it writes.
+-- Moves a sync call whose caller has returned to the process of its new call: later replies belong to that one. Locks
+-- the rows of messages that it writes.
 UPDATE messages m SET call_instance = :instance, call_ended_at = NULL
 WHERE m.project_id = :project AND m.id = :message_id AND m.mode = 'sync' AND m.state = 'received' AND {{is_call_over}};
 
 -- name: takeForCall (prepared)
--- A reader of the drain may have them in this moment: then the row's lock is waited for, and they are its own. While
--- the call of another live process has the message, it is for this one as if it were not answered yet.
+-- A reader of the drain may have claimed them at this moment: this waits for the row lock, and the replies are that
+-- reader's. While another running process has a call for the message, it counts as unanswered for this one.
 WITH message AS (
   SELECT m.id, m.ticket_id, CASE WHEN {{is_call_over}} OR m.call_instance = :instance THEN m.state ELSE 'received'
     END AS state,
@@ -111,18 +112,18 @@ WITH message AS (
 SELECT message.state, message.covered_by, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq;
 
 -- name: listHandedOver
--- The replies that the call of a message has handed over, as far as it can know: for its caller who comes again and
--- says that it has not got them. The end of a call and the delivery of its replies are written by one statement, at one
--- time.
+-- The replies that the call of a message has handed over, as far as it knows, for a caller who returns and reports that
+-- it did not receive them. The end of a call and the delivery of its replies are written by one statement, with one
+-- timestamp.
 SELECT {{reply_columns}}, r.delivered_at IS NOT NULL AS is_delivered
 FROM messages m JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id
 WHERE m.project_id = :project AND m.id = :message_id AND (r.delivered_at IS NULL OR r.delivered_at = m.call_ended_at)
 ORDER BY r.seq;
 
 -- name: endResumedCall
--- Ends a sync call that went on with an earlier one, and whose caller has these replies. The replies first, as
--- everywhere. A call that ended before ends again in the moment of the delivery. Locks the rows of replies, messages
--- that it writes.
+-- Ends a sync call that resumed an earlier one, and whose caller has these replies. Locks replies first, as everywhere.
+-- If the call had ended before, its end is set to the time of the delivery. Locks the rows of replies, messages that it
+-- writes.
 WITH delivered AS (
   UPDATE replies SET delivered_at = now(), taken_by = NULL
   WHERE id = ANY (:delivered::uuid[]) AND project_id = :project AND delivered_at IS NULL RETURNING 1
@@ -131,8 +132,8 @@ UPDATE messages m SET call_ended_at = now() FROM (SELECT count(*) AS count FROM 
 WHERE m.project_id = :project AND m.id = :message_id AND (d.count > 0 OR m.call_ended_at IS NULL);
 
 -- name: takeFromBuffer (prepared)
--- The oldest buffered replies that fit into one answer are taken. SKIP LOCKED: of several plain readers each gets other
--- replies. The candidates are locked first, then counted, since a window cannot be locked.
+-- Claims the oldest buffered replies that fit into one response. SKIP LOCKED gives concurrent readers different
+-- replies. The candidates are locked before they are summed, since rows of a window function cannot be locked.
 WITH candidate AS MATERIALIZED (
   SELECT r.id, r.seq, {{size}} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
   WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.delivered_at IS NULL AND {{free}} AND {{in_buffer}}
@@ -163,8 +164,7 @@ SELECT c.*, (SELECT count(*) FROM candidate) AS candidates FROM (
 ) c WHERE place <= :max_replies AND (place = 1 OR total <= :max_bytes) ORDER BY seq;
 
 -- name: acknowledge
--- Marks the replies up to a cursor as delivered, if the chat has got that far. Locks the rows of replies that it
--- writes.
+-- Marks the replies up to a cursor as delivered, if the chat has reached it. Locks the rows of replies that it writes.
 WITH chat AS (
   SELECT last_seq >= :up_to AS is_known FROM chats WHERE ticket_id = :ticket_id AND project_id = :project
 ), acknowledged AS (
@@ -177,7 +177,7 @@ WITH chat AS (
 SELECT is_known FROM chat;
 
 -- name: release
--- By the request that took them, not by its process: done a second time, it must not free what another request of the
--- same process has taken since. Locks the rows of replies that it writes.
+-- Releases the replies that one request claimed, and not those of its whole process: a repeated release must not free
+-- what another request of that process has claimed since. Locks the rows of replies that it writes.
 UPDATE replies SET taken_by = NULL, take_id = NULL
 WHERE project_id = :project AND ticket_id = :ticket_id AND take_id = :take_id AND delivered_at IS NULL;

@@ -1,7 +1,7 @@
 -- name: write (prepared)
--- Fenced by the lease: a worker that lost it writes nothing. The chat's row is held against the statement that finishes
--- the message, which takes the lease away: whichever comes first, no text is written after the reply. Locks: the chats'
--- rows in the order of their ids, as every statement on chats, and so that others can read them.
+-- Fenced by the lease: a worker that lost it writes nothing. The lock on the chat's row excludes the statement that
+-- finishes the message and ends the lease: whichever comes first, no text is written after the reply. Locks the chats'
+-- rows in the order of their ids, as every statement on chats, in a mode that allows reads.
 WITH input AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[], :message_id::uuid[], :text::text[])
     AS i (project_id, ticket_id, lease_id, message_id, text)
@@ -16,8 +16,8 @@ ON CONFLICT (message_id) DO UPDATE SET text = excluded.text, updated_at = now()
 RETURNING message_id;
 
 -- name: find (prepared)
--- The oldest message of each chat that has no answer yet: the one that is being worked on. Messages that are finished
--- are not found, so that nobody is shown what was left of their texts. Reads only.
+-- The oldest unanswered message of each chat, which is the one being processed. Finished messages are skipped, so that
+-- remains of their texts are not shown. Read-only.
 SELECT i.project_id, i.ticket_id, m.id AS message_id, u.text,
   m.mode IS NOT DISTINCT FROM 'async' OR (m.mode = 'sync' AND {{isCallOver}}) AS is_collected
 FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
@@ -28,5 +28,6 @@ CROSS JOIN LATERAL (
 LEFT JOIN unfinished_replies u ON u.message_id = m.id;
 
 -- name: removeIdle
--- Forgets the texts that nobody adds to any more, of all projects. Locks the rows of unfinished_replies that it writes.
+-- Deletes texts that have not been updated for a while, of all projects. Locks the rows of unfinished_replies that it
+-- writes.
 DELETE FROM unfinished_replies WHERE updated_at < now() - interval '{{keptSeconds}} seconds';

@@ -1,5 +1,5 @@
 -- name: confirm (prepared)
--- What stands between two positions has reached a socket of the visitor. Locks the replies' rows.
+-- Marks replies in a range of sequence numbers as received by a browser of the visitor. Locks the replies' rows.
 UPDATE replies r SET delivered_at = now()
 FROM (SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :after::bigint[], :up_to::bigint[])
     AS i (project_id, ticket_id, after, up_to)
@@ -9,9 +9,9 @@ WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.seq > i.af
 RETURNING r.ticket_id, r.in_reply_to;
 
 -- name: reserve (prepared)
--- The first call reserves the id; a repeat finds it, with the place of its message once that is committed. The update
--- makes the row that another call has just made visible, and keeps it from the sweeper for a further day. Locks the
--- rows of widget_messages that it writes.
+-- The first call reserves the id; a repeated call finds it, with the sequence number of its message once that is
+-- committed. The update makes a row that another call has just inserted visible, and protects it from the sweeper for
+-- another day. Locks the rows of widget_messages that it writes.
 WITH reserved AS (
   INSERT INTO widget_messages AS w (project_id, ticket_id, client_message_id, message_id) VALUES (:project,
     :ticket_id, :client_message_id, :message_id)
@@ -21,8 +21,7 @@ WITH reserved AS (
 SELECT r.message_id, m.seq FROM reserved r LEFT JOIN messages m ON m.id = r.message_id;
 
 -- name: sweep
--- A message may have been reserved and never committed. As with files: a day later it has come or never will. Locks the
--- rows of widget_messages that it reads.
+-- Deletes reservations whose message was not committed within a day. Locks the rows of widget_messages that it reads.
 WITH old AS MATERIALIZED (
   SELECT w.ticket_id, w.client_message_id, EXISTS (SELECT 1 FROM messages m WHERE m.id = w.message_id) AS is_used
   FROM widget_messages w
@@ -38,7 +37,7 @@ WITH old AS MATERIALIZED (
 SELECT count(*)::integer AS seen FROM old;
 
 -- name: look (prepared)
--- How many chats stand, in one statement however many sockets are open: a few index look-ups a chat. Reads only.
+-- The current state of chats, in one statement for all open sockets, with a few index look-ups per chat. Read-only.
 SELECT i.place, c.last_seq, p.id AS message_id, u.text, v.score, w.public_name AS writer,
   CASE WHEN t.status = 'resolved' THEN 'done'
     WHEN t.stage IN ('review', 'failed') OR t.assignee IS NOT NULL THEN 'waiting' ELSE 'open' END AS state
@@ -56,7 +55,8 @@ LEFT JOIN LATERAL (
 ) w ON true;
 
 -- name: read (prepared)
--- Messages and replies share the places of their chat, and both tables have an index on them. Of a file its facts.
+-- Messages and replies share the sequence numbers of their chat, and both tables have an index on them. Files without
+-- their content.
 (SELECT 'message' AS kind, m.id, m.seq, m.created_at, w.client_message_id, m.text,
    (SELECT jsonb_agg(jsonb_build_object('fileId', f.id, 'filename', f.filename, 'mime', f.mime,
       'sizeBytes', coalesce(f.object_bytes, octet_length(f.content))) || CASE WHEN f.expired_at IS NULL THEN '{}'::jsonb
@@ -73,7 +73,7 @@ UNION ALL
 ORDER BY seq LIMIT :limit;
 
 -- name: listChats
--- The conversations of a visitor, of those with these tickets: what was said last, and whether it was seen. Reads only.
+-- The conversations of a visitor with these tickets: the last message, and whether it was seen. Read-only.
 SELECT i.place, l.created_at, l.author, left(l.text, {{lastLineMaxChars}}) AS text, l.markdown, EXISTS (
     SELECT 1 FROM replies r WHERE r.ticket_id = c.ticket_id AND r.seq > coalesce(v.read_seq, 0)) AS is_unread
 FROM unnest(:ticket_ids::uuid[]) WITH ORDINALITY AS i (ticket_id, place)
@@ -92,7 +92,7 @@ CROSS JOIN LATERAL (
 ORDER BY l.created_at DESC, i.place DESC;
 
 -- name: readUpTo (prepared)
--- Only in a chat that is there, never past its end and never back. Locks the visitor's row.
+-- Only for an existing chat, never beyond its end and never backwards. Locks the visitor's row.
 WITH chat AS (
   SELECT ticket_id, project_id, least(:seq, last_seq) AS seq FROM chats
   WHERE ticket_id = :ticket_id AND project_id = :project AND chat_id <> ''
@@ -102,7 +102,7 @@ ON CONFLICT (ticket_id) DO UPDATE SET read_seq = excluded.read_seq, updated_at =
 WHERE v.read_seq < excluded.read_seq;
 
 -- name: rate
--- The same rating again changes nothing and leaves no event. Says whether the score is another one than before, in the
+-- Repeating a rating has no effect and records no event. Returns whether the score differs from the one before, in the
 -- snapshot of the statement. Locks the ticket's row against an erasure.
 WITH ticket AS (
   SELECT id, home_project_id FROM tickets WHERE id = :ticket_id AND home_project_id = :project FOR KEY SHARE

@@ -1,26 +1,27 @@
 -- fragment: expire_every
--- How often the files of a project are looked through.
+-- Interval at which the files of a project are checked.
 interval '1 hour'
 
 -- name: sumChat
--- Of one conversation, by its index; the size of a content is known without reading it.
+-- Total size of the files of one conversation, by its index; the size of a content is known without reading it.
 SELECT coalesce(sum(coalesce(object_bytes, octet_length(content))), 0)::float8 AS total,
   coalesce(sum(coalesce(object_bytes, octet_length(content))) FILTER (WHERE created_at > now() - interval '1 day'), 0)::float8 AS day
 FROM widget_files WHERE ticket_id = :ticket_id AND project_id = :project;
 
 -- name: keep
--- A repeat finds its own file. Locks the rows of widget_files that it writes.
+-- Stores a file; a repeated call finds its own file. Locks the rows of widget_files that it writes.
 INSERT INTO widget_files (id, project_id, ticket_id, message_id, filename, mime, content)
 VALUES (:id, :project, :ticket_id, :message_id, :filename, :mime, :content)
 ON CONFLICT (id) DO UPDATE SET message_id = excluded.message_id;
 
 -- name: findKept
--- Name, type and size of a file that is kept for this message, or null.
+-- Name, type and size of a file that is stored for this message, or null.
 SELECT id, filename, mime, coalesce(object_bytes, octet_length(content)) AS size_bytes FROM widget_files
 WHERE project_id = :project AND message_id = :message_id AND id = :file_id;
 
 -- name: take
--- Done again by a repeat of the message it finds its own files. Locks the files' rows, in the order of their ids.
+-- Attaches files to a message; repeated for the same message, it finds its own files. Locks the files' rows, in the
+-- order of their ids.
 WITH wanted AS MATERIALIZED (
   SELECT id FROM widget_files
   WHERE project_id = :project AND ticket_id = :ticket_id AND id = ANY (:file_ids::uuid[]) AND (message_id IS NULL
@@ -44,14 +45,14 @@ WHERE project_id = :project AND ticket_id = :ticket_id AND id = :file_id AND typ
 SELECT filename, mime, content, object_id FROM ({{file}}) AS file;
 
 -- name: readPiece
--- Reads a piece of its bytes only.
+-- A part of the bytes of a file.
 SELECT filename, mime, coalesce(object_bytes, octet_length(content)) AS size_bytes, object_id, substring(content FROM :from FOR {{pieceBytes}}) AS piece
 FROM ({{file}}) AS file;
 
 -- name: insert
 -- Inserts a file unless the unused files of its chat or project are too large together. The sums are not locked: two
--- concurrent uploads may pass a limit by one file each, which does no harm. The limit of a chat alone would bound
--- nothing, since visitors make their own chats.
+-- concurrent uploads may pass a limit by one file each, which is harmless. A limit per chat alone would not bound
+-- anything, since visitors create chats.
 INSERT INTO widget_files (id, project_id, ticket_id, filename, mime, content)
 SELECT :id, :project, :ticket_id, :filename, :mime, :content
 WHERE (
@@ -62,7 +63,7 @@ WHERE (
 ) + octet_length(:content::bytea) <= :project_max_bytes;
 
 -- name: takeDueProject
--- Empties some files of the next project that are older than its `fileRetentionDays`. Locks the rows of projects that
+-- Claims the next project to remove files that are older than its `fileRetentionDays`. Locks the rows of projects that
 -- it reads.
 UPDATE projects SET file_purge_at = now() + {{expire_every}}
 WHERE id = (
@@ -72,8 +73,8 @@ WHERE id = (
 ) RETURNING id, file_retention_days AS days;
 
 -- name: expireSome
--- As an erasure, it locks messages before files. Another replica that has the same page finds nothing left to do. The
--- message no longer says where the file is, so that no reader offers it.
+-- Locks messages before files, as an erasure does. Another replica with the same batch finds nothing left to do. The
+-- message no longer refers to the file, so that it is not offered to readers.
 WITH old AS MATERIALIZED (
   SELECT id, ticket_id, message_id FROM widget_files
   WHERE project_id = :id AND expired_at IS NULL AND created_at < now() - make_interval(days => :days)
@@ -96,12 +97,12 @@ WITH old AS MATERIALIZED (
 SELECT (SELECT count(*)::integer FROM old) AS seen, (SELECT count(*)::integer FROM emptied) AS expired;
 
 -- name: repeatSoon
--- Makes a project with more expired files the next one again. Locks the rows of projects that it writes.
+-- Schedules a project with more expired files next. Locks the rows of projects that it writes.
 UPDATE projects SET file_purge_at = now() WHERE id = :id;
 
 -- name: sweep
--- A message may have been reserved and never committed: then its files are unused too. SKIP LOCKED shares the work
--- among replicas and leaves a file alone that a message is just taking.
+-- Deletes unused files, including those of a reserved message that was never committed. SKIP LOCKED shares the work
+-- among replicas and skips a file that a message is claiming.
 WITH old AS MATERIALIZED (
   SELECT f.id, EXISTS (SELECT 1 FROM messages m WHERE m.id = f.message_id) AS is_used FROM widget_files f
   WHERE NOT f.is_kept AND f.created_at < now() - interval '{{widgetLimitsUnusedFileHours}} hours'

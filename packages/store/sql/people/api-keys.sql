@@ -6,7 +6,7 @@ id, name, prefix, scopes, project_id AS project, created_at, created_by, expires
 {{columns}}, (SELECT p.name FROM projects p WHERE p.id = project_id) AS project_name
 
 -- fragment: is_seen
--- SQL that is true for keys that people see: not for those of deleted projects.
+-- SQL that is true for keys that are shown: not those of deleted projects.
 NOT EXISTS (SELECT 1 FROM projects d WHERE d.id = project_id AND d.deleted_at IS NOT NULL)
 
 -- name: findLiveByHash (prepared)
@@ -15,7 +15,7 @@ SELECT {{columns}} FROM api_keys
 WHERE hash = :hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now());
 
 -- name: insert
--- Adds a key. Locks the rows of api_keys that it writes.
+-- Revokes an expired key with this hash, so that the key can be added again. Locks the rows of api_keys that it writes.
 UPDATE api_keys SET revoked_at = now() WHERE hash = :hash AND revoked_at IS NULL AND expires_at <= now();
 
 -- name: insertKey
@@ -25,22 +25,21 @@ VALUES (:id, :name, :prefix, :hash, :scopes, :project, :created_by, :expires_at,
 ON CONFLICT (hash) WHERE revoked_at IS NULL DO NOTHING RETURNING {{columns}};
 
 -- name: find
--- The key with this id, whether it lives or not, or null.
+-- The key with this id, valid or not, or null.
 SELECT {{named_columns}} FROM api_keys WHERE id = :id AND {{is_seen}};
 
 -- name: listPage
--- Keys of all projects, live or not, newest first: those made before the key with the id `before`, and with `q` in the
--- name (in any case) or at the beginning of the prefix. strpos takes the text as it is, where LIKE would read signs of
--- it as wildcards.
+-- Keys of all projects, valid or not, newest first: those created before the key with id `before`, and with `q` in the
+-- name (in any case) or at the start of the prefix. strpos has no wildcards, unlike LIKE.
 SELECT {{named_columns}} FROM api_keys
 WHERE {{is_seen}} AND (:before::uuid IS NULL OR id < :before)
   AND (:q::text IS NULL OR strpos(lower(name), lower(:q)) > 0 OR starts_with(prefix, :q))
 ORDER BY id DESC LIMIT :limit;
 
 -- name: rotate
--- Makes another key with the name, scopes, project, limit and expiry of a live one, which ends after `overlapSeconds`,
--- or is revoked when that is 0. One statement, so that there is never one key without the other. It reads the old row
--- as it was before. Locks the rows of api_keys that it reads.
+-- Creates another key with the name, scopes, project, limit and expiry of a valid one, which expires after
+-- `overlapSeconds`, or is revoked if that is 0. It is one statement, so that the two changes are atomic. It reads the
+-- old row as it was before. Locks the rows of api_keys that it reads.
 WITH old AS (
   SELECT * FROM api_keys WHERE id = :id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
   FOR UPDATE
@@ -59,12 +58,12 @@ SELECT :id2, name, :prefix, :hash, scopes, project_id, :created_by,
 RETURNING {{named_columns}};
 
 -- name: listLiveCreatedBy
--- The live keys that one maker has made, newest first.
+-- The valid keys that one creator has created, newest first.
 SELECT {{columns}} FROM api_keys WHERE created_by = :created_by AND revoked_at IS NULL
 AND (expires_at IS NULL OR expires_at > now()) ORDER BY created_at DESC;
 
 -- name: hasLiveAdminBeside
--- True when there is a live administrator's key that none of these has made.
+-- Returns a row if there is a valid administrator key that none of these creators has created.
 SELECT 1 FROM api_keys WHERE 'admin:*' = ANY (scopes) AND revoked_at IS NULL AND created_by <> ALL (:makers::text[])
 AND (expires_at IS NULL OR expires_at > now()) LIMIT 1;
 
@@ -73,11 +72,11 @@ AND (expires_at IS NULL OR expires_at > now()) LIMIT 1;
 UPDATE api_keys SET revoked_at = now() WHERE id = :id AND revoked_at IS NULL RETURNING id;
 
 -- name: revokeOthersOf
--- Revokes what a maker has made except the key with this hash. Locks the rows of api_keys that it writes.
+-- Revokes all keys of a creator except the one with this hash. Locks the rows of api_keys that it writes.
 UPDATE api_keys SET revoked_at = now() WHERE created_by = :created_by AND hash <> :hash
   AND revoked_at IS NULL RETURNING id;
 
 -- name: touch
--- Notes that keys were used, to the minute. Locks the rows of api_keys that it writes.
+-- Records the last use of keys, to the minute. Locks the rows of api_keys that it writes.
 UPDATE api_keys SET last_used_at = now()
 WHERE id = ANY (:ids::uuid[]) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute');

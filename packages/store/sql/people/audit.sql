@@ -1,5 +1,5 @@
 -- fragment: day
--- Whatever style of dates the server has. Beware of `ORDER BY day`, which would be by this text.
+-- Independent of the server's DateStyle. Beware of `ORDER BY day`, which sorts by this text.
 to_char(day, 'YYYY-MM-DD') AS day
 
 -- fragment: event_columns
@@ -9,12 +9,12 @@ id, at, actor, action, object, project, result, request_id, count, network
 {{event_columns}}, {{day}}, number, project_id, hash
 
 -- name: appendAll
--- Everybody who appends waits for the lock below: that of a machine that has vanished must not last for hours.
+-- All appends wait for the lock below: a process that has vanished must not hold it for hours.
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 
 -- name: lockHead
--- Locks the one row that records where the chain ends, and nothing before it, so that appends can only wait for each
--- other. One clock, that of the database, gives all processes their times.
+-- Locks the one row that records the end of the chain, and takes no earlier lock, so that appends can only wait for
+-- each other. All processes use the clock of the database.
 SELECT {{day}}, number, at, hash, clock_timestamp()::timestamptz(3) AS now FROM audit_head FOR UPDATE;
 
 -- name: insertEvents
@@ -34,21 +34,21 @@ UPDATE audit_head SET day = :day, number = :number, at = :at, hash = :hash;
 SELECT {{day}}, number, at, hash FROM audit_head;
 
 -- name: readAfter
--- The next rows of the chain after a place.
+-- The next rows of the chain after a position.
 SELECT {{chain_columns}} FROM audit_events e WHERE (e.day, e.number) > (:day::date, :number::integer)
 ORDER BY e.day, e.number LIMIT :check_page;
 
 -- name: findHash
--- The hash of the row at a place, in hexadecimal.
+-- The hash of the row at a position, in hexadecimal.
 SELECT hash FROM audit_events WHERE day = :day AND number = :number;
 
 -- name: findBefore
--- The last place before a day.
+-- The last position before a day.
 SELECT {{day}}, number, hash FROM audit_events e WHERE e.day < :day ORDER BY e.day DESC, e.number DESC LIMIT 1;
 
 -- name: listPage
--- Rows, newest first: those before the one with the id `before`, and as the filter says. Times are bounds of the id, so
--- that each filter needs but one index.
+-- Rows, newest first: those before the row with id `before` that match the filter. Times are bounds of the id, so that
+-- each filter needs only one index.
 SELECT {{event_columns}} FROM audit_events
 WHERE (:id::uuid IS NULL OR id < :id) AND (:id2::uuid IS NULL OR id >= :id2) AND (:id3::uuid IS NULL OR id < :id3)
   AND (:project_id::uuid IS NULL OR project_id = :project_id) AND (:project::text IS NULL OR project = :project)
@@ -57,7 +57,7 @@ WHERE (:id::uuid IS NULL OR id < :id) AND (:id2::uuid IS NULL OR id >= :id2) AND
 ORDER BY id DESC LIMIT :limit;
 
 -- name: findNames
--- Names of actors and objects of events, as far as they belong to the project.
+-- Names of actors and objects of events that belong to the project.
 SELECT id, name FROM operators WHERE id = ANY(:actor_ids::uuid[]) OR (:project::uuid IS NULL
   AND id = ANY(:object_ids::uuid[]))
 UNION ALL SELECT id, name FROM api_keys

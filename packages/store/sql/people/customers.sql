@@ -6,12 +6,12 @@ coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value))
   ORDER BY kind IN ('visitor', 'chat'), created_at, kind, value LIMIT {{identitiesMaxCount}}) i), '[]'::jsonb) AS identities
 
 -- name: lock
--- One writer of the customers of a project at a time: two would each make a customer of the same identity. Taken after
--- the locks of tickets.
+-- Serializes writers of the customers of a project: two could each create a customer for the same identity. Locked
+-- after tickets.
 SELECT pg_advisory_xact_lock(:customers_lock, hashtext(:project));
 
 -- name: find
--- A customer by its id, or by that of one which was merged into it.
+-- A customer by its id, or by the id of a customer that was merged into it.
 SELECT {{columns}}, c.notes FROM customers c WHERE c.project_id = :project AND c.id = coalesce((
   SELECT i.customer_id FROM customer_identities i
   WHERE i.project_id = :project AND i.kind = 'merged' AND i.value = :id::uuid::text), :id::uuid);
@@ -34,8 +34,8 @@ WHERE k.customer_id = :id AND t.project_id = :project AND t.status IN ('open', '
 ORDER BY t.updated_at DESC LIMIT {{openMaxCount}};
 
 -- name: findOfTickets
--- Those of these tickets that are still there, with their customers. One that was erased and started again has another
--- time of creation.
+-- Those of these tickets that still exist, with their customers. A ticket that was erased and reopened has another
+-- creation time.
 SELECT t.id AS ticket_id, c.project_id, {{columns}}
 FROM unnest(:ticket_id::uuid[], :created_us::bigint[]) AS g (ticket_id, created_us)
 JOIN tickets t ON t.id = g.ticket_id AND {{createdUs}} = g.created_us
@@ -48,23 +48,23 @@ JOIN unnest(:kind::text[], :value::text[]) AS g (kind, value) ON g.kind = i.kind
 WHERE i.project_id = :project ORDER BY i.customer_id;
 
 -- name: insert
--- Inserts a customer of whom nothing is known yet. Locks the rows of customers that it writes.
+-- Inserts an empty customer. Locks the rows of customers that it writes.
 INSERT INTO customers (id, project_id, alias, first_seen_at, last_seen_at)
 VALUES (:id, :project, :alias, :first_seen_at, :last_seen_at);
 
 -- name: addIdentities
--- Gives a customer identities that nobody has. Locks the rows of customer_identities that it writes.
+-- Adds identities that no customer has. Locks the rows of customer_identities that it writes.
 INSERT INTO customer_identities (project_id, kind, value, customer_id)
 SELECT :project, g.kind, g.value, :customer_id FROM unnest(:kind::text[], :value::text[]) AS g (kind, value)
 ON CONFLICT (project_id, kind, value) DO NOTHING;
 
 -- name: linkTicket
--- Says whose conversation a ticket is. Locks the rows of ticket_customers that it writes, and the ticket's row.
+-- Links a ticket to its customer. Locks the rows of ticket_customers that it writes, and the ticket's row.
 INSERT INTO ticket_customers (ticket_id, customer_id) VALUES (:ticket_id, :customer_id)
 ON CONFLICT (ticket_id) DO UPDATE SET customer_id = excluded.customer_id;
 
 -- name: write
--- Writes what is known of a customer. Locks the rows of customers that it writes.
+-- Updates a customer. Locks the rows of customers that it writes.
 UPDATE customers c SET name = :name, email = :email, phone = :phone, language = :language, time_zone = :time_zone,
   external_id = :external_id, attributes = :attributes::jsonb, edited = :edited, first_seen_at = :first_seen_at,
   last_seen_at = :last_seen_at, is_blocked = :is_blocked, unsubscribed_at = :unsubscribed_at,
@@ -74,7 +74,7 @@ RETURNING was.version <> :version AND EXISTS (SELECT FROM webhooks w WHERE w.pro
   AND w.active_since IS NOT NULL AND 'customer.updated' = ANY (w.events)) AS is_event;
 
 -- name: addNote
--- Adds a note, unless the customer has the most that are allowed. Locks the row of customers that it writes.
+-- Adds a note, unless the customer has the maximum. Locks the row of customers that it writes.
 UPDATE customers SET notes = notes || :note::jsonb
 WHERE project_id = :project AND id = :id AND jsonb_array_length(notes) < {{notesMaxCount}};
 
@@ -86,21 +86,21 @@ UPDATE customers SET notes = coalesce((
 WHERE project_id = :project AND id = :id AND notes @> jsonb_build_array(jsonb_build_object('id', :note_id::text));
 
 -- name: moveNotes
--- Gives the notes of a customer to another one, in the order of time. Locks the row of customers that it writes.
+-- Moves the notes of a customer to another one, in order of time. Locks the row of customers that it writes.
 UPDATE customers SET notes = coalesce((
   SELECT jsonb_agg(n.note ORDER BY n.note ->> 'at', n.note ->> 'id') FROM customers c
   CROSS JOIN LATERAL jsonb_array_elements(c.notes) AS n (note) WHERE c.id IN (:into_id, :from_id)), '[]')
 WHERE project_id = :project AND id = :into_id;
 
 -- name: moveIdentities
--- Gives the identities of a customer to another one, with its id as one more. Locks the rows of customer_identities that
+-- Moves the identities of a customer to another one, and adds its id as one. Locks the rows of customer_identities that
 -- it writes.
 WITH moved AS (UPDATE customer_identities SET customer_id = :into_id WHERE customer_id = :from_id)
 INSERT INTO customer_identities (project_id, kind, value, customer_id)
 VALUES (:project, 'merged', :from_id::uuid::text, :into_id);
 
 -- name: moveTickets
--- Gives the conversations of a customer to another one. Locks the rows of ticket_customers that it writes.
+-- Moves the conversations of a customer to another one. Locks the rows of ticket_customers that it writes.
 UPDATE ticket_customers SET customer_id = :into_id WHERE customer_id = :from_id;
 
 -- name: remove

@@ -1,6 +1,6 @@
 -- name: lockOperator
--- Begins a session. The row of the operator is locked, so that a session cannot begin while somebody shuts the operator
--- out.
+-- Locks the operator's row before a session is created, so that it cannot be created while the operator is being
+-- disabled.
 UPDATE operators SET last_seen_at = now() WHERE id = :operator_id AND disabled_at IS NULL RETURNING id;
 
 -- name: deleteExpiredSessions
@@ -9,8 +9,8 @@ DELETE FROM operator_sessions WHERE created_at < now() - make_interval(secs => :
 OR (operator_id = :operator_id AND last_used_at < now() - make_interval(secs => :idle_seconds));
 
 -- name: deleteSurplusSessions
--- Deletes the sessions of an operator that were not used for the longest time. Locks the rows of operator_sessions that
--- it writes.
+-- Deletes the sessions of an operator that are the least recently used. Locks the rows of operator_sessions that it
+-- writes.
 DELETE FROM operator_sessions WHERE id IN (
 SELECT id FROM operator_sessions WHERE operator_id = :operator_id ORDER BY last_used_at DESC OFFSET :kept);
 
@@ -20,14 +20,14 @@ INSERT INTO operator_sessions (id, operator_id, hash) VALUES (:id, :operator_id,
 RETURNING id, operator_id, created_at, last_used_at;
 
 -- name: findLive
--- The session with this SHA-256 as long as it is live and its operator may sign in, or null.
+-- The session with this SHA-256 if it is valid and its operator may sign in, or null.
 SELECT s.id, s.operator_id, s.created_at, s.last_used_at FROM operator_sessions s
 JOIN operators o ON o.id = s.operator_id AND o.disabled_at IS NULL
 WHERE s.hash = :hash AND s.created_at > now() - make_interval(secs => :total_seconds)
   AND s.last_used_at > now() - make_interval(secs => :idle_seconds);
 
 -- name: touch
--- Notes that sessions were used just now, and their operators seen. Locks in the order of the ids, as every replica
+-- Records the use of sessions and the last activity of their operators. Locks in the order of the ids, as every replica
 -- that does the same.
 WITH used AS (
   UPDATE operator_sessions SET last_used_at = now()
@@ -40,7 +40,7 @@ UPDATE operators SET last_seen_at = now() WHERE id IN (SELECT operator_id FROM u
 DELETE FROM operator_sessions WHERE id = :id;
 
 -- name: removeByHash
--- Ends the session with this SHA-256, where there is one. Locks the rows of operator_sessions that it writes.
+-- Ends the session with this SHA-256, if there is one. Locks the rows of operator_sessions that it writes.
 DELETE FROM operator_sessions WHERE hash = :hash;
 
 -- name: removeOf
@@ -50,11 +50,11 @@ WITH pushes AS (DELETE FROM push_subscriptions WHERE operator_id = :operator_id)
 DELETE FROM operator_sessions WHERE operator_id = :operator_id RETURNING id;
 
 -- name: hasAdministrator
--- Whether an operator can sign in with a password.
+-- Returns whether an operator can sign in with a password.
 SELECT EXISTS (SELECT 1 FROM operators WHERE password_hash IS NOT NULL AND disabled_at IS NULL) AS has;
 
 -- name: putLink
--- Makes a link, in the place of an earlier one for the same. Locks the rows of operator_links that it writes.
+-- Creates a link, which replaces an earlier one for the same operator. Locks the rows of operator_links that it writes.
 INSERT INTO operator_links (id, operator_id, hash, expires_at)
 VALUES (:id, :operator_id, :hash, now() + make_interval(secs => :lifetime_seconds))
 ON CONFLICT (coalesce(operator_id, '00000000-0000-0000-0000-000000000000'))
@@ -62,13 +62,12 @@ DO UPDATE SET id = EXCLUDED.id, hash = EXCLUDED.hash, created_at = now(), expire
 RETURNING operator_id, expires_at;
 
 -- name: findLink
--- The link with this SHA-256, as long as it can be used, or null.
+-- The link with this SHA-256, if it is valid, or null.
 SELECT l.operator_id, l.expires_at FROM operator_links l LEFT JOIN operators o ON o.id = l.operator_id
 WHERE l.hash = :hash AND l.expires_at > now() AND o.disabled_at IS NULL;
 
 -- name: takePasswordLink
--- Uses a link up for an operator's password: sets it, and ends the operator's sessions. Locks the rows of
--- operator_links that it writes.
+-- Consumes a link for setting an operator's password. Locks the rows of operator_links that it writes.
 DELETE FROM operator_links WHERE hash = :hash AND expires_at > now() AND operator_id IS NOT NULL
 RETURNING operator_id;
 
@@ -84,7 +83,7 @@ WITH pushes AS (DELETE FROM push_subscriptions WHERE operator_id = :id)
 DELETE FROM operator_sessions WHERE operator_id = :id;
 
 -- name: lockFirst
--- Uses the link of the first administrator up: true when `make` may continue, which it does before anybody else can.
+-- Locks the link of the first administrator, so that only one call can use it.
 SELECT pg_advisory_xact_lock(:first_lock);
 
 -- name: takeFirstLink
@@ -93,8 +92,8 @@ SELECT pg_advisory_xact_lock(:first_lock);
 DELETE FROM operator_links WHERE hash = :hash AND expires_at > now() AND operator_id IS NULL RETURNING id;
 
 -- name: putAdministrator
--- Somebody may have been made without a password under this address, as by `svc operators create`. Locks the rows of
--- operators that it writes.
+-- Creates the first administrator, or sets the password of an operator with this address who has none, as created by
+-- `svc operators create`. Locks the rows of operators that it writes.
 INSERT INTO operators (id, email, email_key, name, password_hash) VALUES (:id, :email, :email_key, :name,
   :password_hash)
 ON CONFLICT (email_key) DO UPDATE SET name = EXCLUDED.name, password_hash = EXCLUDED.password_hash,

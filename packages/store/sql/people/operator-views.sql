@@ -1,6 +1,6 @@
 -- name: putPresence
--- Notes what a tab shows. What is read in the same statement is what was there before it. Emails about what the operator
--- sees now are withdrawn. Locks the rows of operator_presence, email_notifications that it writes.
+-- Records what a tab shows, and returns what it showed before. Emails about tickets that the operator is viewing are
+-- cancelled. Locks the rows of operator_presence, email_notifications that it writes.
 WITH before AS (SELECT ticket_id FROM operator_presence WHERE session_id = :session_id AND tab = :tab),
   withdrawn AS (
     UPDATE email_notifications SET outcome = 'withdrawn', finished_at = now()
@@ -15,16 +15,16 @@ WITH before AS (SELECT ticket_id FROM operator_presence WHERE session_id = :sess
 SELECT (SELECT ticket_id FROM before) AS before FROM written;
 
 -- name: removePresence
--- Notes that a tab shows no ticket any more. Locks the rows of operator_presence that it writes.
+-- Records that a tab no longer shows a ticket. Locks the rows of operator_presence that it writes.
 DELETE FROM operator_presence WHERE session_id = :session_id AND tab = :tab RETURNING ticket_id;
 
 -- name: sweepPresence
--- Removes viewers that disappeared without notice, and returns the tickets that they have looked at. Locks the rows of
+-- Removes viewers that disappeared without notice, and returns the tickets that they viewed. Locks the rows of
 -- operator_presence that it writes.
 DELETE FROM operator_presence WHERE seen_at < now() - make_interval(secs => :gone_seconds) RETURNING ticket_id;
 
 -- name: listViewers
--- Who looks at each of these tickets, with the project that they do it in.
+-- The viewers of each of these tickets, with the project in which they view it.
 SELECT p.ticket_id, p.project_id AS project, p.operator_id, o.name, bool_or(p.is_typing) AS is_typing
 FROM operator_presence p
 JOIN operators o ON o.id = p.operator_id
@@ -40,7 +40,8 @@ WHERE v.operator_id = :operator_id AND (v.project_id IS NULL OR p.deleted_at IS 
 ORDER BY v.created_at, v.name COLLATE "C";
 
 -- name: putView
--- Keeps a view in the place of the one of the same name. Locks the rows of operators that it reads.
+-- Locks an operator before a view is saved, which replaces one of the same name. Locks the rows of operators that it
+-- reads.
 SELECT 1 FROM operators WHERE id = :operator_id FOR NO KEY UPDATE;
 
 -- name: insertView

@@ -8,11 +8,11 @@ o.disabled_at, o.version, o.notifications, (
 ) AS roles
 
 -- name: findProfile
--- What customers see of an operator.
+-- The public profile of an operator, which customers see.
 SELECT signature, public_name, picture FROM operators WHERE id = :id;
 
 -- name: setProfile
--- Sets what is given of what customers see of an operator. Locks the row of operators that it writes.
+-- Updates the public profile of an operator. Locks the row of operators that it writes.
 UPDATE operators SET signature = coalesce(:signature, signature), public_name = coalesce(:public_name, public_name),
   picture = coalesce(:picture, picture) WHERE id = :id;
 
@@ -26,39 +26,39 @@ INSERT INTO operator_roles (operator_id, project_id, role)
 SELECT :id, r.project_id, r.role FROM unnest(:project_id::uuid[], :role::text[]) AS r (project_id, role);
 
 -- name: lockAdministrators
--- Who administers everything and may sign in. Locks the rows of operators that it reads.
+-- Locks the operators who are administrators of everything and may sign in. Locks the rows of operators that it reads.
 SELECT o.id FROM operators o WHERE o.disabled_at IS NULL AND EXISTS (
   SELECT 1 FROM operator_roles r
   WHERE r.operator_id = o.id AND r.project_id IS NULL AND r.role = 'administrator')
 ORDER BY o.id FOR UPDATE OF o;
 
 -- name: findPassword
--- What a password is compared with.
+-- The password hash of an operator.
 SELECT id, password_hash FROM operators
 WHERE email_key = :email_key AND password_hash IS NOT NULL AND disabled_at IS NULL;
 
 -- name: insert
--- Makes an operator. Locks the rows of operators that it writes.
+-- Creates an operator. Locks the rows of operators that it writes.
 INSERT INTO operators (id, email, email_key, name, password_hash) VALUES (:id, :email, :email_key, :name,
   :password_hash)
 ON CONFLICT (email_key) DO NOTHING RETURNING id;
 
 -- name: listPage
--- Operators, newest first: those made before the one with the id `before`, and with `q` in name or e-mail address.
+-- Operators, newest first: those created before the one with id `before`, and with `q` in name or e-mail address.
 SELECT {{columns}} FROM operators o
 WHERE (:before::uuid IS NULL OR o.id < :before)
   AND (:q::text IS NULL OR strpos(lower(o.name), lower(:q)) > 0 OR strpos(lower(o.email), lower(:q)) > 0)
 ORDER BY o.id DESC LIMIT :limit;
 
 -- name: listOfProject
--- Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names.
+-- Operators who may sign in and have one of these roles in a project, or in all of them: the first `limit` by name.
 SELECT o.id, o.name, array_agg(DISTINCT r.role) AS roles FROM operators o
 JOIN operator_roles r ON r.operator_id = o.id AND (r.project_id IS NULL OR r.project_id = :project)
 WHERE o.disabled_at IS NULL
 GROUP BY o.id, o.name ORDER BY lower(o.name), o.id LIMIT :limit;
 
 -- name: update
--- Changes what is given, where `versions` has the present version or is null. Locks the rows of operators that it
+-- Changes the given fields, if `versions` contains the current version or is null. Locks the rows of operators that it
 -- writes.
 UPDATE operators SET email = coalesce(:email, email), email_key = coalesce(:email_key, email_key),
   name = coalesce(:name, name), password_hash = CASE WHEN :sets_password::boolean THEN :password_hash
@@ -84,7 +84,8 @@ DELETE FROM operator_sessions WHERE operator_id = :id;
 DELETE FROM operator_links WHERE operator_id = :id;
 
 -- name: remove
--- Deletes an operator, where `versions` has the present version or is null. Locks the rows of operators that it writes.
+-- Deletes an operator, if `versions` contains the current version or is null. Locks the rows of operators that it
+-- writes.
 DELETE FROM operators WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: find

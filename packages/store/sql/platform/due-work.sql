@@ -1,5 +1,5 @@
 -- name: find (prepared)
--- Which kinds of work may be due: what a sweep reads before it looks closer. An index answers each of them. Looser than
+-- Which kinds of work may be due: a sweep reads this first. Each uses an index. The conditions are looser than those of
 -- the sweeps, which know of leases: what this does not report is not due.
 SELECT
   EXISTS (SELECT FROM messages WHERE state = 'received' AND due_at <= now()) AS messages,

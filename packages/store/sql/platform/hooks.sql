@@ -12,26 +12,25 @@ b.faults, b.event_id, b.message_id, b.ticket_id, b.chat_id, b.user_id, b.tries, 
 SELECT {{hook_columns}} FROM hooks h WHERE h.project_id = :project AND h.id = :id;
 
 -- name: findForCall (prepared)
--- The hook that a call names by its id, of whichever project: the call has no key that would say one. Nobody finds the
--- hook of a project that was deleted.
+-- The hook with this id, of any project, since calls of hooks have no key. Hooks of deleted projects are not found.
 SELECT {{hook_columns}} FROM hooks h WHERE h.id = :id
 AND NOT EXISTS (SELECT 1 FROM projects p WHERE p.id = h.project_id AND p.deleted_at IS NOT NULL);
 
 -- name: listPage
--- Hooks of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
+-- Hooks of a project, newest first: those created before the one with id `before`, and with `q` in the name.
 SELECT {{hook_columns}} FROM hooks h
 WHERE h.project_id = :project AND (:before::uuid IS NULL OR h.id < :before)
   AND (:q::text IS NULL OR strpos(lower(h.name), lower(:q)) > 0)
 ORDER BY h.id DESC LIMIT :limit;
 
 -- name: insert
--- Makes a hook, unless its name is taken: null then. Locks the rows of hooks that it writes.
+-- Creates a hook; no row if its name is taken. Locks the rows of hooks that it writes.
 INSERT INTO hooks (project_id, id, name, preset, auth, sealed_secret, mapping, filter, created_by)
 VALUES (:project, :id, :name, :preset, :auth, :sealed, :mapping, :filter, :created_by) ON CONFLICT (project_id,
   name) DO NOTHING RETURNING id;
 
 -- name: update
--- Changes fields of a hook and raises its version, where `versions` has the present one or is null. Locks the rows of
+-- Changes fields of a hook and raises its version, if `versions` contains the current one or is null. Locks the rows of
 -- hooks that it writes.
 UPDATE hooks SET version = version + 1, updated_at = now(), name = coalesce(:name, name),
   auth = coalesce(:auth::jsonb, auth), mapping = coalesce(:mapping::jsonb, mapping),
@@ -39,20 +38,20 @@ UPDATE hooks SET version = version + 1, updated_at = now(), name = coalesce(:nam
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: rotate
--- Gives a hook a new secret and raises its version. Locks the rows of hooks that it writes.
+-- Sets a new secret and raises its version. Locks the rows of hooks that it writes.
 UPDATE hooks SET version = version + 1, updated_at = now(), sealed_secret = :sealed,
   previous_sealed_secret = CASE WHEN :overlap_seconds > 0 THEN sealed_secret END,
   previous_until = CASE WHEN :overlap_seconds > 0 THEN now() + :overlap_seconds::integer * interval '1 second' END
 WHERE project_id = :project AND id = :id;
 
 -- name: remove
--- Deletes a hook with its bodies and events, where `versions` has its present version or is null. Locks the rows of
+-- Deletes a hook with its bodies and events, if `versions` contains its current version or is null. Locks the rows of
 -- hooks that it writes.
 DELETE FROM hooks
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: listBodies
--- The last bodies of a hook, newest first, of each as much as is shown of it.
+-- The last bodies of a hook, newest first, truncated for display.
 SELECT {{body_columns}}, substring(b.content FROM 1 FOR {{listedBytes}}) AS content
 FROM hook_bodies b WHERE b.project_id = :project AND b.hook_id = :hook_id
 ORDER BY b.id DESC LIMIT {{hookLimitsKeptBodies}};
@@ -63,16 +62,15 @@ SELECT {{body_columns}}, b.content FROM hook_bodies b
 WHERE b.project_id = :project AND b.hook_id = :hook_id AND b.id = :body_id;
 
 -- name: claimEvent
--- The first call names the message; a row of another call is waited for until it is committed, and then read. The
--- update changes nothing: without it the statement would not answer a row that is there already. Locks the rows of
--- hook_events that it writes.
+-- The first call determines the message; a concurrent call waits for its commit and reads its row. The update changes
+-- nothing: without it the statement would not return an existing row. Locks the rows of hook_events that it writes.
 INSERT INTO hook_events AS e (project_id, hook_id, event_id, message_id, chat_id)
 SELECT :project, h.id, :event_id, :message_id, :chat_id FROM hooks h WHERE h.id = :hook_id AND h.project_id = :project
 ON CONFLICT (hook_id, event_id) DO UPDATE SET event_id = e.event_id
 RETURNING e.message_id, e.chat_id;
 
 -- name: forgetOld
--- Forgets bodies after 30 days and events after 7, at most `limit` of each. Locks the rows of hook_bodies that it
+-- Deletes bodies after 30 days and events after 7, at most `limit` of each. Locks the rows of hook_bodies that it
 -- reads.
 DELETE FROM hook_bodies WHERE id IN (
   SELECT id FROM hook_bodies WHERE received_at < now() - interval '{{hookLimitsKeptDays}} days'
@@ -80,17 +78,17 @@ DELETE FROM hook_bodies WHERE id IN (
 ) RETURNING 1;
 
 -- name: deleteOldEvents
--- Deletes some old events. Rows that another replica deletes right now are skipped. Locks the rows of hook_events that
--- it reads.
+-- Deletes some old events. Rows that another replica is deleting are skipped. Locks the rows of hook_events that it
+-- reads.
 DELETE FROM hook_events WHERE ctid IN (
   SELECT ctid FROM hook_events WHERE created_at < now() - interval '{{hookLimitsEventDays}} days'
   LIMIT :limit FOR UPDATE SKIP LOCKED
 ) RETURNING 1;
 
 -- name: addBody
--- Stores a body and deletes those that are more than twenty. A body whose message was erased since it was accepted is
--- not stored: the message's row is locked, so that an erasure either is over, or waits and finds the body. Bodies that
--- another call is deleting right now are skipped, so that two calls of one hook cannot wait for each other.
+-- Stores a body and deletes all but the newest twenty. A body whose message was erased in the meantime is not stored:
+-- the message's row is locked, so that an erasure is either finished, or waits and finds the body. Bodies that another
+-- call is deleting are skipped, to avoid deadlocks.
 WITH message AS MATERIALIZED (
   SELECT 1 FROM messages WHERE project_id = :project AND id = :message_id::uuid FOR KEY SHARE
 ), added AS (
@@ -107,8 +105,8 @@ DELETE FROM hook_bodies WHERE id IN (
 );
 
 -- name: noteBody
--- Records the result of another try of a body. As in `addBody`, a body whose message was erased since is deleted; a
--- body that no longer exists stays deleted. Locks the message's row, then the body's, as an erasure does.
+-- Records the result of another attempt at a body. As in `addBody`, a body whose message was erased in the meantime is
+-- deleted; a deleted body stays deleted. Locks the message's row, then the body's, as an erasure does.
 WITH message AS MATERIALIZED (
   SELECT 1 FROM messages WHERE project_id = :project AND id = :message_id::uuid FOR KEY SHARE
 ), erased AS (

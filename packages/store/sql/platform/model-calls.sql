@@ -1,10 +1,10 @@
 -- fragment: today
--- Today's row of `model_days`, whatever the time zone of the connection.
+-- Today's row of `model_days` (UTC), independent of the time zone of the connection.
 (now() AT TIME ZONE 'UTC')::date
 
 -- name: insert
--- Writes down a call that has ended. The row of the day is locked until the commit: as long as one statement takes, and
--- each call takes far longer. A ticket that was erased while the model answered gets no row.
+-- Records a finished call. The day's row is locked until the commit, which is short compared with the call. A ticket
+-- that was erased during the call gets no row.
 WITH owner AS (SELECT id FROM projects WHERE id = :project), day AS (
   INSERT INTO model_days (project_id, day, tokens) SELECT id, {{today}}, :tokens::bigint FROM owner
     WHERE :tokens::bigint > 0
@@ -17,14 +17,14 @@ FROM owner
 WHERE :ticket_id::uuid IS NULL OR EXISTS (SELECT FROM chats WHERE ticket_id = :ticket_id::uuid AND chat_id <> '');
 
 -- name: findAllowance
--- What a project may use, and what it has used today.
+-- The limits of a project, and its usage today.
 SELECT p.model_concurrency AS concurrency, p.model_tokens_per_day AS tokens_per_day,
   coalesce(d.tokens, 0) AS tokens_today
 FROM projects p LEFT JOIN model_days d ON d.project_id = p.id AND d.day = {{today}}
 WHERE p.id = :project;
 
 -- name: sumTicket
--- Tokens and money of the calls for a ticket. The index leads to the rows of the ticket alone.
+-- Tokens and cost of the calls for a ticket, by the index on tickets.
 SELECT {{modelSums}} FROM model_calls WHERE ticket_id = :ticket_id AND (:project::uuid IS NULL
   OR project_id = :project);
 

@@ -13,8 +13,8 @@ SELECT {{columns}} FROM model_pulls WHERE catalog_id = :catalog_id;
 SELECT {{columns}} FROM model_pulls WHERE state = 'running' ORDER BY catalog_id;
 
 -- name: begin
--- Begins to pull a model, unless it is in progress already: of any number that ask at once exactly one learns that it
--- has begun. The row is locked by the call that begins; the others wait for that, and then find a pull that continues.
+-- Starts a pull of a model, unless it is in progress: of concurrent calls, exactly one starts it. That one locks the
+-- row; the others wait, and then find the pull in progress.
 INSERT INTO model_pulls AS p (catalog_id, id, state, status, due_at)
 VALUES (:catalog_id, :id, 'running', '{{queued}}', now() + interval '{{sweepAfterMs}} milliseconds')
 ON CONFLICT (catalog_id) DO UPDATE SET id = excluded.id, state = 'running', status = excluded.status,
@@ -25,14 +25,14 @@ WHERE p.state <> 'running'
 RETURNING {{columns}};
 
 -- name: cancel
--- Ends the pull of a model by somebody's wish. Locks the rows of model_pulls that it writes.
+-- Cancels the pull of a model. Locks the rows of model_pulls that it writes.
 UPDATE model_pulls SET state = 'cancelled', status = 'cancelled', lease_id = NULL, lease_until = NULL,
   version = version + 1, updated_at = now()
 WHERE catalog_id = :catalog_id AND state = 'running' RETURNING {{columns}};
 
 -- name: claim
--- Claims the lease on what is to be pulled next. The row is locked and taken in one statement; SKIP LOCKED lets two
--- workers take two.
+-- Claims the lease on what is to be pulled next. The row is locked and claimed in one statement; SKIP LOCKED lets two
+-- workers claim different ones.
 WITH next AS (
   SELECT catalog_id FROM model_pulls
   WHERE state = 'running' AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())
@@ -44,7 +44,7 @@ RETURNING p.id, p.catalog_id, p.status, p.completed_bytes, p.total_bytes, p.leas
   p.started_at;
 
 -- name: keep
--- Keeps the lease, and notes how far the pull is. Locks the rows of model_pulls that it writes.
+-- Renews the lease, and records the progress of the pull. Locks the rows of model_pulls that it writes.
 UPDATE model_pulls SET lease_until = {{lease}}, attempts = CASE WHEN :has_grown THEN 0 ELSE attempts END,
   version = version
     + CASE WHEN (status, completed_bytes, total_bytes) IS DISTINCT FROM (:status, :completed_bytes,
@@ -69,11 +69,11 @@ UPDATE model_pulls SET lease_id = NULL, lease_until = NULL, error = coalesce(:fa
 WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running';
 
 -- name: purge
--- Forgets the pulls that ended long ago. Locks the rows of model_pulls that it writes.
+-- Deletes old finished pulls. Locks the rows of model_pulls that it writes.
 DELETE FROM model_pulls WHERE state <> 'running' AND updated_at < now() - interval '{{keptDays}} days';
 
 -- name: takeDue
--- Up to `limit` that are due and that nobody has, for the sweeper to publish. Locks the rows of model_pulls that it
+-- Up to `limit` pulls that are due and not claimed, for the sweeper to publish. Locks the rows of model_pulls that it
 -- reads.
 WITH due AS (
   SELECT catalog_id FROM model_pulls

@@ -9,8 +9,8 @@ memory_limit_bytes AS "memoryLimitBytes"
 heard_at < now() - interval '{{silentMs}} milliseconds'
 
 -- name: beat (prepared)
--- Says that this process runs, and what it uses. Returns the others that have not been heard for longer than a beat and
--- that nobody has reported as vanished. Locks the rows of processes that it writes.
+-- Records a heartbeat of this process, and its memory. Returns other processes whose heartbeat is overdue and that have
+-- not been reported as vanished. Locks the rows of processes that it writes.
 WITH beat AS (
   INSERT INTO processes (id, app, host, pid, memory_bytes, memory_limit_bytes) VALUES (:own_id, :app, :host, :pid,
     :memory_bytes, :memory_limit_bytes)
@@ -21,14 +21,13 @@ WHERE id <> :own_id AND told_at IS NULL AND heard_at < now() - interval '{{lateM
   AND NOT {{is_forgotten}};
 
 -- name: end
--- Says that this process stops, and forgets those that vanished more than a day ago. Locks the rows of processes that
--- it writes.
+-- Deletes this process, and those that vanished more than a day ago. Locks the rows of processes that it writes.
 DELETE FROM processes WHERE id = :own_id OR {{is_forgotten}};
 
 -- name: crash
--- Records that an unexpected error ends this process, and with the messages that it is working on that it crashed while
--- it had them: those that do not finish before it ends are released in order, and could cause it again. Locks the rows
--- of processes, messages that it writes.
+-- Records that an unexpected error ends this process, and records a crash for the messages that it is processing: those
+-- that do not finish before it ends are released, and could cause it again. Locks the rows of processes, messages that
+-- it writes.
 WITH crashed AS (
   UPDATE processes SET crashed_at = now() WHERE id = :own_id
 ), held AS (
@@ -40,8 +39,8 @@ FROM held WHERE m.id = (SELECT id FROM messages WHERE ticket_id = held.ticket_id
   ORDER BY seq LIMIT 1);
 
 -- name: takeMissing
--- Records that these processes have vanished, whose ids the host no longer knows. Locks the rows of processes that it
--- writes.
+-- Records that these processes have vanished, whose ids no longer exist on the host. Locks the rows of processes that
+-- it writes.
 UPDATE processes SET told_at = now() WHERE id = ANY (:ids::uuid[]) AND told_at IS NULL
   AND heard_at < now() - interval '{{lateMs}} milliseconds'
 RETURNING {{columns}};
@@ -55,10 +54,10 @@ WHERE told_at IS NULL AND {{is_silent}} AND NOT {{is_forgotten}}
 RETURNING {{columns}};
 
 -- name: listVanished
--- All that have vanished within a day, whether or not that was reported, the last one first.
+-- All processes that vanished within a day, reported or not, the last one first.
 SELECT {{columns}} FROM processes WHERE {{is_silent}} AND NOT {{is_forgotten}} ORDER BY heard_at DESC LIMIT 1000;
 
 -- name: countRunning
--- How many processes of each app run, by its name, and how many of them not on this host.
+-- Counts the running processes of each app, and those on other hosts.
 SELECT app, count(*) AS count, count(*) FILTER (WHERE host <> :host) AS elsewhere
 FROM processes WHERE NOT {{is_silent}} GROUP BY app ORDER BY app;

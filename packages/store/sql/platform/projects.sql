@@ -3,7 +3,7 @@
 coalesce(widget #>> '{config,project}', '{{defaultProject}}')
 
 -- name: insert
--- Makes a project. Locks the rows of projects that it writes.
+-- Creates a project. Locks the rows of projects that it writes.
 INSERT INTO projects (
   id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days,
   model_concurrency, model_tokens_per_day, handoff_texts, quotas, business_hours, reply_time_minutes, sla_targets,
@@ -15,7 +15,7 @@ INSERT INTO projects (
 ON CONFLICT (name) DO NOTHING RETURNING {{columns}};
 
 -- name: findWebhookSecrets (prepared)
--- What signs the callbacks of a project.
+-- The secrets that sign the callbacks of a project.
 SELECT {{secrets}} FROM projects WHERE id = :id AND deleted_at IS NULL;
 
 -- name: list
@@ -23,36 +23,35 @@ SELECT {{secrets}} FROM projects WHERE id = :id AND deleted_at IS NULL;
 SELECT {{columns}} FROM projects WHERE deleted_at IS NULL ORDER BY name;
 
 -- name: listPage
--- Projects, newest first: those made before the project with the id `before`, and with `q` in the name. strpos takes
--- the text as it is, where LIKE would read signs of it as wildcards.
+-- Projects, newest first: those created before the project with id `before`, and with `q` in the name. strpos has no
+-- wildcards, unlike LIKE.
 SELECT {{columns}} FROM projects
 WHERE deleted_at IS NULL AND (:before::uuid IS NULL OR id < :before) AND (:q::text IS NULL OR strpos(lower(name),
   lower(:q)) > 0)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: update
--- Changes what is named and raises the version, where `versions` has the present one or is null. Locks the rows of
+-- Changes the given fields and raises the version, if `versions` contains the current one or is null. Locks the rows of
 -- projects that it reads.
 SELECT name FROM projects
 WHERE id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions)) FOR UPDATE;
 
 -- name: renameInWidget
--- The widget names its project; one that gets another name takes the widget along. Locks the rows of channels_config
--- that it writes.
+-- Updates the project name in the widget's settings after a rename. Locks the rows of channels_config that it writes.
 UPDATE channels_config SET version = version + 1, updated_at = now(),
   widget = jsonb_set(widget, '{config,project}', to_jsonb(:after::text))
 WHERE {{widget_project}} = :name::text;
 
 -- name: remove
--- Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
--- free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back
--- where it came in. Waits for a process that adds something that refers to the project, or gives it to the widget.
--- Locks the rows of projects that it reads.
+-- Deletes a project, if `versions` contains its current version or is null: it can no longer be found, its name is
+-- free, its keys are revoked, its roles and knowledge bases are deleted, and tickets from other projects return to
+-- them. Waits for transactions that add something that refers to the project, or assign it to the widget. Locks the
+-- rows of projects that it reads.
 SELECT name FROM projects
 WHERE id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions)) FOR UPDATE;
 
 -- name: isOfWidget
--- Whether the widget names this project.
+-- Returns a row if this is the widget's project.
 SELECT 1 FROM channels_config WHERE {{widget_project}} = :name::text;
 
 -- name: markDeleted
@@ -90,8 +89,8 @@ UPDATE api_keys SET revoked_at = now() WHERE project_id = :id AND revoked_at IS 
 UPDATE kbs SET deleted_at = now() WHERE project_id = :id AND deleted_at IS NULL;
 
 -- name: takeTicketsBack
--- What others sent to a project goes back to where it came in, without the agent that it had there. Locks the tickets
--- in the order of their ids.
+-- Returns tickets from other projects to them, without the agent that they had here. Locks the tickets in the order of
+-- their ids.
 WITH lent AS MATERIALIZED (
   SELECT id, home_project_id FROM tickets WHERE project_id = :id AND home_project_id <> :id ORDER BY id FOR UPDATE
 ), told AS (
@@ -106,8 +105,8 @@ UPDATE tickets t SET project_id = t.home_project_id, agent_id = NULL, assignee =
 FROM lent WHERE t.id = lent.id;
 
 -- name: countHeld
--- How much a project holds, by what people call it. Conversations are counted by their chats, which are there before
--- their tickets.
+-- Counts the contents of a project, for display. Conversations are counted by their chats, which exist before their
+-- tickets.
 SELECT (SELECT count(*) FROM agents WHERE project_id = :id) AS agents,
 (SELECT count(*) FROM kbs WHERE project_id = :id AND deleted_at IS NULL) AS "knowledge bases",
 (SELECT count(*) FROM documents d JOIN kbs k ON k.id = d.kb_id

@@ -1,10 +1,10 @@
 -- fragment: today
--- Today (UTC), whatever the time zone of the connection.
+-- Today (UTC), independent of the time zone of the connection.
 (now() AT TIME ZONE 'UTC')::date
 
 -- name: find (prepared)
--- The limits of a project, and what it has used of those that are checked before each use: messages of today, also those
--- that are not folded yet, and sockets of other processes. Without a limit nothing is counted. Locks nothing.
+-- The limits of a project, and the usage that is checked before each use: messages of today, including those that are
+-- not folded yet, and sockets of other processes. Usage without a limit is not counted. Locks nothing.
 SELECT quotas, CASE WHEN quotas ? 'messagesPerDay' THEN (
     SELECT coalesce(sum(added), 0) FROM stored_bytes WHERE project_id = :project AND kind = 'texts' AND day = {{today}}
   ) + coalesce((SELECT messages FROM usage_days WHERE project_id = :project AND day = {{today}}), 0)
@@ -16,7 +16,7 @@ SELECT quotas, CASE WHEN quotas ? 'messagesPerDay' THEN (
 FROM projects WHERE id = :project;
 
 -- name: countDocuments
--- The documents of a project and their limit; no row where it has none. Locks nothing.
+-- The documents of a project and their limit; no row if it has none. Locks nothing.
 SELECT (quotas ->> 'documents')::float8 AS limit, (
   SELECT count(*) FROM documents d JOIN kbs k ON k.id = d.kb_id
   WHERE d.project_id = :project AND k.deleted_at IS NULL
@@ -24,8 +24,8 @@ SELECT (quotas ->> 'documents')::float8 AS limit, (
 FROM projects WHERE id = :project AND quotas ? 'documents';
 
 -- name: listDays
--- What each project used on each day of a span, newest day first. The bytes at the end of a day are those of now without
--- what came later. One statement sees a change either folded or not. Locks nothing.
+-- The usage of a project by day, newest first. The bytes at the end of a day are the current ones minus later changes.
+-- One statement sees each change either folded or not. Locks nothing.
 WITH changes AS (
   SELECT project_id, day, messages, documents, bytes, sockets, 0 AS tokens FROM usage_days
   WHERE day >= :from::date AND (:project::uuid IS NULL OR project_id = :project)

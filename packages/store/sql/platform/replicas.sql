@@ -1,6 +1,5 @@
 -- name: takeLease (prepared)
--- Takes a lease, or renews it, for so long. The writer locks the row; of two that come at once, the later
--- one sees the holder.
+-- Acquires or renews a lease. The row lock serializes concurrent calls; the later one finds the holder.
 INSERT INTO service_leases AS l (name, holder, lease_until)
 VALUES (:name, :holder, now() + :lease_ms * interval '1 millisecond')
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
@@ -8,13 +7,13 @@ WHERE l.holder = excluded.holder OR l.lease_until < now()
 RETURNING 1;
 
 -- name: releaseLease
--- Gives a lease back, so that another one need not wait for its end. Locks the rows of service_leases that it writes.
+-- Releases a lease, so that another process can acquire it at once. Locks the rows of service_leases that it writes.
 DELETE FROM service_leases WHERE name = :name AND holder = :holder;
 
 -- name: reportState (prepared)
--- Says how a process is doing with its channels, and how many sockets of the widget it has open. Where all processes
--- together have more than the widget's project had at once that day, this is its maximum of the day. Returns the settings
--- that the channels follow. Locks the rows of channel_states and usage_days that it writes.
+-- Reports the state of a process's channels, and its number of open widget sockets. If the total of all processes is a
+-- new maximum for the widget's project today, it is stored. Returns the settings that the channels follow. Locks the
+-- rows of channel_states and usage_days that it writes.
 WITH given AS (
   SELECT * FROM unnest(:id::text[], :state::text[], :since::timestamptz[], :error::text[], :sockets::integer[])
     AS s (id, state, since, error, sockets)
@@ -42,27 +41,26 @@ WITH given AS (
 SELECT {{channelsColumns}} FROM channels_config;
 
 -- name: forgetState
--- Forgets channels of a process that have ended, and processes that died without saying so. Locks the rows of
--- channel_states that it writes.
+-- Deletes stopped channels of a process, and those of crashed processes. Locks the rows of channel_states that it
+-- writes.
 DELETE FROM channel_states WHERE replica = :replica AND channel_id = ANY (:ids::text[]) OR reported_at < now() - interval '1 hour';
 
 -- name: listStates
--- What the living processes say, by channel, the longest in its state first.
+-- The channel states of running processes, by channel, the longest in its state first.
 SELECT channel_id, state, since, error FROM channel_states
 WHERE reported_at > now() - interval '{{reportedWithinMs}} milliseconds' ORDER BY channel_id, since;
 
 -- name: beatInstance (prepared)
--- Says that a process lives: for another 4 s. Locks the rows of instances that it writes.
+-- Records a heartbeat of a process, valid for 4 s. Locks the rows of instances that it writes.
 INSERT INTO instances (id, app, alive_until) VALUES (:id, :app, now() + interval '{{aliveMs}} milliseconds')
 ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until, alive_since =
   CASE WHEN instances.alive_until < excluded.alive_until - interval '{{gapMs}} milliseconds' THEN now()
   ELSE instances.alive_since END;
 
 -- name: endInstance
--- Says that a process is gone, and forgets those that died more than a day ago. Locks the rows of instances that it
--- writes.
+-- Deletes a stopped process, and those that crashed more than a day ago. Locks the rows of instances that it writes.
 DELETE FROM instances WHERE id = :id OR alive_until < now() - interval '1 day';
 
 -- name: countAlive
--- How many processes of an app are alive.
+-- Counts the running processes of an app.
 SELECT count(*) AS count FROM instances WHERE app = :app AND alive_until > now();

@@ -1,5 +1,5 @@
--- All of these read only, in the transaction of `stats`. Tickets belong to the project that works on them. Events and
--- ratings belong to the project that their ticket came in to; those of tickets from elsewhere are found by ticket.
+-- All statements are read-only, in the transaction of `stats`. Tickets belong to the project that works on them. Events
+-- and ratings belong to the project that their ticket came in to; those of tickets from elsewhere are found by ticket.
 
 -- fragment: tickets
 l.project_id = :project AND (:channel_id::text IS NULL OR l.channel_id = :channel_id)
@@ -32,7 +32,7 @@ UNION ALL
   AND data ? 'decision'
 
 -- fragment: people
--- Who replied first in a ticket, and who replied or resolved last.
+-- Who replied first to a ticket, and who replied or resolved last.
 SELECT ticket_id, min(at) FILTER (WHERE decision IN ({{replying}})) AS first_at,
   (array_agg(actor ORDER BY id) FILTER (WHERE decision IN ({{replying}})))[1] AS first_actor,
   (array_agg(actor ORDER BY id DESC) FILTER (WHERE decision IN ({{replying}}, 'resolve')))[1] AS last_actor,
@@ -47,8 +47,8 @@ SELECT id, ticket_id, message_id, at, data #>> '{gate,sends}' AS sends, data #>>
 FROM ticket_events
 
 -- fragment: messages
--- Runs of the pipeline, one for each message: the last one counts, as in the other statistics. Tickets are joined before,
--- while PostgreSQL can still tell that there are many.
+-- Runs of the pipeline, one per message: the last one counts, as in the other statistics. Tickets are joined earlier,
+-- while PostgreSQL can still estimate that there are many.
 SELECT DISTINCT ON (r.message_id) r.at, l.channel_id, l.agent_id,
   CASE WHEN r.sends = 'true' THEN 'automatic' WHEN r.sends = 'false' AND r.rejects IS DISTINCT FROM 'true' THEN 'handoff' END
     AS outcome
@@ -88,8 +88,8 @@ GROUP BY GROUPING SETS ((), (f.channel_id), (f.agent_id), (f.operator), (f.point
   extract(isodow FROM f.at AT TIME ZONE :time_zone)::int AS weekday
 
 -- name: counts
--- Counts what happened in the span, in total and by each group. Time zones are asked about quarters of an hour only, at which
--- all of them begin their hours.
+-- Counts what happened in the span, in total and by each group. Time zones are evaluated per quarter hour only, since
+-- hours start at a quarter hour in all of them.
 WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS (
   SELECT 'conversation' AS fact, CASE
       WHEN t.first_reply_at < :to AND t.status <> 'spam' AND l.stage NOT IN ('review', 'failed')
@@ -142,10 +142,10 @@ FROM (
 {{grouping}};
 
 -- name: times
--- Times to the first reply in the span of tickets that began in it, and to the resolution of tickets that were resolved
--- in it.
--- Business time comes as its periods: their starts, their lengths, and the business time before each, all in milliseconds.
--- The business time of a wait is what has passed at its end, less what had passed at its start, each by a binary search.
+-- Times to the first reply of tickets that were created in the span, and to the resolution of tickets that were
+-- resolved in it. Business time is passed as its periods: their starts, their lengths, and the business time before
+-- each, in milliseconds. The business time of a wait is the total at its end minus the total at its start, each found
+-- by binary search.
 WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS (
   SELECT 'firstReply' AS fact, l.channel_id, l.agent_id,
     CASE WHEN p.first_at <= t.first_reply_at THEN p.first_actor END AS operator,
@@ -184,7 +184,7 @@ FROM (SELECT f.*, {{time_parts}} FROM timed f) f
 {{grouping}};
 
 -- name: signals
--- What somebody should look at: ratings and breaches of the span. Both are few, and have their own indexes.
+-- Ratings and breaches of the span that need attention. Both are few, and have their own indexes.
 WITH decisions AS ({{decisions}})
 SELECT count(*) FILTER (WHERE f.fact = 'rating') AS ratings,
   count(*) FILTER (WHERE f.fact = 'rating' AND f.score <= {{badRatingMaxScore}}) AS bad_ratings,
@@ -198,7 +198,7 @@ FROM (
 ) f JOIN ticket_list l ON l.ticket_id = f.ticket_id WHERE {{tickets}};
 
 -- name: backlog
--- Tickets that wait for a person now, by how long: from the oldest message without an answer.
+-- Tickets that wait for a person now, by waiting time: from the oldest message without an answer.
 SELECT width_bucket(extract(epoch FROM now() - w.since)::float8 / 3600, :bounds_hours::float8[]) AS bucket,
   count(*) AS tickets, count(*) FILTER (WHERE w.assignee IS NULL) AS unassigned,
   count(*) FILTER (WHERE w.is_snoozed) AS snoozed

@@ -1,13 +1,13 @@
 -- fragment: steps
--- The steps of the project's tickets from the beginning of the span on, each with the two that follow it in its ticket.
--- An answer that another one replaced before a person decided does not count; nor does a decision that was undone
--- before another one. Steps belong to the project that their ticket came in to; those of tickets from elsewhere are
--- found by ticket, as in the other statistics. The index on steps has all columns that this reads.
+-- The steps of the project's tickets from the beginning of the span on, each with the next two of its ticket. An answer
+-- that another one replaced before a person decided does not count; nor does a decision that was undone before another
+-- one. Steps belong to the project that their ticket came in to; those of tickets from elsewhere are found by ticket,
+-- as in the other statistics. The index on steps covers all columns.
 SELECT id, ticket_id, at, answer_step AS step, answer_confidence AS confidence, answer_agent_id AS agent_id
 FROM ticket_events
 
 -- name: buckets
--- Counts how agents' answers fared, by agent and whole percent of confidence.
+-- Counts the outcomes of agents' answers, by agent and whole percent of confidence.
 WITH steps AS (
   SELECT s.*, lead(s.step) OVER w AS next, lead(s.step, 2) OVER w AS after_next
   FROM (
@@ -47,19 +47,19 @@ FROM answers GROUP BY agent_id, percent ORDER BY agent_id, percent;
 -- The agents of the project that have these ids.
 SELECT id, name, review_policy, auto_threshold FROM agents WHERE project_id = :project AND id = ANY (:ids::uuid[]);
 
--- All of these read only. They run in one transaction that sees one state of the data.
+-- All statements are read-only. They run in one transaction with one snapshot.
 
 -- name: setSnapshot
--- Makes the statements of the transaction see one state of the data.
+-- Makes all statements of the transaction use one snapshot.
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 
 -- name: setTimeout
--- PostgreSQL itself ends what takes too long: its caller has received an error by then.
+-- PostgreSQL cancels statements that take too long: their caller has received an error by then.
 SET LOCAL statement_timeout = '{{statementLimitSeconds}}s';
 
 -- name: setMemory
--- Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. A process reads
--- one set of figures at a time, so that this much for sorts and joins is used once.
+-- Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. A process
+-- computes one set of statistics at a time, so that this memory is used once.
 SET LOCAL work_mem = '64MB';
 
 -- name: listAgents
@@ -67,27 +67,27 @@ SET LOCAL work_mem = '64MB';
 SELECT id, name FROM agents WHERE project_id = :project AND id = ANY (:ids::uuid[]);
 
 -- name: hours
--- When each hour of a span began. Hours follow each other in time; days and weeks do so on the calendar of that place,
--- where some have an hour more or less than others.
+-- Start times of the hours of a span. Hours have equal lengths; days and weeks follow the local calendar, where some
+-- are an hour longer or shorter.
 SELECT at FROM generate_series(
   date_trunc('hour', :from::timestamptz, :time_zone::text), :to::timestamptz - interval '1 microsecond',
     interval '1 hour') at;
 
 -- name: days
--- When each day of a span began.
+-- Start times of the days of a span.
 SELECT local AT TIME ZONE :time_zone::text AS at FROM generate_series(
   date_trunc('day', :from::timestamptz AT TIME ZONE :time_zone::text),
   (:to::timestamptz - interval '1 microsecond') AT TIME ZONE :time_zone::text, interval '1 day') local;
 
 -- name: weeks
--- When each week of a span began.
+-- Start times of the weeks of a span.
 SELECT local AT TIME ZONE :time_zone::text AS at FROM generate_series(
   date_trunc('week', :from::timestamptz AT TIME ZONE :time_zone::text),
   (:to::timestamptz - interval '1 microsecond') AT TIME ZONE :time_zone::text, interval '1 week') local;
 
 -- name: messages
--- What waits in a queue of the project, when the first of it could have been done, and what was given up. Each is
--- counted no further than the limit: the indexes of what waits and of what failed lead to it.
+-- Length of a queue of the project, when its oldest message became due, and the failed messages. Counts stop at the
+-- limit; the indexes of waiting and failed messages are used.
 SELECT (SELECT count(*)::int FROM (
     SELECT FROM messages WHERE state = 'received'
       AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
@@ -149,12 +149,12 @@ CASE WHEN NOT ({{run}}) THEN id END AS decision_id, data #>> '{gate,sends}' AS s
 data #>> '{gate,rejects}' AS rejects
 
 -- name: count
--- Counts messages, automatic answers, handoffs and decisions. Each run of the stages for a message leaves one event,
--- which says whether its answer was sent without a person; what the pipeline does for a person's decision leaves
--- others, which name it. A message that was worked on again, after it had failed or was given back to the agent, has
--- several: the last one counts. The narrow rows of ticket_list stand for the tickets. An event belongs to the project
--- that its ticket came in to, and its index leads to those of the span; of tickets that came in elsewhere, their own
--- indexes do.
+-- Counts messages, automatic answers, handoffs and decisions. Each pipeline run for a message leaves one event, which
+-- says whether its answer was sent automatically; the pipeline's work for an operator's decision leaves other events,
+-- which name the decision. A message that was processed again, after it had failed or was returned to the agent, has
+-- several: the last one counts. The narrow rows of ticket_list represent the tickets. Events belong to the project that
+-- their ticket came in to, whose index finds those of the span; tickets that came in elsewhere are found by their own
+-- indexes.
 SELECT {{groups}},
   count(l.run_of) AS messages,
   count(l.run_of) FILTER (WHERE l.sends = 'true') AS automatic,
@@ -177,8 +177,8 @@ FROM (
 {{grouping}};
 
 -- name: times
--- Times to the first reply of tickets that were begun in the span. From when the first message was accepted, so that
--- waiting before the pipeline counts as well.
+-- Times to the first reply of tickets that were created in the span, from when the first message was accepted, so that
+-- the wait for the pipeline counts as well.
 SELECT {{groups}},
   percentile_disc(0.5) WITHIN GROUP (ORDER BY l.waited_ms) AS p50,
   percentile_disc(0.9) WITHIN GROUP (ORDER BY l.waited_ms) AS p90
@@ -207,7 +207,7 @@ WHERE g.project_id = :project AND g.last_at >= :from AND g.status = 'open' AND a
 ORDER BY asked.count DESC, asked.last_at DESC LIMIT {{topUnanswered}};
 
 -- name: models
--- Calls of the span that the project has made, by model; of one channel or agent: those for its tickets.
+-- Calls of the span that the project has made, by model; of one channel or agent, only those for its tickets.
 SELECT c.model, count(c.fault) AS faults, {{modelSums}}
 FROM model_calls c
 WHERE c.project_id = :project AND c.at >= :from AND c.at < :to
@@ -217,15 +217,15 @@ WHERE c.project_id = :project AND c.at >= :from AND c.at < :to
 GROUP BY c.model ORDER BY calls DESC, c.model LIMIT {{modelsMaxCount}};
 
 -- fragment: received
--- Gives each row of what waits, and stops at the limit before it looks for its chat.
+-- Returns each waiting row, and applies the limit before it looks up chats.
 SELECT greatest(m.created_at, m.not_before) AS at,
   c.channel_id = 'api' AND starts_with(coalesce(c.chat_id, ''), :issue_chat_prefix) AS is_issue
 FROM (SELECT ticket_id, created_at, not_before FROM messages WHERE state = 'received' LIMIT {{lookMax}}) m
 JOIN chats c ON c.ticket_id = m.ticket_id
 
 -- name: depths
--- Each queue is read by the partial index of what is not done, so that this costs what waits and not what was done. It
--- locks nothing.
+-- Reads each queue by the partial index of unfinished rows, so that the cost depends on waiting rows, not on finished
+-- ones. It locks nothing.
 WITH received AS MATERIALIZED ({{received}}), depth AS (
   {{waits}}
   UNION ALL {{waits2}}

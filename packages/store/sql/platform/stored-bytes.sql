@@ -1,5 +1,5 @@
 -- name: sumKind (prepared)
--- Few rows: one a project and kind, and those that were added since the last fold. Locks nothing.
+-- Reads few rows: one per project and kind, and those added since the last fold. Locks nothing.
 SELECT coalesce(sum(bytes) FILTER (WHERE project_id = :project AND kind = :kind), 0)::float8 AS of_kind,
   coalesce(sum(bytes) FILTER (WHERE project_id = :project), 0)::float8 AS of_project,
   coalesce(sum(bytes) FILTER (WHERE kind = :kind), 0)::float8 AS of_kind_everywhere,
@@ -8,18 +8,18 @@ SELECT coalesce(sum(bytes) FILTER (WHERE project_id = :project AND kind = :kind)
 FROM stored_bytes;
 
 -- name: readProject
--- What a project stores, by kind.
+-- Storage of a project, by kind.
 SELECT kind, sum(bytes)::float8 AS bytes FROM stored_bytes WHERE project_id = :project GROUP BY kind;
 
 -- name: read
--- What every project stores, by kind.
+-- Storage of every project, by kind.
 SELECT s.project_id, p.name, s.kind, s.bytes::float8 AS bytes FROM (
   SELECT project_id, kind, sum(bytes) AS bytes FROM stored_bytes GROUP BY project_id, kind
 ) s LEFT JOIN projects p ON p.id = s.project_id ORDER BY p.name, s.project_id;
 
 -- name: fold
--- Deletes and inserts in one statement: a reader sees the old rows or the new one. SKIP LOCKED shares the work among
--- replicas.
+-- Deletes and inserts in one statement, so that a reader sees either the old rows or the new one. SKIP LOCKED shares
+-- the work among replicas.
 WITH folded AS (
   DELETE FROM stored_bytes WHERE id IN (
     SELECT s.id FROM stored_bytes s JOIN (

@@ -7,7 +7,7 @@ w.agent_ids, w.priorities, w.active_since, w.created_at, w.created_by, w.updated
 SELECT {{columns}} FROM webhooks w WHERE w.project_id = :project AND w.id = :id;
 
 -- name: listPage
--- Webhooks of a project, newest first: those created before the one with the id `before`, and with `q` in the description
+-- Webhooks of a project, newest first: those created before the one with id `before`, and with `q` in the description
 -- or, for a caller who may see all of it, the URL.
 SELECT {{columns}} FROM webhooks w
 WHERE w.project_id = :project AND (:before::uuid IS NULL OR w.id < :before)
@@ -16,12 +16,12 @@ WHERE w.project_id = :project AND (:before::uuid IS NULL OR w.id < :before)
 ORDER BY w.id DESC LIMIT :limit;
 
 -- name: holdProject
--- Locks the project's row, so that two calls at once do not exceed the limit of webhooks: the statement after this one
--- counts what was committed before it.
+-- Locks the project's row, so that concurrent calls cannot exceed the limit of webhooks: the next statement counts all
+-- committed ones.
 SELECT 1 FROM projects WHERE id = :project AND deleted_at IS NULL FOR NO KEY UPDATE;
 
 -- name: insert
--- Creates a webhook, unless its project has the most that are allowed. Locks the row of webhooks that it writes.
+-- Creates a webhook, unless its project has the maximum. Locks the row of webhooks that it writes.
 INSERT INTO webhooks (id, project_id, description, url, sealed_secret, events, channels, agent_ids, priorities,
   active_since, created_by)
 SELECT :id, :project, :description, :url, :sealed, :events, :channels, :agent_ids, :priorities,
@@ -29,8 +29,8 @@ SELECT :id, :project, :description, :url, :sealed, :events, :channels, :agent_id
 WHERE (SELECT count(*) FROM webhooks WHERE project_id = :project) < {{maxCount}};
 
 -- name: update
--- Changes what is given and raises the version, where `versions` has the present one or is null. One that is made active
--- receives what happens from then on. Locks the row of webhooks that it writes.
+-- Changes the given fields and raises the version, if `versions` contains the current one or is null. A webhook that
+-- becomes active receives later events only. Locks the row of webhooks that it writes.
 UPDATE webhooks SET version = version + 1, updated_at = now(), description = coalesce(:description, description),
   url = coalesce(:url, url), events = coalesce(:events::text[], events), channels = coalesce(:channels::text[], channels),
   agent_ids = coalesce(:agent_ids::uuid[], agent_ids), priorities = coalesce(:priorities::text[], priorities),
@@ -38,14 +38,14 @@ UPDATE webhooks SET version = version + 1, updated_at = now(), description = coa
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: rotate
--- Gives a webhook a new secret and raises its version. Locks the row of webhooks that it writes.
+-- Sets a new secret and raises its version. Locks the row of webhooks that it writes.
 UPDATE webhooks SET version = version + 1, updated_at = now(), sealed_secret = :sealed,
   previous_sealed_secret = CASE WHEN :overlap_seconds > 0 THEN sealed_secret END,
   previous_until = CASE WHEN :overlap_seconds > 0 THEN now() + :overlap_seconds::integer * interval '1 second' END
 WHERE project_id = :project AND id = :id;
 
 -- name: deactivate
--- Ends what a webhook receives, where `versions` has its present version or is null. Locks the row of webhooks that it
+-- Deactivates a webhook, if `versions` contains its current version or is null. Locks the row of webhooks that it
 -- writes.
 UPDATE webhooks SET active_since = NULL
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
@@ -61,7 +61,7 @@ WITH held AS MATERIALIZED (
 DELETE FROM deliveries d USING held WHERE d.id = held.id RETURNING d.id;
 
 -- name: remove
--- Deletes a webhook, where `versions` has its present version or is null, with its deliveries, which its foreign key
+-- Deletes a webhook, if `versions` contains its current version or is null, with its deliveries, which its foreign key
 -- deletes, and their attempts. Locks the deliveries in the order of their ids, then the webhook and the attempts.
 WITH held AS MATERIALIZED (
   SELECT id FROM deliveries WHERE webhook_id = :id AND project_id = :project ORDER BY id FOR UPDATE
@@ -76,13 +76,13 @@ WITH held AS MATERIALIZED (
 SELECT id FROM gone;
 
 -- name: listActive
--- The webhooks that receive events of these projects now.
+-- The webhooks that currently receive events of these projects.
 SELECT w.id, w.project_id AS project, w.url, w.events, w.channels, w.agent_ids, w.priorities, w.active_since
 FROM webhooks w WHERE w.project_id = ANY (:projects::uuid[]) AND w.active_since IS NOT NULL ORDER BY w.id;
 
 -- name: insertDeliveries
--- Makes the deliveries of events, in their order. A webhook that is deleted at this moment gets none. Locks the rows of
--- webhooks, as the foreign key does.
+-- Creates the deliveries of events, in order. A webhook that is being deleted gets none. Locks the rows of webhooks, as
+-- the foreign key does.
 WITH live AS MATERIALIZED (
   SELECT id FROM webhooks WHERE id = ANY (:webhook_id::uuid[]) ORDER BY id FOR KEY SHARE
 )
@@ -96,9 +96,9 @@ FROM unnest(:id::uuid[], :project_id::uuid[], :sequence_id::uuid[], :event_id::u
 JOIN live ON live.id = i.webhook_id ORDER BY i.number;
 
 -- name: listTicketEvents
--- Events of tickets after one id up to another one, oldest first, of projects that have a webhook. An event is of the
--- project that worked on the ticket at that time: that of the newest move before it, else where the ticket came in. A run
--- of the pipeline reopens a ticket if the newest run or decision before it has resolved it.
+-- Events of tickets after one id up to another one, oldest first, of projects that have a webhook. An event belongs to
+-- the project that worked on the ticket at that time: the target of the last move before it, else the project where the
+-- ticket came in. A pipeline run reopens a ticket if the last run or decision before it resolved it.
 SELECT e.id, e.ticket_id, e.at, e.actor, owner.project, t.channel_id, t.agent_id, t.priority,
   e.moves -> -1 ->> 'to' AS stage, e.data ->> 'decision' AS decision, e.data ->> 'status' AS status,
   e.data ->> 'assignee' AS assignee, coalesce((e.data ->> 'resolves')::boolean, false) AS resolves,
@@ -122,8 +122,8 @@ WHERE e.id > :after AND e.id <= :until
 ORDER BY e.id LIMIT :limit;
 
 -- name: findTicketEvent
--- An event of a ticket with the customer's message that it is about, and the replies that were committed with it. Texts are
--- one character longer than they are sent if there is more.
+-- An event of a ticket with its customer message, and the replies that were committed with it. Truncated texts have one
+-- more character than is sent.
 SELECT e.at, e.actor, e.data, e.moves -> -1 ->> 'why' AS reason, (
     SELECT jsonb_build_object('id', m.id, 'text', left(m.text, {{textMaxChars}} + 1), 'createdAt', m.created_at)
     FROM messages m WHERE m.id = e.message_id AND m.ticket_id = e.ticket_id
@@ -136,8 +136,8 @@ SELECT e.at, e.actor, e.data, e.moves -> -1 ->> 'why' AS reason, (
 FROM ticket_events e WHERE e.ticket_id = :ticket_id AND e.id = :id;
 
 -- name: deleteOldDeliveries
--- Deletes finished deliveries of events after {{keptDays}} days, at most `limit`, with their attempts. SKIP LOCKED: each
--- replica takes others. Locks the rows of deliveries that it reads, then their attempts.
+-- Deletes finished deliveries of events after {{keptDays}} days, at most `limit`, with their attempts. SKIP LOCKED
+-- shares the work among replicas. Locks the rows of deliveries that it reads, then their attempts.
 WITH old AS MATERIALIZED (
   SELECT id FROM deliveries WHERE webhook_id IS NOT NULL AND finished_at < now() - interval '{{keptDays}} days'
   LIMIT :limit FOR UPDATE SKIP LOCKED

@@ -4,20 +4,20 @@ UPDATE messages SET state = 'rejected', finished_at = now()
 WHERE project_id = :home_project AND id = ANY (:message_ids::uuid[]) AND state IN ('held', 'failed');
 
 -- name: insertReview
--- Writes down what the pipeline has to do. Locks the rows of reviews that it writes.
+-- Records what the pipeline has to do. Locks the rows of reviews that it writes.
 INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, markdown, sources, answers_message_id,
   covers, file_ids, resolves, due_at)
 VALUES (:review_id, :home_project, :id, :kind, :actor, :author, :text, :markdown, :sources, :answers, :covers,
   :file_ids, :resolves, now() + interval '{{sweepAfterMs}} milliseconds');
 
 -- name: coverMessages
--- Records which message's reply answers these messages too. Locks the rows of messages that it writes.
+-- Records which message's reply also answers these messages. Locks the rows of messages that it writes.
 UPDATE messages SET covered_by = :answers
 WHERE project_id = :home_project AND id = ANY (:covers::uuid[]) AND state IN ('held', 'failed');
 
 -- name: takeLease
--- Takes the conversation from the worker that has it, unless an earlier decision is being carried out: what its run has
--- found was found before the decision. Locks the rows of chats that it writes.
+-- Ends the lease of the worker that has the conversation, unless an earlier decision is being carried out, since the
+-- worker's results are from before the decision. Locks the rows of chats that it writes.
 UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE project_id = :home_project AND ticket_id = :id;
 
 -- name: takeAttemptBack
@@ -27,11 +27,11 @@ WHERE id = (SELECT id FROM messages WHERE project_id = :home_project AND ticket_
   ORDER BY seq LIMIT 1);
 
 -- name: readText
--- What triage learns goes by the newest message that waits, or else the newest one.
+-- The text from which triage learns: that of the newest waiting message, or else of the newest one.
 SELECT text FROM messages WHERE project_id = :home_project AND id = :id;
 
 -- name: setReview
--- Makes all true that a decision changes. Locks the rows of chats that it writes.
+-- Assigns a decision to its chat. Locks the rows of chats that it writes.
 UPDATE chats SET review_id = :review_id WHERE project_id = :home_project AND ticket_id = :id;
 
 -- name: deleteDraft
@@ -39,8 +39,7 @@ UPDATE chats SET review_id = :review_id WHERE project_id = :home_project AND tic
 DELETE FROM drafts WHERE project_id = :home_project AND ticket_id = :id;
 
 -- name: writeTicket
--- Writes what a decision makes of a ticket, and returns the ticket as people see it. Locks the rows of tickets that it
--- writes.
+-- Applies a decision to a ticket, and returns the ticket for display. Locks the rows of tickets that it writes.
 WITH t AS (
   UPDATE tickets SET project_id = :project2, status = :status, stage = :stage, assignee = :assignee,
     agent_id = :agent_id, priority = coalesce(:priority::text, priority),

@@ -5,12 +5,12 @@ o.on_duty AND o.disabled_at IS NULL AND EXISTS (
     AND (r.project_id IS NULL OR r.project_id = x.project_id))
 
 -- name: hold
--- One replica assigns at a time, so that turns are fair; the others leave it to that one. Released with the transaction.
+-- One replica assigns at a time, so that turns are fair; the others skip it. Released with the transaction.
 SELECT pg_try_advisory_xact_lock(:assignment_lock::integer) AS is_held;
 
 -- name: findDue
 -- The ticket that has waited longest for a person, of the agents whose tickets are assigned in turn, in a project where
--- somebody is on duty. What ticket_list does not have yet is found a moment later.
+-- somebody is on duty. Tickets that are not in ticket_list yet are found a moment later.
 SELECT x.id AS ticket_id, x.project_id AS project
 FROM agents a
 JOIN ticket_list l ON l.project_id = a.project_id AND l.agent_id = a.id AND l.stage = 'review' AND l.assignee IS NULL
@@ -21,7 +21,8 @@ WHERE a.assignment = 'round-robin' AND EXISTS (SELECT FROM operators o WHERE {{m
 ORDER BY l.updated_us LIMIT 1;
 
 -- name: takeTurn
--- The operator on duty whose last turn is longest ago, who has this turn. Locks the row of operators that it writes.
+-- The operator on duty whose last turn is the longest ago; records the new turn. Locks the row of operators that it
+-- writes.
 UPDATE operators SET assigned_at = clock_timestamp() WHERE on_duty AND disabled_at IS NULL AND id = (
   SELECT o.id FROM operators o CROSS JOIN (SELECT :project::uuid AS project_id) x WHERE {{may_answer}}
   ORDER BY o.assigned_at NULLS FIRST, o.id LIMIT 1

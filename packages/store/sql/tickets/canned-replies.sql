@@ -6,13 +6,13 @@ id, name, text, folder, tags, actions, created_at, updated_at, version
 SELECT {{columns}} FROM canned_replies WHERE project_id = :project AND id = :id;
 
 -- name: insert
--- Makes a canned reply. Locks the rows of canned_replies that it writes.
+-- Creates a canned reply. Locks the rows of canned_replies that it writes.
 INSERT INTO canned_replies (id, project_id, name, text, folder, tags, actions) VALUES (:id, :project, :name, :text,
   :folder, :tags, :actions)
 ON CONFLICT (project_id, name) DO NOTHING RETURNING {{columns}};
 
 -- name: listPage
--- Canned replies, newest first: those made before the one with the id `before`, with `q` in name or text, in one folder
+-- Canned replies, newest first: those created before the one with id `before`, with `q` in name or text, in one folder
 -- and with one tag.
 SELECT {{columns}} FROM canned_replies
 WHERE project_id = :project AND (:before::uuid IS NULL OR id < :before)
@@ -21,8 +21,8 @@ WHERE project_id = :project AND (:before::uuid IS NULL OR id < :before)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: update
--- Changes what is given, where `versions` has the present version or is null. Locks the rows of canned_replies that it
--- writes.
+-- Changes the given fields, if `versions` contains the current version or is null. Locks the rows of canned_replies
+-- that it writes.
 UPDATE canned_replies SET name = coalesce(:name, name), text = coalesce(:text, text),
   folder = CASE WHEN :sets_folder THEN :folder ELSE folder END, tags = coalesce(:tags, tags), actions = coalesce(:actions, actions), version = version + 1,
   updated_at = now()
@@ -36,7 +36,7 @@ DELETE FROM canned_replies WHERE project_id = :project AND id = :id AND (:versio
 RETURNING id;
 
 -- name: findTicketFacts
--- What variables stand for in a conversation that this project works on.
+-- The values of variables in a conversation that this project works on.
 SELECT t.user_id, t.chat_id, t.subject, t.channel_id, t.language, a.name AS agent_name, p.name AS project_name
 FROM tickets t JOIN projects p ON p.id = t.project_id
 LEFT JOIN agents a ON a.id = t.agent_id AND a.project_id = t.project_id

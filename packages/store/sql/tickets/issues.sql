@@ -1,10 +1,10 @@
 -- name: lockRoute
--- Gives the ticket of an issue to the project that triage has chosen, in the transaction of its run's outcome. Locks
--- the rows of projects that it reads.
+-- Locks the project that triage has chosen for an issue, in the transaction that finishes the run. Locks the rows of
+-- projects that it reads.
 SELECT 1 FROM projects WHERE id = :project AND deleted_at IS NULL FOR KEY SHARE;
 
 -- name: applyRoute
--- Moves the ticket, whose row the outcome of the run has locked in this transaction.
+-- Moves the ticket, whose row this transaction has locked, to a project.
 UPDATE tickets SET project_id = :project, priority = coalesce(:priority, priority) WHERE home_project_id = :home
   AND id = :ticket_id;
 
@@ -23,12 +23,12 @@ SELECT t.project_id AS project, p.name AS project_name, t.agent_id, t.confidence
 FROM tickets t JOIN projects p ON p.id = t.project_id WHERE t.home_project_id = :home AND t.id = :ticket_id;
 
 -- name: isRouted
--- True when an issue was sent to where it is, by triage or by a person: a further run leaves it there.
+-- Returns a row if triage or a person has already routed an issue: a further run does not move it.
 SELECT 1 FROM ticket_events WHERE project_id = :home AND ticket_id = :ticket_id
 AND (data ? 'possibleDuplicates' OR data ->> 'decision' = 'reroute') LIMIT 1;
 
 -- name: findResolutions
--- How often the ticket of an issue was resolved, and whether it is now.
+-- The number of times that an issue's ticket was resolved, and whether it is resolved now.
 SELECT t.status = 'resolved' AS is_resolved, (
   SELECT count(*)::int FROM ticket_events
   WHERE project_id = :home AND ticket_id = :ticket_id AND data ->> 'decision' = 'resolve'
@@ -36,12 +36,12 @@ SELECT t.status = 'resolved' AS is_resolved, (
 FROM tickets t WHERE t.home_project_id = :home AND t.id = :ticket_id;
 
 -- name: isFirst
--- True when the message is the first that its chat still has.
+-- Returns a row if the message is the first remaining one of its chat.
 SELECT 1 FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND seq < :seq LIMIT 1;
 
 -- name: listComparable
--- Tickets of a project that are not closed and may be about the same as another one: the newest ones, and those that
--- have two of these words, whose index may be a second behind.
+-- Open tickets of a project that may duplicate another one: the newest ones, and those with two of these words, whose
+-- index may lag by a second.
 WITH near AS (
   (SELECT id FROM tickets WHERE project_id = :project ORDER BY created_at DESC LIMIT {{newest}})
   UNION

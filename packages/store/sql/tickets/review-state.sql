@@ -1,9 +1,9 @@
 -- name: readClosedState
--- Reads what closing this ticket ended.
+-- Reads the state from before a ticket was closed.
 SELECT before_close - 'draft' AS before FROM tickets WHERE home_project_id = :home_project AND id = :id;
 
 -- name: findEnded
--- A dead letter keeps the failure of its last attempt; a message that was held has none.
+-- The messages that closing ended. A dead letter has the failure of its last attempt; a held message has none.
 SELECT m.id, CASE WHEN m.failure IS NULL THEN 'held' ELSE 'failed' END AS state
 FROM messages m JOIN tickets t ON t.id = m.ticket_id
 WHERE m.project_id = :home_project AND m.ticket_id = :id AND m.state = 'rejected'
@@ -11,20 +11,19 @@ WHERE m.project_id = :home_project AND m.ticket_id = :id AND m.state = 'rejected
 ORDER BY m.seq;
 
 -- name: keepBeforeClosing
--- Stores what a ticket is before it is closed, with its draft. Locks the rows of tickets that it writes.
+-- Stores the state of a ticket before it is closed, with its draft. Locks the rows of tickets that it writes.
 UPDATE tickets t SET before_close = jsonb_build_object('at', now(), 'status', status, 'stage', stage,
   'assignee', assignee, 'draft', (SELECT to_jsonb(d) FROM drafts d WHERE d.project_id = :home_project
     AND d.ticket_id = :id))
 WHERE home_project_id = :home_project AND id = :id;
 
 -- name: dropBeforeClosing
--- Drops what was stored: after that, reopening brings no draft back. Locks the rows of tickets that it writes.
+-- Deletes the stored state: reopening no longer restores a draft. Locks the rows of tickets that it writes.
 UPDATE tickets SET before_close = NULL
 WHERE home_project_id = :home_project AND id = :id AND before_close IS NOT NULL;
 
 -- name: restoreClosed
--- Returns the messages that closing ended to where they were, and the draft with them. Locks the rows of messages that
--- it writes.
+-- Restores the state of messages that closing ended. Locks the rows of messages that it writes.
 UPDATE messages SET state = CASE WHEN failure IS NULL THEN 'held' ELSE 'failed' END
 WHERE project_id = :home_project AND id = ANY (:id::uuid[]) AND state = 'rejected';
 
@@ -35,16 +34,16 @@ WHERE t.home_project_id = :home_project AND t.id = :id AND jsonb_typeof(t.before
 ON CONFLICT (ticket_id) DO NOTHING;
 
 -- name: findHome
--- What is decided about, locked.
+-- The home project of a ticket that is being decided on.
 SELECT home_project_id FROM tickets WHERE project_id = :project AND id = :ticket_id;
 
 -- name: lockChat
--- Locks the chat of a ticket, so that no message comes in and no run of the pipeline ends before the commit.
+-- Locks the chat of a ticket, so that no message is accepted and no pipeline run finishes before the commit.
 SELECT review_id, lease_id IS NOT NULL AS is_leased FROM chats
 WHERE project_id = :home AND ticket_id = :ticket_id FOR UPDATE;
 
 -- name: lockTicket
--- Locks a ticket that is decided about.
+-- Locks a ticket that is being decided on.
 SELECT {{ticketColumns}} FROM tickets WHERE project_id = :project AND id = :ticket_id FOR NO KEY UPDATE;
 
 -- name: listWaiting
@@ -53,14 +52,15 @@ SELECT id, state FROM messages
 WHERE project_id = :home AND ticket_id = :ticket_id AND state IN ('held', 'failed') AND covered_by IS NULL ORDER BY seq;
 
 -- name: findEnds
--- The message that was worked on last, and the oldest one that the pipeline has not finished.
+-- The message that was processed last, and the oldest one that the pipeline has not finished.
 SELECT (SELECT id FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND state <> 'received'
   ORDER BY seq DESC LIMIT 1) AS worked_on,
 (SELECT id FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND state = 'received'
   ORDER BY seq LIMIT 1) AS received;
 
 -- name: hasReply
--- A promise comes after the message that it is made for, so what was said before the oldest held one does not matter.
+-- Returns a row if a reply after the oldest held message exists. Handoff texts follow the message that they are for, so
+-- earlier replies do not matter.
 SELECT 1 FROM replies r
 WHERE r.project_id = :home AND r.ticket_id = :ticket_id AND r.author = 'system' AND r.seq > (
     SELECT seq FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND state = 'held'
@@ -70,8 +70,8 @@ WHERE r.project_id = :home AND r.ticket_id = :ticket_id AND r.author = 'system' 
 ORDER BY r.seq LIMIT 1;
 
 -- name: findPromise
--- The newest event that says so, or that a reply without a promise has ended it: while a ticket is in review there are
--- few behind that. Reads the ticket's events by their index; locks nothing.
+-- The newest event that records a promise or its end by a reply: while a ticket is in review, few events are newer.
+-- Reads the ticket's events by their index; locks nothing.
 SELECT moves @> :promise::jsonb AS is_open FROM ticket_events
 WHERE project_id = :home AND ticket_id = :ticket_id AND (moves @> :promise::jsonb OR moves @> '[{"to": "done"}]')
 ORDER BY id DESC LIMIT 1;
@@ -81,14 +81,13 @@ ORDER BY id DESC LIMIT 1;
 SELECT text, markdown, sources, covers FROM drafts WHERE project_id = :home AND ticket_id = :ticket_id;
 
 -- name: findReview
--- The newest decision that is not carried out, or has failed.
+-- The newest decision that is pending or has failed.
 SELECT kind, author, text, markdown, sources, file_ids, resolves, answers_message_id, covers,
   failure IS NOT NULL AND finished_at IS NOT NULL AS is_failed
 FROM reviews WHERE project_id = :home AND ticket_id = :ticket_id ORDER BY id DESC LIMIT 1;
 
 -- name: markCallbacks
--- The process that makes callbacks of these messages finds out that they changed. Locks the rows of callbacks that it
--- reads.
+-- Marks messages as changed for the process that creates their callbacks. Locks the rows of callbacks that it reads.
 WITH called AS MATERIALIZED (
   SELECT message_id FROM callbacks WHERE project_id = :project AND message_id = ANY (:message_ids::uuid[])
   ORDER BY message_id FOR UPDATE
@@ -98,12 +97,12 @@ UPDATE callbacks cb SET has_news = true, news_at = now(),
 FROM called WHERE cb.message_id = called.message_id;
 
 -- name: findWebhookMessage
--- One of these messages that is of mode webhook, or null.
+-- One of these messages with mode webhook, or null.
 SELECT id FROM messages WHERE project_id = :project AND id = ANY (:message_ids::uuid[])
   AND mode = 'webhook' ORDER BY seq LIMIT 1;
 
 -- name: receiveAgain
--- Messages go through the pipeline again, with fresh tries. Locks the rows of messages that it writes.
+-- Sends messages through the pipeline again, with new attempts. Locks the rows of messages that it writes.
 UPDATE messages SET state = 'received', attempts = 0, not_before = now(), due_at = now(), finished_at = NULL,
   progress = NULL, expired_leases = NULL, covered_by = NULL
 WHERE project_id = :project AND id = ANY (:message_ids::uuid[]) AND state IN ('held', 'failed');

@@ -10,8 +10,8 @@ UPDATE reviews SET finished_at = now(), failure = :failure, attempts = :attempts
   AND id = :review_id;
 
 -- name: findRest
--- Where a ticket rests when a decision is carried out or given up: in review as long as a message is held, then in
--- failed as long as one is a dead letter. Locks the rows of tickets that it reads.
+-- The stage of a ticket after a decision was carried out or failed: review while a message is held, else failed while
+-- one is a dead letter. Locks the rows of tickets that it reads.
 SELECT t.stage, EXISTS (
   SELECT 1 FROM messages m WHERE m.ticket_id = t.id AND m.state = 'held' AND m.covered_by IS NULL
 ) AS is_held, EXISTS (
@@ -20,8 +20,9 @@ SELECT t.stage, EXISTS (
 FROM tickets t WHERE t.home_project_id = :project AND t.id = :ticket_id FOR NO KEY UPDATE OF t;
 
 -- name: moveTicket
--- Moves a ticket after a decision was carried out or given up. One that is resolved with its reply left nothing without an
--- answer: what an earlier closing had stored must not come back when it is reopened. Locks the rows of tickets that it writes.
+-- Moves a ticket after a decision was carried out or failed. If it is resolved with its reply, no message is
+-- unanswered, and the state from an earlier closing must not be restored when it is reopened. Locks the rows of tickets
+-- that it writes.
 UPDATE tickets SET stage = :stage, status = coalesce(:status, status),
   resolved_at = CASE WHEN :status IS NULL THEN resolved_at WHEN :status = 'resolved' THEN now() END,
   assignee = CASE WHEN :status = 'resolved' THEN NULL ELSE assignee END,
@@ -49,11 +50,11 @@ WHERE ticket_id = :ticket_id AND project_id = :project AND channel_id = ANY (:pu
 ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq;
 
 -- name: claim (prepared)
--- Claims the lease on a chat whose decision is not carried out yet, and records the lease that expired before, if any.
--- `attempts` is the number of failed attempts, which are counted with their result: a claim that nothing follows is
--- none. The decision's state is checked again by its own UPDATE, since the snapshot may be older than the lock that was
--- waited for. A claim that a crash of the database undoes is made again. A decision with which processes have crashed
--- is claimed only by a process that does nothing else (`:is_exclusive`), and otherwise only reported (`id` NULL).
+-- Claims the lease on a chat with a pending decision, and records the previous lease if it expired. `attempts` is the
+-- number of failed attempts, which are counted with their results: a claim without a result does not count. The UPDATE
+-- checks the decision's state again, since the snapshot may be older than the lock that was waited for. A claim that a
+-- database crash undoes is repeated. A decision with which processes have crashed is claimed only by a process that
+-- runs it exclusively (`:is_exclusive`), and otherwise only reported (`id` NULL).
 WITH free AS MATERIALIZED (
   SELECT ticket_id, channel_id, chat_id, review_id, lease_until, {{expiredLease}} AS expired FROM chats
   WHERE ticket_id = :ticket_id AND project_id = :project AND review_id IS NOT NULL
@@ -84,13 +85,13 @@ FROM next LEFT JOIN claimed ON claimed.id = next.review_id LEFT JOIN messages m 
 WHERE next.is_left OR claimed.id IS NOT NULL;
 
 -- name: decide
--- Decides about a ticket of this project: `plan` sees how it is, says what is to be, or throws when that cannot be, and
--- all of it becomes true in one transaction, or nothing does. A process that stops in the middle must not keep the chat
--- for longer.
+-- Limits the transaction of a decision on a ticket, in which `plan` reads the state and returns the changes, or throws:
+-- all changes are committed or none. A process that stops responding must not hold the chat for longer.
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 
 -- name: reviveUnopened
--- Sends a dead letter through the pipeline again that failed before it had a ticket: nobody can decide about it.
+-- Limits the transaction that sends a dead letter without a ticket through the pipeline again, since no decision on a
+-- ticket can.
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 
 -- name: lockChat
@@ -98,22 +99,21 @@ SET LOCAL idle_in_transaction_session_timeout = '5s';
 SELECT FROM chats WHERE project_id = :project AND ticket_id = :ticket_id FOR UPDATE;
 
 -- name: findDeadLetter
--- Whether a message is a dead letter without a ticket.
+-- Returns a row if a message is a dead letter without a ticket.
 SELECT FROM messages m WHERE m.project_id = :project AND m.ticket_id = :ticket_id AND m.id = :message_id
   AND m.state = 'failed'
 AND NOT EXISTS (SELECT FROM tickets t WHERE t.id = m.ticket_id);
 
 -- name: listEarlier
--- What a draft that is regenerated has to answer besides the message that it is claimed with, oldest first: the other
--- messages of the decision that are still held.
+-- The other held messages that a regenerated draft has to answer besides the claimed one, oldest first.
 SELECT id, seq, user_id, text AS message_text, channel_meta, mode FROM messages
 WHERE project_id = :project AND ticket_id = :ticket_id AND id = ANY (:covers::uuid[]) AND id <> :answers
   AND state = 'held'
 ORDER BY seq;
 
 -- name: finishSend
--- Makes a person's reply true and gives the lease back, in one transaction: its items with their places, the messages
--- that it answers, the ticket, the event, the news for callbacks. Locks the rows of messages that it writes.
+-- Commits an operator's reply and releases the lease in one transaction: its items with sequence numbers, the messages
+-- that it answers, the ticket, the event, and the changes for callbacks. Locks the rows of messages that it writes.
 UPDATE messages SET state = 'answered', failure = NULL, finished_at = now()
 WHERE project_id = :project AND id = ANY (:answered::uuid[]) AND state IN ('held', 'failed', 'rejected');
 
@@ -122,8 +122,7 @@ WHERE project_id = :project AND id = ANY (:answered::uuid[]) AND state IN ('held
 DELETE FROM drafts WHERE project_id = :project AND ticket_id = :ticket_id;
 
 -- name: finishDraft
--- Puts a draft that was regenerated in the place of the former one and gives the lease back. Locks the rows of drafts
--- that it writes.
+-- Replaces the draft with the regenerated one and releases the lease. Locks the rows of drafts that it writes.
 INSERT INTO drafts (ticket_id, project_id, text, markdown, sources, confidence, why, covers)
 VALUES (:ticket_id, :project, :text, :markdown, :sources, :confidence, :why, :covers)
 ON CONFLICT (ticket_id) DO UPDATE SET text = excluded.text, markdown = excluded.markdown,
@@ -137,8 +136,8 @@ UPDATE tickets SET stage = 'review', agent_id = coalesce(:agent_id, agent_id), c
 WHERE home_project_id = :project AND id = :ticket_id;
 
 -- name: giveUp
--- Gives a decision up after too many tries and gives the lease back: what it covered waits for a person again, with the
--- draft as it was. Locks the rows of messages that it writes.
+-- Records the failure of a decision after its last attempt and releases the lease: its messages wait for a person
+-- again, with the previous draft. Locks the rows of messages that it writes.
 UPDATE messages SET covered_by = NULL
 WHERE project_id = :project AND id = ANY (:covers::uuid[]) AND state IN ('held', 'failed');
 
@@ -153,12 +152,12 @@ UPDATE reviews r SET not_before = now() + :delay_ms * interval '1 millisecond',
 FROM mine WHERE r.id = :review_id AND r.finished_at IS NULL;
 
 -- name: oldestWaitingMs
--- Age in milliseconds of the oldest decision of all projects that could be carried out.
+-- Age in milliseconds of the oldest decision of all projects that is due.
 SELECT (extract(epoch FROM now() - min(greatest(created_at, not_before))) * 1000)::float8 AS age
 FROM reviews WHERE finished_at IS NULL AND not_before < now();
 
 -- name: due
--- Decisions whose job was lost: each is put off by its own age, so that a long backlog is not published repeatedly.
+-- Decisions whose job was lost: each is postponed by its own age, so that a long backlog is not published repeatedly.
 -- SKIP LOCKED shares the work among replicas. Locks the rows of reviews that it reads.
 WITH due AS MATERIALIZED (
   SELECT r.id, c.lease_id FROM reviews r JOIN chats c USING (ticket_id)

@@ -6,28 +6,28 @@ id, name, color, description, created_at, updated_at, version
 SELECT {{columns}} FROM tags WHERE project_id = :project AND id = :id;
 
 -- name: lock
--- A managed tag that is about to change. Locks the rows of tags that it reads.
+-- Locks a managed tag before a change. Locks the rows of tags that it reads.
 SELECT {{columns}} FROM tags WHERE project_id = :project AND id = ANY (:ids::uuid[]) ORDER BY id FOR UPDATE;
 
 -- name: count
--- How many managed tags a project has.
+-- Counts the managed tags of a project.
 SELECT count(*) AS count FROM tags WHERE project_id = :project;
 
 -- name: insert
--- Makes a managed tag. Locks the rows of tags that it writes.
+-- Creates a managed tag. Locks the rows of tags that it writes.
 INSERT INTO tags (id, project_id, name, color, description)
 VALUES (:id, :project, :name, coalesce(:color::text, 'gray'), coalesce(:description::text, ''))
 ON CONFLICT DO NOTHING RETURNING {{columns}};
 
 -- name: listPage
--- Managed tags, newest first: those made before the one with the id `before`, with `q` in the name.
+-- Managed tags, newest first: those created before the one with id `before`, with `q` in the name.
 SELECT {{columns}} FROM tags
 WHERE project_id = :project AND (:before::uuid IS NULL OR id < :before)
   AND (:q::text IS NULL OR strpos(lower(name), lower(:q)) > 0)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: update
--- Changes what is given. Locks the rows of tags that it writes.
+-- Changes the given fields. Locks the rows of tags that it writes.
 UPDATE tags SET name = coalesce(:name, name), color = coalesce(:color, color),
   description = coalesce(:description, description), version = version + 1, updated_at = now()
 WHERE project_id = :project AND id = :id RETURNING {{columns}};
@@ -37,11 +37,11 @@ WHERE project_id = :project AND id = :id RETURNING {{columns}};
 DELETE FROM tags WHERE project_id = :project AND id = :id;
 
 -- name: dropChange
--- A name that is given out again is not replaced any more. Locks the rows of tag_changes that it writes.
+-- Cancels the replacement of a name that is in use again. Locks the rows of tag_changes that it writes.
 DELETE FROM tag_changes WHERE project_id = :project AND from_name = :name;
 
 -- name: redirectChanges
--- What is being given a name gets the name that replaces it. Locks the rows of tag_changes that it writes.
+-- Redirects changes to a name to the one that replaces it. Locks the rows of tag_changes that it writes.
 UPDATE tag_changes SET to_name = :to_name WHERE project_id = :project AND to_name = :from_name;
 
 -- name: insertChange
@@ -52,8 +52,7 @@ ON CONFLICT (project_id, from_name) DO UPDATE SET to_name = excluded.to_name, ac
   event_id = excluded.event_id;
 
 -- name: renameInViews
--- Gives saved views of a project the new name of the tag that they filter by. Locks the rows of operator_views that it
--- writes.
+-- Renames a tag in the filters of a project's saved views. Locks the rows of operator_views that it writes.
 UPDATE operator_views SET filters = jsonb_set(filters, '{tag}', to_jsonb(:to_name::text))
 WHERE project_id = :project AND filters ->> 'tag' = :from_name;
 
@@ -68,14 +67,14 @@ UPDATE canned_replies SET version = version + 1, updated_at = now(), actions = j
 WHERE project_id = :project AND actions -> 'addTags' ? :from_name::text;
 
 -- name: holdChange
--- The oldest change that no other replica carries out. Locks the row of tag_changes that it reads.
+-- The oldest change that no other replica is applying. Locks the row of tag_changes that it reads.
 SELECT project_id AS project, from_name, to_name, actor FROM tag_changes ORDER BY created_at LIMIT 1
 FOR UPDATE SKIP LOCKED;
 
 -- name: renameOnTickets
--- Replaces a tag on some tickets, or removes it, with an event each, so that lists and the console follow. When a ticket
--- was updated stays as it is, so that lists keep their order. SKIP LOCKED: a ticket that is decided about at this moment
--- is left to the next step. Locks the rows of tickets that it writes.
+-- Replaces a tag on some tickets, or removes it, with an event each, so that lists and the console follow. The time of
+-- the last update is unchanged, so that lists keep their order. SKIP LOCKED: a ticket that is being decided on is left
+-- to the next step. Locks the rows of tickets that it writes.
 WITH due AS (
   SELECT t.id FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id
   WHERE l.project_id = :project AND l.tag_keys <> '{}' AND l.tag_keys @> ARRAY[:project::text || ':' || :from_name::text]
@@ -92,7 +91,7 @@ SELECT id, home_project_id, :actor, '[]',
 FROM renamed RETURNING ticket_id;
 
 -- name: followTickets
--- Takes over the new tags at once, so that the next step does not read these tickets again. Locks the rows of
+-- Updates the tags in ticket_list at once, so that the next step does not read these tickets again. Locks the rows of
 -- ticket_list that it writes.
 WITH held AS (
   SELECT ticket_id FROM ticket_list WHERE ticket_id = ANY (:ids::uuid[]) ORDER BY ticket_id FOR NO KEY UPDATE
@@ -102,7 +101,7 @@ UPDATE ticket_list l SET version = t.version,
 FROM held JOIN tickets t ON t.id = held.ticket_id WHERE l.ticket_id = held.ticket_id;
 
 -- name: finishChange
--- Ends a change that no ticket waits for any more. Locks the rows of tag_changes that it writes.
+-- Deletes a change that was applied to all tickets. Locks the rows of tag_changes that it writes.
 DELETE FROM tag_changes WHERE project_id = :project AND from_name = :from_name
   AND event_id <= (SELECT settled_id FROM ticket_index)
   AND NOT EXISTS (

@@ -1,11 +1,11 @@
 -- name: findNewest
--- The newest event there is.
+-- The id of the newest event.
 SELECT max(id) AS id FROM ticket_events;
 
 -- name: listAfter
--- Events after this one but those that are known, oldest first, with their tickets as they are now. Along the primary
--- key; tickets are looked up one by one, and so is, for the few events that move a ticket to another project, the move
--- before: who had it until then, which is where it came in when there was none.
+-- Events after this one except known ones, oldest first, with the current state of their tickets. Uses the primary key;
+-- tickets are looked up one by one, and, for the few events that move a ticket to another project, so is the previous
+-- move, which names the previous project; without one it is the project where the ticket came in.
 SELECT e.id, e.ticket_id, t.project_id AS project, t.version, t.status, t.stage, t.assignee, e.actor,
   CASE WHEN e.data ? 'projectId' OR e.actor = 'service' AND e.data ->> 'decision' = 'reroute' THEN coalesce((
     SELECT coalesce((m.data ->> 'projectId')::uuid, m.project_id) FROM ticket_events m
@@ -20,8 +20,8 @@ FROM (SELECT * FROM ticket_events WHERE id > :id AND id <> ALL (:known::bigint[]
 JOIN tickets t ON t.id = e.ticket_id ORDER BY e.id;
 
 -- name: listMentions
--- Notes for this operator in tickets that one of these projects works on, the newest first. The index on mentions leads
--- to the few events; a note from when another project had the ticket is that one's own.
+-- Notes that mention this operator, in tickets that one of these projects works on, newest first. The index on mentions
+-- finds the few events. A note belongs to the project that had the ticket at the time.
 SELECT e.id, e.ticket_id AS "ticketId", t.project_id AS "projectId", t.subject, e.at, e.actor,
   o.name AS author, e.data ->> 'note' AS text
 FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id AND t.project_id = ANY (:projects::uuid[])
@@ -33,9 +33,9 @@ WHERE e.data ? 'mentions' AND e.data -> 'mentions' @> to_jsonb(:operator_id::tex
 ORDER BY e.id DESC LIMIT :limit;
 
 -- name: listOperatorReplies
--- What has been erased is not there any more. A reply that answers no message was sent without being asked, and is left
--- out. A reply that failed and was sent again counts once, by the try that succeeded; that one has no event of its own
--- with the former decision's name, and its author tells whose words it has. Locks nothing.
+-- Operator replies to messages. Erased replies do not exist any more, and replies without a message are skipped. A
+-- reply that failed and was sent again counts once, at the successful attempt; that one has no event with the original
+-- decision's name, so its author identifies the operator. Locks nothing.
 SELECT t.home_project_id AS home, r.ticket_id, asked.message_id, asked.first_seq, asked.questions, t.language, r.author,
   r.text, r.created_at AS decided_at, (
     SELECT e.data ->> 'decision' FROM ticket_events e
@@ -57,5 +57,5 @@ WHERE t.project_id = :project AND t.status <> 'spam'
 ORDER BY r.created_at DESC, r.id DESC LIMIT :limit;
 
 -- name: findTickets
--- Which of these tickets people of the project work on.
+-- Those of these tickets that operators of the project work on.
 SELECT id FROM tickets WHERE project_id = :project AND id = ANY (:ticket_ids::uuid[]);

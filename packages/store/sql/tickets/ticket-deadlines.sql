@@ -1,5 +1,6 @@
 -- name: read
--- What the deadlines of tickets follow from. Messages and replies are read along their index on (ticket_id, seq).
+-- The data from which deadlines of tickets are calculated. Messages and replies are read along their index on
+-- (ticket_id, seq).
 SELECT t.id AS ticket_id, t.priority, t.channel_id, t.status, t.stage, t.assignee, t.first_reply_at, t.updated_at,
   (SELECT m.created_at FROM messages m
    WHERE m.ticket_id = t.id AND m.project_id = t.home_project_id AND m.seq > coalesce((
@@ -13,8 +14,8 @@ LEFT JOIN ticket_deadlines d ON d.ticket_id = t.id AND d.kind = 'resolution' AND
 WHERE t.id = ANY (:ids::uuid[]);
 
 -- name: write
--- Writes the deadlines that tickets have now, and ends their others. A breach stays recorded while the same wait goes on.
--- Locks the rows of ticket_deadlines that it writes; only the process that follows the tickets does.
+-- Stores the current deadlines of tickets, and deletes their other ones. A recorded breach remains during the same
+-- wait. Locks the rows of ticket_deadlines that it writes; only the process that follows the tickets does.
 WITH given AS (
   SELECT * FROM unnest(:ticket_id::uuid[], :kind::text[], :started_at::timestamptz[], :due_at::timestamptz[])
     AS g (ticket_id, kind, started_at, due_at)
@@ -31,9 +32,9 @@ ON CONFLICT (ticket_id, kind) DO UPDATE SET
   started_at = excluded.started_at, due_at = excluded.due_at, ended_at = NULL;
 
 -- name: recordBreaches
--- Marks deadlines that have passed, with an event each. The version of a ticket stays: nothing of it has changed. A ticket
--- whose list row is older than it may have been answered meanwhile: it is left until it is followed. SKIP LOCKED: each
--- replica takes others. Locks the rows of ticket_deadlines that it writes.
+-- Marks expired deadlines as breached, with an event each. The version of a ticket is unchanged, since it has not been
+-- edited. A ticket with newer events than its list row may have been answered in the meantime: it is skipped until the
+-- row is updated. SKIP LOCKED shares the work among replicas. Locks the rows of ticket_deadlines that it writes.
 WITH due AS (
   SELECT d.ticket_id, d.kind FROM ticket_deadlines d
   JOIN tickets t ON t.id = d.ticket_id JOIN ticket_list l ON l.ticket_id = t.id AND l.version = t.version

@@ -1,5 +1,5 @@
 -- name: findReceived
--- A chat of which a message was accepted and no ticket opened yet. An erased chat has no messages.
+-- A chat with an accepted message whose ticket is not open yet. An erased chat has no messages.
 SELECT c.ticket_id AS id, p.name AS project_name, c.channel_id, c.chat_id, said.*
 FROM chats c JOIN projects p ON p.id = c.project_id CROSS JOIN LATERAL (
   SELECT min(m.created_at) AS created_at, max(m.created_at) AS updated_at,
@@ -19,7 +19,7 @@ WHERE c.project_id = :project AND c.ticket_id = :ticket_id AND said.created_at I
 SELECT {{recordColumns}} FROM tickets t {{recordJoins}} WHERE t.project_id = :project AND t.id = :ticket_id;
 
 -- name: findDraft
--- A draft covers what was unanswered when it was made; a message that waits and is none of these came in since.
+-- A draft covers the messages that were unanswered when it was created; other waiting messages arrived later.
 SELECT d.text, d.markdown, d.sources, d.confidence, d.why, d.covers, d.created_at, EXISTS (
   SELECT FROM messages m WHERE m.project_id = :home AND m.ticket_id = :ticket_id AND m.state IN ('received', 'held',
     'failed')
@@ -28,15 +28,13 @@ SELECT d.text, d.markdown, d.sources, d.confidence, d.why, d.covers, d.created_a
 FROM drafts d WHERE d.project_id = :home AND d.ticket_id = :ticket_id;
 
 -- name: read
--- What `find` finds, with what was said in it and done to it, all as of one moment: the process that decides about
--- what is shown
--- names the version that it is shown with. One snapshot for all that follows. Without it a draft could be shown with
--- the version of the one before.
+-- Starts the transaction that reads a ticket with its contents in one snapshot, since decisions name the version that
+-- was displayed. Otherwise a draft could be shown with the version of the previous one.
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
 -- name: update
--- Changes fields of a ticket, raises its version and writes down who did it, in one statement. Locks the rows of
--- tickets, ticket_events that it writes.
+-- Changes fields of a ticket, raises its version and records who did it, in one statement. Locks the rows of tickets,
+-- ticket_events that it writes.
 WITH t AS (
   UPDATE tickets SET subject = coalesce(:subject, subject), priority = coalesce(:priority, priority),
     tags = coalesce(:tags::text[], tags), version = version + 1, updated_at = now()
@@ -49,9 +47,9 @@ WITH t AS (
 SELECT {{recordColumns}} FROM t {{recordJoins}};
 
 -- fragment: numbered
--- The newest rows of a ticket that are together no larger than one response may be, and the newest however large it is;
--- `bytes` is the size of a row. Only those before the place :before, if it is given. Only these leave the database: a
--- text that is stored outside its row is not even read to learn its length. To be used with `within_limits`.
+-- The newest rows of a ticket that fit into one response together, and at least the newest one; `bytes` is the size of
+-- a row. With :before, only rows before that position. Only these rows leave the database: the length of a TOASTed text
+-- is known without reading it. Use it with `within_limits`.
 SELECT rows.*, sum(bytes) OVER newest_first AS total_bytes, row_number() OVER newest_first AS number,
   count(*) OVER () AS found
 
@@ -92,8 +90,9 @@ SELECT * FROM (
   ) {{within_limits}};
 
 -- name: listProjects
--- The events with which a ticket moved between projects. Every event after one of these is of that project, up to the
--- next one; before the first one, of the home. A ticket that comes back since its project was deleted names no id.
+-- The events with which a ticket moved between projects. Later events belong to the target project, until the next
+-- move; events before the first move belong to the home project. A ticket that returned because its project was deleted
+-- has no target id.
 SELECT id, coalesce((data ->> 'projectId')::uuid, project_id) AS project_id FROM ticket_events
 WHERE project_id = :home AND ticket_id = :ticket_id
   AND (data ? 'projectId' OR actor = 'service' AND data ->> 'decision' = 'reroute') ORDER BY id;

@@ -1,5 +1,5 @@
 -- name: read
--- What is indexed stays, unless the subject is another one.
+-- Data of tickets to index. Indexed texts remain, unless the subject has changed.
 SELECT t.id AS ticket_id, t.subject, t.user_id, t.channel_meta, {{createdUs}} AS created_us, x.seq,
   tsvector_to_array(x.document) AS lexemes, t.home_project_id AS project, t.channel_id, t.chat_id, t.language,
   t.created_at, (SELECT m.created_at FROM messages m WHERE m.ticket_id = t.id ORDER BY m.seq DESC LIMIT 1) AS seen_at
@@ -7,7 +7,8 @@ FROM tickets t LEFT JOIN ticket_texts x ON x.ticket_id = t.id AND x.subject = t.
 WHERE t.id = ANY (:ticket_ids::uuid[]);
 
 -- name: readSaid
--- Messages and replies share the places of their chat, and both have an index on them. One more than are taken.
+-- Messages and replies share the sequence numbers of their chat, and both have an index on them. Reads one more than
+-- are indexed.
 SELECT i.ticket_id, said.seq, said.text
 FROM unnest(:ticket_id::uuid[], :seq::bigint[]) AS i (ticket_id, seq) CROSS JOIN LATERAL (
   (SELECT seq, text FROM messages m WHERE m.ticket_id = i.ticket_id AND m.seq > i.seq
@@ -19,31 +20,30 @@ FROM unnest(:ticket_id::uuid[], :seq::bigint[]) AS i (ticket_id, seq) CROSS JOIN
 ) AS said ORDER BY i.ticket_id, said.seq;
 
 -- name: indexNext
--- Indexes the words of some tickets that wait for it, those that changed last first. Mostly there is nothing to do: one
--- look instead of a transaction.
+-- Whether tickets wait to be indexed, those that changed last first. The queue is usually empty: one read instead of a
+-- transaction.
 SELECT NOT EXISTS (SELECT FROM ticket_text_queue) AS is_empty,
 NOT EXISTS (SELECT FROM ticket_texts WHERE NOT has_customer_row) AS is_complete;
 
 -- name: queueWithoutCustomer
--- Tickets that were indexed before customers were made of them, some at a time and after all others: the older version
--- indexes without them for as long as it runs next to this one. Locks the rows of ticket_text_queue that
--- it writes.
+-- Queues tickets that were indexed before customers were created for them, in batches and after all others: the older
+-- version indexes tickets without customers while it runs next to this one. Locks the rows of ticket_text_queue that it
+-- writes.
 INSERT INTO ticket_text_queue (ticket_id, queued_at)
 SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_customer_row LIMIT {{stepTickets}}
 ON CONFLICT (ticket_id) DO NOTHING;
 
 -- name: take
--- Deleted before anything is read: a change that comes after the read finds no row and queues the ticket again. SKIP
--- LOCKED: each replica takes other tickets. When the process dies, the transaction undoes it.
+-- Deletes rows before anything is read: a change after the read finds no row and queues the ticket again. SKIP LOCKED
+-- shares the work among replicas. If the process crashes, the transaction is rolled back.
 DELETE FROM ticket_text_queue WHERE ticket_id IN (
   SELECT ticket_id FROM ticket_text_queue ORDER BY queued_at DESC LIMIT {{stepTickets}} FOR UPDATE SKIP LOCKED
 ) RETURNING ticket_id;
 
 -- name: write
--- Tickets that were erased meanwhile are gone from the join, whether or not they have started again: those are another
--- row, which is in the queue again. One that is erased in this moment waits for this commit and takes the words with
--- it. Locks the tickets' rows, as the foreign key does, but those that were joined; in the order of ids, as every such
--- statement.
+-- Tickets that were erased in the meantime are not in the join; if they were opened again, they have a new row, which
+-- is queued again. A concurrent erasure waits for this commit and deletes the words too. Locks the tickets' rows, as
+-- the foreign key does, in the order of ids, as every such statement.
 INSERT INTO ticket_texts (ticket_id, project_id, document, subject, seq, has_customer, has_customer_row)
 SELECT t.id, t.project_id,
   array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(i.lexemes)) || (':p:' || t.project_id)), i.subject, i.seq,
@@ -61,11 +61,11 @@ ON CONFLICT (ticket_id) DO UPDATE SET project_id = excluded.project_id, document
 INSERT INTO ticket_text_queue (ticket_id) SELECT unnest(:unfinished::uuid[]) ON CONFLICT (ticket_id) DO NOTHING;
 
 -- name: isBehind
--- Mostly there is nothing to do, and a lock would write something all the same.
+-- Whether there are events to follow: usually there are none, and a row lock would be a write.
 SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS is_behind FROM ticket_index;
 
 -- name: hold
--- SKIP LOCKED: of several replicas one follows, the others leave it to that one.
+-- SKIP LOCKED: one replica follows events, the others skip it.
 SELECT settled_id, reached_id,
   :sends_emails::boolean OR EXISTS (SELECT FROM push_subscriptions) AS has_recipients,
   :sends_emails AND EXISTS (SELECT FROM projects WHERE reply_emails IS NOT NULL) AS has_reply_emails,
@@ -76,13 +76,13 @@ SELECT settled_id, reached_id,
 FROM ticket_index FOR UPDATE SKIP LOCKED;
 
 -- name: notifies
--- Most events notify nobody, so that an installation that sends emails asks no more for them.
+-- Whether any event notifies somebody. Most do not, and then an installation with emails needs no further query.
 SELECT FROM ticket_events WHERE id > :settled_id AND (data ?| ARRAY['assignee', 'mentions']
   OR data ->> 'decision' = 'sla_breached' OR moves @> '[{"to": "review"}]' OR moves @> '[{"to": "failed"}]')
 LIMIT 1;
 
 -- name: findChanged
--- By what tells one state of a ticket from another, so that an event that is looked at again costs next to nothing.
+-- Compares the columns that identify the state of a ticket, so that processing an event twice costs almost nothing.
 SELECT e.ticket_id, p.sla_targets <> '[]' OR EXISTS (
   SELECT FROM ticket_deadlines d WHERE d.ticket_id = t.id AND d.ended_at IS NULL) AS has_deadlines
 FROM (SELECT DISTINCT ticket_id FROM ticket_events WHERE id > :settled_id) e
@@ -92,8 +92,8 @@ WHERE l.ticket_id IS NULL OR l.version <> t.version OR l.updated_us <> {{updated
 LIMIT {{changedMax}};
 
 -- name: follow
--- Both in the order of ids. The process that indexes the words of one of them has deleted its row in the queue and not
--- committed yet: then this waits, and queues it again. Locks the rows of ticket_list that it writes.
+-- Both in the order of ids. If another process is indexing one of them and has deleted its queue row without
+-- committing, this waits, and queues it again. Locks the rows of ticket_list that it writes.
 INSERT INTO ticket_list ({{listColumns}})
 SELECT {{listValues}} FROM tickets t WHERE t.id = ANY (:ids::uuid[]) ORDER BY t.id
 ON CONFLICT (ticket_id) DO UPDATE SET {{overwritten}};
@@ -104,8 +104,8 @@ INSERT INTO ticket_text_queue (ticket_id) SELECT id FROM unnest(:id::uuid[]) AS 
 ON CONFLICT (ticket_id) DO UPDATE SET queued_at = now();
 
 -- name: wakeSnoozed
--- Ends snoozes whose time has come, with an event each, so that lists and the console follow. SKIP LOCKED: a ticket that
--- is decided about at this moment is left to the next step. Locks the rows of tickets that it writes.
+-- Ends snoozes that are due, with an event each, so that lists and the console follow. SKIP LOCKED: a ticket that is
+-- being decided on is left to the next step. Locks the rows of tickets that it writes.
 WITH due AS (
   SELECT id FROM tickets WHERE snoozed_until <= now() ORDER BY snoozed_until LIMIT {{stepTickets}}
   FOR NO KEY UPDATE SKIP LOCKED
@@ -117,10 +117,10 @@ INSERT INTO ticket_events (ticket_id, project_id, actor, moves, data)
 SELECT id, home_project_id, 'service', '[]', '{"decision": "unsnooze"}' FROM woken RETURNING ticket_id;
 
 -- name: settle
--- Records up to which event deliveries to webhooks are made. Locks the row of ticket_index that it writes.
+-- Records the last event whose webhook deliveries have been created. Locks the row of ticket_index that it writes.
 UPDATE ticket_index SET settled_id = :settled_id WHERE is_only_row;
 
 -- name: updateTicketIndex
--- Takes over what has changed in tickets since the last step, and queues them for their words. Locks the rows of
+-- Updates ticket_list with changes since the last step, and queues the tickets for indexing. Locks the rows of
 -- ticket_index that it writes.
 UPDATE ticket_index SET settled_id = reached_id, reached_id = :top_id, reached_xmax = :top_xmax::xid8 WHERE is_only_row;

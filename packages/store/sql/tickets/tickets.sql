@@ -1,14 +1,14 @@
 -- fragment: ticket_columns
--- What a ticket is made from.
+-- The columns of a ticket.
 id, home_project_id AS home_project, project_id AS project, channel_id, chat_id, subject, status, stage, assignee,
 agent_id, language, version
 
 -- name: open (prepared)
--- Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open
--- again, and that of a blocked customer is spam. The versions of a ticket that was erased continue. Fenced by the lease,
--- so that a run which continues after its chat was erased brings nothing back. Locks the chats' rows against an erasure
--- and then the tickets' rows, in the order of their ids. When a crash of the database undoes it, the run that it belongs
--- to cannot finish and is done again.
+-- Opens the ticket of a message or adds the message to an existing one: the newest meta wins, a resolved ticket is
+-- reopened, and that of a blocked customer is spam. Version numbers of an erased ticket continue. Fenced by the lease,
+-- so that a run which continues after its chat was erased restores nothing. Locks the chats' rows against an erasure
+-- and then the tickets' rows, in the order of their ids. If a database crash undoes it, its run cannot finish and is
+-- repeated.
 INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
   version, {{takenColumns}})
 SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, {{subject}}, i.channel_meta,
@@ -23,12 +23,12 @@ ON CONFLICT (id) DO UPDATE SET {{takeIn}}
 RETURNING {{ticket_columns}};
 
 -- name: finish (prepared)
--- Makes the outcome of a run true: the message's state, the ticket's stage and version, the replies with their places,
--- the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing, nor does
--- one whose ticket a crash of the database has undone. A ticket that would be done rests in `failed` as long as a
--- message of it is a dead letter, so that operators find it; the index of messages that wait tells so. The process
--- that makes callbacks learns that there is news. Locks: the chats' rows in the order of their ids, the callbacks'
--- rows likewise, then rows that belong to the holder of the lease alone.
+-- Commits the result of a run in one statement: the message's state, the ticket's stage and version, the replies with
+-- their sequence numbers, the event, and the release of the lease. Fenced: a run whose lease was lost changes nothing,
+-- nor does one whose ticket a database crash has undone. A ticket that would be done is in `failed` while one of its
+-- messages is a dead letter, so that operators find it; the index of waiting messages shows that. The callback process
+-- is notified of changes. Locks the chats' rows in the order of their ids, the callbacks' rows likewise, then rows that
+-- belong to the holder of the lease alone.
 WITH run AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :message_id::uuid[], :lease_id::uuid[],
     :state::text[], :failure::text[], :stage::text[],
@@ -101,12 +101,11 @@ SELECT chat.lease_id, chat.last_seq, message.seq, now() AS finished_at FROM chat
 SELECT {{ticket_columns}} FROM tickets WHERE home_project_id = :project AND id = :ticket_id;
 
 -- name: listMoves
--- All moves of a ticket in the order in which they were made.
+-- All moves of a ticket in chronological order.
 SELECT moves FROM ticket_events WHERE project_id = :project AND ticket_id = :ticket_id ORDER BY id;
 
 -- name: findDraft
--- Keeps what a run has found for a message: with the draft that is there already it makes one draft for all messages
--- that wait, since one reply answers them all.
+-- The draft of a ticket, if any: the result of a run is merged into it, since one reply answers all waiting messages.
 SELECT text, markdown, sources, coalesce(confidence, 0) AS confidence, why FROM drafts
 WHERE project_id = :project AND ticket_id = :ticket_id;
 
@@ -117,7 +116,7 @@ VALUES (:ticket_id, :project, :text, :markdown, :sources, :confidence, :why, ARR
 ON CONFLICT (ticket_id) DO NOTHING;
 
 -- name: replaceDraft
--- Replaces the draft of a ticket by one that covers another message too. Locks the draft.
+-- Replaces the draft of a ticket with one that also covers another message. Locks the draft.
 UPDATE drafts SET text = :text, markdown = :markdown, sources = :sources, confidence = :confidence, why = :why,
   covers = array_remove(covers, :message_id::uuid) || :message_id::uuid, created_at = now()
 WHERE project_id = :project AND ticket_id = :ticket_id;

@@ -6,24 +6,24 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** A tool as it is kept: each value of its headers is sealed. */
+/** A stored tool, whose header values are sealed. */
 export type StoredTool = AgentTool extends infer Tool
   ? Tool extends AgentTool
     ? Omit<Tool, "headers"> & { headers: Record<string, Sealed> }
     : never
   : never;
 
-/** What a new agent needs; everything else has a default. */
+/** Fields of a new agent; all but the name have defaults. */
 export type NewAgent = Pick<Agent, "name"> & { [Field in keyof AgentFields]?: AgentFields[Field] | undefined };
 
-/** What of an agent is to be changed; what is left out stays. */
+/** Changed fields of an agent; omitted ones are unchanged. */
 export type AgentChange = Pick<NewAgent, keyof AgentFields> & { name?: string | undefined };
 
 type AgentFields = Omit<Agent, "id" | "name" | "version" | "tools"> & { tools: StoredTool[] };
 
 /**
- * Result of a change: `taken` when another agent of the project has the name, `no_kb` when the project has not all of
- * its knowledge bases, `stale` when it has another version. `agent` is as it is now, null where there is none.
+ * Result of a change: `taken` if another agent of the project has the name, `no_kb` if the project lacks one of its
+ * knowledge bases, `stale` if it has another version. `agent` is its current state, or null.
  */
 export interface AgentOutcome {
   result: "changed" | "stale" | "taken" | "no_kb";
@@ -37,7 +37,7 @@ const COLUMNS = `id, name, description, instructions, model, kb_ids, examples, r
 
 const sql = statements("knowledge/agents", { columns: COLUMNS });
 
-/** Where each field lies. */
+/** Column of each field. */
 const COLUMN_OF = {
   name: "name",
   description: "description",
@@ -53,7 +53,7 @@ const COLUMN_OF = {
   enabled: "enabled",
 } as const satisfies Record<keyof AgentChange, string>;
 
-/** The columns of the fields that are given, in one order, with what goes into each. */
+/** Returns the columns of the given fields, in a fixed order, with their values. */
 function columnsOf(change: AgentChange): { column: string; value: unknown }[] {
   return (Object.keys(COLUMN_OF) as (keyof AgentChange)[]).flatMap((field) => {
     const value = change[field];
@@ -63,8 +63,8 @@ function columnsOf(change: AgentChange): { column: string; value: unknown }[] {
 }
 
 /**
- * Whether a project has all these knowledge bases; none of them is deleted until the commit, so that no agent keeps one
- * that is gone.
+ * Returns true if a project has all these knowledge bases. Locks them until the commit, so that no agent refers to a
+ * deleted one.
  */
 async function holdKbs(tx: Db, project: ProjectId, kbIds: readonly string[] | undefined): Promise<boolean> {
   if (kbIds === undefined || kbIds.length === 0) return true;
@@ -78,7 +78,7 @@ export async function find(db: Db, project: ProjectId, id: string): Promise<Agen
   return row === null ? null : asAgent(row);
 }
 
-/** Does what a change is made of; `find` tells how the agent is when its new name is taken. */
+/** Runs a change and returns its result; `find` returns the agent if its new name is taken. */
 async function outcomeOf(
   change: () => Promise<AgentOutcome>,
   findPresent: () => Promise<Agent | null>,
@@ -109,21 +109,24 @@ export function create(db: Db, project: ProjectId, agent: NewAgent): Promise<Age
   return outcomeOf(insert, () => Promise.resolve(null));
 }
 
-/** The tools of an agent with their sealed headers, for runs of the agent and for changes; empty when there is none. */
+/**
+ * Returns the tools of an agent with their sealed headers, for runs of the agent and for changes; empty if there is no
+ * agent.
+ */
 export async function readTools(db: Db, project: ProjectId, id: string): Promise<StoredTool[]> {
   const row = await sql.readTools.one<Pick<AgentRow, "tools">>(db, { project, id });
   return row?.tools ?? [];
 }
 
-/** All agents of a project by name, disabled ones included. */
+/** Returns all agents of a project by name, including disabled ones. */
 export async function list(db: Db, project: ProjectId): Promise<Agent[]> {
   const rows = await sql.list.all<AgentRow>(db, { project });
   return rows.map(asAgent);
 }
 
 /**
- * Changes whenever what `list` answers does, and tells it without reading all the examples. Every statement that
- * changes an agent raises its version.
+ * Returns a value that changes whenever the result of `list` does, without reading all the examples. Every statement
+ * that changes an agent raises its version.
  */
 export async function findMark(db: Db, project: ProjectId): Promise<string> {
   const row = await sql.findMark.one<{ mark: string }>(db, { project });
@@ -131,14 +134,14 @@ export async function findMark(db: Db, project: ProjectId): Promise<string> {
 }
 
 /**
- * Agents of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
+ * Returns agents of a project, newest first: those created before the one with id `before`, and with `q` in the name.
  */
 export async function listPage(db: Db, project: ProjectId, { limit, before, q }: PageQuery): Promise<Agent[]> {
   const rows = await sql.listPage.all<AgentRow>(db, { project, limit, before, q });
   return rows.map(asAgent);
 }
 
-/** Creates an agent of which the caller knows that its name is free and its knowledge bases are there. */
+/** Creates an agent whose name is free and whose knowledge bases exist, as the caller has checked. */
 export async function insert(db: Db, project: ProjectId, agent: NewAgent): Promise<Agent> {
   const made = await create(db, project, agent);
   if (made.result === "changed" && made.agent !== null) return made.agent;
@@ -146,8 +149,8 @@ export async function insert(db: Db, project: ProjectId, agent: NewAgent): Promi
 }
 
 /**
- * Changes fields of an agent and raises its version, where `versions` has the present one or is null. Returns
- * the result.
+ * Changes fields of an agent and raises its version, if `versions` contains the current one or is null. Returns the
+ * result.
  */
 export function update(
   db: Db,
@@ -176,15 +179,15 @@ export function update(
   );
 }
 
-/** Deletes an agent, where `versions` has its present version or is null. False when there is none of these. */
+/** Deletes an agent, if `versions` contains its current version or is null. Returns false if there is none. */
 export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
   sql.remove.any(db, { project, id, versions });
 
-/** Gives an agent a further knowledge base; does nothing when it has it. */
+/** Adds a knowledge base to an agent; has no effect if the agent has it. */
 export const addKb = (db: Db, project: ProjectId, id: string, kbId: string) =>
   sql.addKb.exec(db, { project, id, kbId });
 
-/** A tool as it may be seen: nothing but its agent's runs needs the values of its headers. */
+/** Returns a tool without its header values, which only runs of its agent need. */
 function withoutSecrets(tool: StoredTool): AgentTool {
   return { ...tool, headers: Object.fromEntries(Object.keys(tool.headers).map((name) => [name, MASKED_SECRET])) };
 }

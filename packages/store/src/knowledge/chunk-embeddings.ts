@@ -5,13 +5,13 @@ import { statements } from "../sql.ts";
 
 const sql = statements("knowledge/chunk-embeddings");
 
-/** An embedding model, known by its name and by how many numbers its embeddings have. */
+/** An embedding model: its name and number of dimensions. */
 export interface EmbeddingModel {
   model: string;
   dimensions: number;
 }
 
-/** A passage that a worker has taken to embed it. */
+/** A passage that a worker has claimed to embed. */
 export interface ClaimedChunk {
   chunkId: string;
   title: string;
@@ -19,44 +19,44 @@ export interface ClaimedChunk {
   text: string;
 }
 
-/** An embedding of length 1, or null for a passage that the endpoint refuses. */
+/** An embedding of length 1, or null for a passage that the endpoint rejects. */
 export interface ChunkEmbedding {
   chunkId: string;
   embedding: Float32Array | null;
 }
 
-/** How far a knowledge base is embedded. */
+/** Progress of embedding a knowledge base. */
 export interface EmbeddedKb {
   kbId: string;
   chunkCount: number;
-  /** Passages with an embedding; 0 where the base was too large to be looked at. */
+  /** Passages with an embedding; 0 if the base is too large to be counted. */
   embeddedCount: number;
   /** Changes whenever an embedding of the base is written or removed. */
   mark: string;
 }
 
-/** Number of the advisory lock under which workers claim passages; nothing else of ours takes it. */
+/** Number of the advisory lock under which workers claim passages; used for nothing else. */
 const CLAIM_LOCK = 7_305_420;
 
-/** A worker has a passage for so long. What it does not finish by then is done again by another one. */
+/** Duration of a claim. Passages that are not finished by then are claimed again. */
 const CLAIM_LEASE_MS = 120_000;
 
-/** Bytes before the first number and before each further one of an array of numbers as Postgres sends it. */
+/** Sizes in Postgres's binary format of a real[]: the header, and the length before each further number. */
 const ARRAY_HEADER_BYTES = 20;
 const ITEM_BYTES = 8;
 
-/** Makes this model the one of the installation: processes with another one stop embedding. */
+/** Sets the embedding model of the installation: processes with another one stop embedding. */
 export const announceModel = (db: Db, { model, dimensions }: EmbeddingModel) =>
   sql.announceModel.exec(db, { model, dimensions });
 
-/** Whether this is the model of the installation. */
+/** Returns true if this is the model of the installation. */
 export const isModelOfInstallation = (db: Db, { model, dimensions }: EmbeddingModel) =>
   sql.isModelOfInstallation.any(db, { model, dimensions });
 
 /**
- * The first passage, in the order of their ids, that is to be embedded; null when there is none. Looks at those
- * that were made since `sinceMs` (milliseconds since 1970; ids of passages carry their time) and at those whose
- * worker has vanished, which touches next to nothing when there is nothing to do. Since 0: at all of them.
+ * Returns the first passage, by id, that has to be embedded; null if there is none. Checks passages created since
+ * `sinceMs` (milliseconds since 1970; passage ids contain their time) and those with an expired claim, which costs
+ * almost nothing if there are none. With 0, checks all of them.
  */
 export async function findFirstMissing(
   db: Db,
@@ -68,10 +68,10 @@ export async function findFirstMissing(
 }
 
 /**
- * Takes up to `limit` passages that are to be embedded, in the order of their ids beginning with `fromId`: for two
- * minutes they are nobody else's. None when this is not the model of the installation. Locks: workers take turns
- * by an advisory lock for the length of this transaction, so that each gets others; passages that are being
- * deleted are left out, and those that are taken cannot be deleted until it ends, a matter of milliseconds.
+ * Claims up to `limit` passages that have to be embedded, by id from `fromId` on, for two minutes. Returns none if this
+ * is not the model of the installation. An advisory lock serializes workers during this transaction, so that each gets
+ * different passages; passages that are being deleted are skipped, and claimed ones cannot be deleted until the commit,
+ * which takes milliseconds.
  */
 export function claim(
   db: Db,
@@ -92,9 +92,9 @@ export function claim(
 }
 
 /**
- * Writes embeddings of passages that were claimed, and returns their number. A passage that is gone by now, or that
- * another model has taken over, is left out; written twice, the last one stands. Locks the rows that it writes and
- * waits for none: one that is being deleted is left out.
+ * Saves embeddings of claimed passages, and returns their number. A passage that was deleted, or that another model has
+ * claimed, is skipped; the last write wins. Locks the rows that it writes and waits for none: rows that are being
+ * deleted are skipped.
  */
 export const save = (db: Db, model: string, embeddings: readonly ChunkEmbedding[]) =>
   sql.save.run(db, {
@@ -103,18 +103,18 @@ export const save = (db: Db, model: string, embeddings: readonly ChunkEmbedding[
     embedding: embeddings.map(({ embedding }) => (embedding === null ? null : `{${embedding.join(",")}}`)),
   });
 
-/** Gives passages back that were claimed and are not embedded yet. */
+/** Releases claimed passages that are not embedded yet. */
 export const release = (db: Db, model: string, chunkIds: readonly string[]) =>
   sql.release.exec(db, { model, chunkIds });
 
-/** How many passages there are, of how many the model has an embedding, and how many it refuses; of all projects. */
+/** Counts all passages, those with an embedding of the model, and those that the model rejects; of all projects. */
 export async function count(db: Db, model: string): Promise<{ passages: number; embedded: number; refused: number }> {
   const row = await sql.count.one<{ passages: number; embedded: number; refused: number }>(db, { model });
   return row ?? { passages: 0, embedded: 0, refused: 0 };
 }
 
 /**
- * How far those of these knowledge bases are embedded that this project has. Reads the index alone; a base of more
+ * Returns how many passages of these knowledge bases of a project are embedded. Reads only the index; a base of more
  * than `maxChunks` passages is not counted.
  */
 export const findMarks = (
@@ -123,7 +123,7 @@ export const findMarks = (
   { kbIds, model, maxChunks }: { kbIds: readonly string[]; model: string; maxChunks: number },
 ) => sql.findMarks.all<EmbeddedKb>(db, { project, kbIds, model, maxChunks });
 
-/** The passages of a knowledge base that have an embedding of this model. */
+/** Returns the passages of a knowledge base that have an embedding of this model. */
 export async function listEmbedded(
   db: Db,
   project: ProjectId,
@@ -134,7 +134,7 @@ export async function listEmbedded(
   return rows.map((row) => row.chunkId);
 }
 
-/** The embeddings of these passages; those that have none of this model, or are not in these bases, are left out. */
+/** Returns the embeddings of these passages; passages without one of this model, or in other bases, are skipped. */
 export async function read(
   db: Db,
   project: ProjectId,
@@ -152,21 +152,21 @@ export async function read(
 }
 
 /**
- * Makes pgvector usable where the server has it (0.8 or later), with an index for embeddings of so many numbers; false where
- * it has not, or this role may not create extensions. Idempotent. Building the index of existing embeddings locks their table
- * against writes.
+ * Prepares pgvector if the server has it (0.8 or later), with an index for embeddings with this number of dimensions;
+ * returns false if it is missing, or if this role may not create extensions. Idempotent. Building the index of existing
+ * embeddings locks their table against writes.
  */
 export async function prepareVectors(db: Db, dimensions: number): Promise<boolean> {
   const row = await sql.prepareVectors.one<{ isReady: boolean }>(db, { dimensions });
   return row?.isReady === true;
 }
 
-/** True if this database has pgvector. */
+/** Returns true if this database has pgvector. */
 export const hasVectors = (db: Db) => sql.hasVectors.any(db);
 
 /**
- * The passages of these knowledge bases that are closest to a query in meaning, closest first, with the cosine of their
- * embedding and the query's, -1 to 1. Needs pgvector (`hasVectors`); its index may miss a few of the closest.
+ * Returns the passages of these knowledge bases that are closest to a query in meaning, closest first, with the cosine
+ * of their embedding and the query's, -1 to 1. Needs pgvector (`hasVectors`); its index may miss a few of the closest.
  */
 export const findClosest = (
   db: Db,
@@ -179,13 +179,11 @@ export const findClosest = (
     embedding: Array.from(search.embedding),
   });
 
-/** These passages as far as they are in these knowledge bases of this project, in any order. */
+/** Returns those of these passages that are in these knowledge bases of the project, in any order. */
 export const findChunks = (db: Db, project: ProjectId, kbIds: readonly string[], chunkIds: readonly string[]) =>
   sql.readPassages.all<FoundChunk>(db, { project, kbIds, chunkIds });
 
-/**
- * The smallest UUID v7 of this moment or later (RFC 9562, section 5.7: the first 48 bits are milliseconds since 1970).
- */
+/** Returns the smallest UUID v7 of a time (RFC 9562, section 5.7: the first 48 bits are milliseconds since 1970). */
 function firstIdOf(timeMs: number): string {
   const hex = Math.max(0, Math.floor(timeMs)).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

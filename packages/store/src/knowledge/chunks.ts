@@ -11,25 +11,25 @@ import { statements } from "../sql.ts";
 export interface NewChunk {
   headingPath: string[];
   text: string;
-  /** Place in the document's text, in UTF-16 units. */
+  /** Position in the document's text, in UTF-16 units. */
   startOffset: number;
   endOffset: number;
   /** Length of the body in words. */
   termCount: number;
-  /** Page of the document that it begins on, from 1; null where the document has no pages. */
+  /** Page of the document that it begins on, from 1; null if the document has no pages. */
   page: number | null;
 }
 
-/** The passages of a document with what it takes to index them. */
+/** The passages of a document and the data to index them. */
 export interface IndexedChunks {
   chunks: readonly NewChunk[];
   /** Version of the indexing. */
   version: number;
-  /** Makes the postings. `stem` returns the stem of each of some words, and is asked for a few thousand at a time. */
+  /** Creates the postings. `stem` returns the stems of words, and is called with a few thousand at a time. */
   post(stem: (words: readonly string[]) => Promise<readonly string[]>): Promise<DocumentPostings>;
 }
 
-/** A knowledge base with what ranking needs to know of it. */
+/** A knowledge base with the data that ranking needs. */
 export interface SearchedKb {
   id: string;
   number: number;
@@ -37,7 +37,7 @@ export interface SearchedKb {
   chunkCount: number;
   /** Sum of the chunks' term counts. */
   termTotal: number;
-  /** Runs of numbers that have no passage any more: the first of each and the one behind its last, in turns. */
+  /** Runs of deleted numbers: alternating the first number of each and the one after its last. */
   deadNumbers: number[];
   /** Languages of its documents, as ISO 639-1. */
   languages: string[];
@@ -45,19 +45,19 @@ export interface SearchedKb {
   version: string;
 }
 
-/** In which passages of a block a term stands. */
+/** The passages of a block that contain a term. */
 export interface PostingBlock {
   kbNumber: number;
   /** Index of the term in the search. */
   term: number;
   block: number;
-  /** How many passages that is. */
+  /** Number of these passages. */
   count: number;
   /** See `decodePostings`; null for a term that is too common for the bounds of a search. */
   postings: Uint16Array | null;
 }
 
-/** A document whose passages a search looks at, by their numbers in its knowledge base. */
+/** A document whose passages are searched, by their numbers in its knowledge base. */
 export interface NumberedDocument {
   id: string;
   kbNumber: number;
@@ -66,7 +66,7 @@ export interface NumberedDocument {
   termCount: number;
 }
 
-/** A passage with where it stands. */
+/** A passage with its location. */
 export interface PassageRecord {
   id: string;
   kbId: string;
@@ -77,7 +77,7 @@ export interface PassageRecord {
   page: number | null;
 }
 
-/** A passage as it is shown. */
+/** A passage for display. */
 export interface FoundChunk {
   chunkId: string;
   documentId: string;
@@ -85,23 +85,23 @@ export interface FoundChunk {
   title: string;
   url: string | null;
   mime: string;
-  /** Its place among the passages of its document, from 0. */
+  /** Its index among the passages of its document, from 0. */
   ordinal: number;
   headingPath: string[];
   text: string;
   page: number | null;
 }
 
-/** Chunks that one statement inserts, and characters of them unless one alone has more: bounds its parameters. */
+/** Limits of one INSERT: chunks, and their total characters unless a single one has more. */
 const INSERT_BATCH = { chunks: 1_000, chars: 1_000_000 } as const;
 
 /**
- * Postings that a search reads at most, unless its rarest term alone has more: bounds its time and its memory. The
+ * Maximum of postings that a search reads, unless its rarest term alone has more: bounds its time and its memory. The
  * rarest terms come first.
  */
 const MAX_READ_POSTINGS = 400_000;
 
-/** Words that stand for a misspelt one, looked at by their trigrams. */
+/** Number of similar words that are compared by their trigrams. */
 const MAX_SIMILAR = 30;
 
 const sql = statements("knowledge/chunks", {
@@ -109,10 +109,10 @@ const sql = statements("knowledge/chunks", {
   maxSimilar: MAX_SIMILAR,
 });
 
-/** Whether the functions of pg_trgm are there, once that is known. */
+/** Whether pg_trgm is available; null until it was checked. */
 const trigramsOf = stateOf((_db: Db): { isKnown: boolean | null } => ({ isKnown: null }));
 
-/** Whether this connection finds the functions of pg_trgm. */
+/** Returns true if the functions of pg_trgm are in the search path of this connection. */
 async function knowsTrigrams(db: Db): Promise<boolean> {
   const trigrams = trigramsOf(db);
   trigrams.isKnown ??= (await sql.knowsTrigrams.one<{ has: boolean }>(db))?.has === true;
@@ -120,8 +120,8 @@ async function knowsTrigrams(db: Db): Promise<boolean> {
 }
 
 /**
- * Inserts the chunks of documents in their order. Part of `documents.put`, in a transaction that has locked the
- * knowledge base.
+ * Inserts the chunks of documents in order. Part of `documents.put`, in a transaction that has locked the knowledge
+ * base.
  */
 export async function insert(
   db: Db,
@@ -153,8 +153,8 @@ export async function insert(
 }
 
 /**
- * Removes the chunks of a document from the base and from its index, and returns how much that was. Part of a
- * transaction that has locked the knowledge base.
+ * Removes the chunks of a document from the base and its index, and returns their number. Part of a transaction that
+ * has locked the knowledge base.
  */
 export async function removeOfDocument(
   db: Db,
@@ -175,8 +175,8 @@ export async function removeOfDocument(
 }
 
 /**
- * The postings of these terms in those of these knowledge bases that belong to the project, of one moment. The
- * commonest terms come without their postings when there are too many.
+ * Returns the postings of these terms in those of these knowledge bases that belong to the project, in one snapshot.
+ * The most common terms have no postings if there are too many.
  */
 export async function readPostings(
   db: Db,
@@ -212,17 +212,17 @@ export async function readPostings(
 }
 
 /**
- * A passage of this project with the ones around it in its document, in their order; none where the passage is gone,
- * as when its document was read again.
+ * Returns a passage of this project with its neighbors in the document, in order; none if the passage no longer exists,
+ * for example after its document was replaced.
  */
 export const listAround = (db: Db, project: ProjectId, id: string, distance: number) =>
   sql.listAround.all<PassageRecord>(db, { project, id, distance });
 
-/** The passages of documents of this project, in their order. */
+/** Returns the passages of documents of this project, in order. */
 export const list = (db: Db, project: ProjectId, documentIds: readonly string[]) =>
   sql.list.all<NewChunk & { documentId: string }>(db, { project, documentIds });
 
-/** The documents of passages, each once. A number that has no passage any more has none. */
+/** Returns the documents of passages, each once. Deleted numbers have none. */
 export const findDocuments = (db: Db, passages: readonly { kbId: string; number: number }[]) =>
   sql.findDocuments.all<NumberedDocument>(db, {
     kbId: passages.map(({ kbId }) => kbId),
@@ -235,8 +235,8 @@ export async function listDocuments(db: Db, kbIds: readonly string[]): Promise<N
 }
 
 /**
- * Reads passages of this project by their documents and ordinals, in this order; null for one that is not there any more,
- * or whose document has other numbers by now. `versions` are those of the knowledge bases at the same moment, by ID.
+ * Reads passages of this project by their documents and ordinals, in this order; null for one that no longer exists, or
+ * whose document has other numbers now. `versions` are those of the knowledge bases in the same snapshot, by ID.
  */
 export async function read(
   db: Db,
@@ -260,8 +260,8 @@ export async function read(
 }
 
 /**
- * Words of knowledge bases that a misspelt word may stand for: those of `variants` that there are, and, where the
- * extension pg_trgm is there, the words most like it, best first.
+ * Returns words of knowledge bases that a misspelled word may stand for: those of `variants` that exist, and, if the
+ * extension pg_trgm is installed, the most similar words, best first.
  */
 export async function findSimilarWords(
   db: Db,
@@ -274,7 +274,7 @@ export async function findSimilarWords(
   return similar.map(({ word }) => word);
 }
 
-/** Where the batch of chunks ends that begins at `first`. */
+/** Returns the end of the batch of chunks that begins at `first`. */
 function endOfBatch(chunks: readonly NewChunk[], first: number): number {
   let chars = chunks[first]?.text.length ?? 0;
   let end = first + 1;
@@ -286,13 +286,13 @@ function endOfBatch(chunks: readonly NewChunk[], first: number): number {
   return end;
 }
 
-/** The numbers of documents' passages. */
+/** Returns the number ranges of documents' passages. */
 export const rangesOf = (
   db: Db,
   documentIds: readonly string[],
 ): Promise<{ id: string; first: number; count: number }[]> => sql.rangesOf.all(db, { documentIds });
 
-/** A knowledge base, or with a null id a block of its postings. */
+/** A knowledge base, or, if the id is null, a block of its postings. */
 type PostingRow = { [Name in keyof SearchedKb]: SearchedKb[Name] | null } & {
   number: number;
   term: number;

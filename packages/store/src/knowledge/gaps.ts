@@ -6,24 +6,24 @@ import { statements } from "../sql.ts";
 import { GAP_LIMITS } from "@svc/contracts";
 import type { GapListQuery, GapStatus, KeyPosition } from "@svc/contracts";
 
-/** From this similarity on two questions count as one: chosen by `tests/packages/store/gap-groups.test.ts`. */
+/** Similarity from which two questions count as the same: chosen by `tests/packages/store/gap-groups.test.ts`. */
 export const SAME_QUESTION = 0.7;
 
-/** Terms that share fewer letters at their beginning are different words. */
+/** Minimum common prefix of two forms of a word. */
 const MIN_COMMON_CHARS = 4;
 
-/** So much longer is a word that is made of another one: `livr`, `livraison`. */
+/** Maximum length of a suffix that makes one word a form of another: `livr`, `livraison`. */
 const MAX_ENDING_CHARS = 5;
 
-/** A shorter word with one letter changed is another word. */
+/** Minimum length of a word in which one changed letter counts as a typo. */
 const MIN_MISSPELT_CHARS = 6;
 
 const HAS_DIGIT = /\p{N}/u;
 
 /**
- * How much two questions ask the same, 0 to 1: twice the terms that they share, against all that they have. Two forms
- * of a word count as shared, and so does one with a slip of the pen; when each has a code or number that the other
- * lacks (`K-1050`, `K-2000`) they ask different things.
+ * Returns the similarity of two questions, 0 to 1: twice the number of shared terms divided by the number of all terms.
+ * Two forms of a word count as shared, and so does a typo. If each question has a code or number that the other lacks
+ * (`K-1050`, `K-2000`), they are different.
  */
 export function similarityOf(one: readonly string[], other: readonly string[]): number {
   if (one.length === 0 || other.length === 0) return 0;
@@ -66,28 +66,28 @@ function commonEndLength(one: string, other: string): number {
   return length;
 }
 
-/** A message that found no good answer. */
+/** A message without a good answer. */
 export interface UnansweredMessage {
   messageId: string;
   ticketId: string;
   /** As the customer wrote it. */
   text: string;
-  /** What of it asks. */
+  /** The part that is a question. */
   question: string;
-  /** What it is compared by: the stems of the words that say what it is about. */
+  /** The terms for comparisons: stems of the significant words. */
   terms: readonly string[];
-  /** ISO 639-1; null where it is not clear. */
+  /** ISO 639-1; null if unknown. */
   language: string | null;
-  /** Who should have answered; null when no agent fits. */
+  /** The agent that should have answered; null if no agent fits. */
   agentId: string | null;
 }
 
-/** A question that found no good answer, with those that ask the same. */
+/** A question without a good answer, with its equivalent ones. */
 export interface GapRecord {
   id: string;
   question: string;
   language: string | null;
-  /** Who should have answered when it was asked last, and its knowledge bases. */
+  /** The agent that should have answered the last time, and its knowledge bases. */
   agentId: string | null;
   kbIds: string[];
   count: number;
@@ -119,13 +119,10 @@ interface GapRow {
 
 const { textMaxChars: TEXT_CHARS, examplesMaxCount: EXAMPLES } = GAP_LIMITS;
 
-/** Gaps that have the most terms in common with a question and are compared with it. */
+/** Maximum number of gaps that are compared with a question: those with the most terms in common. */
 const MAX_COMPARED = 100;
 
-/**
- * Project-wide, distinct from the numbers of other advisory locks: questions of one project are noted one after the
- * other.
- */
+/** Advisory lock that serializes the recording of questions in a project. */
 const NOTE_LOCK = 7_236_013;
 
 const sql = statements("knowledge/gaps", {
@@ -133,7 +130,7 @@ const sql = statements("knowledge/gaps", {
   maxCompared: MAX_COMPARED,
 });
 
-/** Cuts a text without leaving half of a pair of surrogates. */
+/** Truncates a text without splitting a surrogate pair. */
 function cut(text: string): string {
   if (text.length <= TEXT_CHARS) return text;
   const end = TEXT_CHARS - 1;
@@ -146,7 +143,7 @@ async function findIn(db: Db, project: ProjectId, id: string, on: Db = db): Prom
   return row === null ? null : asGap(row);
 }
 
-/** The gap whose question asks the same, if any. */
+/** Returns the gap with an equivalent question, if any. */
 async function findSame(tx: Db, project: ProjectId, terms: readonly string[]): Promise<string | null> {
   const rows = await sql.findSame.all<{ id: string; terms: string[] }>(tx, { project, terms });
   let best: { id: string; similarity: number } | null = null;
@@ -173,9 +170,9 @@ async function insertGap(tx: Db, project: ProjectId, asked: UnansweredMessage): 
 }
 
 /**
- * Notes a message that found no good answer, with the gap that asks the same or as a new one; a message that was noted
- * before changes nothing. A gap that was answered is open again, one that is ignored stays so. Returns the id of the
- * gap, null for a message that was noted before or is erased.
+ * Records a message without a good answer, with an equivalent gap or as a new one; a message that was already recorded
+ * changes nothing. An answered gap is reopened, an ignored one stays ignored. Returns the id of the gap; null for a
+ * message that was already recorded or is erased.
  */
 export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Promise<string | null> {
   return db.transaction(async (tx) => {
@@ -225,16 +222,16 @@ export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Prom
 export const find = (db: Db, project: ProjectId, id: string): Promise<GapRecord | null> => findIn(db, project, id);
 
 /**
- * A page of gaps, the most asked or the newest first: those behind the place `after`, with `q` in the question, and of
- * one status; and after which place the next page continues, null at the end. What moves while pages are read may come
- * twice or not at all; a gap that is erased meanwhile changes nothing for the others.
+ * A page of gaps, the most asked or the newest first: those after the cursor `after`, with `q` in the question, and of
+ * one status; with the cursor of the next page, null at the end. Gaps that move while pages are read may be repeated or
+ * skipped; an erased gap does not affect the others.
  */
 export async function listPage(
   db: Db,
   project: ProjectId,
   { limit, after, q, status, sort }: GapListQuery,
 ): Promise<{ gaps: GapRecord[]; next: KeyPosition | null }> {
-  // One row more than asked for tells whether there is another page.
+  // One extra row shows whether there is another page.
   const listed = { project, limit: limit + 1, id: after?.id, q, status, value: after?.value };
   const rows = await (sort === "count" ? sql.listByCount : sql.listByTime).all<GapRow & { value: number }>(db, listed);
   const page = rows.slice(0, limit);
@@ -244,8 +241,8 @@ export async function listPage(
 }
 
 /**
- * Changes the status, and notes the article that was written, where `versions` has the current version or is null.
- * `changed` is false when it has another one; null when there is no such gap.
+ * Changes the status, and records the article, if `versions` contains the current version or is null. `changed` is
+ * false if it has another version; null if there is no such gap.
  */
 export async function update(
   db: Db,
@@ -266,9 +263,9 @@ export async function update(
 }
 
 /**
- * Removes what these tickets have asked from the gaps of a project: their examples, questions that stand in their words
- * (another example takes their place), and gaps that nobody else has asked. Part of a transaction; locks the gaps in
- * the order of their ids. Returns how many messages were removed.
+ * Removes the questions of these tickets from the gaps of a project: their examples, gap questions in their words
+ * (another example replaces them), and gaps without any other example. Part of a transaction; locks the gaps in the
+ * order of their ids. Returns the number of removed messages.
  */
 export async function eraseGapsOfTickets(tx: Db, project: ProjectId, ticketIds: readonly string[]): Promise<number> {
   await sql.lockGapsOfTickets.run(tx, { project, ticketIds });
@@ -289,7 +286,7 @@ export async function eraseGapsOfTickets(tx: Db, project: ProjectId, ticketIds: 
   return gone.length;
 }
 
-/** Makes the index of the terms of these gaps, which have none in it yet. */
+/** Indexes the terms of these gaps, which are not indexed yet. */
 async function indexTerms(tx: Db, project: ProjectId, gapIds: readonly string[]): Promise<void> {
   await sql.indexTerms.run(tx, { project, gapIds });
 }

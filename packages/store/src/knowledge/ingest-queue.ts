@@ -6,42 +6,42 @@ import { UNREAD_LANGUAGE, findBySource } from "./kbs.ts";
 import { withoutBidiControls } from "@svc/contracts";
 import type { ImportItem } from "@svc/contracts";
 
-/** A document that is handed in, to be read later. */
+/** A document to be read later. */
 export interface NewIngest {
   kind: "text" | "file" | "page";
-  /** What its source calls it: the same key replaces the document. */
+  /** Identifier in its source: the same key replaces the document. */
   key: string;
-  /** File name or URL path; its ending is a hint of what it is. */
+  /** File name or URL path; its extension is a hint of the type. */
   name: string;
   title: string | null;
   url: string | null;
-  /** As declared by the caller that hands it in. */
+  /** As declared by the caller. */
   mime: string | null;
   /** Null for a page, which is fetched. */
   bytes: Uint8Array | null;
-  /** Hash of all of this; null for a page. */
+  /** Hash of the above; null for a page. */
   sourceHash: Buffer | null;
 }
 
-/** Result of a document that was handed in. */
+/** Result of queuing a document. */
 export interface QueuedIngest {
   documentId: string;
-  /** What waits to be read now; null when the same was read before. */
+  /** Id of the queued ingest; null if the same content was read before. */
   ingestId: string | null;
-  /** False when the same was read before or waits already, so that nothing was done. */
+  /** False if the same content was read before or is already queued, so that nothing changed. */
   isNew: boolean;
 }
 
-/** How long the sweeper leaves what is new to its job. */
+/** Time after which the sweeper announces a new ingest whose job was lost. */
 export const INGEST_SWEEP_AFTER_MS = 2_000;
 
 /** Bytes of one row of ingest_parts. */
 const PART_BYTES = 4 * 1024 * 1024;
 
-/** What of a project is read first. Everything but the first has to be fetched. */
+/** Priorities within a project. All but the first have to be fetched. */
 export const INGEST_PRIORITY = { handedIn: 0, page: 1, ofSitemap: 2 } as const;
 
-/** The document of this key, locked; it is made, without a text, when there is none. */
+/** Locks the document with this key; creates it, without a text, if there is none. */
 async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<string> {
   await sql.lockDocument.run(tx, {
     id: newId(),
@@ -58,7 +58,7 @@ async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: Ne
   return row.id;
 }
 
-/** Queues one document in place of what waits under its key; its knowledge base is held. */
+/** Queues one document, replacing what is queued for its key; its knowledge base is locked. */
 export async function queueDocument(
   tx: Db,
   project: ProjectId,
@@ -110,10 +110,10 @@ async function insertParts(tx: Db, ingestId: string, bytes: Uint8Array): Promise
   }
 }
 
-/** How long an import is kept after its end. */
+/** Retention of finished imports, in days. */
 const IMPORT_KEPT_DAYS = 30;
 
-/** Imports that one statement removes. */
+/** Imports deleted per statement. */
 const IMPORT_BATCH = 1_000;
 
 interface ImportRow {
@@ -137,19 +137,19 @@ const sql = statements("knowledge/ingest-queue", {
   importBatch: IMPORT_BATCH,
 });
 
-/** Removes imports of all projects that ended long ago, some at a time. True when there may be more. */
+/** Removes old finished imports of all projects, in batches. Returns true if there may be more. */
 export async function purgeImports(db: Db): Promise<boolean> {
   const count = await sql.purgeImports.run(db);
   return count === IMPORT_BATCH;
 }
 
-/** The import with this id, of a knowledge base of this project, or null. */
+/** Returns the import with this id, of a knowledge base of this project, or null. */
 export async function findImport(db: Db, project: ProjectId, kbId: string, id: string): Promise<ImportItem | null> {
   const row = await sql.findImport.one<ImportRow>(db, { project, kbId, id });
   return row === null ? null : asImport(row);
 }
 
-/** Imports of a knowledge base, newest first: those made before the one with the id `before`. */
+/** Imports of a knowledge base, newest first: those created before the one with id `before`. */
 export async function listImports(
   db: Db,
   project: ProjectId,

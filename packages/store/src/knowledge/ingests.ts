@@ -13,10 +13,10 @@ import { statements } from "../sql.ts";
 import { bind, stateOf } from "../context.ts";
 import type { Bound, Context } from "../context.ts";
 
-/** What is read: a text or a file that was handed in, a page to fetch, or a sitemap whose pages become documents. */
+/** Kind of an ingest: a submitted text or file, a page to fetch, or a sitemap whose pages become documents. */
 export type IngestKind = "text" | "file" | "page" | "sitemap";
 
-/** Something to read that a worker has a lease for. */
+/** An ingest that a worker has claimed. */
 export interface ClaimedIngest extends LeaseHistory {
   project: ProjectId;
   id: string;
@@ -35,36 +35,36 @@ export interface ClaimedIngest extends LeaseHistory {
   sizeBytes: number;
   /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
   attempts: number;
-  /** Pages that are read of it; only a sitemap has them. */
+  /** Maximum of pages to read; for sitemaps only. */
   maxPages: number | null;
 }
 
-/** What has to be announced. */
+/** An ingest that has to be announced. */
 export interface DueIngest {
   project: ProjectId;
   ingestId: string;
   attempts: number;
 }
 
-/** Which of what waits a claim may take; all of it by default. */
+/** Filter of claims; everything by default. */
 export interface IngestFilter {
-  /** Texts and files that were handed in with their bytes. */
+  /** Texts and files whose bytes are stored. */
   canRead?: boolean;
   /** Pages and sitemaps that have to be fetched. */
   canFetch?: boolean;
-  /** Most bytes of a text or file. */
+  /** Maximum size of a text or file. */
   maxBytes?: number;
-  /** Projects whose pages and sitemaps are left to others. */
+  /** Projects whose pages and sitemaps are excluded. */
   fetchingFor?: readonly string[];
 }
 
-/** What a worker may do with documents in the transaction that ends its work. */
+/** Functions on documents in the transaction that finishes an ingest. */
 export type DocumentPutter = Pick<
   Bound<Db, typeof documents>,
   "findUnchanged" | "putPrepared" | "findBySource" | "noteSource"
 >;
 
-/** How long a worker's lease lasts without being renewed. */
+/** Duration of a worker's lease without renewal. */
 export const INGEST_LEASE_MS = 10_000;
 
 /** Pages that one statement queues. */
@@ -73,7 +73,7 @@ const PAGE_BATCH = 1_000;
 /** Largest value of an integer column. */
 const MAX_INTEGER = 2_147_483_647;
 
-/** Comes before every project. */
+/** Sorts before every project. */
 const NO_PROJECT = "00000000-0000-0000-0000-000000000000";
 
 const sql = statements("knowledge/ingests", {
@@ -88,17 +88,17 @@ const sql = statements("knowledge/ingests", {
 });
 
 /**
- * What waits to be read into knowledge bases: accepted in one transaction with its bytes, claimed by a lease, ended in
- * one transaction with the document that it became. Every transaction here locks in the order knowledge base, document,
- * ingest, import, so that no two wait for each other.
+ * Queue of content to read into knowledge bases: accepted in one transaction with its bytes, claimed with a lease,
+ * finished in one transaction with its document. Every transaction here locks in the order knowledge base, document,
+ * ingest, import, to avoid deadlocks.
  */
 /**
- * The project that was served last, for each kind of claim: if they shared one, the kind that takes turns fast would
- * decide for the others who is next.
+ * The project that was served last, for each kind of claim: if they shared one, the kind with shorter jobs would
+ * determine the order of the others.
  */
 const lastServedOf = stateOf((_context: Context) => new Map<string, string>());
 
-/** Refuses what would make too much wait. What is accepted in the same moment elsewhere is not seen. */
+/** Throws if the queue would exceed its limits. Concurrent transactions are not counted. */
 async function checkRoom(tx: Db, project: ProjectId, added: { count: number; bytes: number }): Promise<void> {
   const waiting = await sql.sumQueued.one<{ count: number; bytes: number }>(tx, { project });
   const { count = 0, bytes = 0 } = waiting ?? {};
@@ -112,8 +112,8 @@ async function checkRoom(tx: Db, project: ProjectId, added: { count: number; byt
 }
 
 /**
- * Runs `work` in the transaction that ends an ingest, with the knowledge base and the document locked, and only when
- * the lease is still held; false when it is not, or when base or document was deleted.
+ * Runs `work` in the transaction that finishes an ingest, with the knowledge base and the document locked, if the lease
+ * is still held. Returns false if it is not, or if the base or document was deleted.
  */
 function endUnderLease(context: Context, claim: ClaimedIngest, work: (tx: Db) => Promise<void>): Promise<boolean> {
   return context.db.transaction(async (tx) => {
@@ -133,10 +133,10 @@ async function countInImport(tx: Db, id: string | null, counts: { done: number; 
   if (id !== null) await sql.countInImport.run(tx, { id, ...counts });
 }
 
-/** Queues pages of an import that do not wait already, as documents. Returns how many. */
+/** Queues pages of an import that are not queued yet, as documents. Returns how many. */
 async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[]): Promise<number> {
-  // Two imports take turns by the lock on the knowledge base. Documents that are handed in do not wait for that, and
-  // locks them in this order of keys too.
+  // The lock on the knowledge base serializes imports. Submitted documents do not wait for it, and lock in this order
+  // of keys too.
   const keys = [...new Set(urls)].sort();
   await sql.insertDocuments.run(tx, {
     project: claim.project,
@@ -156,10 +156,10 @@ async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[])
 }
 
 /**
- * Accepts documents with their bytes, all or none, in one transaction: when this resolves they are on disk. One that
- * was handed in before, and was read or waits, is left as it is. Throws not_found for a knowledge base that this
- * project does not have, rate_limited when too much waits, storage_full and storage_quota_exceeded when there is no room
- * for them.
+ * Accepts documents with their bytes, all or none, in one transaction: when this resolves they are on disk. A document
+ * that was submitted before, and was read or is queued, is unchanged. Throws not_found for a knowledge base that this
+ * project does not have, rate_limited if too much is queued, storage_full and storage_quota_exceeded if there is no
+ * room for them.
  */
 export async function queueDocuments(
   context: Context,
@@ -172,7 +172,7 @@ export async function queueDocuments(
   return context.db.transaction(async (tx) => {
     await holdKb(tx, project, kbId);
     await checkRoom(tx, project, { count: ingests.length, bytes });
-    // In one order of keys, so that two calls with the same documents cannot wait for each other.
+    // In the order of keys, to avoid deadlocks between two calls with the same documents.
     const order = [...ingests.keys()].sort((a, b) => ((ingests[a]?.key ?? "") < (ingests[b]?.key ?? "") ? -1 : 1));
     const queued = new Map<number, QueuedIngest>();
     for (const index of order) {
@@ -203,9 +203,9 @@ export function queueSitemap(
 }
 
 /**
- * Claims the lease on what is to be read next, and counts the attempt, unless the lease of the one before expired; null
- * when nothing waits. Projects take turns, however much waits of each; within one, what was handed in with its bytes
- * goes before single pages, and these before sitemaps, each the oldest first.
+ * Claims the next ingest, and counts the attempt, unless the previous lease expired; null if nothing is queued.
+ * Projects take turns; within one, submitted texts and files go before single pages, and these before sitemaps, each
+ * oldest first.
  */
 export async function claim(
   context: Context,
@@ -226,18 +226,17 @@ export async function claim(
   return row;
 }
 
-/** Extends leases; returns the ids of those that are still held. */
+/** Renews leases; returns the ids of those that are still held. */
 export async function renewLeases(context: Context, claims: readonly ClaimedIngest[]): Promise<Set<string>> {
   const held = new Set<string>();
-  // One by one: a statement that locked several could wait for a process that hands in the same documents, which waits
-  // for it.
+  // One by one: a statement with several rows could deadlock with a process that submits the same documents.
   for (const { id, leaseId } of claims) {
     if ((await sql.renew.all(context.leases, { id, leaseId })).length > 0) held.add(leaseId);
   }
   return held;
 }
 
-/** The bytes that were handed in, read piece by piece; null when it is gone, or another took its place. */
+/** Returns the stored bytes, read in parts; null if the ingest was deleted or replaced. */
 export async function readBytes(context: Context, { id, project, sizeBytes }: ClaimedIngest): Promise<Buffer | null> {
   const bytes = Buffer.allocUnsafe(sizeBytes);
   let filled = 0;
@@ -250,10 +249,9 @@ export async function readBytes(context: Context, { id, project, sizeBytes }: Cl
 }
 
 /**
- * Ends an ingest with the document that it became: `put` works with documents in that same transaction, so that the
- * new passages, the end of the ingest and the counts become real together, exactly once. False, and nothing done,
- * when the lease was lost: the document was deleted, or something newer was handed in for it, or another worker has
- * it.
+ * Finishes an ingest: `put` writes documents in the same transaction, so that the new passages, the end of the ingest
+ * and the counts are committed together, exactly once. Returns false, without changes, if the lease was lost: the
+ * document was deleted or replaced, or another worker has claimed it.
  */
 export function finish(
   context: Context,
@@ -267,8 +265,8 @@ export function finish(
 }
 
 /**
- * Ends an ingest whose document cannot be read, with the reason in words. Passages that were read before stay. False
- * as in `finish`.
+ * Finishes an ingest whose document cannot be read, with a description of the reason. Existing passages remain. Returns
+ * false as `finish`.
  */
 export function fail(context: Context, claim: ClaimedIngest, error: string): Promise<boolean> {
   return endUnderLease(context, claim, async (tx) => {
@@ -282,8 +280,8 @@ export function fail(context: Context, claim: ClaimedIngest, error: string): Pro
 }
 
 /**
- * Ends the reading of a sitemap: its pages wait to be read from then on. Those that wait already are not doubled.
- * False as in `finish`. Throws rate_limited when too much would wait.
+ * Finishes reading a sitemap: its pages are queued from then on, unless they already are. Returns false as `finish`.
+ * Throws rate_limited if the queue would exceed its limits.
  */
 export function finishSitemap(context: Context, claim: ClaimedIngest, pages: readonly string[]): Promise<boolean> {
   return endUnderLease(context, claim, async (tx) => {
@@ -314,5 +312,5 @@ export async function retryLater(
   });
 }
 
-/** Of all projects, up to `limit` that are due and that nobody has, for the sweeper to publish. */
+/** Returns up to `limit` ingests of all projects that are due and not claimed, for the sweeper to publish. */
 export const takeDue = (context: Context, limit: number) => sql.due.all<DueIngest>(context.db, { limit });

@@ -5,22 +5,22 @@ import type { Db } from "../db.ts";
 import { BLOCK_CHUNKS, POSTING_UNITS, createPostingRows, decodePostings, unpackWords } from "./postings.ts";
 import type { DocumentPostings, PostingRows } from "./postings.ts";
 
-/** Longest time for which a long piece of work keeps everything else of the process waiting. */
+/** Maximum time for which a long computation blocks the event loop. */
 const SLICE_MS = 10;
 
-/** Words whose stems are kept: about 10 MB at most. */
+/** Maximum number of cached stems: about 10 MB. */
 const MAX_KEPT = 100_000;
 
 /** Words that one statement stems. */
 const STEM_BATCH = 20_000;
 
-/** Stems that were found. */
+/** Cache of stems. */
 const stemsOf = stateOf((_db: Db) => new Map<string, string>());
 
 /**
- * Returns the stem of each of the words, by Postgres's own stemmers. Known stems are kept: the same words come again
- * and again, and a round trip costs more than the stemming. A language that this version of Postgres has no stemmer
- * for is taken word by word, and so is a word that the stemmer takes for a stop word.
+ * Returns the stem of each of the words, by Postgres's own stemmers. Stems are cached: words repeat, and a round trip
+ * costs more than the stemming. Words of a language without a stemmer in this version of Postgres, and words that the
+ * stemmer considers stop words, are returned unchanged.
  */
 export async function stem(db: Db, config: string, words: Iterable<string>, on: Db = db): Promise<Map<string, string>> {
   const kept = stemsOf(db);
@@ -44,13 +44,13 @@ export async function stem(db: Db, config: string, words: Iterable<string>, on: 
   return stems;
 }
 
-/** The index of a knowledge base as a transaction has it that holds the lock on the base. */
+/** The index of a knowledge base, in a transaction that has locked the base. */
 export interface KbIndex {
   kbId: string;
   kbNumber: number;
   nextChunkNumber: number;
   blocks: Set<number>;
-  /** Runs of numbers without a passage, in order, not touching: from the first to before the second. */
+  /** Runs of deleted numbers, in order and not adjacent: from the first to before the second. */
   dead: [from: number, to: number][];
 }
 
@@ -60,10 +60,12 @@ export interface ChunkRange {
   count: number;
 }
 
-/** A block of which so many numbers have no passage any more is given up. */
+/** Number of deleted numbers from which a block is compacted. */
 const MAX_DEAD_CHUNKS = BLOCK_CHUNKS / 2;
 
-/** A search reads the runs of dead numbers: with more of them, the block that has most is given up. */
+/**
+ * Maximum number of runs of deleted numbers, which every search reads: beyond it, the block with the most is compacted.
+ */
 const MAX_DEAD_RUNS = 500;
 
 /** Rows of postings that one statement reads. */
@@ -72,7 +74,7 @@ const READ_BATCH = 2_000;
 /** Words that one statement adds. */
 const WORD_BATCH = 10_000;
 
-/** Rows of the index of a deleted base that one statement removes. */
+/** Rows of a deleted base's index removed per statement. */
 const REMOVE_BATCH = 20_000;
 
 const sql = statements("knowledge/kb-index", {
@@ -80,7 +82,7 @@ const sql = statements("knowledge/kb-index", {
   removeBatch: REMOVE_BATCH,
 });
 
-/** Reads the index of a knowledge base that this transaction has locked; null once the base is deleted. */
+/** Reads the index of a knowledge base that this transaction has locked; null if the base is deleted. */
 export async function loadKbIndex(tx: Db, kbId: string): Promise<KbIndex | null> {
   const row = await sql.loadKbIndex.one<{
     number: number;
@@ -98,7 +100,7 @@ export async function loadKbIndex(tx: Db, kbId: string): Promise<KbIndex | null>
   };
 }
 
-/** Writes what changed in memory. */
+/** Saves the changed index. */
 export const saveKbIndex = (tx: Db, index: KbIndex) =>
   sql.saveKbIndex.exec(tx, {
     kbId: index.kbId,
@@ -107,7 +109,7 @@ export const saveKbIndex = (tx: Db, index: KbIndex) =>
     deadNumbers: index.dead.flat(),
   });
 
-/** Gives numbers to the passages of a document; null for one without passages. */
+/** Assigns numbers to the passages of a document; null for one without passages. */
 export function numberChunks(index: KbIndex, count: number): number | null {
   if (count === 0) return null;
   const first = index.nextChunkNumber;
@@ -143,7 +145,7 @@ export async function addPostings(
   await appendRows(tx, index, rows.take());
 }
 
-/** Appends postings to what is there. */
+/** Appends postings to the stored ones. */
 async function appendRows(tx: Db, index: KbIndex, rows: PostingRows): Promise<void> {
   if (rows.terms.length === 0) return;
   for (const block of rows.blocks) index.blocks.add(block);
@@ -157,7 +159,7 @@ async function appendRows(tx: Db, index: KbIndex, rows: PostingRows): Promise<vo
   });
 }
 
-/** Adds words to those that a misspelt word may stand for: pieces as `packWords` makes them. */
+/** Adds words that a misspelled word may stand for: pieces as `packWords` returns them. */
 export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>): Promise<void> {
   let words = new Set<string>();
   const flush = async (): Promise<void> => {
@@ -173,15 +175,15 @@ export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>)
 }
 
 /**
- * Removes some of the index of a deleted knowledge base, which nobody searches any more. Called for each of its
- * documents, so that next to nothing is left for the statement that removes the base itself.
+ * Removes a part of the index of a deleted knowledge base. Called for each of its documents, so that almost nothing is
+ * left for the statement that removes the base itself.
  */
 export async function removeSomeOfIndex(tx: Db, kbId: string): Promise<void> {
   await sql.removeSomePostings.run(tx, { kbId });
   await sql.removeSomeWords.run(tx, { kbId });
 }
 
-/** Notes that the passages of these numbers are gone. */
+/** Marks the passages with these numbers as deleted. */
 export function markDead(index: KbIndex, ranges: readonly ChunkRange[]): void {
   const runs: [number, number][] = [
     ...index.dead,
@@ -197,8 +199,8 @@ export function markDead(index: KbIndex, ranges: readonly ChunkRange[]): void {
 }
 
 /**
- * Gives up a block that has mostly dead numbers: the documents in it that live get new numbers, and its postings go.
- * So what a search reads stays in proportion to what is there, however often documents are replaced.
+ * Compacts a block that consists mostly of deleted numbers: its remaining documents get new numbers, and its postings
+ * are deleted. The cost of a search stays proportional to the existing passages, however often documents are replaced.
  */
 export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
   const block = blockToGiveUp(index);
@@ -216,7 +218,7 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
     for (let ordinal = 0; ordinal < count; ordinal += 1) target.set(first + ordinal, to + ordinal);
   const rows = createPostingRows();
   for (const block of [...blocks].sort((a, b) => a - b)) {
-    // What is appended meanwhile has other numbers, and is passed over where it is read again.
+    // Postings that are appended in the meantime have other numbers, and are skipped if they are read.
     for await (const { term, postings } of readBlock(tx, index, block)) {
       const units = decodePostings(postings);
       for (let at = 0; at < units.length; at += POSTING_UNITS) {
@@ -239,7 +241,7 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
   await appendRows(tx, index, rows.take());
 }
 
-/** The postings of a block by their terms, some at a time. */
+/** Yields the postings of a block by their terms, in batches. */
 async function* readBlock(
   tx: Db,
   index: KbIndex,
@@ -294,8 +296,8 @@ function runsOf(numbers: readonly number[]): [number, number][] {
 }
 
 /**
- * Makes a function that long work awaits again and again: whenever some 10 ms have gone by, everything else that the
- * process has to do gets its turn. Cheap enough to be called for every thousandth of what is worked on.
+ * Returns a function that long computations await repeatedly: about every 10 ms it yields to the event loop. It is
+ * cheap enough to be called for every thousandth item.
  */
 export function createYielder(): () => Promise<void> {
   let since = performance.now();

@@ -15,7 +15,7 @@ import type { NewDocument, PreparedDocument, PutDocument } from "./put-documents
 export interface Kb {
   id: string;
   name: string;
-  /** Documents that were put into it; those that are not read yet are in `KbState`. */
+  /** Number of documents that were read; unread ones are in `KbState`. */
   documentCount: number;
   chunkCount: number;
   /** Languages of its documents so far (ISO 639-1): a query is stemmed as each of them. */
@@ -25,14 +25,14 @@ export interface Kb {
   version: number;
 }
 
-/** A knowledge base with what is going on in it. */
+/** A knowledge base with the state of its documents. */
 export interface KbState {
   id: string;
   name: string;
-  /** All its documents, those that wait and those that failed included. */
+  /** All its documents, including queued and failed ones. */
   documentCount: number;
   chunkCount: number;
-  /** What waits to be read: documents, and sitemaps whose pages are not known yet. */
+  /** Queued documents, and sitemaps whose pages are not known yet. */
   queuedCount: number;
   failedCount: number;
   createdAt: Date;
@@ -40,7 +40,7 @@ export interface KbState {
   version: number;
 }
 
-/** What stands before the id in the name of a knowledge base that was deleted: longer than any name that is taken. */
+/** Prefix of the name of a deleted knowledge base, before its id: longer than any valid name. */
 const DELETED_PREFIX = "deleted ".padEnd(KB_LIMITS.nameMaxChars + 1, "-");
 
 const sql = statements("knowledge/kbs", {
@@ -48,8 +48,8 @@ const sql = statements("knowledge/kbs", {
 });
 
 /**
- * The steps of the removal of a knowledge base, each of which is repeated until it finds nothing more. Dependent rows
- * are deleted with their row. Nothing else writes to a deleted knowledge base, so these statements never wait.
+ * Steps of removing a knowledge base, each repeated until it finds nothing. Dependent rows are deleted with their row.
+ * Nothing else writes to a deleted knowledge base, so these statements never wait.
  */
 const PURGE_STEPS = [
   sql.purgeIngests,
@@ -65,7 +65,7 @@ const PURGE_STEPS = [
 /** Returns a knowledge base, or null if the project has none with this id. */
 export const findState = (db: Db, project: ProjectId, id: string) => sql.findState.one<KbState>(db, { project, id });
 
-/** Makes a knowledge base, or returns the one of this project that has this name. */
+/** Creates a knowledge base, or returns the one of this project with this name. */
 export async function ensure(db: Db, project: ProjectId, name: string): Promise<{ kb: Kb; created: boolean }> {
   const row = await sql.ensure.one<Kb>(db, { id: newId(), project, name });
   if (row !== null) return { kb: row, created: true };
@@ -74,30 +74,30 @@ export async function ensure(db: Db, project: ProjectId, name: string): Promise<
   return { kb: existing, created: false };
 }
 
-/** Makes a knowledge base; null when the project has one of this name. */
+/** Creates a knowledge base; null if the project has one with this name. */
 export async function insert(db: Db, project: ProjectId, name: string): Promise<KbState | null> {
   const id = newId();
   const count = await sql.insert.run(db, { id, project, name });
   return count === 0 ? null : findState(db, project, id);
 }
 
-/** All knowledge bases of a project by name. */
+/** Returns all knowledge bases of a project by name. */
 export const list = (db: Db, project: ProjectId) => sql.list.all<Kb>(db, { project });
 
 /**
- * Knowledge bases of a project, newest first: those made before the one with the id `before`, and with `q` in the
- * name.
+ * Returns knowledge bases of a project, newest first: those created before the one with id `before`, and with `q` in
+ * the name.
  */
 export const listPage = (db: Db, project: ProjectId, { limit, before, q }: PageQuery) =>
   sql.listPage.all<KbState>(db, { project, limit, before, q });
 
-/** Those of these knowledge bases that this project has. Others are left out silently: a search sees only its own. */
+/** Returns those of these knowledge bases that this project has; others are silently skipped. */
 export const findAll = (db: Db, project: ProjectId, ids: readonly string[]) =>
   sql.findAll.all<Kb>(db, { project, ids });
 
 /**
- * Changes the name and raises the version, where `versions` has the present one or is null. Returns
- * the result; `state` is the present one when it is another version, null when the project has no such knowledge base.
+ * Changes the name and raises the version, if `versions` contains the current one or is null. Returns the result;
+ * `state` is the current one if it has another version, null if the project has no such knowledge base.
  */
 export async function update(
   db: Db,
@@ -110,9 +110,9 @@ export async function update(
 }
 
 /**
- * Deletes a knowledge base, where `versions` has its present version or is null: nobody finds it from then on, its
- * name is free, and no agent has it any more. What is in it is removed by `purge`, so that this takes no longer
- * however large it is. False when there is none of these versions.
+ * Deletes a knowledge base, if `versions` contains its current version or is null: it can no longer be found, its name
+ * is free, and agents lose it. `purge` removes its content, so that this is fast for any size. Returns false if there
+ * is none of these versions.
  */
 export function remove(db: Db, project: ProjectId, { id, versions }: VersionedId): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -123,8 +123,8 @@ export function remove(db: Db, project: ProjectId, { id, versions }: VersionedId
 }
 
 /**
- * Removes some of what deleted knowledge bases of all projects held, in short transactions. True when there may be
- * more to remove.
+ * Removes a part of the content of deleted knowledge bases of all projects, in short transactions. Returns true if
+ * there may be more to remove.
  */
 export function purge(db: Db): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -135,20 +135,20 @@ export function purge(db: Db): Promise<boolean> {
   });
 }
 
-/** Locks a knowledge base against its deletion until the commit, and nobody else. Throws not_found. */
+/** Locks a knowledge base against its deletion until the commit, without excluding others. Throws not_found. */
 export async function holdKb(tx: Db, project: ProjectId, kbId: string): Promise<void> {
   if (!(await sql.holdKb.any(tx, { project, kbId })))
     throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
 }
 
-/** State of a document: it waits for its ingestion, can be found, or could not be read (`error` says why). */
+/** State of a document: queued, searchable, or failed (`error` has the reason). */
 export type DocumentStatus = "queued" | "ready" | "failed";
 
-/** A document of a knowledge base; its text lies in its chunks. */
+/** A document of a knowledge base; its text is in its chunks. */
 export interface KbDocument {
   id: string;
   kbId: string;
-  /** What its source calls it: path, URL or a chosen name, unique in its knowledge base. */
+  /** Identifier in its source: path, URL or a chosen name, unique in its knowledge base. */
   key: string;
   title: string;
   url: string | null;
@@ -162,21 +162,21 @@ export interface KbDocument {
   updatedAt: Date;
 }
 
-/** A document with what waits to be read for it: while anything does, `error` is why the last try to read it failed. */
+/** A document with its queued ingest, if any: then `error` is the reason why the last attempt failed. */
 export interface DocumentState extends Omit<KbDocument, "language"> {
-  /** ISO 639-1; null until it was read for the first time. */
+  /** ISO 639-1; null until it was read. */
   language: string | null;
 }
 
-/** What a document was read from. */
+/** The source of a document. */
 export interface DocumentSource {
-  /** Hash of all that was handed in. */
+  /** Hash of the submitted content. */
   hash: Buffer;
   mime: string;
   sizeBytes: number;
 }
 
-/** The language of a document that was not read yet (ISO 639-2: undetermined). */
+/** The language of an unread document (ISO 639-2: undetermined). */
 export const UNREAD_LANGUAGE = "und";
 
 const documentSql = statements("knowledge/documents", { unreadLanguage: UNREAD_LANGUAGE });
@@ -200,34 +200,34 @@ function post(db: Db, config: string, indexed: IndexedChunks): Promise<DocumentP
   });
 }
 
-/** Makes ready what takes long, stems and postings, so that a transaction need not wait for it. */
+/** Prepares stems and postings, which take long, so that no transaction has to wait for them. */
 export const prepare = async (db: Db, document: NewDocument, indexed: IndexedChunks): Promise<PreparedDocument> => ({
   document,
   indexed,
   postings: await post(db, document.textSearchConfig, indexed),
 });
 
-/** As `putDocument` for documents of different keys at once, all in one transaction. */
+/** As `putDocument`, for documents with different keys, all in one transaction. */
 async function putAll(
   db: Db,
   project: ProjectId,
   kbId: string,
   documents: readonly { document: NewDocument; indexed: IndexedChunks }[],
 ): Promise<PutDocument[]> {
-  // Outside the transaction, since a process that puts into the same base waits for its end.
+  // Outside the transaction, since other writers to the same base wait for its end.
   const items: PreparedDocument[] = [];
   for (const { document, indexed } of documents) items.push(await prepare(db, document, indexed));
   return db.transaction((tx) => putDocuments(tx, project, kbId, items));
 }
 
-/** As `putDocument` for a document that `prepare` has made ready. */
+/** As `putDocument`, for a document that `prepare` has prepared. */
 async function putPrepared(db: Db, project: ProjectId, kbId: string, item: PreparedDocument): Promise<PutDocument> {
   const [putDocument] = await db.transaction((tx) => putDocuments(tx, project, kbId, [item]));
   if (putDocument === undefined) throw new Error("the document was not stored");
   return putDocument;
 }
 
-/** The ready document of this key if it has this hash, so that it need not be split again; otherwise null. */
+/** Returns the ready document with this key if it has this hash, so that it need not be split again; otherwise null. */
 const findUnchanged = (
   db: Db,
   project: ProjectId,
@@ -235,17 +235,17 @@ const findUnchanged = (
   { key, contentHash }: Pick<NewDocument, "key" | "contentHash">,
 ) => documentSql.findUnchanged.one<PutDocument>(db, { project, kbId, key, contentHash });
 
-/** Documents of a knowledge base by title. */
+/** Returns documents of a knowledge base by title. */
 const listDocuments = (db: Db, project: ProjectId, kbId: string) =>
   documentSql.list.all<KbDocument>(db, { project, kbId });
 
-/** A document of a knowledge base of this project, or null. */
+/** Returns a document of a knowledge base of this project, or null. */
 const findDocument = (db: Db, project: ProjectId, kbId: string, id: string) =>
   documentSql.find.one<DocumentState>(db, { project, kbId, id });
 
 /**
- * Documents of a knowledge base, newest first: those made before the one with the id `before`, with `q` in title or
- * key, and of one status.
+ * Returns documents of a knowledge base, newest first: those created before the one with id `before`, with `q` in title
+ * or key, and of one status.
  */
 const listDocumentPage = (
   db: Db,
@@ -254,13 +254,13 @@ const listDocumentPage = (
   { limit, before, q, status }: PageQuery & { status?: DocumentStatus | undefined },
 ) => documentSql.listPage.all<DocumentState>(db, { project, kbId, limit, before, q, status });
 
-/** The ready document of this key if it was read from a source with this hash, else null. */
+/** Returns the ready document with this key if it was read from a source with this hash, else null. */
 export const findBySource = (db: Db, project: ProjectId, kbId: string, { key, hash }: { key: string; hash: Buffer }) =>
   documentSql.findBySource.one<PutDocument>(db, { project, kbId, key, hash });
 
 /**
- * Notes what the text with this hash was read from; it holds until another text is putDocument. Does nothing when the
- * document has another text by now.
+ * Records the source of the text with this hash, until another text is put. Has no effect if the document has another
+ * text now.
  */
 const noteSource = (
   db: Db,
@@ -269,13 +269,13 @@ const noteSource = (
   { hash, mime, sizeBytes }: DocumentSource,
 ) => documentSql.noteSource.exec(db, { project, id, contentHash, hash, mime, sizeBytes });
 
-/** Drops what waits to be read for a document, because what it has now is newer. */
+/** Drops the queued ingest of a document, because its present content is newer. */
 const dropWaiting = (db: Db, project: ProjectId, id: string): Promise<void> =>
   db.transaction((tx) => dropWaitingIn(tx, project, [id]));
 
 /**
- * Removes a document with its passages and what waits to be read for it. One transaction: a search finds all of it
- * or nothing. False when the knowledge base has none of this id.
+ * Removes a document with its passages and queued ingests, in one transaction: a search finds all of it or nothing.
+ * Returns false if the knowledge base has no document with this id.
  */
 function removeDocument(db: Db, project: ProjectId, kbId: string, id: string): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -295,9 +295,9 @@ function removeDocument(db: Db, project: ProjectId, kbId: string, id: string): P
 }
 
 /**
- * Puts a document with its chunks into a knowledge base, in place of the one with the same key and of what waits to
- * be read for it. One transaction: a search sees the old document or the new one, never half of it. Throws `not_found`
- * when this project has no such knowledge base.
+ * Puts a document with its chunks into a knowledge base, replacing the one with the same key and its queued ingests.
+ * One transaction: a search finds the old document or the new one, never a mix. Throws `not_found` if this project has
+ * no such knowledge base.
  */
 const putDocument = async (
   db: Db,
@@ -306,7 +306,7 @@ const putDocument = async (
   { document, indexed }: { document: NewDocument; indexed: IndexedChunks },
 ): Promise<PutDocument> => putPrepared(db, project, kbId, await prepare(db, document, indexed));
 
-/** As `findUnchanged` for many documents at once: of each, or null. */
+/** As `findUnchanged`, for many documents: for each, the document or null. */
 async function findAllUnchanged(
   db: Db,
   project: ProjectId,
@@ -324,8 +324,8 @@ async function findAllUnchanged(
 }
 
 /**
- * Documents of all projects whose postings were made in an older way than `version`, in one order, those after
- * `after` if that is given.
+ * Returns documents of all projects whose postings are in an older format than `version`, in a fixed order, after
+ * `after` if given.
  */
 const findOutdated = (db: Db, version: number, limit: number, after: OutdatedDocument | null) =>
   documentSql.findOutdated.all<OutdatedDocument>(db, {
@@ -336,8 +336,8 @@ const findOutdated = (db: Db, version: number, limit: number, after: OutdatedDoc
   });
 
 /**
- * Makes the postings of documents of one knowledge base again, from their passages as they were read; one that has
- * changed meanwhile is left out. One transaction; returns how many were indexed.
+ * Regenerates the postings of documents of one knowledge base from their passages; documents that have changed in the
+ * meantime are skipped. One transaction; returns how many were indexed.
  */
 async function indexAgain(
   db: Db,

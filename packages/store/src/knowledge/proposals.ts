@@ -11,10 +11,10 @@ import { statements } from "../sql.ts";
 
 const sql = statements("knowledge/proposals");
 
-/** A change to a knowledge base that somebody has to decide on. */
+/** A change to a knowledge base that requires a decision. */
 export interface NewProposal {
   kbId: string;
-  /** The document that is changed or added to; null for a new article. */
+  /** The document to change; null for a new article. */
   documentId: string | null;
   ticketId: string | null;
   action: "replace" | "add";
@@ -22,7 +22,7 @@ export interface NewProposal {
   question: string | null;
   before: string;
   after: string;
-  /** Of the document, when this was proposed; null without one. */
+  /** Content hash of the document at the time of the proposal; null without a document. */
   baseHash: Buffer | null;
   /** Who proposes it. */
   createdBy: string;
@@ -36,7 +36,7 @@ export interface ProposalRecord extends NewProposal {
   createdAt: Date;
   decidedAt: Date | null;
   decidedBy: string | null;
-  /** The document that an accepted one has become part of. */
+  /** The document that an accepted proposal was written to. */
   resultDocumentId: string | null;
   version: number;
 }
@@ -47,15 +47,15 @@ export interface ProposalTarget {
   key: string;
   title: string;
   url: string | null;
-  /** Of the text that its passages were cut from. */
+  /** Media type of the text that was split into passages. */
   mime: string;
-  /** What that text was read from; null where it was handed in as it is. */
+  /** Media type of the source of that text; null if the text itself was submitted. */
   sourceMime: string | null;
   contentHash: Buffer;
   chunkCount: number;
 }
 
-/** The last answer that a person has given in a conversation. */
+/** The last answer of a person in a conversation. */
 export interface OperatorAnswer {
   text: string;
   sources: Source[];
@@ -65,8 +65,8 @@ export interface OperatorAnswer {
 }
 
 /**
- * Result of a decision: `stale` when the proposal has another version, `decided` when it was decided otherwise,
- * `changed` when the document is not as it was when this was proposed.
+ * Result of a decision: `stale` if the proposal has another version, `decided` if there is another decision, `changed`
+ * if the document has changed since the proposal.
  */
 export interface ProposalOutcome {
   result: "done" | "stale" | "decided" | "changed";
@@ -77,8 +77,8 @@ export interface ProposalOutcome {
 export const find = (db: Db, project: ProjectId, id: string) => sql.find.one<ProposalRecord>(db, { project, id });
 
 /**
- * Locks a proposal and does `work` if it is open and has an expected version. Two decisions come one after the other;
- * the second one finds what the first has done.
+ * Locks a proposal and runs `work` if it is open and has an expected version. Decisions are serialized; the second one
+ * finds the result of the first.
  */
 async function decide(
   db: Db,
@@ -120,7 +120,7 @@ async function mark(
   });
 }
 
-/** Keeps a proposal for somebody to decide on. Throws not_found when its conversation was erased in this moment. */
+/** Stores a proposal for a decision. Throws not_found if its conversation was just erased. */
 export async function insert(db: Db, project: ProjectId, proposal: NewProposal): Promise<ProposalRecord> {
   const row = await sql.insert.one<ProposalRecord>(db, { id: newId(), project, ...proposal });
   if (row === null) throw new ServiceError("not_found", "No ticket with this ID exists in this project.");
@@ -128,8 +128,9 @@ export async function insert(db: Db, project: ProjectId, proposal: NewProposal):
 }
 
 /**
- * Proposals, newest first: those made before the one with the id `before`, with `q` in title or text, of one status
- * and for one knowledge base. Without `searchesQuestions` no `q` finds what a customer has asked and nobody accepted.
+ * Returns proposals, newest first: those created before the one with id `before`, with `q` in title or text, of one
+ * status and for one knowledge base. Without `searchesQuestions`, `q` does not match customers' questions of proposals
+ * that were not accepted.
  */
 export const listPage = (
   db: Db,
@@ -148,27 +149,27 @@ export const listPage = (
   },
 ) => sql.listPage.all<ProposalRecord>(db, { project, limit, before, q, status, kbId, searchesQuestions });
 
-/** A document that can be found and may be changed, or null. */
+/** Returns a document that is searchable and may be changed, or null. */
 export const findTarget = (db: Db, project: ProjectId, documentId: string) =>
   sql.findTarget.one<ProposalTarget & { kbId: string }>(db, { project, documentId });
 
-/** The last text that a person has sent in a conversation that this project works on, or null. */
+/** Returns the last text that a person sent in a conversation that this project works on, or null. */
 export async function findOperatorAnswer(db: Db, project: ProjectId, ticketId: string): Promise<OperatorAnswer | null> {
   type Row = Omit<OperatorAnswer, "sources"> & { sources: Source[] | null };
   const row = await sql.findOperatorAnswer.one<Row>(db, { project, ticketId });
   return row === null ? null : { ...row, sources: row.sources ?? [] };
 }
 
-/** What was asked last in a conversation that this project works on, and the agent that has it; or null. */
+/** Returns the last question of a conversation that this project works on, and its agent; or null. */
 export const findQuestion = (db: Db, project: ProjectId, ticketId: string) =>
   sql.findQuestion.one<Omit<OperatorAnswer, "text" | "sources">>(db, { project, ticketId });
 
 /**
  * Accepts a proposal and puts its document, in one transaction: a search finds the new text or the proposal is still
- * open. One that was accepted before is left as it is. `replaces` is the document as it was proposed for: when it has
- * another text by now, or waits to be read again, nothing is done. It keeps what it was read from, so that handing in
- * the same source again does not undo the change. Null when there is no such proposal; throws `not_found` when there
- * is no such knowledge base any more.
+ * open. An accepted proposal is unchanged. `replaces` is the document at the time of the proposal: if it has another
+ * text now, or is queued to be read again, nothing changes. The document keeps its source, so that submitting the same
+ * source again does not undo the change. Null if there is no such proposal; throws `not_found` if the knowledge base no
+ * longer exists.
  */
 export async function accept(
   db: Db,
@@ -183,7 +184,7 @@ export async function accept(
     replaces: { id: string; contentHash: Buffer } | null;
   },
 ): Promise<ProposalOutcome | null> {
-  // Outside the transaction, since a process that puts into the same base waits for its end.
+  // Outside the transaction, since other writers to the same base wait for its end.
   const item = await prepare(db, decision.document, decision.indexed);
   const { kbId, replaces, versions, by } = decision;
   return decide(db, project, { id, versions, wanted: "accepted" }, async (tx) => {
@@ -210,7 +211,7 @@ export async function accept(
   });
 }
 
-/** Rejects a proposal; one that was rejected before is left as it is. Null when there is no such proposal. */
+/** Rejects a proposal; a rejected one is unchanged. Null if there is no such proposal. */
 export const reject = (
   db: Db,
   project: ProjectId,

@@ -12,21 +12,21 @@ import { statements } from "../sql.ts";
 
 const sql = statements("knowledge/put-documents");
 
-/** A document as it is put into a knowledge base. */
+/** A document to put into a knowledge base. */
 export interface NewDocument {
   key: string;
   title: string;
   url: string | null;
   mime: string;
   sizeBytes: number;
-  /** Hash of all that the chunks are made from: the same hash means that there is nothing to do. */
+  /** Hash of the source of the chunks: documents with the same hash need no update. */
   contentHash: Buffer;
   language: string;
   /** Postgres's text search configuration of the language, as in `english`, or `simple`. */
   textSearchConfig: string;
 }
 
-/** What a put did. */
+/** Result of putting a document. */
 export interface PutDocument {
   documentId: string;
   status: "added" | "changed" | "unchanged";
@@ -44,16 +44,16 @@ interface ExistingRow {
   id: string;
   key: string;
   chunkCount: number;
-  /** False while it only waits to be read, and when it could never be: the counts of the base are without it. */
+  /** False while it is queued, and if it could never be read: it is not included in the counts of the base. */
   wasRead: boolean;
   isSame: boolean;
 }
 
 /**
- * Puts documents of different keys into a knowledge base, each in place of the one with the same key, and returns the
- * result of each. Part of one transaction, which holds the lock on the base until its end: writers to one base take
- * turns, so that its counts are right and two writers cannot wait for each other. Searches are not held up. Throws
- * `not_found` when this project has no such knowledge base.
+ * Puts documents with different keys into a knowledge base, each replacing the one with the same key, and returns the
+ * result of each. Part of a transaction that locks the base until its end: writers to one base are serialized, which
+ * keeps its counts correct and avoids deadlocks. Searches are not blocked. Throws `not_found` if this project has no
+ * such knowledge base.
  */
 export async function putDocuments(
   tx: Db,
@@ -113,7 +113,7 @@ export async function putDocuments(
   });
 }
 
-/** A document whose postings are regenerated from the passages that it has. */
+/** A document whose postings are regenerated from its passages. */
 export interface DocumentToIndex {
   id: string;
   indexed: IndexedChunks;
@@ -121,9 +121,8 @@ export interface DocumentToIndex {
 }
 
 /**
- * The first version numbered the passages of a document from 1; postings count them from 0. In two steps, since no two
- * may have the same number even for a moment. Locks the passages that it changes; the caller has locked the knowledge
- * base.
+ * Renumbers passages from 0, as postings require; the first version started at 1. In two steps, because of the unique
+ * constraint. Locks the passages that it changes; the caller has locked the knowledge base.
  */
 async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<void> {
   await sql.hideOldNumbers.run(tx, { documentIds });
@@ -131,8 +130,8 @@ async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<v
 }
 
 /**
- * Makes the postings of documents again, from the passages that they had when they were read. One that has changed
- * since then, or that another process has indexed, is left as it is. Part of one transaction; returns how many were
+ * Regenerates the postings of documents, from the passages that they had when they were read. Documents that have
+ * changed since then, or that another process has indexed, are skipped. Part of one transaction; returns how many were
  * indexed.
  */
 export async function indexAgainIn(
@@ -220,7 +219,7 @@ async function writeDocuments(
   kbId: string,
   numbered: readonly NumberedItem[],
 ): Promise<void> {
-  // In the order of keys in which documents that are handed in are locked.
+  // In the order of keys, in which submitted documents are locked too.
   const items = numbered.toSorted((a, b) => (a.document.key < b.document.key ? -1 : 1));
   await sql.writeDocuments.run(tx, {
     project,
@@ -253,9 +252,6 @@ async function writeIndex(
   );
 }
 
-/**
- * Drops what waits to be read for documents, since something newer is in its place. The process that reads it has lost
- * its lease by that.
- */
+/** Drops queued ingests of documents that a newer version replaces. Their workers lose their leases. */
 export const dropWaitingIn = (tx: Db, project: ProjectId, documentIds: readonly string[]) =>
   sql.dropWaiting.exec(tx, { project, documentIds });

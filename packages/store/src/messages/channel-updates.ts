@@ -3,45 +3,45 @@ import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** An update as it came, with what has to be known of it before it is read. */
+/** A received update, with the facts that are needed before it is parsed. */
 export interface NewChannelUpdate {
   updateId: number;
-  /** Of which conversation and chat, and who wrote; null where it is about none. Then it is nothing to answer. */
+  /** Conversation, chat and author; null for an update that belongs to none. Such an update needs no reply. */
   origin: { ticketId: string; chatId: string; userId: string | null } | null;
-  /** All of it, as JSON. */
+  /** The whole update, as JSON. */
   body: string;
-  /** How its text begins. */
+  /** Beginning of its text. */
   excerpt: string;
-  /** The album that it is a part of, else null. */
+  /** Id of its album, or null. */
   albumId: string | null;
 }
 
-/** An update whose turn it is in its conversation. */
+/** The next update of a conversation. */
 export interface WaitingUpdate {
   project: ProjectId;
   botId: number;
   updateId: number;
   ticketId: string;
-  /** The message that it becomes. */
+  /** Id of the message that it is turned into. */
   messageId: string;
   chatId: string;
   body: string;
   isAlbum: boolean;
-  /** Tries that have failed. */
+  /** Number of failed attempts. */
   tries: number;
   receivedAt: Date;
 }
 
-/** What an update has become; see the migration. */
+/** Result of an update; see the migration. */
 export type SettledState = "accepted" | "answered" | "ignored";
 
-/** A message that was made of an update. */
+/** A message that was created from an update. */
 export interface SentMessage {
   text: string;
   channelMeta: Record<string, unknown>;
 }
 
-/** An update that five tries have failed on. */
+/** An update after five failed attempts. */
 export interface DeadUpdate {
   messageId: string;
   ticketId: string;
@@ -83,7 +83,7 @@ const sql = statements("messages/channel-updates", {
   prunePage: PRUNE_PAGE,
 });
 
-/** Commits updates; those that are there already stay as they are. Returns how many were new. */
+/** Commits updates; existing ones are unchanged. Returns how many were new. */
 export async function insertMany(
   db: Db,
   project: ProjectId,
@@ -91,7 +91,7 @@ export async function insertMany(
   updates: readonly NewChannelUpdate[],
 ): Promise<number> {
   if (updates.length === 0) return 0;
-  // One id cannot be written twice by a statement.
+  // A statement cannot insert an id twice.
   const unique = [...new Map(updates.map((update) => [update.updateId, update])).values()];
   const count = await sql.insert.run(db, {
     botId,
@@ -108,7 +108,7 @@ export async function insertMany(
   return count;
 }
 
-/** The oldest update of each conversation, where it may be taken now: at most `limit`, without the busy ones. */
+/** Returns the oldest update of each conversation that is due: at most `limit`, except those of busy conversations. */
 export async function listHeads(
   db: Db,
   botId: number,
@@ -120,8 +120,8 @@ export async function listHeads(
 }
 
 /**
- * All parts of an album, its first one among them, in their order. What has come until it is first asked for belongs
- * together from then on; what comes later is an update of its own.
+ * Returns all parts of an album in order, including the first. The parts that have arrived by the first call belong
+ * together from then on; later parts are updates of their own.
  */
 export async function joinAlbum(db: Db, first: Pick<WaitingUpdate, "botId" | "updateId">): Promise<WaitingUpdate[]> {
   const key = { botId: first.botId, updateId: first.updateId };
@@ -130,7 +130,7 @@ export async function joinAlbum(db: Db, first: Pick<WaitingUpdate, "botId" | "up
   return rows.map(asWaiting);
 }
 
-/** Whether an update is still to be taken: who wrote it may have been erased since it was listed. */
+/** Returns true if an update still waits: its author may have been erased since it was listed. */
 export async function isWaiting(
   db: Db,
   { botId, updateId }: Pick<WaitingUpdate, "botId" | "updateId">,
@@ -138,12 +138,12 @@ export async function isWaiting(
   return (await sql.isWaiting.run(db, { botId, updateId })) > 0;
 }
 
-/** Notes what updates have become, and forgets what they said. */
+/** Records the results of updates, and deletes their content. */
 export async function settle(db: Db, botId: number, updateIds: readonly number[], state: SettledState): Promise<void> {
   await sql.settle.run(db, { botId, updateIds, state });
 }
 
-/** Puts an update off, and with it what comes after it in its conversation. The try counts if `counts`. */
+/** Postpones an update, and with it the later ones of its conversation. The attempt counts if `counts`. */
 export async function retryLater(
   db: Db,
   { botId, updateId }: Pick<WaitingUpdate, "botId" | "updateId">,
@@ -152,12 +152,12 @@ export async function retryLater(
   await sql.retryLater.run(db, { botId, updateId, delayMs: Math.round(delayMs), failure, counted: counts ? 1 : 0 });
 }
 
-/** Gives updates up: they wait for an operator, and the conversation continues without them. */
+/** Marks updates as dead: they wait for an operator, and the conversation continues without them. */
 export async function bury(db: Db, botId: number, updateIds: readonly number[], failure: string): Promise<void> {
   await sql.bury.run(db, { botId, updateIds, failure });
 }
 
-/** The dead updates of a project, newest first, at most `limit`. */
+/** Returns the dead updates of a project, newest first, at most `limit`. */
 export async function listDead(db: Db, project: ProjectId, limit: number): Promise<DeadUpdate[]> {
   const rows = await sql.listDead.all<{
     messageId: string;
@@ -177,14 +177,14 @@ export async function listDead(db: Db, project: ProjectId, limit: number): Promi
   }));
 }
 
-/** Has a dead update, with the rest of its album, taken again, with five fresh tries. False when there is none. */
+/** Retries a dead update, with the rest of its album, with five new attempts. Returns false if there is none. */
 export async function revive(db: Db, project: ProjectId, messageId: string): Promise<boolean> {
   return (await sql.revive.run(db, { project, messageId })) > 0;
 }
 
 /**
- * Forgets what can come no more, and what nobody has looked at for a month. Returns how many of them had not been
- * answered, and whether there may be more to forget.
+ * Deletes updates that can no longer arrive again, and dead ones after a month. Returns how many of them were
+ * unanswered, and whether there may be more to delete.
  */
 export async function prune(db: Db): Promise<{ unanswered: number; isMore: boolean }> {
   const rows = await sql.prune.all<{ isUnanswered: boolean }>(db);
@@ -194,7 +194,9 @@ export async function prune(db: Db): Promise<{ unanswered: number; isMore: boole
   };
 }
 
-/** The newest of the messages of a conversation that came as this message of Telegram, if it was lately; else null. */
+/**
+ * Returns the newest message of a conversation that was created from this Telegram message, if it is recent; else null.
+ */
 export async function findMessage(
   db: Db,
   project: ProjectId,

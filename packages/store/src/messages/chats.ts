@@ -4,12 +4,12 @@ import { statements } from "../sql.ts";
 import type { ReplyAuthor, Source } from "@svc/contracts";
 
 /**
- * Number of leases that may expire in running processes before the work is given up. With the waits of `LAPSE_WAIT`
- * this takes at least a quarter of an hour, so that a host that is overloaded for minutes gives nothing up.
+ * Number of leases that may expire in running processes before the work fails. With the delays of `lapseWait` this
+ * takes at least 15 minutes, so that no work fails on a host that is overloaded for minutes.
  */
 export const MAX_LAPSES = 15;
 
-/** Number of lapses after which work waits before it is claimed again, twice as long after each further one. */
+/** Number of lapses after which further claims are delayed, with a delay that doubles each time. */
 const QUICK_LAPSES = 5;
 const LAPSE_WAIT_MAX_S = 300;
 
@@ -18,11 +18,11 @@ const LAPSE_WAIT_MAX_S = 300;
  */
 export const SUSPECT_AFTER_CRASHES = 2;
 
-/** What the expired leases of some work say about it. */
+/** Expired leases of a piece of work. */
 export interface LeaseHistory {
   /** Number of processes that crashed, or vanished without a stop, while they held the lease. */
   crashes: number;
-  /** Number of leases that expired although their process was running or was stopped in order. */
+  /** Number of leases that expired although their process was running or had shut down. */
   lapses: number;
 }
 
@@ -34,9 +34,9 @@ export function expiredLease(row: string, group = "NULL::integer"): string {
 
 /**
  * SQL of a subquery with one row about a JSON array of expired leases: `crashes`, `lapses`, and `last_group`, the group
- * size of the last lease that a crash ended (NULL if it was claimed like any other). A lease counts as ended by a
- * crash if `processes` records its process as vanished or crashed, and the process was not heard after the lease
- * expired. A process that has stopped in order, or is heard again, has crashed with nothing.
+ * size of the last lease that a crash ended (NULL if it was claimed like any other). A lease counts as ended by a crash
+ * if `processes` records its process as vanished or crashed, and the process sent no heartbeat after the lease expired.
+ * A process that has shut down, or sends heartbeats again, does not count as crashed.
  */
 export function leaseHistory(leases: string): string {
   return `SELECT count(DISTINCT p.id)::integer AS crashes,
@@ -47,13 +47,13 @@ export function leaseHistory(leases: string): string {
       AND (p.told_at IS NOT NULL OR p.crashed_at IS NOT NULL)`;
 }
 
-/** SQL: how long work waits after its lease has expired, given the number of lapses including this one. */
+/** SQL: delay of work after its lease has expired, given the number of lapses including this one. */
 export function lapseWait(lapses: string): string {
   return `CASE WHEN ${lapses} <= ${QUICK_LAPSES} THEN interval '0'
     ELSE least(${LAPSE_WAIT_MAX_S}, 2 ^ (${lapses} - ${QUICK_LAPSES})) * interval '1 second' END`;
 }
 
-/** How long a worker's lease on a chat lasts without being renewed. */
+/** Duration of a worker's lease on a chat without renewal. */
 export const LEASE_MS = 4_000;
 
 /** A lease on a chat. */
@@ -63,7 +63,7 @@ export interface LeaseRef {
   leaseId: string;
 }
 
-/** Extends leases by another 4 s; returns the ids of those that are still held. */
+/** Renews leases for 4 s; returns the ids of those that are still held. */
 export async function renewLeases(db: Db, leases: LeaseRef[]): Promise<Set<string>> {
   if (leases.length === 0) return new Set();
   const sorted = leases.toSorted((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
@@ -75,8 +75,8 @@ export async function renewLeases(db: Db, leases: LeaseRef[]): Promise<Set<strin
   return new Set(rows.map((row) => row.leaseId));
 }
 
-/** Keeps what a run has found so far, if the lease is still held. */
-// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
+/** Saves the results of a run so far, if the lease is still held. */
+// oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
 export async function saveProgress(
   db: Db,
   project: ProjectId,
@@ -87,17 +87,17 @@ export async function saveProgress(
   await sql.saveProgress.run(db, { project, messageId, progress: JSON.stringify(progress), leaseId });
 }
 
-/** Gives a lease back without an outcome; does nothing when it is no longer ours. */
+/** Releases a lease without a result; has no effect if the lease was lost. */
 export async function releaseLease(db: Db, lease: LeaseRef): Promise<void> {
   await sql.release.run(db, { project: lease.project, ticketId: lease.ticketId, leaseId: lease.leaseId });
 }
 
-/** What was said in a chat: a message of the customer, or the text of a reply. */
+/** A text in a chat: a customer's message, or a reply. */
 export interface Utterance {
   author: "customer" | ReplyAuthor;
   /** At most its first 4,000 characters. */
   text: string;
-  /** What a reply has quoted; empty for a message. */
+  /** Sources that a reply quotes; empty for a message. */
   sources: Source[];
 }
 
@@ -121,8 +121,8 @@ const sql = statements("messages/chats", {
   history: history({ ticketId: ":ticket_id", project: ":project", seq: ":seq", limit: ":limit" }),
 });
 
-/** The last things said in a chat before a place in it, oldest first. */
-// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
+/** Returns the last texts in a chat before a position, oldest first. */
+// oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
 export async function listBefore(
   db: Db,
   project: ProjectId,

@@ -26,7 +26,7 @@ export interface DeliveredEvent {
   ticketEventId: number | null;
 }
 
-/** A delivery that a worker holds the lease of. Nothing has been sent yet. */
+/** A delivery whose lease a worker holds. Nothing has been sent yet. */
 export interface ClaimedDelivery {
   project: ProjectId;
   id: string;
@@ -43,7 +43,8 @@ export interface ClaimedDelivery {
   /** Failed attempts since the delivery was created or last replayed: its position in the retry schedule. */
   failures: number;
   /**
-   * Leases in a row that expired without a result: each time the worker's process ended, or lost the store for long.
+   * Number of consecutive leases that expired without a result, because the worker's process ended or lost its
+   * connection to the store.
    */
   lapses: number;
   /** Number of the attempt that comes next, counted over replays too. */
@@ -56,28 +57,31 @@ export interface ClaimedDelivery {
 export interface DeliveryRequest extends ClaimedDelivery {
   chatId: string;
   meta: Record<string, unknown>;
-  /** The later message whose reply answers this one too; null for all others. */
+  /** The later message whose reply also answers this one; null for all others. */
   coveredBy: string | null;
   replies: StoredReply[];
   /** The sender's key, sealed; null if a webhook secret was set, or after the key has been erased. */
   sealedSecret: Sealed | null;
-  /** True when the sender's key was revoked: it signs nothing any more. */
+  /** True when the sender's key was revoked: it no longer signs. */
   isKeyRevoked: boolean;
-  /** What signs an event, and whether its webhook still receives events; null for a callback. */
+  /** Secrets that sign an event, and whether its webhook still receives events; null for a callback. */
   webhook: (WebhookSecrets & { isActive: boolean }) | null;
 }
 
-/** Result of a try. */
+/** Result of an attempt. */
 export interface TryResult {
   durationMs: number;
-  /** HTTP status of the receiver's answer; null when there was none. */
+  /** HTTP status of the receiver's response; null if there was none. */
   status: number | null;
   error: string | null;
-  /** Received, given up, or to be tried again after this time. */
+  /** Delivered, dead, or retried after a delay. */
   next: "delivered" | "dead" | { delayMs: number };
 }
 
-/** Longer than an attempt may take, so that a lease expires only if its process ended or cannot reach the store. */
+/**
+ * Longer than the maximum duration of an attempt, so that a lease expires only if its process ended or cannot reach the
+ * store.
+ */
 const LEASE_MS = 20_000;
 
 interface ClaimedRow {
@@ -186,7 +190,7 @@ const beginBatched = batched(async (db: Db, deliveries: ClaimedDelivery[]): Prom
       ...delivery,
       chatId: content.chatId,
       meta: content.channelMeta,
-      // What was said before the reply existed stays the same in all attempts.
+      // Facts from before the reply are the same in all attempts.
       coveredBy: delivery.type === "message.completed" ? content.coveredBy : null,
       replies: replies.filter(({ id }) => delivery.replyIds.includes(id)).map(asReply),
       sealedSecret: content.sealedSecret === null ? null : { sealed: content.sealedSecret },
@@ -215,9 +219,7 @@ const finishDelivered = batched(
   },
 );
 
-/**
- * Records the result of an attempt. If the lease was lost, the delivery stays as it is: then another attempt counts.
- */
+/** Records the result of an attempt. If the lease was lost, the delivery is unchanged, and another attempt counts. */
 export async function finishTry(db: Db, delivery: ClaimedDelivery, result: TryResult): Promise<void> {
   const { id, leaseId, attempt } = delivery;
   const { status, error, next } = result;
@@ -232,7 +234,7 @@ export async function finishTry(db: Db, delivery: ClaimedDelivery, result: TryRe
 }
 
 /**
- * Releases a lease after an attempt that was aborted when its request had been sent: the attempt is kept, is not a
+ * Releases a lease after an attempt that was aborted once its request was sent: the attempt is recorded, but not as a
  * failure, and the next one may follow at once.
  */
 export async function interrupt(
@@ -244,15 +246,15 @@ export async function interrupt(
   await sql.interrupt.run(db, { id, leaseId, attempt, durationMs: Math.round(durationMs), error });
 }
 
-/** Age in milliseconds of the oldest delivery that could be tried and that nobody has; 0 when there is none. */
+/** Returns the age in milliseconds of the oldest delivery that is due and not claimed; 0 if there is none. */
 export async function oldestDueMs(db: Db): Promise<number> {
   const row = await sql.oldestDueMs.one<{ age: number | null }>(db);
   return row?.age ?? 0;
 }
 
 /**
- * Of up to `limit` deliveries of all projects that are due and that nobody has, those that are next in their chat,
- * for the sweeper to publish.
+ * Returns up to `limit` deliveries of all projects that are due, not claimed, and next in their chat, for the sweeper
+ * to publish.
  */
 export async function takeDue(db: Db, limit: number): Promise<DueDelivery[]> {
   const rows = await sql.due.all<{ id: string; projectId: string; ticketId: string; tries: number }>(db, { limit });
@@ -264,7 +266,10 @@ export async function takeDue(db: Db, limit: number): Promise<DueDelivery[]> {
   }));
 }
 
-/** At most `limit` deliveries of a project after `before`, newest first, of one state or all, of one webhook or all. */
+/**
+ * Returns at most `limit` deliveries of a project after `before`, newest first, optionally of one state and one
+ * webhook.
+ */
 export async function listPage(
   db: Db,
   project: ProjectId,
@@ -285,35 +290,35 @@ export async function listPage(
   return rows.map(asItem);
 }
 
-/** A delivery of this project, or null. */
+/** Returns a delivery of this project, or null. */
 export async function find(db: Db, project: ProjectId, id: string): Promise<DeliveryItem | null> {
   const row = await sql.find.one<ItemRow>(db, { project, id });
   return row === null ? null : asItem(row);
 }
 
 /**
- * Makes a delivery that is over pending again, with fresh tries; one that is pending is tried now, and no sooner
- * dead for it. What of a dead one nobody has collected leaves the buffer, and what a reader has just taken does not
- * come back to it. Returns what has to be published, or null when the project has no such delivery.
+ * Makes a finished delivery pending again, with new attempts; a pending one is retried now, without changing when it
+ * becomes dead. Uncollected replies of a dead delivery leave the buffer, and those that a reader has just claimed do
+ * not return to it. Returns what has to be published, or null if the project has no such delivery.
  */
 export async function replay(db: Db, project: ProjectId, id: string): Promise<DueDelivery | null> {
   const row = await sql.replay.one<{ ticketId: string; tries: number }>(db, { project, id });
   return row === null ? null : { project, ticketId: row.ticketId, deliveryId: id, tries: row.tries };
 }
 
-/** How many deliveries of all projects have failed at least so often and are still tried. */
+/** Returns how many deliveries of all projects have failed at least `tries` times and are still retried. */
 export async function countFailing(db: Db, tries: number): Promise<number> {
   const row = await sql.countFailing.one<{ count: number }>(db, { tries });
   return row?.count ?? 0;
 }
 
-/** How many deliveries of all projects are dead. */
+/** Returns the number of dead deliveries of all projects. */
 export async function countDead(db: Db): Promise<number> {
   const row = await sql.countDead.one<{ count: number }>(db);
   return row?.count ?? 0;
 }
 
-/** What a delivery is about: a message, or the event of a webhook. */
+/** Returns the subject of a delivery: a message, or the event of a webhook. */
 function aboutOf({ type, ticketId, messageId, webhookId, subjectId }: ItemRow) {
   if (webhookId === null) return { ticketId, messageId, webhookId, eventId: null };
   return { ticketId: type.startsWith("ticket.") ? subjectId : null, messageId: null, webhookId, eventId: messageId };
@@ -330,7 +335,7 @@ function asItem(row: ItemRow): DeliveryItem {
     attempts: row.attempts.map((attempt, index) => ({
       ...attempt,
       at: new Date(attempt.at).toISOString(),
-      // A later try shows that the process of this one died, or lost its lease.
+      // A later attempt shows that the process of this one crashed, or lost its lease.
       error: attempt.ms === null && index < row.attempts.length - 1 ? "interrupted" : attempt.error,
     })),
     nextAt: row.state === "pending" ? row.nextAt.toISOString() : null,
@@ -349,7 +354,7 @@ export function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutM
   });
 }
 
-/** A conversation that may have callbacks to make. */
+/** A conversation that may need callbacks. */
 export interface CallbackRef {
   project: ProjectId;
   ticketId: string;
@@ -363,7 +368,7 @@ export interface DueDelivery {
   tries: number;
 }
 
-/** What the sender of a message hears when the message is in a state. */
+/** Type of the callback for each state of a message. */
 const TYPE_OF_STATE = {
   answered: "message.completed",
   held: "message.in_review",
@@ -371,14 +376,14 @@ const TYPE_OF_STATE = {
   failed: "message.failed",
 } as const satisfies Record<Exclude<MessageState, "received">, CallbackType>;
 
-// The callback that a message in its present state calls for, or NULL: of messages `m` with callbacks `cb`.
+// SQL: the callback that a message needs in its current state, or NULL, for messages `m` with callbacks `cb`.
 const TYPE_NOW = `CASE m.state ${Object.entries(TYPE_OF_STATE)
   .map(([state, type]) => `WHEN '${state}' THEN '${type}'`)
   .join(" ")} ELSE CASE WHEN cb.timeout_at <= now() THEN 'message.timeout' END END`;
 
-/** How long the sweeper leaves a finished message to its job. */
+/** Delay after which the sweeper processes a finished message whose job was lost. */
 const SWEEP_AFTER_MS = 2_000;
-/** A sealed key of a sender is forgotten after this time, whatever the result of its message. */
+/** Retention of a sender's sealed key, whatever the result of its message. */
 const SECRET_DAYS = 30;
 
 interface RefRow {
@@ -396,12 +401,12 @@ function asRef(row: RefRow): CallbackRef {
   return { project: asProjectId(row.projectId), ticketId: row.ticketId };
 }
 
-const settleBatched = batched(
+const createDueBatched = batched(
   async (db: Db, refs: CallbackRef[]) => {
     const made = new Map<string, DueDelivery[]>(refs.map(({ ticketId }) => [ticketId, []]));
-    for (const delivery of await settleAll(db, refs)) made.get(delivery.ticketId)?.push(delivery);
+    for (const delivery of await createAllDue(db, refs)) made.get(delivery.ticketId)?.push(delivery);
     return refs.map(({ ticketId }) => {
-      // Of several calls for a conversation, one gets its deliveries and announces them.
+      // Of several calls for a conversation, only the first gets its deliveries and announces them.
       const own = made.get(ticketId) ?? [];
       made.delete(ticketId);
       return own;
@@ -411,14 +416,14 @@ const settleBatched = batched(
 );
 
 /**
- * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and returns them
- * to be published. Safe to repeat: what was sent once is not sent again. Concurrent calls share a transaction.
+ * Creates the deliveries that the changes of these conversations require, in the order of their messages, and returns
+ * them to be published. Safe to repeat: nothing is sent twice. Concurrent calls share a transaction.
  */
-async function settleCallback(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
-  return (await Promise.all(refs.map((ref) => settleBatched(db, ref)))).flat();
+async function createDueDeliveries(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
+  return (await Promise.all(refs.map((ref) => createDueBatched(db, ref)))).flat();
 }
 
-async function settleAll(db: Db, refs: readonly CallbackRef[]): Promise<DueDelivery[]> {
+async function createAllDue(db: Db, refs: readonly CallbackRef[]): Promise<DueDelivery[]> {
   return db.transaction(async (tx) => {
     const open = await callbackSql.lock.all<{ messageId: string }>(tx, {
       projectId: refs.map((ref) => ref.project),
@@ -439,38 +444,38 @@ async function settleAll(db: Db, refs: readonly CallbackRef[]): Promise<DueDeliv
 }
 
 /**
- * Marks the messages whose time is over as news, so that their senders hear it. Returns their conversations, at most
- * `limit`.
+ * Marks messages whose timeout has passed as changed, so that their senders are notified. Returns their conversations,
+ * at most `limit`.
  */
 async function markTimeouts(db: Db, limit: number): Promise<CallbackRef[]> {
   const rows = await callbackSql.markTimeouts.all<RefRow>(db, { limit });
   return rows.map(asRef);
 }
 
-/** Conversations of all projects with news that their job has not settled in time, at most `limit`. */
+/** Returns conversations of all projects with changes that their job has not processed in time, at most `limit`. */
 async function findUnsettled(db: Db, limit: number): Promise<CallbackRef[]> {
   const rows = await callbackSql.findUnsettled.all<RefRow>(db, { limit });
   return rows.map(asRef);
 }
 
-/** The id of a message's final callback, or null when the project has no such message of mode webhook. */
+/** Returns the id of a message's final callback, or null if the project has no such message of mode webhook. */
 async function findDeliveryId(db: Db, project: ProjectId, messageId: string): Promise<string | null> {
   const row = await callbackSql.findDeliveryId.one<{ deliveryId: string }>(db, { project, messageId });
   return row?.deliveryId ?? null;
 }
 
-/** True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked. */
+/** Returns true while the sealed key of a message's sender is stored to sign its callbacks, and is not revoked. */
 async function hasSecret(db: Db, project: ProjectId, messageId: string): Promise<boolean> {
   return (await callbackSql.hasSecret.run(db, { project, messageId })) > 0;
 }
 
-/** Forgets the sealed copies of keys that are revoked: they sign nothing. At most `limit`; returns how many. */
+/** Deletes the sealed copies of revoked keys, which sign nothing. At most `limit`; returns how many. */
 async function eraseRevokedSecrets(db: Db, limit: number): Promise<number> {
   const count = await callbackSql.eraseRevokedSecrets.run(db, { limit });
   return count;
 }
 
-/** Forgets sealed keys that are older than 30 days, at most `limit`; returns how many. */
+/** Deletes sealed keys that are older than 30 days, at most `limit`; returns how many. */
 async function eraseOldSecrets(db: Db, limit: number): Promise<number> {
   const count = await callbackSql.eraseOldSecrets.run(db, { limit });
   return count;
@@ -478,7 +483,7 @@ async function eraseOldSecrets(db: Db, limit: number): Promise<number> {
 
 /** Functions of `store.callbacks`. */
 export const callbacks = {
-  settle: settleCallback,
+  settle: createDueDeliveries,
   markTimeouts,
   findUnsettled,
   findDeliveryId,

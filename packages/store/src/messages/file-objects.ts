@@ -5,9 +5,9 @@ import type { HeldRecords } from "../people/erasures.ts";
 import type { ObjectStore } from "../platform/object-store.ts";
 import { statements } from "../sql.ts";
 
-/** Files that one step moves, and objects that one step deletes. */
+/** Files moved, or objects deleted, per step. */
 const PAGE = 20;
-/** Far longer than writing an object may take. */
+/** Much longer than it takes to write an object. */
 const RESERVED_MINUTES = 10;
 
 const sql = statements("messages/file-objects", {
@@ -16,7 +16,7 @@ const sql = statements("messages/file-objects", {
   reservedMinutes: RESERVED_MINUTES,
 });
 
-/** Writes an object that is named in `object_deletions` until a file names it. */
+/** Writes an object whose id is in `object_deletions` until a file refers to it. */
 async function moveFile(context: Context, objects: ObjectStore, id: string): Promise<void> {
   const { db } = context;
   const row = await sql.readContent.one<{ content: Buffer }>(db, { id });
@@ -29,8 +29,8 @@ async function moveFile(context: Context, objects: ObjectStore, id: string): Pro
 
 /**
  * Moves the contents of some files from PostgreSQL to the object store, oldest first. A crash leaves each file readable
- * where it was, and the next call moves it. True when there may be more to move. Throws unavailable while the object store
- * is.
+ * where it was, and the next call moves it. Returns true if there may be more to move. Throws unavailable if the object
+ * store is.
  */
 export async function moveFiles(context: Context): Promise<boolean> {
   if (context.objects === null) return false;
@@ -39,7 +39,7 @@ export async function moveFiles(context: Context): Promise<boolean> {
   return files.length === PAGE;
 }
 
-/** Deletes some objects that no file needs any more. True when there may be more. Throws as `moveFiles`. */
+/** Deletes some objects that no file needs any more. Returns true if there may be more. Throws as `moveFiles`. */
 export async function removeObjects(context: Context): Promise<boolean> {
   if (context.objects === null) return false;
   const due = await sql.takeDeletions.all<{ objectId: string }>(context.db);
@@ -51,8 +51,8 @@ export async function removeObjects(context: Context): Promise<boolean> {
 }
 
 /**
- * Writes, reads and deletes an object. Returns false where files are kept in PostgreSQL. Throws unavailable, or an error
- * that says what was different.
+ * Writes, reads and deletes an object. Returns false if no object store is configured. Throws unavailable, or an error
+ * that describes the difference.
  */
 export async function checkObjects({ objects }: Context): Promise<boolean> {
   if (objects === null) return false;
@@ -66,20 +66,20 @@ export async function checkObjects({ objects }: Context): Promise<boolean> {
   return true;
 }
 
-/** Reads an object whole. */
+/** Reads a whole object. */
 export async function readWhole(objects: ObjectStore | null, id: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of readObject(objects, id)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-/** Reads an object from a position on. Throws unavailable where no object store is configured. */
+/** Reads an object from a position on. Throws unavailable if no object store is configured. */
 export function readObject(objects: ObjectStore | null, id: string, from = 0): AsyncIterable<Buffer> {
   if (objects !== null) return objects.read(id, from);
   throw new ServiceError("unavailable", "This file is in an object store. An administrator must set SVC_FILES_URL.");
 }
 
-/** Rows of an export, in which the content of a file stands for the name of its object. */
+/** Yields rows of an export, with the content of each file in place of the name of its object. */
 export async function* withContents(
   { objects }: Pick<Context, "objects">,
   parts: AsyncIterable<HeldRecords>,

@@ -16,7 +16,7 @@ export interface FileContent {
   content: Buffer;
 }
 
-/** A file whose bytes are read piece by piece, each when it is asked for. */
+/** A file whose bytes are read in parts, on demand. */
 export interface OpenedFile {
   filename: string;
   mime: string;
@@ -29,19 +29,19 @@ export interface NewWidgetFile extends FileContent {
   ticketId: string;
 }
 
-/** A file that came with a message whose id is known already. */
+/** A file of a message whose id is already known. */
 export interface KeptFile extends NewWidgetFile {
   id: string;
   messageId: string;
 }
 
-/** What all files of a chat, and all of a project, may be together while no message names them, in bytes. */
+/** Maximum total size of the unused files of a chat, and of a project, in bytes. */
 const UNUSED_MAX_BYTES = { chat: 10 * WIDGET_LIMITS.fileMaxBytes, project: 1_000 * WIDGET_LIMITS.fileMaxBytes };
 /** Bytes of a file that are in memory at once while it is sent. */
 const PIECE_BYTES = 1_048_576;
-/** Files of one project that one step of the retention goes through. */
+/** Files per step of the retention. */
 const EXPIRE_PAGE = 50;
-/** Files that one step of the sweeper goes through. */
+/** Files per step of the sweeper. */
 const SWEEP_PAGE = 50;
 
 interface FileRow {
@@ -51,7 +51,7 @@ interface FileRow {
   sizeBytes: number;
 }
 
-/** A piece of a file; of one that is in the object store, `piece` is empty. */
+/** A part of a file; `piece` is empty if the file is in the object store. */
 interface FilePiece {
   filename: string;
   mime: string;
@@ -77,8 +77,8 @@ const sql = statements("messages/widget-files", {
 });
 
 /**
- * Throws storage_full when the conversation, its last 24 hours, the project or the installation has no room for a file.
- * Nothing is locked: uploads in flight may pass a limit by their own bytes each.
+ * Throws storage_full if a file would exceed the limit of the conversation, of its last 24 hours, of the project or of
+ * the installation. Nothing is locked: concurrent uploads may exceed a limit by their own size each.
  */
 async function checkRoom(context: Context, project: ProjectId, ticketId: string, bytes: number): Promise<void> {
   const row = await sql.sumChat.one<{ total: number; day: number }>(context.db, { project, ticketId });
@@ -97,8 +97,7 @@ async function checkRoom(context: Context, project: ProjectId, ticketId: string,
 }
 
 /**
- * Stores a file and returns its id; null when its conversation or project has too many files that no message names.
- * Throws storage_full.
+ * Stores a file and returns its id; null if its conversation or project has too many unused files. Throws storage_full.
  */
 export async function insert(
   context: Context,
@@ -114,8 +113,8 @@ export async function insert(
 }
 
 /**
- * Stores a file for a message that is about to be committed. Safe to repeat. A file whose message never comes is
- * removed after a day, like any other. Throws storage_full.
+ * Stores a file for a message that is about to be committed. Safe to repeat. A file whose message is never committed is
+ * deleted after a day. Throws storage_full.
  */
 export async function keep(context: Context, project: ProjectId, file: KeptFile): Promise<void> {
   const { id, ticketId, messageId, filename, mime, content } = file;
@@ -123,7 +122,7 @@ export async function keep(context: Context, project: ProjectId, file: KeptFile)
   await sql.keep.run(context.db, { id, project, ticketId, messageId, filename, mime, content });
 }
 
-/** Name, type and size of a file that is kept for this message, or null. */
+/** Returns name, type and size of a file that is stored for this message, or null. */
 export async function findKept(
   context: Context,
   project: ProjectId,
@@ -135,10 +134,10 @@ export async function findKept(
 }
 
 /**
- * Gives files of a chat to a message, in the given order; null, and nothing is given, when one of them is not there
- * or belongs to another message. Safe to repeat. The ids are all different.
+ * Assigns files of a chat to a message, in the given order; returns null, without changes, if one of them does not
+ * exist or belongs to another message. Safe to repeat. The ids must be distinct.
  */
-// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
+// oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
 export async function take(
   context: Context,
   project: ProjectId,
@@ -152,7 +151,7 @@ export async function take(
   return files.length === fileIds.length ? files : null;
 }
 
-/** A file of a chat, sent by its visitor or with a reply; null when the chat has none of this id. */
+/** Returns a file of a chat, sent by its visitor or with a reply; null if the chat has no file with this id. */
 export async function find(
   context: Context,
   project: ProjectId,
@@ -165,9 +164,7 @@ export async function find(
   return { filename, mime, content: objectId === null ? content : await readWhole(context.objects, objectId) };
 }
 
-/**
- * Opens a file as `find` finds it. The pieces end with an error if the file expires or is erased while it is read.
- */
+/** Opens a file as `find` does. Reading fails if the file expires or is erased while it is read. */
 export async function open(
   context: Context,
   project: ProjectId,
@@ -180,7 +177,7 @@ export async function open(
   const first = await readFrom(0);
   if (first === null) return null;
   const { filename, mime, sizeBytes } = first;
-  /** The rest of the file, wherever its content is by then. */
+  /** Yields the rest of the file, wherever its content is by then. */
   async function* rest(row: FilePiece | null, sent: number): AsyncGenerator<Buffer> {
     if (row === null) throw deletedWhileRead();
     if (row.objectId === null) yield row.piece;
@@ -202,9 +199,9 @@ export async function open(
 }
 
 /**
- * Empties some files of the next project that are older than its `fileRetentionDays`; their conversations show them as
- * expired. Each project has its turn once an hour. Returns how many files, and whether there may be more to do; null
- * when it is no project's turn.
+ * Removes the contents of some files of the next project that are older than its `fileRetentionDays`; their
+ * conversations show them as expired. Each project is processed once an hour. Returns how many files, and whether there
+ * may be more to do; null if no project is due.
  */
 export async function expire(
   context: Context,
@@ -219,7 +216,7 @@ export async function expire(
   return { project: asProjectId(due.id), expired: row?.expired ?? 0, isMore };
 }
 
-/** Removes some of the files of all projects that no message names after a day. True when there may be more. */
+/** Deletes some unused files of all projects that are older than a day. Returns true if there may be more. */
 export async function removeUnused(context: Context): Promise<boolean> {
   const row = await sql.sweep.one<{ seen: number; removed: number }>(context.db);
   return (row?.seen ?? 0) === SWEEP_PAGE;
@@ -232,7 +229,7 @@ const operatorFileSql = statements("tickets/operator-files", {
 });
 
 /**
- * Stores a file of a ticket and returns its id; null when the ticket has too much that no decision names. Throws
+ * Stores a file of a ticket and returns its id; null if the unused files of the ticket are too large. Throws
  * storage_full.
  */
 async function insertOperatorFile(
@@ -253,7 +250,7 @@ async function insertOperatorFile(
   return row?.id ?? null;
 }
 
-/** These files, in their order; those that are not there are left out. */
+/** Returns these files in this order; missing ones are skipped. */
 async function readOperatorFile(
   context: Context,
   home: ProjectId,
@@ -264,13 +261,13 @@ async function readOperatorFile(
   return operatorFileSql.read.all<FileContent>(context.db, { home, ticketId, ids });
 }
 
-/** Removes some of the files of all projects that no decision names after a day. True when there may be more. */
+/** Deletes some unused operator files of all projects that are older than a day. Returns true if there may be more. */
 const removeUnusedOperatorFiles = async (context: Context): Promise<boolean> =>
   (await operatorFileSql.sweep.all(context.db)).length === SWEEP_PAGE;
 
 /**
- * Gives files of a ticket to a decision, within its transaction. False when one of them is not there. One that another
- * decision has had is as good: that one was given up, or its reply is sent and the file is gone.
+ * Assigns files of a ticket to a decision, in its transaction. Returns false if one of them does not exist. Files of
+ * another decision are allowed: either that one has failed, or its reply was sent and the file is deleted.
  */
 export async function takeOperatorFiles(
   tx: Db,
@@ -284,8 +281,8 @@ export async function takeOperatorFiles(
 }
 
 /**
- * Lets go of files of a reply that was given up and will not be tried again, within the transaction that says so: like
- * those that no decision names, they are gone after a day.
+ * Releases files of an undeliverable reply that will not be sent again, in the transaction that records that: like
+ * unused files, they are deleted after a day.
  */
 export async function freeOperatorFiles(
   tx: Db,
@@ -297,7 +294,7 @@ export async function freeOperatorFiles(
   await operatorFileSql.freeOperatorFiles.run(tx, { home, ticketId, ids });
 }
 
-/** Removes files whose reply is sent, within its transaction. */
+/** Deletes files whose reply was sent, in the same transaction. */
 export async function dropOperatorFiles(
   tx: Db,
   home: ProjectId,

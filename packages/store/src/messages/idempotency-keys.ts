@@ -4,50 +4,53 @@ import { IS_ALIVE } from "../platform/processes.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
-/** A call with an Idempotency-Key: what it is, and who makes it. */
+/** A call with an Idempotency-Key, and its caller. */
 export interface IdempotentCall {
   apiKeyId: string;
   project: ProjectId;
   method: string;
   path: string;
   key: string;
-  /** SHA-256 of what the call asks for: another one under the same key is a mistake. */
+  /** SHA-256 of the request: another request with the same key is an error. */
   bodyHash: Buffer;
-  /** The call itself, and the process that it runs in. */
+  /** Id of the call, and of its process. */
   callId: string;
   instance: string;
-  /** Ids of the message, should this be the first call. */
+  /** Ids of the message, if this is the first call. */
   messageId: string;
   chatId: string;
 }
 
-/** The answer that repeats of a call get. */
+/** The response that repeated calls get. */
 export interface KeptAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The message that a key stands for. */
+/** The message of a key. */
 export interface KeyedMessage {
   messageId: string;
   chatId: string;
 }
 
-/** What others have left under a key. */
+/** State of a key that another call has used. */
 export type IdempotencyTrace =
   | ({ kind: "answered"; answer: KeptAnswer } & KeyedMessage)
-  /** Another call is being worked on. */
+  /** Another call with the key is in progress. */
   | { kind: "busy" }
   /** The key was used with another body. */
   | { kind: "mismatch" };
 
-/** What a call finds under its key. */
+/** Result of claiming a key. */
 export type IdempotencyClaim =
-  /** The key is this call's; `isRepeat`: an earlier call has died or hung up, and its message may be there. */
+  /**
+   * The call has claimed the key; `isRepeat`: the process of an earlier call crashed or its client disconnected, and
+   * its message may exist.
+   */
   ({ kind: "mine"; isRepeat: boolean } & KeyedMessage) | IdempotencyTrace;
 
-/** How long a key is remembered. */
+/** Retention of a key. */
 export const IDEMPOTENCY_HOURS = 24;
 
 interface KeyRow {
@@ -60,7 +63,10 @@ interface KeyRow {
   isClaimable: boolean;
 }
 
-/** What a caller has by the answer of a sync call: its message's call is over then, and these replies are delivered. */
+/**
+ * What the caller has received with the response of a sync call: its message's call has ended, and these replies are
+ * delivered.
+ */
 export interface HandedOver {
   messageId: string;
   replyIds: string[];
@@ -69,13 +75,13 @@ export interface HandedOver {
 const IS_EXPIRED = `k.created_at < now() - interval '${IDEMPOTENCY_HOURS} hours'`;
 
 /**
- * SQL that is true when no call is being worked on under a row `k`: it has ended, or its process is dead. `instance` is
- * an SQL expression for the process that asks: its own calls live, even if others count it as dead for a moment.
+ * SQL that is true if no call with a row `k` is in progress: it has ended, or its process has crashed. `instance` is an
+ * SQL expression for the calling process: its own calls are running, even if others consider it crashed for a moment.
  */
 const isFree = (instance: string) => `(k.call_id IS NULL OR (k.call_instance <> ${instance} AND NOT EXISTS (
   SELECT 1 FROM instances i WHERE i.id = k.call_instance AND ${IS_ALIVE})))`;
 
-/** SQL that is true when a call of `instance` with this body may have a row `k`; both are SQL expressions. */
+/** SQL that is true if a call of `instance` with this body may claim a row `k`; both are SQL expressions. */
 const isClaimable = (bodyHash: string, instance: string) =>
   `(${IS_EXPIRED} OR (k.body_hash = ${bodyHash} AND k.status IS NULL AND ${isFree(instance)}))`;
 
@@ -114,7 +120,7 @@ const answerBatched = batched<Context, AnswerItem, void>(async (context: Context
   return items.map(() => undefined);
 });
 
-/** What is known under a call's key; null when the call may have it. */
+/** Returns the state of a call's key; null if the call may claim it. */
 export async function find(context: Context, call: IdempotentCall): Promise<IdempotencyTrace | null> {
   const row = await sql.read.one<KeyRow>(context.hot, {
     apiKeyId: call.apiKeyId,
@@ -131,7 +137,7 @@ export async function find(context: Context, call: IdempotentCall): Promise<Idem
   return { kind: "answered", answer, messageId: row.messageId, chatId: row.chatId };
 }
 
-/** Claims a key for a call, or says what is known under it. */
+/** Claims a key for a call, or returns its state. */
 export async function claim(context: Context, call: IdempotentCall): Promise<IdempotencyClaim> {
   for (;;) {
     const claimed = await sql.claim.one<Pick<KeyRow, "messageId" | "chatId">>(context.hot, {
@@ -150,14 +156,15 @@ export async function claim(context: Context, call: IdempotentCall): Promise<Ide
       const { messageId, chatId } = claimed;
       return { kind: "mine", isRepeat: messageId !== call.messageId, messageId, chatId };
     }
-    // It may have been forgotten or given back between the two statements: then it can be claimed.
+    // It may have been deleted or released between the two statements: then it can be claimed.
     const found = await find(context, call);
     if (found !== null) return found;
   }
 }
 
 /**
- * Takes over a key that has this answer, to give a better one; false when another call is at it or has given one.
+ * Claims a key that has this response, to replace it with a better one; false if another call is doing so or has done
+ * so.
  */
 export async function reclaim(context: Context, call: IdempotentCall, answer: KeptAnswer): Promise<boolean> {
   return (
@@ -175,8 +182,8 @@ export async function reclaim(context: Context, call: IdempotentCall, answer: Ke
 }
 
 /**
- * Keeps the answer of a call that still has its key: repeats get it from now on. With what the caller has by it, the
- * call of its message ends in the same moment, also where another call has taken the key over. Safe to repeat.
+ * Stores the response of a call that still holds its key: repeated calls get it from now on. If the caller has received
+ * it, the call of its message ends in the same statement, even if another call has claimed the key. Safe to repeat.
  */
 export function answer(
   context: Context,
@@ -187,7 +194,7 @@ export function answer(
   return answerBatched(context, { call, answer: kept, handedOver });
 }
 
-/** Gives a key back: the next call under it takes this one's place. Safe to repeat. */
+/** Releases a key: the next call with it replaces this one. Safe to repeat. */
 export async function release(context: Context, call: IdempotentCall): Promise<void> {
   await sql.release.run(context.hot, {
     apiKeyId: call.apiKeyId,
@@ -198,7 +205,7 @@ export async function release(context: Context, call: IdempotentCall): Promise<v
   });
 }
 
-/** Forgets keys that are older than 24 hours, at most `limit`; returns how many. */
+/** Deletes keys that are older than 24 hours, at most `limit`; returns how many. */
 export async function deleteExpired(context: Context, limit: number): Promise<number> {
   const count = await sql.deleteExpired.run(context.hot, { limit });
   return count;

@@ -1,21 +1,21 @@
 import type { AcceptedMessage } from "@svc/contracts";
 
-/** A committed message, and where its job belongs among those of other projects. */
+/** A committed message, with the priority of its job relative to other projects. */
 export interface PrioritizedMessage extends AcceptedMessage {
-  /** 0 unless its project has a backlog; then the higher, the longer the backlog (`createPriorities`). */
+  /** 0 unless its project has a backlog; higher for a longer backlog (`createPriorities`). */
   priority: number;
 }
 
-/** Unfinished messages of a project before it has a backlog: about those that one worker processes concurrently. */
+/** Unfinished messages from which a project has a backlog: about as many as one worker processes concurrently. */
 const BACKLOG_FROM = 100;
 
-/** Unfinished messages of a project that are counted. Longer backlogs have the same priority. */
+/** Maximum of unfinished messages that are counted. Longer backlogs have the same priority. */
 export const COUNTED_BACKLOG = 1_000;
 
 /**
- * Returns a function that returns the priority of the job of each of the messages that are accepted together, in their order:
- * `ahead` is how many messages of the project were unfinished before all of them. Jobs of priority 0 go first, in their order,
- * and the others by their number: a project that floods waits behind the others, and two that do take turns.
+ * Returns a function that returns the priorities of messages that are accepted together, in their order: `ahead` is the
+ * number of the project's unfinished messages before them. Jobs of priority 0 go first, in their order, and the others
+ * by their number: a project with a flood of messages waits behind the others, and two such projects take turns.
  */
 export function createPriorities(): (project: string, ahead: number) => number {
   const next = new Map<string, number>();

@@ -12,7 +12,7 @@ import { acceptWithinLimit, isQuotaExceeded } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 import { TAKEN_COLUMNS, TAKEN_VALUES, TAKE_IN, isOfBlocked, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
 
-/** A message to commit: the IncomingMessage of the service document with where it belongs and how it is answered. */
+/** A message to commit: the IncomingMessage of the service document, with its ids and its delivery mode. */
 export interface NewMessage {
   channelId: ChannelId;
   chatId: string;
@@ -21,17 +21,17 @@ export interface NewMessage {
   timestampMs: number;
   attachments: AttachmentRef[] | null;
   channelMeta: Record<string, unknown>;
-  /** How the sender takes its replies; null on channels that push them. */
+  /** How the sender receives replies; null on channels that push them. */
   mode: MessageMode | null;
   /** The process that holds a sync call open for it, else null. */
   callInstance: string | null;
-  /** Where its callbacks go, for a message of mode webhook; else null. */
+  /** Target of its callbacks, for a message of mode webhook; else null. */
   callback: CallbackTarget | null;
-  /** Its place in a trace, as `traceparent` says it; absent or null where nobody traces. */
+  /** Its `traceparent`; absent or null if tracing is off. */
   trace?: string | null;
 }
 
-/** A message that a worker has a lease for. */
+/** A message that a worker has claimed. */
 export interface ClaimedMessage extends LeaseHistory {
   project: ProjectId;
   messageId: string;
@@ -43,29 +43,32 @@ export interface ClaimedMessage extends LeaseHistory {
   userId: string | null;
   text: string;
   channelMeta: Record<string, unknown>;
-  /** How the sender takes its replies; null on channels that push them. */
+  /** How the sender receives replies; null on channels that push them. */
   mode: MessageMode | null;
   /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
   attempts: number;
   /** True if its last crash happened while its process ran nothing else. */
   hasCrashedAlone: boolean;
-  /** What earlier attempts have found, as they left it. */
+  /** Saved results of earlier attempts. */
   progress: Record<string, unknown> | null;
-  /** Its place in a trace, as `traceparent` says it; null where nobody traces. */
+  /** Its `traceparent`; null if tracing is off. */
   trace: string | null;
 }
 
-/** The ticket that a claim has opened, and what was said in the chat before its message. */
+/** The ticket that a claim has opened, and the texts in the chat before its message. */
 export interface OpenedChat {
   ticket: Ticket;
   /** The last texts of the chat before the message, oldest first. */
   history: Utterance[];
 }
 
-/** A claimed message with its opened chat; null if that has to be opened by itself, as after an expired lease. */
+/**
+ * A claimed message with its opened chat; null if the chat has to be opened separately, for example after an expired
+ * lease.
+ */
 export interface ClaimedChat extends ClaimedMessage {
   opened: OpenedChat | null;
-  /** Why the claim did not open the chat, if PostgreSQL has refused that; the attempt that follows fails by itself. */
+  /** Error of opening the chat in the claim; the attempt that follows fails with its own. */
   openError?: unknown;
 }
 
@@ -74,7 +77,7 @@ export interface DueMessage {
   project: ProjectId;
   messageId: string;
   ticketId: string;
-  /** Number of attempts, those included whose lease expired: it distinguishes this job from earlier ones. */
+  /** Number of attempts, including those whose lease expired: it distinguishes this job from earlier ones. */
   attempts: number;
   /** 0 for the oldest due message of each project, 1 for the next one, and so on. */
   priority: number;
@@ -93,7 +96,7 @@ export interface DeadLetter {
   failedAt: Date;
 }
 
-/** A message that is not claimed next to others, because processes crashed while they had it (ADR 0026). */
+/** A message that is not claimed concurrently with others, because processes crashed while they held it (ADR 0026). */
 export interface Suspect {
   /** Number of suspects that may run together with it, itself included: half of those at its last crash. */
   groupLimit: number;
@@ -131,7 +134,7 @@ interface OpenedRow extends ClaimedRow {
   history: Utterance[] | null;
 }
 
-/** How long the sweeper leaves a new message to its job, and a published one to its worker. */
+/** Delay after which the sweeper publishes a new message, or a published one that no worker has claimed. */
 const SWEEP_AFTER_MS = 2_000;
 
 const sql = statements("messages/messages", {
@@ -160,11 +163,11 @@ interface AcceptItem {
   project: ProjectId;
   ticketId: string;
   message: NewMessage;
-  /** True once it is counted against the daily limit of its project. */
+  /** True if it was counted against the daily limit of its project. */
   isCounted: boolean;
 }
 
-/** Null for a message that is not counted and whose project has a daily limit. */
+/** Resolves to null for a message that is not counted and whose project has a daily limit. */
 const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage | null>(
   async (context: Context, items) => {
     const rows = await sql.accept.all<{ id: string; seq: number; ahead: number }>(context.hot, {
@@ -207,7 +210,7 @@ export async function acceptOnce(
   try {
     return { ...(await acceptWithinLimit(context, project, accept)), isNew: true };
   } catch (error) {
-    // Found also where the project may accept no more.
+    // A known message is found even if the project may not accept more.
     const known = isUniqueViolation(error) || isQuotaExceeded(error) ? await findAccepted(context, project, id) : null;
     if (known === null) throw error;
     return { ...known, isNew: false };
@@ -217,13 +220,13 @@ export async function acceptOnce(
 interface ClaimItem {
   project: ProjectId;
   ticketId: string;
-  /** How many texts of the chat to read with the ticket, which is opened then; null to open nothing. */
+  /** Number of texts of the chat to read with the ticket, which is opened then; null to open nothing. */
   historyLimit: number | null;
 }
 
-/** Claims what has no expired lease; "expired" for a chat that `claimExpired` has to judge. */
+/** Claims messages without an expired lease; "expired" for a chat that `claimExpired` has to judge. */
 const claimFresh = batched<Context, ClaimItem, ClaimedChat | "expired" | null>(async (context: Context, items) => {
-  // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
+  // Two jobs of one chat in one batch would claim two leases on it: the first one claims for both.
   const keyOf = (project: string, ticketId: string) => `${project}/${ticketId}`;
   const byTicket = new Map(items.map((item) => [keyOf(item.project, item.ticketId), { ...item, leaseId: newId() }]));
   const unique = [...byTicket.values()].sort((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
@@ -273,7 +276,7 @@ async function claimIn(
 ): Promise<ClaimedChat | Suspect | null> {
   const fresh = await claimFresh(context, { project, ticketId, historyLimit }).catch(async (error: unknown) => {
     if (historyLimit === null || isUnavailable(error)) throw error;
-    // The ticket cannot be opened. Claimed without it, the message fails as its attempt, which counts.
+    // Opening the ticket failed. Claimed without it, the message fails in its attempt, which counts.
     const claimed = await claimFresh(context, { project, ticketId, historyLimit: null });
     return claimed === null || claimed === "expired" ? claimed : { ...claimed, openError: error };
   });
@@ -313,10 +316,10 @@ function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
 }
 
 /**
- * Commits a message and returns its ids and its place in the chat; one that is there already stays as it is.
- * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with
- * `unavailable` the message may be there all the same; a caller that has to know gives the id itself. Throws
- * quota_exceeded where the project may accept no more messages.
+ * Commits a message and returns its ids and its sequence number; an existing message is unchanged. Concurrent calls
+ * share a statement and a commit; when this resolves, the message is durable. If it rejects with `unavailable`, the
+ * message may be committed anyway: pass the id to be able to repeat the call. Throws quota_exceeded if the project may
+ * not accept more messages.
  */
 export async function accept(
   context: Context,
@@ -329,9 +332,9 @@ export async function accept(
 }
 
 /**
- * Claims the lease on a chat and its oldest unfinished message; null when another worker has the lease, nothing
- * waits, the message may not be tried yet, or it is a suspect that must not run with so many others. The lease lasts
- * 4 s and must be renewed. To be called by a process that runs `group` messages exclusively.
+ * Claims the lease on a chat and its oldest unfinished message; null if another worker has the lease, nothing waits,
+ * the retry is not due, or it is a suspect that must not run with this many others. The lease lasts 4 s and must be
+ * renewed. For a process that runs `group` messages exclusively.
  */
 export async function claim(
   context: Context,
@@ -344,8 +347,8 @@ export async function claim(
 }
 
 /**
- * As `claim`, for a message that runs concurrently with any others. Returns a `Suspect`, which stays as it is, if
- * processes have crashed again and again while they had it. With `historyLimit` it also opens the ticket, and reads that
+ * As `claim`, for a message that runs concurrently with any others. Returns a `Suspect`, which is unchanged, if
+ * processes have crashed repeatedly while they held it. With `historyLimit` it also opens the ticket, and reads that
  * many texts of the chat.
  */
 export function claimBeside(
@@ -358,8 +361,8 @@ export function claimBeside(
 }
 
 /**
- * Puts a message off after a failed try and gives the lease back. `counts` false takes the try back, for faults
- * that are not the message's (the store or the queue was away). Does nothing when the lease was lost.
+ * Postpones a message after a failed attempt and releases the lease. With `counts` false the attempt does not count,
+ * for errors that are not the message's (the store or the queue was unavailable). Has no effect if the lease was lost.
  */
 export async function retryLater(
   context: Context,
@@ -379,8 +382,8 @@ export async function retryLater(
 }
 
 /**
- * Up to `limit` messages that wait longer than they should, for the sweeper to publish again: of each project the same
- * share, one at least.
+ * Returns up to `limit` overdue messages for the sweeper to publish again: the same share of each project, at least
+ * one.
  */
 export async function takeDue(context: Context, limit: number): Promise<DueMessage[]> {
   const rows = await sql.due.all<{
@@ -403,8 +406,8 @@ export async function takeDue(context: Context, limit: number): Promise<DueMessa
 }
 
 /**
- * Age in milliseconds of the oldest message of a customer that waits for the pipeline and could be worked on; 0 when
- * none does. Submitted issues are none: nobody waits long for them.
+ * Returns the age in milliseconds of the oldest customer message that the pipeline could process; 0 if there is none.
+ * Submitted issues do not count, since nobody waits for them.
  */
 export async function oldestWaitingMs(context: Context): Promise<number> {
   const row = await sql.oldestWaitingMs.one<{ age: number | null }>(context.hot, {
@@ -413,7 +416,7 @@ export async function oldestWaitingMs(context: Context): Promise<number> {
   return row?.age ?? 0;
 }
 
-/** The places of messages in their traces, as `traceparent` says them; of those that have one. */
+/** Returns the `traceparent` of those messages that have one. */
 export async function findTraces(
   context: Context,
   project: ProjectId,
@@ -423,13 +426,13 @@ export async function findTraces(
   return new Map(rows.map(({ id, trace }) => [id, trace]));
 }
 
-/** State of a message, or null when this project has no such message. */
+/** Returns the state of a message, or null if this project has no such message. */
 export async function findState(context: Context, project: ProjectId, messageId: string): Promise<MessageState | null> {
   const row = await sql.findState.one<{ state: MessageState }>(context.hot, { project, messageId });
   return row?.state ?? null;
 }
 
-/** What the channel has said about a message; null when this project has no such message. */
+/** Returns the channel's metadata of a message; null if this project has no such message. */
 export async function findMeta(
   context: Context,
   project: ProjectId,
@@ -439,7 +442,7 @@ export async function findMeta(
   return row?.channelMeta ?? null;
 }
 
-/** The same of the newest message of a conversation; null when it has none. */
+/** Returns the channel's metadata of the newest message of a conversation; null if it has none. */
 export async function findLastMeta(
   context: Context,
   project: ProjectId,
@@ -449,7 +452,7 @@ export async function findLastMeta(
   return row?.channelMeta ?? null;
 }
 
-/** What a sync call has sent, and into which chat; null when this project has no such message. */
+/** Returns the text and the chat of a sync call's message; null if this project has no such message. */
 export async function findSyncCall(
   context: Context,
   project: ProjectId,
@@ -459,7 +462,7 @@ export async function findSyncCall(
   return row;
 }
 
-/** The dead letters of the tickets that a project works on, newest first, at most `limit`. */
+/** Returns the dead letters of the tickets that a project works on, newest first, at most `limit`. */
 export async function listDeadLetters(context: Context, project: ProjectId, limit: number): Promise<DeadLetter[]> {
   const rows = await sql.listDeadLetters.all<{
     id: string;
@@ -482,8 +485,8 @@ export async function listDeadLetters(context: Context, project: ProjectId, limi
 }
 
 /**
- * Where a dead letter is, or null when it is none of a ticket that this project works on, or a reply to it is on
- * its way. `isOpened` is false where the message failed before it had a ticket.
+ * Finds a dead letter; null if its ticket is not one that this project works on, or if a reply to it is pending.
+ * `isOpened` is false if the message failed before its ticket was opened.
  */
 export async function findDeadLetter(
   context: Context,

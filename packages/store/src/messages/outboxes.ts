@@ -9,16 +9,16 @@ import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 import { batched } from "../context.ts";
 
-/** How long a lease on an outbox lasts without being renewed. */
+/** Duration of a lease on an outbox without renewal. */
 export const OUTBOX_LEASE_MS = 10_000;
 
-/** A conversation that replies have to be sent in. */
+/** A conversation with replies to send. */
 export interface OutboxRef {
   project: ProjectId;
   ticketId: string;
 }
 
-/** The oldest reply of a conversation that is not sent, for a caller that holds the lease. */
+/** The oldest unsent reply of a conversation, for a caller that holds the lease. */
 export interface ClaimedReply extends OutboxRef, LeaseHistory {
   leaseId: string;
   channelId: ChannelId;
@@ -26,19 +26,19 @@ export interface ClaimedReply extends OutboxRef, LeaseHistory {
   reply: StoredReply;
   /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
   tries: number;
-  /** How often it was put off in a row without that counting. */
+  /** Number of consecutive postponements that did not count. */
   deferrals: number;
-  /** Parts of it that were sent before. */
+  /** Number of its parts that were sent before. */
   sentParts: number;
 }
 
-/** Why a reply is given up, in words for an operator; `isDead` when it failed too often and can be sent again. */
+/** Reason why a reply is undeliverable, for operators; `isDead` if it failed too often and can be sent again. */
 export interface Undelivered {
   reason: string;
   isDead: boolean;
 }
 
-/** A reply that was given up after five tries. */
+/** A reply that failed after five attempts. */
 export interface DeadReply {
   replyId: string;
   ticketId: string;
@@ -66,9 +66,9 @@ const sql = statements("messages/outboxes", {
 });
 
 /**
- * Claims the oldest reply of a conversation that is not sent, under a lease of ten seconds, and counts the attempt.
- * Pass the lease that is held to continue with the next one. Null when there is nothing to send, not yet, or another
- * process has the lease.
+ * Claims the oldest unsent reply of a conversation with a lease of ten seconds, and counts the attempt. Pass the
+ * current lease to continue with the next one. Null if there is nothing to send, it is not due, or another process has
+ * the lease.
  */
 export async function claimNext(
   context: Context,
@@ -82,12 +82,12 @@ export async function claimNext(
   return { project, ticketId, leaseId, channelId, chatId, reply: asReply(row), ...history };
 }
 
-/** Extends the lease by ten seconds; false when it is lost. */
+/** Renews the lease for ten seconds; false when it is lost. */
 export async function renew(context: Context, { project, ticketId, leaseId }: ClaimedReply): Promise<boolean> {
   return (await sql.renew.all(context.hot, { project, ticketId, leaseId })).length > 0;
 }
 
-/** Notes that so many parts of the reply are sent; false when the lease is lost. */
+/** Records the number of sent parts of the reply; false if the lease is lost. */
 export async function noteSent(
   context: Context,
   { project, ticketId, leaseId }: ClaimedReply,
@@ -96,7 +96,7 @@ export async function noteSent(
   return (await sql.noteSent.all(context.hot, { project, ticketId, leaseId, parts })).length > 0;
 }
 
-/** Notes that the receiver has the reply. Does nothing when the lease is lost. */
+/** Records that the receiver has the reply. Has no effect if the lease is lost. */
 export async function settleDelivered(
   context: Context,
   { project, ticketId, leaseId, reply }: ClaimedReply,
@@ -104,7 +104,7 @@ export async function settleDelivered(
   await sql.delivered.run(context.hot, { project, ticketId, leaseId, seq: reply.seq, id: reply.id });
 }
 
-/** Gives the reply up, and says so on the ticket. Does nothing when the lease is lost. */
+/** Marks the reply as undeliverable, and records it on the ticket. Has no effect if the lease is lost. */
 export async function settleUndelivered(
   context: Context,
   claimed: ClaimedReply,
@@ -115,7 +115,7 @@ export async function settleUndelivered(
   await sql.undelivered.run(context.hot, { ...ids, reason, isDead });
 }
 
-/** Gives the lease back: the reply is tried again after `delayMs`, and this time counts as a try or not. */
+/** Releases the lease: the reply is retried after `delayMs`, and this attempt counts or not. */
 export async function giveBack(
   context: Context,
   { project, ticketId, leaseId }: ClaimedReply,
@@ -124,24 +124,27 @@ export async function giveBack(
   await sql.giveBack.run(context.hot, { project, ticketId, leaseId, delaySeconds: delayMs / 1_000, counts });
 }
 
-/** Gives a lease back that nothing is done with. */
+/** Releases a lease without an attempt. */
 export async function release(context: Context, { project, ticketId }: OutboxRef, leaseId: string): Promise<void> {
   await sql.release.run(context.hot, { project, ticketId, leaseId });
 }
 
-/** Conversations of a channel in which something is to be sent now and nobody does, those that wait longest first. */
+/**
+ * Returns conversations of a channel with a reply that is due and that no process is sending, those that wait longest
+ * first.
+ */
 export async function listDue(context: Context, channelId: ChannelId, limit: number): Promise<OutboxRef[]> {
   const rows = await sql.due.all<{ projectId: string; ticketId: string }>(context.hot, { channelId, limit });
   return rows.map((row) => ({ project: asProjectId(row.projectId), ticketId: row.ticketId }));
 }
 
-/** How long the reply of a channel that waits longest could have been sent, in milliseconds; 0 when none waits. */
+/** Returns the age in milliseconds of the oldest due reply of a channel; 0 if there is none. */
 export async function oldestDueMs(context: Context, channelId: ChannelId): Promise<number> {
   const row = await sql.oldestDueMs.one<{ age: number | null }>(context.hot, { channelId });
   return row?.age ?? 0;
 }
 
-/** Replies that were given up after five tries, of tickets that a project works on, newest first. */
+/** Returns replies that failed after five attempts, of tickets that a project works on, newest first. */
 export async function listDead(context: Context, project: ProjectId, limit: number): Promise<DeadReply[]> {
   const rows = await sql.listDead.all<{
     id: string;
@@ -164,8 +167,8 @@ export async function listDead(context: Context, project: ProjectId, limit: numb
 }
 
 /**
- * Adds a text to a conversation that answers nothing: it is sent after what waits there. Returns its id; null where
- * the project has no such conversation. Locks the chat.
+ * Adds a text to a conversation that is not a reply to a message, and is sent after the pending ones. Returns its id;
+ * null if the project has no such conversation. Locks the chat.
  */
 export function insertNotice(
   context: Context,
@@ -183,7 +186,7 @@ export function insertNotice(
   });
 }
 
-/** State of a reply; null where it is not there (any more). */
+/** Returns the state of a reply; null if it does not exist. */
 export async function findOutcome(
   context: Context,
   project: ProjectId,
@@ -197,8 +200,8 @@ export async function findOutcome(
 }
 
 /**
- * Has a reply that was given up sent again, in the name of `actor`; where, or null when the project works on no such
- * ticket.
+ * Sends an undeliverable reply again on behalf of `actor`. Returns its conversation, or null if the project works on no
+ * such ticket.
  */
 export async function sendAgain(
   context: Context,
@@ -214,22 +217,24 @@ export async function sendAgain(
   return row === null ? null : { project: asProjectId(row.projectId), ticketId: row.ticketId };
 }
 
-/** The message of a chat that is being answered, and what its answer says so far. */
+/** The message of a chat that is being answered, and the beginning of its answer. */
 export interface UnfinishedReply {
   messageId: string;
-  /** Null while nothing of it can be shown. */
+  /** Null while nothing can be shown. */
   text: string | null;
-  /** True when its reply will be collected from the buffer; else a call waits for it, or it goes by callback. */
+  /** True if its reply will be collected from the buffer; otherwise a call waits for it, or it is sent by callback. */
   isCollected: boolean;
 }
 
-/** What the text of a message's answer is, for the holder of the chat's lease. */
+/** The text of an unfinished answer, for the holder of the chat's lease. */
 export interface UnfinishedText extends LeaseRef {
   messageId: string;
   text: string;
 }
 
-/** A text that nobody has added to for so long is no longer being written, or comes again with its next piece. */
+/**
+ * A text that has not been updated for this time is no longer being written, or is written again with its next update.
+ */
 const KEPT_SECONDS = 60;
 
 const unfinishedSql = statements("messages/unfinished-replies", {
@@ -249,7 +254,7 @@ const writeBatched = batched<Context, UnfinishedText, boolean>(
     const written = new Set(rows.map((row) => row.messageId));
     return items.map((item) => written.has(item.messageId));
   },
-  // One at a time: leases are claimed and renewed on these connections, and go first.
+  // One at a time, since claims and renewals of leases on these connections have priority.
   { keyOf: (item) => item.ticketId, lanes: 1 },
 );
 
@@ -276,8 +281,8 @@ const findBatched = batched<Context, ChatRef, UnfinishedReply | null>(async (con
 });
 
 /**
- * Says what the answer to a message says so far; false when the lease is lost and nothing was written. Of one
- * message only the holder of the lease calls it, one call after the other. Concurrent calls share a statement.
+ * Saves the current text of an unfinished answer; false if the lease is lost and nothing was written. Only the holder
+ * of a message's lease calls this, one call at a time. Concurrent calls share a statement.
  */
 function writeUnfinished(
   context: Context,
@@ -287,12 +292,12 @@ function writeUnfinished(
   return writeBatched(context, { ...text, project });
 }
 
-/** The message of a chat that is being answered; null when none is. Concurrent calls share a read. */
+/** Returns the message of a chat that is being answered; null if there is none. Concurrent calls share a read. */
 function findUnfinished(context: Context, project: ProjectId, ticketId: string): Promise<UnfinishedReply | null> {
   return findBatched(context, { project, ticketId });
 }
 
-/** Forgets the texts that nobody adds to any more, of all projects. */
+/** Deletes texts that have not been updated for a while, of all projects. */
 async function removeIdleUnfinished(context: Context): Promise<void> {
   await unfinishedSql.removeIdle.run(context.leases);
 }

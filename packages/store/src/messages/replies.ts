@@ -6,7 +6,7 @@ import { IS_ALIVE } from "../platform/processes.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
-/** Where a reply item lies, and who wrote it. */
+/** Position and author of a reply item. */
 export interface ReplyPosition {
   id: string;
   ticketId: string;
@@ -16,36 +16,36 @@ export interface ReplyPosition {
   createdAt: Date;
 }
 
-/** A reply item as it lies in the store. */
+/** A stored reply item. */
 export type StoredReply =
   | (ReplyPosition & { type: "message"; text: string; markdown: boolean; sources: Source[] | null })
   | (ReplyPosition & { type: "attachment"; filename: string; mime: string; content: Buffer });
 
-/** What a waiting sync call finds: where its message is, and the replies to it. */
+/** State of a waiting sync call: that of its message, and the replies to it. */
 export interface CallOutcome {
   state: MessageState;
-  /** The later message whose reply, which a person has decided on, answers this one too; null for all others. */
+  /** The later message whose reply, after a person's decision, also answers this one; null for all others. */
   coveredBy: string | null;
   replies: StoredReply[];
 }
 
-/** One answer of the drain. */
+/** A response of the drain. */
 export interface DrainPage {
   replies: StoredReply[];
-  /** Place of the last reply that this answer covers, to be given back as `after`. */
+  /** Sequence number of the last reply in this response, to pass as `after`. */
   cursor: number;
-  /** True when more replies wait than this answer could hold. */
+  /** True if more replies are buffered than fit into this response. */
   more: boolean;
 }
 
-/** How much one drain answer may hold, and for how many days a reply stays in the buffer. */
+/** Maximum size of a drain response, and retention of replies in the buffer in days. */
 export interface DrainLimits {
   maxReplies: number;
   maxBytes: number;
   keptDays: number;
 }
 
-/** What has to be delivered through a channel: a range of places in a chat. */
+/** A range of sequence numbers in a chat whose replies have to be delivered through a channel. */
 export interface ReplyRange {
   project: ProjectId;
   ticketId: string;
@@ -53,7 +53,7 @@ export interface ReplyRange {
   toSeq: number;
 }
 
-/** Replies of one ticket with where they go. */
+/** Replies of one ticket with their address. */
 export interface OutgoingReplies {
   channelId: ChannelId;
   chatId: string;
@@ -77,30 +77,30 @@ export interface ReplyRow {
   content: Buffer | null;
 }
 
-/** What a reply item is made from, of replies `r`. */
+/** The columns of a reply item, from replies `r`. */
 export const REPLY_COLUMNS =
   "r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename, r.mime, r.content";
 
 /**
- * Nobody hands a reply over for so long: an answer that makes no progress is cut much earlier. What was taken and
- * forgotten, which should not happen, is free again then.
+ * No delivery takes this long: a response without progress is aborted much earlier. Claimed replies that were never
+ * released, which should not happen, are free again after this time.
  */
 const TAKEN_MINUTES = 30;
 
-/** SQL that is true when no call holds the message `m` open any more: it has ended, or its process is dead. */
+/** SQL that is true if no call waits for message `m`: it has ended, or its process has crashed. */
 export const IS_CALL_OVER = `(m.call_ended_at IS NOT NULL OR NOT EXISTS (
   SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))`;
 
-/** The reply has not been in the buffer for longer than it is kept there: `days` is an SQL expression. */
+/** SQL that is true while a reply's retention in the buffer has not ended: `days` is an SQL expression. */
 const isKept = (days: string) => `coalesce(r.undeliverable_at, r.created_at) > now() - make_interval(days => ${days})`;
 
 /**
- * What callers have received is written at once; while one statement is on its way, further notes gather for the next
- * one. Replies of different batches are never locked at the same time.
+ * Deliveries to callers are recorded at once; while one statement is running, further ones are batched. Replies of
+ * different batches are never locked at the same time.
  */
 const NOTES = { lanes: 1, maxItems: 1_000 };
 
-/** The message whose reply answers message `m` too, once that is committed: NULL for one that has its own. */
+/** The message whose committed reply also answers message `m`: NULL if `m` has its own reply. */
 export const COVERED_BY = "CASE WHEN m.state = 'answered' AND m.covered_by <> m.id THEN m.covered_by END";
 
 const sql = statements("messages/replies", {
@@ -224,9 +224,9 @@ function asPage(rows: (ReplyRow & { candidates: number; firstHidden?: number })[
 }
 
 /**
- * Reads where a message is and the replies to it, for the call of this process that waits for them; null when there
- * is no such message. They stay out of the buffer while the process of the call lives, until `endCall` says what
- * became of them. A call whose place another process has taken finds no replies. Concurrent calls share a read.
+ * Returns the state of a message and the replies to it, for the call of this process that waits for them; null if there
+ * is no such message. They stay out of the buffer while the process of the call runs, until `endCall` records its
+ * result. A call that another process has replaced finds no replies. Concurrent calls share a read.
  */
 export function readForCall(
   context: Context,
@@ -238,9 +238,9 @@ export function readForCall(
 }
 
 /**
- * Gives a sync call whose caller came back to the process of its new call: what is answered from now on is its own.
- * What is in the buffer already stays there until `takeForCall` takes it. A call that is not over after all (its
- * process was counted as dead for a moment) keeps its place.
+ * Moves a sync call whose caller has returned to the process of its new call: later replies belong to that one.
+ * Buffered replies remain in the buffer until `takeForCall` claims them. A call that has not ended after all (its
+ * process was considered crashed for a moment) is unchanged.
  */
 export async function reopenCall(
   context: Context,
@@ -252,11 +252,11 @@ export async function reopenCall(
 }
 
 /**
- * What a call finds whose message was sent before: its state (`received` as long as another call waits for it), and
- * the replies to it that nobody has, which are taken for this call; by the same id they are had again.
- * `endAnsweredCall`, or `endCall` and `release`, follow. Null when there is no such message.
+ * Returns the state of a message that was sent before (`received` while another call waits for it), and claims the
+ * replies to it that were not handed over, for this call; repeated with the same id, it returns them again.
+ * `endAnsweredCall`, or `endCall` and `release`, must follow. Null if there is no such message.
  */
-// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
+// oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
 export async function takeForCall(
   context: Context,
   project: ProjectId,
@@ -280,9 +280,9 @@ export async function takeForCall(
 }
 
 /**
- * The replies that the call of a message has handed over, as far as it can know: for its caller who comes again and
- * says that it has not got them. None that a reader of the drain has got. Null while somebody is about to hand one
- * over: what comes of that is known a moment later.
+ * Returns the replies that the call of a message has handed over, as far as it knows, for a caller who returns and
+ * reports that it did not receive them; without those that a reader of the drain has received. Null while one is being
+ * handed over: the result is known a moment later.
  */
 export async function listHandedOver(
   context: Context,
@@ -293,10 +293,7 @@ export async function listHandedOver(
   return rows.every((row) => row.isDelivered) ? rows.map(asReply) : null;
 }
 
-/**
- * Ends a sync call without an answer: its replies go to the buffer, from the moment on when this resolves. Safe to
- * repeat.
- */
+/** Ends a sync call without a response: its replies are in the buffer when this resolves. Safe to repeat. */
 export function endCall(context: Context, project: ProjectId, messageId: string): Promise<void> {
   return endCallBatched(context, { project, messageId, delivered: [] });
 }
@@ -312,8 +309,8 @@ export function endAnsweredCall(
 }
 
 /**
- * Ends a sync call that went on with an earlier one, and whose caller has these replies. What it had taken from the
- * buffer, it has handed over from now on: `listHandedOver` finds it. Safe to repeat.
+ * Ends a sync call that resumed an earlier one, and whose caller has these replies. Replies that it claimed from the
+ * buffer count as handed over by it: `listHandedOver` finds them. Safe to repeat.
  */
 export async function endResumedCall(
   context: Context,
@@ -324,8 +321,8 @@ export async function endResumedCall(
   await sql.endResumedCall.run(context.hot, { project, messageId, delivered });
 }
 
-/** Takes the oldest buffered replies of a chat, for an answer that `confirm` or `release` follows. */
-// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
+/** Claims the oldest buffered replies of a chat; `confirm` or `release` must follow. */
+// oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
 export async function takeFromBuffer(
   context: Context,
   project: ProjectId,
@@ -347,8 +344,8 @@ export async function takeFromBuffer(
   return asPage(rows, 0);
 }
 
-/** Reads the buffered replies of a chat after a place, and takes nothing. */
-// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
+/** Reads the buffered replies of a chat after a sequence number, without claiming them. */
+// oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
 export async function readBuffer(
   context: Context,
   project: ProjectId,
@@ -371,8 +368,8 @@ export async function readBuffer(
 }
 
 /**
- * The caller has every buffered reply up to this place: they leave the buffer. False, and nothing happens, when the
- * chat has not come to this place yet; true for a chat that nobody knows.
+ * Acknowledges all buffered replies up to this sequence number: they leave the buffer. Returns false, without changes,
+ * if the chat has not reached it; true for an unknown chat.
  */
 export async function acknowledge(
   context: Context,
@@ -384,20 +381,22 @@ export async function acknowledge(
   return row?.isKnown ?? true;
 }
 
-/** The receiver has this reply. Concurrent calls share a statement. Safe to repeat. */
+/** Records that the receiver has this reply. Concurrent calls share a statement. Safe to repeat. */
 export function confirm(context: Context, project: ProjectId, id: string): Promise<void> {
   return confirmBatched(context, { project, id });
 }
 
 /**
- * Whatever was taken by this id and not handed over goes back to the buffer, also where the store broke off and
- * nobody knows what was taken. Safe to repeat.
+ * Releases replies that were claimed with this id and not handed over, also if the result of the claim was lost. Safe to
+ * repeat.
  */
 export async function release(context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> {
   await sql.release.run(context.hot, { project, ticketId, takeId });
 }
 
-/** The undelivered replies of a range with where they go; null when there are none. Concurrent calls share a read. */
+/**
+ * Returns the undelivered replies of a range with their address; null if there are none. Concurrent calls share a read.
+ */
 export function readRange(
   context: Context,
   project: ProjectId,
@@ -406,7 +405,7 @@ export function readRange(
   return readRangeBatched(context, { project, ...range });
 }
 
-/** A reply item from its row. */
+/** Converts a row to a reply item. */
 export function asReply(row: ReplyRow): StoredReply {
   const position = {
     id: row.id,

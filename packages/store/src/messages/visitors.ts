@@ -8,40 +8,40 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** Reserved ids that one step of the sweeper goes through. */
+/** Reserved ids per step of the sweeper. */
 const SWEEP_PAGE = 500;
 
-/** The message that a client's id stands for; `seq` is null while it is not committed. */
+/** The message of a client-supplied id; `seq` is null until it is committed. */
 export interface ReservedMessage {
   messageId: string;
   seq: number | null;
 }
 
-/** A reply that a browser has received: which message it answers, if any. */
+/** A reply that a browser has received, and the message that it answers, if any. */
 export interface ConfirmedReply {
   inReplyTo: string | null;
 }
 
-/** Places of a chat that follow each other: those after `after`, up to `upTo`. */
+/** A range of sequence numbers in a chat: after `after`, up to `upTo`. */
 export interface SeqRange {
   after: number;
   upTo: number;
 }
 
-/** How a visitor's conversation stands. */
+/** State of a visitor's conversation. */
 export interface ChatView {
-  /** Place of the newest message or reply; 0 in a chat that is not there yet. */
+  /** Sequence number of the newest message or reply; 0 in a chat that does not exist yet. */
   lastSeq: number;
-  /** Public name of the operator who is writing, empty for one without; null when none is. */
+  /** Public name of the operator who is typing, empty for one without a name; null if none is. */
   writer: string | null;
-  /** The message that is being answered; null when none is. */
+  /** The message that is being answered; null if there is none. */
   pending: { messageId: string; text: string | null } | null;
   state: "open" | "waiting" | "done";
-  /** The score that the visitor gave, 1 to 5; null while none. */
+  /** The visitor's score, 1 to 5; null without one. */
   rating: number | null;
 }
 
-/** Something that was said in a chat, as its visitor may see it. */
+/** An entry of a chat, as its visitor may see it. */
 export type ChatEntry =
   | {
       kind: "message";
@@ -58,7 +58,7 @@ export type ChatEntry =
       seq: number;
       createdAt: Date;
       author: ReplyAuthor;
-      /** What visitors see of the operator or agent who wrote it; empty if there is nothing. */
+      /** Public name of its author, an operator or agent; empty without one. */
       authorName: string;
       authorPicture: string;
       inReplyTo: string | null;
@@ -134,7 +134,7 @@ const confirmBatched = batched<Db, HandedOver, ConfirmedReply[]>(
     }
     return items.map(({ ticketId }) => {
       const confirmed = byTicket.get(ticketId) ?? [];
-      // Two calls for one chat in one batch: the first one has confirmed what both have shown.
+      // Two calls for one chat in one batch: the first one has confirmed the replies of both.
       byTicket.delete(ticketId);
       return confirmed;
     });
@@ -143,8 +143,8 @@ const confirmBatched = batched<Db, HandedOver, ConfirmedReply[]>(
 );
 
 /**
- * The message that a client's id stands for in a chat: reserved by the first call, the same for every later one, on
- * every replica. `seq` is there once it is committed.
+ * Returns the message of a client-supplied id in a chat: the first call reserves it, and later ones get the same on
+ * every replica. `seq` is set once it is committed.
  */
 export async function reserve(
   db: Db,
@@ -162,13 +162,16 @@ export async function reserve(
   return row;
 }
 
-/** Removes some of the ids of all projects whose message has not come within a day. True when there may be more. */
+/**
+ * Deletes some reserved ids of all projects whose message was not committed within a day. Returns true if there may be
+ * more.
+ */
 export async function removeReserved(db: Db): Promise<boolean> {
   const row = await sql.sweep.one<{ seen: number }>(db);
   return row?.seen === SWEEP_PAGE;
 }
 
-/** How chats stand, in the order of the question; of one that is not there yet: empty and open. */
+/** Returns the state of chats, in the given order; a chat that does not exist yet is empty and open. */
 export async function readChatViews(
   db: Db,
   chats: readonly { project: ProjectId; ticketId: string }[],
@@ -199,8 +202,8 @@ export async function readChatViews(
   );
 }
 
-/** What was said in a chat after a place, oldest first, at most `limit`. */
-// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
+/** Returns the entries of a chat after a sequence number, oldest first, at most `limit`. */
+// oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
 export async function listAfter(
   db: Db,
   project: ProjectId,
@@ -212,12 +215,12 @@ export async function listAfter(
   return rows.map(asEntry);
 }
 
-/** A conversation of a visitor, as a list shows it. */
+/** A conversation of a visitor, for a list. */
 export interface ChatSummary {
-  /** Its position in the list of tickets that was asked about; the first is 1. */
+  /** Its position in the list of tickets of the call; the first is 1. */
   place: number;
   createdAt: Date;
-  /** Who wrote last. */
+  /** Author of the last entry. */
   author: "visitor" | ReplyAuthor;
   /** Beginning of the last text, or the name of a file. */
   text: string;
@@ -226,26 +229,26 @@ export interface ChatSummary {
   isUnread: boolean;
 }
 
-/** Those of these conversations in which something was said, the newest first. */
+/** Returns those of these conversations that have entries, newest first. */
 export const listChats = (db: Db, project: ProjectId, ticketIds: readonly string[]) =>
   sql.listChats.all<ChatSummary>(db, { project, ticketIds });
 
 /**
- * Notes that the replies of some places were handed over, and returns those of which that was not known. Many calls
+ * Records that the replies of a range were delivered, and returns those that were not recorded before. Concurrent calls
  * share a statement. Safe to repeat.
  */
 export function confirm(db: Db, project: ProjectId, ticketId: string, positions: SeqRange): Promise<ConfirmedReply[]> {
   return confirmBatched(db, { project, ticketId, ...positions });
 }
 
-/** Notes up to where a visitor has read; what is not there yet is not read, and a place never goes back. */
+/** Records the position up to which a visitor has read; limited to existing entries, and never moves backwards. */
 export async function noteRead(db: Db, project: ProjectId, ticketId: string, seq: number): Promise<void> {
   await sql.readUpTo.run(db, { project, ticketId, seq });
 }
 
 /**
- * Keeps how satisfied a visitor is, in place of what was said before, with an event on the ticket. Returns whether the score
- * is another one than before; null when the conversation has no ticket yet.
+ * Stores the rating of a visitor, replacing an earlier one, with an event on the ticket. Returns whether the score differs
+ * from the one before; null if the conversation has no ticket yet.
  */
 export async function rate(
   db: Db,

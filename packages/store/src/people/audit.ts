@@ -6,9 +6,9 @@ import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** Who did what, and with which result. Holds no secret and nothing that a customer has written. */
+/** An audited action with its actor and result. Contains no secrets and no texts of customers. */
 export interface NewAuditEvent {
-  /** The kind and id of who asked; `anonymous` without a valid key. */
+  /** Kind and id of the actor; `anonymous` without a valid key. */
   actor: string;
   /** Resource and verb, as in `agents.create`. */
   action: string;
@@ -16,11 +16,11 @@ export interface NewAuditEvent {
   project: { id: ProjectId; name: string } | null;
   /** `ok`, or the code of the error. */
   result: string;
-  /** Kept as it is where it is a UUID; of another one only a hash is. */
+  /** Stored as it is if it is a UUID; otherwise only its hash. */
   requestId: string | null;
-  /** How many times, where one row stands for many; once where absent. */
+  /** Number of occurrences, if one row stands for many; 1 if absent. */
   count?: number;
-  /** The network that it came from, never the address. */
+  /** Network of the client, never the address. */
   network?: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface AuditEvent {
   network: string | null;
 }
 
-/** Which rows are asked for; what is left out, or undefined, does not matter. */
+/** Filter of rows; omitted or undefined fields match all. */
 export interface AuditFilter {
   /** Rows of one project, by its id or by a name that it had. */
   project?: { id: ProjectId } | { name: string } | undefined;
@@ -53,7 +53,7 @@ export interface AuditFilter {
   to?: Date | undefined;
 }
 
-/** A place in the chain: the day (`YYYY-MM-DD`, UTC), the number in it, and the hash of the row there. */
+/** A position in the chain: the day (`YYYY-MM-DD`, UTC), the number of the row in it, and its hash. */
 export interface AuditPosition {
   day: string;
   number: number;
@@ -61,53 +61,53 @@ export interface AuditPosition {
   hash: string;
 }
 
-/** How the chain can be broken. */
+/** Kinds of damage to the chain. */
 export type AuditProblemKind =
-  /** The row has not the hash that follows from its values and the row before. */
+  /** The row's hash does not match its values and the previous row. */
   | "changed"
-  /** There is no row of this number, though there are later ones in the day. */
+  /** The row with this number is missing, although the day has later ones. */
   | "missing"
-  /** The first row of a day does not follow from the last one before: rows were cut off there, or it was changed. */
+  /** The first row of a day does not match the last one before: rows between them were deleted, or it was changed. */
   | "unlinked"
-  /** The chain has been longer. */
+  /** Rows at the end of the chain are missing. */
   | "truncated"
   /** There are rows after the end of the chain. */
   | "added"
-  /** The row that was reported earlier is another one now, or gone. */
+  /** The row that was reported earlier was changed or deleted. */
   | "unexpected";
 
-/** Where the chain is broken. */
+/** The first damage to the chain. */
 export interface AuditProblem {
   kind: AuditProblemKind;
   day: string;
   number: number;
-  /** Id of the row at which it shows; null where a row is not there. */
+  /** Id of the affected row; null if the row is missing. */
   id: string | null;
 }
 
-/** What of the chain is to be checked. Days are `YYYY-MM-DD` in UTC. */
+/** Part of the chain to check. Days are `YYYY-MM-DD` in UTC. */
 export interface AuditRange {
-  /** The first day; from the first row on where absent. */
+  /** First day; from the first row if absent. */
   from?: string | undefined;
-  /** The last day; to the end where absent. */
+  /** Last day; to the end if absent. */
   to?: string | undefined;
-  /** In the place of `from`: the check continues after this row, which must be there and the same. */
+  /** In place of `from`: the check continues after this row, which must exist unchanged. */
   after?: AuditPosition | undefined;
-  /** Rows to check at most; all where absent. */
+  /** Maximum of rows to check; all if absent. */
   maxRows?: number | undefined;
-  /** A place that was reported earlier: its row must still be there and the same. */
+  /** A position that was reported earlier: its row must exist unchanged. */
   expect?: AuditPosition | undefined;
 }
 
 /** Result of a check of the chain. */
 export interface AuditCheck {
-  /** The first place where the chain is broken; null when it is whole. */
+  /** The first damage; null if the chain is intact. */
   fault: AuditProblem | null;
-  /** Rows that were found right. */
+  /** Number of valid rows. */
   rows: number;
-  /** True when it ended before all rows were checked, since there are more than it may check. */
+  /** True if the check ended at `maxRows`, and there are more. */
   isPartial: boolean;
-  /** The last of them; null when there was none. */
+  /** The last of them; null if there was none. */
   head: AuditPosition | null;
 }
 
@@ -125,17 +125,17 @@ interface ChainRow extends AuditEvent {
   hash: Buffer;
 }
 
-/** Before the first row. */
+/** The position before the first row. */
 const GENESIS = { day: "1970-01-01", number: 0, hash: Buffer.alloc(0) };
-/** Rows that a check reads at a time. */
+/** Rows per read of a check. */
 const CHECK_PAGE = 1_000;
 
-/** What the hash of a row is made of, in this order. */
+/** The input of a row's hash, in this order. */
 type HashedValues = readonly (string | number | null)[];
 
 const sql = statements("people/audit");
 
-/** The hash of a row: of the one before it, and of every value of its own as JSON. */
+/** Returns the hash of a row: over the previous hash, and all its own values as JSON. */
 function hashOf(previous: Buffer, values: HashedValues): Buffer {
   return createHash("sha256").update(previous).update(JSON.stringify(values)).digest();
 }
@@ -146,7 +146,9 @@ function valuesOf(row: Omit<ChainRow, "hash">): HashedValues {
   return [...values, count, network];
 }
 
-/** No row of this time or a later one has an id before this one: ids begin with the time in milliseconds (RFC 9562). */
+/**
+ * Returns an id that is not after any row of this time or later: ids begin with the time in milliseconds (RFC 9562).
+ */
 function firstIdAt(time: Date): string {
   const hex = Math.max(0, time.getTime()).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
@@ -158,11 +160,11 @@ const asPosition = ({ day, number, hash }: Pick<HeadRow, "day" | "number" | "has
   hash: hash.toString("hex"),
 });
 
-/** True when one place comes before another one. */
+/** Returns true if one position is before another one. */
 const isBefore = (one: { day: string; number: number }, other: { day: string; number: number }) =>
   one.day < other.day || (one.day === other.day && one.number < other.number);
 
-/** What is wrong with a row after the one before it; null for nothing. */
+/** Returns what is wrong with a row after the one before it; null if nothing is. */
 function errorOf(last: Pick<HeadRow, "day" | "number" | "hash">, row: ChainRow): AuditProblem | null {
   const { day, id } = row;
   const isSameDay = day === last.day;
@@ -175,17 +177,17 @@ function errorOf(last: Pick<HeadRow, "day" | "number" | "hash">, row: ChainRow):
 const REQUEST_HASH_CHARS = 16;
 
 /**
- * What is kept of the id of a request: a UUID as it is; of anything else, which a caller has made up and may be a key
- * or a name, a hash by which it is found again.
+ * Returns the stored form of a request id: a UUID as it is; otherwise a hash, by which it can be found, since a caller
+ * may send a key or a name.
  */
 function requestIdOf(text: string | null): string | null {
   if (text === null || isUuid(text)) return text;
   return createHash("sha256").update(text).digest("hex").slice(0, REQUEST_HASH_CHARS);
 }
 
-/** Continues the chain by these events, all at one time. */
+/** Appends these events to the chain, all with one time. */
 function chain(head: HeadRow, now: Date, events: readonly NewAuditEvent[]): ChainRow[] {
-  // A clock that was set back must not put rows before those that are there.
+  // If the clock was set back, rows must not be sorted before existing ones.
   const at = now > head.at ? now : head.at;
   const day = at.toISOString().slice(0, 10);
   let { hash: previous } = head;
@@ -193,7 +195,7 @@ function chain(head: HeadRow, now: Date, events: readonly NewAuditEvent[]): Chai
   return events.map(({ actor, action, object, project, result, requestId, count = 1, network = null }) => {
     number++;
     const row = {
-      // The number as sequence makes ids sort as the chain does, whichever process has made them.
+      // With the number as sequence, ids sort as the chain does, whichever process creates them.
       id: v7({ msecs: at.getTime(), seq: number }),
       day,
       number,
@@ -254,18 +256,18 @@ async function readHead(db: Db): Promise<HeadRow> {
   return head ?? { ...GENESIS, at: new Date(0) };
 }
 
-/** The next rows of the chain after a place. */
+/** Returns the next rows of the chain after a position. */
 function readAfter(db: Db, { day, number }: { day: string; number: number }): Promise<ChainRow[]> {
   return sql.readAfter.all<ChainRow>(db, { day, number, checkPage: CHECK_PAGE });
 }
 
-/** The hash of the row at a place, in hexadecimal; null where there is none. */
+/** Returns the hash of the row at a position, in hexadecimal; null if there is none. */
 async function findHash(db: Db, { day, number }: AuditPosition): Promise<string | null> {
   const row = await sql.findHash.one<{ hash: Buffer }>(db, { day, number });
   return row?.hash.toString("hex") ?? null;
 }
 
-/** The last place before a day; that before the first row where there is none. */
+/** Returns the last position before a day; if there is none, that before the first row. */
 async function findBefore(db: Db, day: string | undefined): Promise<Pick<HeadRow, "day" | "number" | "hash">> {
   if (day === undefined) return GENESIS;
   const row = await sql.findBefore.one<Pick<HeadRow, "day" | "number" | "hash">>(db, { day });
@@ -273,12 +275,11 @@ async function findBefore(db: Db, day: string | undefined): Promise<Pick<HeadRow
 }
 
 /**
- * Adds an event at the end of the chain. What is added at once shares a transaction; processes wait for each other for
- * as long as one takes.
+ * Appends an event to the chain. Concurrent calls share a transaction; processes wait for each other's transactions.
  */
 export const append = batched<Db, NewAuditEvent, void>(appendAll, { lanes: 1 });
 
-/** Rows, newest first: those before the one with the id `before`, and as the filter says. */
+/** Returns rows, newest first: those before the row with id `before` that match the filter. */
 export async function listPage(
   db: Db,
   filter: AuditFilter,
@@ -314,9 +315,9 @@ export async function findNames(
 }
 
 /**
- * Checks the chain row by row, in constant memory: from the first row of the day `from` on, which has to follow from
- * the one before it, to the last row of the day `to`, from which the one after it has to follow. Rows may be added
- * meanwhile. Ends at the first fault, and after `maxRows`.
+ * Checks the chain row by row, in constant memory: from the first row of the day `from`, which must match the row
+ * before it, to the last row of the day `to`, which the next row must match. Rows may be added in the meantime. Ends at
+ * the first damage, and after `maxRows`.
  */
 export async function check(
   db: Db,
@@ -336,13 +337,13 @@ export async function check(
     }
   }
   for (;;) {
-    // Rows and head are committed together, so the rows that are read after the head reach it at least.
+    // Rows and head are committed together, so the rows that are read after the head include it.
     const head = await readHead(db);
     const page = await readAfter(db, last);
     for (const row of page) {
       const error = errorOf(last, row);
       if (error !== null || (to !== undefined && row.day > to)) return outcome(error);
-      // One row more than are checked tells that there are more.
+      // One extra row shows whether there are more.
       if (rows === maxRows) return { ...outcome(null), isPartial: true };
       last = row;
       rows++;

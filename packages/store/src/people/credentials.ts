@@ -10,21 +10,21 @@ const keySql = statements("people/api-keys");
 export interface ApiKeyRecord {
   id: string;
   name: string;
-  /** First characters of the key, so that people can tell keys apart. */
+  /** First characters of the key, by which people recognize it. */
   prefix: string;
   scopes: Scope[];
-  /** The project that it is bound to; null for an administrator's key. */
+  /** Its project; null for an administrator's key. */
   project: ProjectId | null;
   createdAt: Date;
   createdBy: string;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
   revokedAt: Date | null;
-  /** Requests a minute from one address; null for no limit, undefined for the default of the service. */
+  /** Requests per minute and address; null for no limit, undefined for the default. */
   rateLimit: number | null | undefined;
 }
 
-/** What a new key record needs. */
+/** Fields of a new key. */
 export interface NewApiKey {
   name: string;
   prefix: string;
@@ -33,29 +33,29 @@ export interface NewApiKey {
   project: ProjectId | null;
   createdBy: string;
   expiresAt: Date | null;
-  /** As in the record; the default of the service where absent. */
+  /** As in the record; the default if absent. */
   rateLimit?: number | null | undefined;
 }
 
-/** A key with the name of the project that it is bound to, as people see it. */
+/** A key with the name of its project, for display. */
 export interface NamedApiKey extends ApiKeyRecord {
   projectName: string | null;
 }
 
-/** NULL is the default of the service, 0 is no limit. */
+/** NULL is the default, 0 is no limit. */
 type KeyRow<Key extends ApiKeyRecord> = Omit<Key, "rateLimit"> & { rateLimit: number | null };
 
 function asApiKey<Key extends ApiKeyRecord>(row: KeyRow<Key>): Key {
   return { ...row, rateLimit: row.rateLimit === 0 ? null : (row.rateLimit ?? undefined) } as Key;
 }
 
-/** The live key with this SHA-256 (not revoked, not expired), or null. */
+/** Returns the valid key with this SHA-256 (not revoked, not expired), or null. */
 async function findLiveByHash(db: Db, hash: Buffer): Promise<ApiKeyRecord | null> {
   const row = await keySql.findLiveByHash.one<KeyRow<ApiKeyRecord>>(db, { hash });
   return row === null ? null : asApiKey<ApiKeyRecord>(row);
 }
 
-/** Adds a key; null when a live key with this hash exists. */
+/** Inserts a key; null if a valid key with this hash exists. */
 async function insertKey(db: Db, key: NewApiKey): Promise<ApiKeyRecord | null> {
   const rows = await db.transaction(async (tx) => {
     await keySql.insert.run(tx, { hash: key.hash });
@@ -75,16 +75,16 @@ async function insertKey(db: Db, key: NewApiKey): Promise<ApiKeyRecord | null> {
   return row === undefined ? null : asApiKey<ApiKeyRecord>(row);
 }
 
-/** The key with this id, whether it lives or not, or null. */
+/** Returns the key with this id, valid or not, or null. */
 async function findKey(db: Db, id: string): Promise<NamedApiKey | null> {
   const row = await keySql.find.one<KeyRow<NamedApiKey>>(db, { id });
   return row === null ? null : asApiKey<NamedApiKey>(row);
 }
 
 /**
- * Keys of all projects, live or not, newest first: those made before the key with the id `before`, and with `q` in
- * the name (in any case) or at the beginning of the prefix. Ids sort by time, so that a page stays where it is
- * whatever is added.
+ * Returns keys of all projects, valid or not, newest first: those created before the key with id `before`, and with `q`
+ * in the name (in any case) or at the start of the prefix. Ids sort by time, so that pages do not shift when keys are
+ * added.
  */
 async function listKeyPage(db: Db, { limit, before, q }: PageQuery): Promise<NamedApiKey[]> {
   const rows = await keySql.listPage.all<KeyRow<NamedApiKey>>(db, { limit, before, q });
@@ -92,9 +92,9 @@ async function listKeyPage(db: Db, { limit, before, q }: PageQuery): Promise<Nam
 }
 
 /**
- * Makes another key with the name, scopes, project, limit and expiry of a live one, which ends after
- * `overlapSeconds`, or is revoked when that is 0. Null when there is no such live key. Locks the row of the old key,
- * so that nobody revokes it in between.
+ * Creates another key with the name, scopes, project, limit and expiry of a valid one, which expires after
+ * `overlapSeconds`, or is revoked if that is 0. Null if there is no such valid key. Locks the row of the old key
+ * against a concurrent revocation.
  */
 async function rotateKey(
   db: Db,
@@ -113,28 +113,28 @@ async function rotateKey(
   return row === null ? null : asApiKey<NamedApiKey>(row);
 }
 
-/** The live keys that one maker has made, newest first. */
+/** Returns the valid keys that one creator has created, newest first. */
 async function listLiveCreatedBy(db: Db, createdBy: string): Promise<ApiKeyRecord[]> {
   const rows = await keySql.listLiveCreatedBy.all<KeyRow<ApiKeyRecord>>(db, { createdBy });
   return rows.map(asApiKey<ApiKeyRecord>);
 }
 
-/** True when there is a live administrator's key that none of these has made. */
+/** Returns true if there is a valid administrator key that none of these creators has created. */
 const hasLiveAdminBeside = (db: Db, makers: string[]) => keySql.hasLiveAdminBeside.any(db, { makers });
 
-/** Revokes a key; false when there is no such live key. */
+/** Revokes a key; false if there is no such valid key. */
 const revokeKey = (db: Db, id: string) => keySql.revoke.any(db, { id });
 
-/** Revokes what a maker has made except the key with this hash; returns how many. */
+/** Revokes all keys of a creator except the one with this hash; returns how many. */
 const revokeOthersOf = (db: Db, createdBy: string, hash: Buffer) => keySql.revokeOthersOf.run(db, { createdBy, hash });
 
-/** Notes that keys were used, to the minute. */
+/** Records the last use of keys, to the minute. */
 async function touchKey(db: Db, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   await keySql.touch.run(db, { ids });
 }
 
-/** Somebody who is signed in, in one browser. */
+/** A session of an operator in one browser. */
 export interface SessionRecord {
   id: string;
   operatorId: string;
@@ -142,18 +142,18 @@ export interface SessionRecord {
   lastUsedAt: Date;
 }
 
-/** How long a session may last. */
+/** Maximum durations of a session. */
 export interface SessionLimits {
-  /** Since it was last used. */
+  /** Since its last use. */
   idleSeconds: number;
   /** Since the sign-in. */
   totalSeconds: number;
 }
 
-/** Sessions of one operator at most: the oldest ends where another one begins. */
+/** Maximum of sessions of one operator: the oldest one ends when another one starts. */
 const MAX_SESSIONS = 50;
 
-/** Begins a session; null when the operator may not sign in (any more). Ends those that are over. */
+/** Starts a session; null if the operator may not sign in. Deletes expired ones. */
 async function insertSession(
   db: Db,
   operatorId: string,
@@ -168,47 +168,47 @@ async function insertSession(
   });
 }
 
-/** The session with this SHA-256 as long as it is live and its operator may sign in, or null. */
+/** Returns the session with this SHA-256 if it is valid and its operator may sign in, or null. */
 const findLiveSession = (db: Db, hash: Buffer, { idleSeconds, totalSeconds }: SessionLimits) =>
   signInSql.findLive.one<SessionRecord>(db, { hash, totalSeconds, idleSeconds });
 
-/** Notes that sessions were used just now, and their operators seen. */
+/** Records the use of sessions and the last activity of their operators. */
 const touchSession = (db: Db, ids: readonly string[]) => signInSql.touch.exec(db, { ids });
 
 /** Ends a session. */
 const removeSession = (db: Db, id: string) => signInSql.removeSession.exec(db, { id });
 
-/** Ends the session with this SHA-256, where there is one. */
+/** Ends the session with this SHA-256, if there is one. */
 const removeSessionByHash = (db: Db, hash: Buffer) => signInSql.removeByHash.exec(db, { hash });
 
-/** Ends all sessions of an operator and their push notifications; returns how many sessions there were. */
+/** Ends all sessions of an operator and their push subscriptions; returns the number of sessions. */
 const removeSessionsOf = (db: Db, operatorId: string) => signInSql.removeOf.run(db, { operatorId });
 
 const signInSql = statements("people/operator-sign-in");
 
-/** What a link is for: an operator who chooses a password, or (null) the first administrator. */
+/** Purpose of a link: an operator who sets a password, or (null) the first administrator. */
 export interface LinkRecord {
   operatorId: string | null;
   expiresAt: Date;
 }
 
-/** Number of the advisory lock of a process that makes the first administrator; nothing else of ours takes it. */
+/** Number of the advisory lock for creating the first administrator; used for nothing else. */
 const FIRST_LOCK = 7_305_417;
 
-/** True while nobody has a password with which to sign in. */
+/** Returns true while no operator can sign in with a password. */
 async function isFirstMissing(db: Db): Promise<boolean> {
   const row = await signInSql.hasAdministrator.one<{ has: boolean }>(db);
   return row?.has === false;
 }
 
-/** Makes a link, in the place of an earlier one for the same. */
+/** Creates a link, which replaces an earlier one for the same operator. */
 async function putLink(db: Db, operatorId: string | null, hash: Buffer, lifetimeSeconds: number): Promise<LinkRecord> {
   const row = await signInSql.putLink.one<LinkRecord>(db, { id: newId(), operatorId, hash, lifetimeSeconds });
   if (row === null) throw new Error("a stored link was not found");
   return row;
 }
 
-/** The link with this SHA-256, as long as it can be used, or null. */
+/** Returns the link with this SHA-256 if it is valid, or null. */
 async function findLink(db: Db, hash: Buffer): Promise<LinkRecord | null> {
   const row = await signInSql.findLink.one<LinkRecord>(db, { hash });
   if (row === null) return null;
@@ -217,8 +217,8 @@ async function findLink(db: Db, hash: Buffer): Promise<LinkRecord | null> {
 }
 
 /**
- * Uses a link up for an operator's password: sets it, and ends the operator's sessions. Returns the operator's id;
- * null when the link is none, or was used meanwhile. Of two at once, one gets it.
+ * Consumes a link for setting an operator's password: sets it, and ends the operator's sessions. Returns the operator's
+ * id; null if the link is invalid or was used in the meantime. Of two concurrent calls, one succeeds.
  */
 const usePassword = (db: Db, hash: Buffer, passwordHash: string): Promise<string | null> =>
   db.transaction(async (tx) => {
@@ -231,8 +231,8 @@ const usePassword = (db: Db, hash: Buffer, passwordHash: string): Promise<string
   });
 
 /**
- * Uses the link of the first administrator up: true when `make` may continue, which it does before anybody else can.
- * False when the link is none, was used meanwhile, or somebody has a password by now.
+ * Consumes the link of the first administrator and creates that operator, before any other call can. Returns the
+ * operator's id; null if the link is invalid or was used in the meantime, or if an operator has a password already.
  */
 const useFirst = (
   db: Db,

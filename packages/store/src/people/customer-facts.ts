@@ -4,7 +4,7 @@ import { LIMITS, UPDATES_CHANNEL, isEmailAddress, isIssueChat, profileOf, safeLi
 import type { ChannelId, CustomerAttributes, IdentityKind } from "@svc/contracts";
 import type { ProjectId } from "../ids.ts";
 
-/** What a channel knows a customer by; no two customers of a project have the same. */
+/** An identity of a customer in a channel; unique in a project. */
 export interface CustomerIdentity {
   kind: IdentityKind;
   value: string;
@@ -22,14 +22,14 @@ export interface CustomerRecord {
   timeZone: string | null;
   externalId: string | null;
   attributes: CustomerAttributes;
-  /** Facts that a person has set: what channels say later does not replace them. */
+  /** Fields that an operator has set: later values of channels do not replace them. */
   edited: string[];
   firstSeenAt: Date;
   /** At most `SEEN_STEP_MS` behind the newest message. */
   lastSeenAt: Date;
-  /** True if messages of the customer get no answer: their tickets become spam. */
+  /** True if messages of the customer are not answered: their tickets become spam. */
   isBlocked: boolean;
-  /** Since when the customer gets no emails; null: they are sent where the project sends any. */
+  /** Time since which the customer gets no emails; null if they are sent, if the project sends any. */
   unsubscribedAt: Date | null;
   version: number;
   identities: CustomerIdentity[];
@@ -53,7 +53,7 @@ export interface DetailedCustomer extends CustomerRecord {
 /** Facts that channels state and people set. */
 export const FACTS = ["name", "email", "phone", "language", "timeZone", "externalId"] as const;
 
-/** What a ticket says of its customer, in the project that received it. */
+/** What a ticket contains about its customer, in the project that received it. */
 export interface TicketPerson {
   ticketId: string;
   project: ProjectId;
@@ -63,29 +63,29 @@ export interface TicketPerson {
   language: string | null;
   channelMeta: Record<string, unknown>;
   createdAt: Date;
-  /** Of the ticket, in microseconds: one that was erased and started again has the same id. */
+  /** Creation time of the ticket, in microseconds: a ticket that was erased and reopened has the same id. */
   createdUs: number;
-  /** When its newest message came in; null if there is none any more. */
+  /** Time of its newest message; null if none exists. */
   seenAt: Date | null;
 }
 
-/** A message that comes sooner after the one before changes nothing, so that a busy chat costs no writes. */
+/** A message within this time after the last recorded one changes nothing, so that a busy chat costs no writes. */
 const SEEN_STEP_MS = 60_000;
 
-/** Identities that somebody vouches for: the holder of a key, a signature, or Telegram. */
+/** Verified identities: by the holder of a key, a signature, or Telegram. */
 const STRONG: ReadonlySet<IdentityKind> = new Set(["user", "email", "telegram"]);
 
-/** Returns true if the person is known by more than a browser or a chat. */
+/** Returns true if the person has an identity other than a browser or a chat. */
 export const isKnown = ({ identities }: { identities: readonly CustomerIdentity[] }): boolean =>
   identities.some(({ kind }) => STRONG.has(kind));
 
-/** Returns the identities of `found` that somebody vouches for. */
+/** Returns the verified identities of `found`. */
 export const strongOnes = (found: readonly CustomerIdentity[]): CustomerIdentity[] =>
   found.filter(({ kind }) => STRONG.has(kind));
 
 /**
- * Returns what a ticket's customer is known by: the user that it names and, if that is an e-mail address, the address; else
- * the browser, or the chat of the API if it says who writes. Empty for issues, and for calls that say nothing of a person.
+ * Returns the identities of a ticket's customer: the user that it names and, if that is an email address, the address;
+ * else the browser, or the API chat if it names a user. Empty for issues, and for calls without any person.
  */
 export function identitiesOf(person: TicketPerson): CustomerIdentity[] {
   const { channelId, chatId, channelMeta } = person;
@@ -97,7 +97,7 @@ export function identitiesOf(person: TicketPerson): CustomerIdentity[] {
     identities.push({ kind: channelId === UPDATES_CHANNEL ? "telegram" : "user", value: userId });
     if (isEmailAddress(userId)) identities.push({ kind: "email", value: userId.toLowerCase() });
   }
-  // Later conversations of a visitor name the first one: all of them are of one customer.
+  // Later conversations of a visitor name the first one: all of them belong to one customer.
   const { firstChatId: first } = channelMeta;
   if (channelId === "widget") identities.push({ kind: "visitor", value: typeof first === "string" ? first : chatId });
   if (channelId === "api" && identities.length === 0) {
@@ -108,8 +108,8 @@ export function identitiesOf(person: TicketPerson): CustomerIdentity[] {
 }
 
 /**
- * Returns the customer with what the ticket says, or null if that is nothing new. The newest ticket wins, an older one only
- * adds what is missing, and what a person has set stays.
+ * Returns the customer updated from the ticket, or null if nothing changes. The newest ticket wins, an older one only
+ * adds missing fields, and fields that an operator has set are unchanged.
  */
 export function withFactsOf(customer: CustomerRecord, person: TicketPerson): CustomerRecord | null {
   const { createdAt, seenAt } = person;
@@ -138,7 +138,7 @@ export function withFactsOf(customer: CustomerRecord, person: TicketPerson): Cus
   return hasNews || isSeen ? changed : null;
 }
 
-/** Returns one customer of two: the facts of `into`, and of `from` what is missing; blocked and unsubscribed if one of them was. */
+/** Merges two customers: the fields of `into`, completed by those of `from`; blocked and unsubscribed if either was. */
 export function mergedCustomer(into: CustomerRecord, from: CustomerRecord, maxAttributes: number): CustomerRecord {
   const merged = { ...into, version: into.version + 1 };
   for (const fact of FACTS) merged[fact] ??= from[fact];

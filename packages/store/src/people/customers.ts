@@ -23,13 +23,13 @@ import type {
   TicketPerson,
 } from "./customer-facts.ts";
 
-/** Identities of a customer that are shown. */
+/** Maximum of displayed identities of a customer. */
 const IDENTITIES_MAX_COUNT = 100;
 
-/** Open tickets of a customer that are listed: a person has a few. */
+/** Maximum of listed open tickets of a customer, who usually has a few. */
 const OPEN_MAX_COUNT = 1_000;
 
-/** Number of the advisory locks of writers of customers, one for each project. */
+/** Number of the advisory locks of writers of customers, one per project. */
 const CUSTOMERS_LOCK = 7_305_421;
 
 const sql = statements("people/customers", {
@@ -40,10 +40,7 @@ const sql = statements("people/customers", {
   lastSeenUs: microsecondsOf("c.last_seen_at"),
 });
 
-/**
- * Makes this transaction the only writer of a project's customers until it ends. Whoever also locks tickets does that
- * before.
- */
+/** Makes this transaction the only writer of a project's customers until it ends. Tickets must be locked before. */
 export async function lockCustomers(tx: Db, project: ProjectId): Promise<void> {
   await sql.lock.exec(tx, { customersLock: CUSTOMERS_LOCK, project });
 }
@@ -52,7 +49,7 @@ export async function lockCustomers(tx: Db, project: ProjectId): Promise<void> {
 export const find = (db: Db, project: ProjectId, id: string): Promise<DetailedCustomer | null> =>
   sql.find.one<DetailedCustomer>(db, { project, id });
 
-/** A page of the customers of a project, the most recently seen first, and after which place the next one continues. */
+/** A page of the customers of a project, the most recently seen first, with the cursor of the next page. */
 export async function listPage(
   db: Db,
   project: ProjectId,
@@ -61,7 +58,7 @@ export async function listPage(
   const pattern = q === undefined ? null : `%${q.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
   const rows = await sql.listPage.all<CustomerRecord & { value: number }>(db, {
     project,
-    // One row more than asked for tells whether there is another page.
+    // One extra row shows whether there is another page.
     limit: limit + 1,
     id: after?.id,
     value: after?.value,
@@ -90,18 +87,18 @@ async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Prom
   await recordEvents(tx, [{ project, type: "customer.updated", subjectId, ticketEventId: null, at: null }]);
 }
 
-/** What a person can change of a customer. */
+/** Fields of a customer that operators can change. */
 type CustomerUpdate = CustomerChange & Partial<Pick<CustomerRecord, "isBlocked">>;
 
-/** Since when a customer is unsubscribed after a change; the first time stays. */
+/** Returns the time since which a customer is unsubscribed after a change; an earlier time is kept. */
 function unsubscribedAtOf({ unsubscribedAt }: CustomerRecord, unsubscribed: boolean | undefined): Date | null {
   if (unsubscribed === undefined) return unsubscribedAt;
   return unsubscribed ? (unsubscribedAt ?? new Date()) : null;
 }
 
 /**
- * Changes what is given, if `versions` has the current version or is null; what is given is no longer replaced by what
- * channels say. `record` is the customer as it is now; null if the project has none of this ID.
+ * Changes the given fields, if `versions` contains the current version or is null; channels no longer replace them.
+ * `record` is the current state of the customer; null if the project has no customer with this ID.
  */
 export function update(
   db: Db,
@@ -135,8 +132,8 @@ export function update(
 }
 
 /**
- * Adds a note to a customer, by its ID. Returns the customer as it is then; null if the project has none of this ID or it
- * has `CUSTOMER_LIMITS.notesMaxCount` notes.
+ * Adds a note to a customer. Returns the updated customer; null if the project has no customer with this ID or it has
+ * `CUSTOMER_LIMITS.notesMaxCount` notes.
  */
 export async function addNote(
   db: Db,
@@ -149,7 +146,7 @@ export async function addNote(
   return isAdded ? find(db, project, id) : null;
 }
 
-/** Deletes a note of a customer. Returns the customer as it is then; null if there is no such note. */
+/** Deletes a note of a customer. Returns the updated customer; null if there is no such note. */
 export async function removeNote(
   db: Db,
   project: ProjectId,
@@ -159,7 +156,7 @@ export async function removeNote(
   return (await sql.removeNote.any(db, { project, id, noteId })) ? find(db, project, id) : null;
 }
 
-/** Makes one customer of two: `into` keeps its facts and gets what it lacks; the ID of `from` leads to it. */
+/** Merges two customers: `into` keeps its fields, completed by those of `from`, whose ID redirects to it. */
 async function mergeIn(
   tx: Db,
   project: ProjectId,
@@ -176,8 +173,8 @@ async function mergeIn(
 }
 
 /**
- * Merges two customers of a project, by their IDs: `into` keeps its facts and gets what it lacks. Null if the project lacks
- * one of them; one that was merged already changes nothing.
+ * Merges two customers of a project, by their IDs: `into` keeps its fields, completed by those of the other. Null if
+ * the project lacks one of them; repeating a merge has no effect.
  */
 export function merge(db: Db, project: ProjectId, intoId: string, fromId: string): Promise<DetailedCustomer | null> {
   return db.transaction(async (tx) => {
@@ -210,7 +207,10 @@ async function findOfTickets(tx: Db, people: readonly TicketPerson[]): Promise<M
   );
 }
 
-/** The customers with these identities, made one: a verified e-mail address or a user is one person everywhere. */
+/**
+ * Returns the customer with these identities, merging several: a verified email address or a user is one person
+ * everywhere.
+ */
 async function findOwner(
   tx: Db,
   project: ProjectId,
@@ -236,8 +236,8 @@ async function create(tx: Db, person: TicketPerson, first: CustomerIdentity): Pr
 }
 
 /**
- * Finds or makes the customer of a ticket. A conversation belongs to the first person who is known in it: a browser
- * becomes that of the user who signs in, but another user who writes in the same chat does not take it over.
+ * Finds or creates the customer of a ticket. A conversation belongs to its first known person: a browser becomes that
+ * of the user who signs in, but another user who writes in the same chat does not take it over.
  */
 async function customerOfTicket(
   tx: Db,
@@ -262,7 +262,7 @@ async function customerOfTicket(
     : anonymous;
 }
 
-/** True if what the person says is about this customer: another user of the same chat says nothing about it. */
+/** Returns true if the person's data belongs to this customer, and not to another user of the same chat. */
 const isAbout = (customer: CustomerRecord, identities: readonly CustomerIdentity[]): boolean => {
   const strong = strongOnes(identities);
   const has = ({ kind, value }: CustomerIdentity) =>
@@ -273,7 +273,7 @@ const isAbout = (customer: CustomerRecord, identities: readonly CustomerIdentity
 async function linkTicket(tx: Db, person: TicketPerson): Promise<void> {
   const [first, ...others] = identitiesOf(person);
   const found = (await findOfTickets(tx, [person])).get(person.ticketId);
-  // Without the ticket, it was erased in this moment.
+  // Without the ticket, it was just erased.
   if (first === undefined || found === undefined) return;
   const customer = await customerOfTicket(tx, person, found.customer, [first, ...others]);
   if (customer.id !== found.customer?.id) {
@@ -298,9 +298,9 @@ function isUpToDate(person: TicketPerson, customer: CustomerRecord | null): bool
 }
 
 /**
- * Makes and updates the customers of tickets whose events were followed, in the transaction that has indexed their words
- * and so holds their rows: nothing of it is on the path of a message. A ticket whose customer is known and says nothing
- * new, which is nearly each, costs its part of one statement. Safe to repeat: all of it follows from the tickets.
+ * Creates and updates the customers of tickets whose events were followed, in the transaction that has indexed their
+ * words and so holds their rows: this is not on the message path. A ticket with a known customer and no new data, which
+ * is the usual case, costs only its share of one statement. Safe to repeat: the result depends only on the tickets.
  */
 export async function followTickets(tx: Db, people: readonly TicketPerson[]): Promise<void> {
   const known = await findOfTickets(tx, people);

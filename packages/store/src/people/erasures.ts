@@ -9,16 +9,16 @@ import { retryOnDeadlock } from "../db.ts";
 import { takeTicketsBack } from "../platform/projects.ts";
 import { statements } from "../sql.ts";
 
-/** How many rows, by kind. */
+/** Numbers of rows, by kind. */
 export type HeldCounts = Record<string, number>;
 
-/** Some rows of one kind, as an export shows them. */
+/** Rows of one kind, in the form of an export. */
 export interface HeldRecords {
   kind: string;
   records: Record<string, unknown>[];
 }
 
-/** A project whose turn it is to be looked through for what it has kept for too long. */
+/** A project that is due for its retention check. */
 export interface DuePurge {
   project: ProjectId;
   /** Name of the project. */
@@ -26,12 +26,12 @@ export interface DuePurge {
   retentionDays: number;
 }
 
-/** Chats that one look goes through, so that no statement lasts long. */
+/** Chats per step, to keep statements short. */
 const PURGE_PAGE = 500;
-/** Messages whose rows an export looks for at once. */
+/** Messages per query of an export. */
 const MESSAGE_SLICE = 500;
 
-/** What one step of the removal of a project takes at most. */
+/** Maximum per step of removing a project. */
 const REMOVAL = { tickets: 20, rows: 500 } as const;
 const NOTHING: HeldCounts = Object.fromEntries(TICKET_ROWS.map(({ kind }) => [kind, 0]));
 
@@ -41,11 +41,11 @@ const sql = statements("people/erasures", {
   removalTickets: REMOVAL.tickets,
 });
 
-/** Adds what one erasure has counted to another. */
+/** Adds the counts of two erasures. */
 export const addCounts = (one: HeldCounts, other: HeldCounts): HeldCounts =>
   Object.fromEntries(TICKET_ROWS.map(({ kind }) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]));
 
-/** A row as an export shows it, and what the next page begins after. */
+/** A row in the form of an export, and the position after which the next page begins. */
 type RowWithPosition = Record<string, unknown> & { place_: string };
 
 function withoutPosition(row: RowWithPosition): Record<string, unknown> {
@@ -59,10 +59,9 @@ async function messagesOf(db: Db, ticketId: string): Promise<string[]> {
 }
 
 /**
- * Erases a conversation under the lock of its chat, by which a process that works on it loses its lease. What
- * callbacks are on their way is locked before, as those who make them lock the chat last; what was added meanwhile is
- * locked once nobody can add any more. Returns null when the project has no such chat, or when it is not idle for
- * `ifIdleDays`.
+ * Erases a conversation under the lock of its chat, so that a worker loses its lease. Pending callbacks are locked
+ * first, since the callback process locks the chat last; callbacks that were added in the meantime are locked once no
+ * more can be added. Returns null if the project has no such chat, or if it has not been idle for `ifIdleDays`.
  */
 async function eraseTicket(
   tx: Db,
@@ -104,7 +103,9 @@ async function eraseTicket(
   return counts;
 }
 
-/** Takes what the conversation has asked from the gaps of every project that noted it; returns how many messages. */
+/**
+ * Removes the conversation's questions from the gaps of every project that recorded them; returns how many messages.
+ */
 async function eraseQuestions(tx: Db, ticketId: string): Promise<number> {
   const projects = await sql.listAskedProjects.all<{ projectId: string }>(tx, { ticketId });
   let count = 0;
@@ -114,7 +115,7 @@ async function eraseQuestions(tx: Db, ticketId: string): Promise<number> {
   return count;
 }
 
-/** The ids of a conversation's messages in the order of their places, some at a time. */
+/** Yields the ids of a conversation's messages by sequence number, in batches. */
 async function* readMessageIds(db: Db, ticketId: string): AsyncGenerator<string[]> {
   let after = 0;
   for (;;) {
@@ -126,7 +127,7 @@ async function* readMessageIds(db: Db, ticketId: string): AsyncGenerator<string[
   }
 }
 
-/** All rows of one kind, page by page: each page continues after the place of the last row, whatever came before. */
+/** Yields all rows of one kind, page by page: each page continues after the position of the last row. */
 async function* readRows(
   db: Db,
   { kind, table, where, place: position, placeType, shown, pageRows }: HeldRows,
@@ -149,46 +150,48 @@ async function* readRows(
   } while (after !== null);
 }
 
-/** Bodies of hooks belong to no conversation where no message was made of them. A hook has twenty at most. */
+/** Deletes old hook bodies without a message, which belong to no conversation. A hook has at most twenty bodies. */
 async function purgeBodies(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
   await sql.purgeBodies.run(db, { project, retentionDays });
 }
 
-/** Updates of a channel that were given up belong to no conversation where no message came before them. */
+/** Deletes old dead updates of a channel without a message, which belong to no conversation. */
 async function purgeUpdates(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
   await sql.purgeUpdates.run(db, { project, retentionDays });
 }
 
-/** Calls of models that were made for no conversation; the others go with theirs. Locks only what it deletes. */
+/**
+ * Deletes old model calls that belong to no conversation; others are deleted with theirs. Locks only what it deletes.
+ */
 async function purgeModelCalls(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
   await sql.purgeModelCalls.run(db, { project, retentionDays });
 }
 
-/** Views that operators have saved of the tickets of a user who has none (any more). There are few. */
+/** Deletes saved views that filter by a user who has no tickets. There are few. */
 async function purgeViews(db: Db, project: ProjectId): Promise<void> {
   await sql.purgeViews.run(db, { project });
 }
 
-/** The conversations that came in to this project and in which this user wrote, as a sender names it. */
+/** Returns the conversations that came in to this project and to which this user wrote, by the sender's user id. */
 export async function findTicketsOfUser(db: Db, project: ProjectId, userId: string): Promise<string[]> {
   const rows = await sql.findTicketsOfUser.all<{ ticketId: string }>(db, { project, userId });
   return rows.map((row) => row.ticketId);
 }
 
-/** Of these conversations, those that came in to this project. */
+/** Returns those of these conversations that came in to this project. */
 export async function findTickets(db: Db, project: ProjectId, ticketIds: string[]): Promise<string[]> {
   const rows = await sql.findTickets.all<{ ticketId: string }>(db, { project, ticketIds });
   return rows.map((row) => row.ticketId);
 }
 
 /**
- * Erases all of a conversation; a message that comes afterwards begins it again, at the places that follow. Answers
- * what was erased, null when the project has no such conversation.
+ * Erases a conversation; a later message reopens it with the next sequence numbers. Returns the counts, null if the
+ * project has no such conversation.
  */
 export const erase = (db: Db, project: ProjectId, ticketId: string): Promise<HeldCounts | null> =>
   retryOnDeadlock(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPosition: true }));
 
-/** All that is held of a conversation, kind by kind, in parts of some rows. */
+/** Yields all data of a conversation, kind by kind, in batches of rows. */
 export async function* read(db: Db, project: ProjectId, ticketId: string): AsyncGenerator<HeldRecords> {
   if (!(await sql.findChat.any(db, { project, ticketId }))) return;
   for (const rows of TICKET_ROWS) {
@@ -198,7 +201,7 @@ export async function* read(db: Db, project: ProjectId, ticketId: string): Async
   }
 }
 
-/** The conversations of a customer of this project. */
+/** Returns the conversations of a customer of this project. */
 export async function findTicketsOfCustomer(db: Db, project: ProjectId, id: string): Promise<string[]> {
   const rows = await sql.listCustomerTickets.all<{ ticketId: string }>(db, { project, id });
   return rows.map((row) => row.ticketId);
@@ -213,7 +216,7 @@ async function findCustomers(
   return rows.map((row) => row.customerId);
 }
 
-/** Deletes the customers of users and conversations; returns how many. Others are made of what is not erased. */
+/** Deletes the customers of users and conversations; returns how many. Remaining tickets get new customers. */
 function eraseCustomers(db: Db, project: ProjectId, owner: Pick<BodyOwner, "userIds" | "ticketIds">): Promise<number> {
   return retryOnDeadlock(db, async (tx) => {
     await lockCustomers(tx, project);
@@ -223,8 +226,8 @@ function eraseCustomers(db: Db, project: ProjectId, owner: Pick<BodyOwner, "user
 }
 
 /**
- * The customers of users and conversations, and the bodies of hooks that name somebody and updates of a channel, which
- * belong to none of these conversations, as `read` shows them. Each hook has twenty bodies at most.
+ * Yields the customers of users and conversations, and the hook bodies and channel updates that contain them but belong
+ * to none of these conversations, as `read` does. Each hook has at most twenty bodies.
  */
 export async function* readLoose(
   db: Db,
@@ -251,8 +254,8 @@ export async function* readLoose(
 }
 
 /**
- * Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Before the
- * conversations, whose chats it needs.
+ * Erases the rows of `readLoose`, so that they cannot be retried, and saved views that filter by this user. Call it
+ * before the conversations are erased, whose chats it needs.
  */
 export async function eraseLoose(
   db: Db,
@@ -267,8 +270,8 @@ export async function eraseLoose(
 }
 
 /**
- * Takes the project whose turn it is to be looked through for what it has kept for too long; null when it is no
- * project's turn. Each has its turn once an hour, whichever replica takes it.
+ * Claims the next project for its retention check; null if none is due. Each project is checked once an hour, by any
+ * replica.
  */
 export async function takeDuePurge(db: Db): Promise<DuePurge | null> {
   const row = await sql.takeDuePurge.one<{ id: string; name: string; retentionDays: number }>(db);
@@ -276,11 +279,10 @@ export async function takeDuePurge(db: Db): Promise<DuePurge | null> {
 }
 
 /**
- * Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
- * happened for so many days; those that wait for a person stay. Returns how many, and where to continue; null at the
- * end. At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of
- * a channel that were given up, and calls of models that belong to no conversation. At the end, saved views of
- * users who have nothing here any more go.
+ * Checks some of a project's chats, after `after`, and erases conversations that were idle for the retention period;
+ * those that wait for a person are not erased. Returns how many, and where to continue; null at the end. The first step
+ * also deletes equally old hook bodies, with or without a message, dead channel updates, and model calls that belong to
+ * no conversation. The last step deletes saved views of users without remaining data.
  */
 export async function purgeIdle(
   db: Db,
@@ -304,7 +306,7 @@ export async function purgeIdle(
   return { erased, next: chats.length < PURGE_PAGE ? null : (chats.at(-1)?.ticketId ?? null) };
 }
 
-/** Removes some of what deleted projects held. True when there may be more to remove. */
+/** Removes a part of the data of deleted projects. Returns true if there may be more to remove. */
 export function purgeDeleted(db: Db): Promise<boolean> {
   return retryOnDeadlock(db, async (tx) => {
     const deleted = await sql.takeDeletedProject.one<{ id: string; isSettled: boolean }>(tx);

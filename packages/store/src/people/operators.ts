@@ -12,7 +12,7 @@ export interface OperatorRecord {
   id: string;
   email: string;
   name: string;
-  /** A project by its name, or `*` for all. */
+  /** Name of a project, or `*` for all. */
   roles: { project: string; role: OperatorRole }[];
   hasPassword: boolean;
   /** True if tickets can be assigned to this operator in turn. */
@@ -25,18 +25,18 @@ export interface OperatorRecord {
   version: number;
 }
 
-/** A role in one project; null: in every one. */
+/** A role in one project, or in all of them if null. */
 export interface NewRole {
   project: ProjectId | null;
   role: OperatorRole;
 }
 
-/** What of an operator is given; what is left out stays. */
+/** Given fields of an operator; omitted ones are unchanged. */
 export interface OperatorFields {
   email?: string | undefined;
   name?: string | undefined;
   roles?: readonly NewRole[] | undefined;
-  /** As `hashPassword` makes it; null takes the password away. */
+  /** A hash of `hashPassword`; null removes the password. */
   passwordHash?: string | null | undefined;
   disabled?: boolean | undefined;
   notifications?: NotificationSettings | undefined;
@@ -44,16 +44,15 @@ export interface OperatorFields {
 }
 
 /**
- * Result of a change: `taken` when somebody else has the e-mail address, `last` when nobody would be left who
- * administers everything, `stale` when the operator has another version. `record` is as it is now, null where there is
- * none.
+ * Result of a change: `taken` if another operator has the email address, `last` if no administrator of everything would
+ * remain, `stale` if the operator has another version. `record` is its current state, null if there is none.
  */
 export interface OperatorOutcome {
   result: "changed" | "stale" | "taken" | "last";
   record: OperatorRecord | null;
 }
 
-/** Rolls a change back that would leave nobody who administers everything. */
+/** Rolls back a change that would leave no administrator of everything. */
 class LastAdministratorError extends Error {
   constructor() {
     super("there would be no administrator of all projects");
@@ -61,26 +60,26 @@ class LastAdministratorError extends Error {
   }
 }
 
-/** What an e-mail address is compared by: one person, however it is written. */
+/** Returns the form of an email address that is compared: one person, however it is written. */
 export const emailKeyOf = (email: string): string => email.normalize("NFC").toLowerCase();
 
 /** Returns an operator, or null if there is none with this id. */
 export const find = (db: Db, id: string) => sql.find.one<OperatorRecord>(db, { id });
 
-/** What customers see of an operator; empty texts for what is not set. */
+/** The public profile of an operator; empty texts for unset fields. */
 export interface PublicProfile {
-  /** What the console adds to the operator's replies, as Markdown. */
+  /** Text that the console adds to the operator's replies, as Markdown. */
   signature: string;
   publicName: string;
   /** Path of a picture on the site of the widget. */
   picture: string;
 }
 
-/** What customers see of an operator. */
+/** Returns the public profile of an operator, which customers see. */
 export const findProfile = async (db: Db, id: string): Promise<PublicProfile> =>
   (await sql.findProfile.one<PublicProfile>(db, { id })) ?? { signature: "", publicName: "", picture: "" };
 
-/** Sets what is given of what customers see of an operator. */
+/** Updates the given fields of an operator's public profile. */
 export const setProfile = (db: Db, id: string, profile: Partial<PublicProfile>) =>
   sql.setProfile.exec(db, { id, signature: null, publicName: null, picture: null, ...profile });
 
@@ -93,15 +92,18 @@ async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<
   });
 }
 
-/** Who administers everything and may sign in; their rows stay locked, in the order of their ids, until the commit. */
+/**
+ * Locks the operators who are administrators of everything and may sign in, in the order of their ids, until the
+ * commit.
+ */
 async function lockAdministrators(tx: Db): Promise<string[]> {
   const rows = await sql.lockAdministrators.all<{ id: string }>(tx);
   return rows.map(({ id }) => id);
 }
 
 /**
- * Changes an operator with `work`, which returns false when it has another version, and takes everything back when
- * the last one who administers everything would be lost by that.
+ * Changes an operator with `work`, which returns false if it has another version, and rolls back if the last
+ * administrator of everything would be lost.
  */
 async function change(db: Db, id: string, work: (tx: Db) => Promise<boolean>): Promise<OperatorOutcome> {
   try {
@@ -120,17 +122,20 @@ async function change(db: Db, id: string, work: (tx: Db) => Promise<boolean>): P
   }
 }
 
-/** The operator with this e-mail address, in any case of its letters, or null. */
+/** Returns the operator with this email address, ignoring case, or null. */
 export const findByEmail = (db: Db, email: string) =>
   sql.findByEmail.one<OperatorRecord>(db, { emailKey: emailKeyOf(email) });
 
-/** What a password is compared with; null for an unknown address, one without a password, and a disabled one. */
+/**
+ * Returns the password hash for a sign-in; null for an unknown address, an operator without a password, and a disabled
+ * one.
+ */
 export async function findPassword(db: Db, email: string): Promise<{ id: string; passwordHash: string } | null> {
   const row = await sql.findPassword.one<{ id: string; passwordHash: string }>(db, { emailKey: emailKeyOf(email) });
   return row;
 }
 
-/** Creates an operator; null when somebody has this e-mail address. */
+/** Creates an operator; null if another one has this email address. */
 export async function insert(
   db: Db,
   operator: OperatorFields & { email: string; name: string },
@@ -152,12 +157,16 @@ export async function insert(
   });
 }
 
-/** Operators, newest first: those made before the one with the id `before`, and with `q` in name or e-mail address. */
+/**
+ * Returns operators, newest first: those created before the one with id `before`, and with `q` in name or e-mail
+ * address.
+ */
 export const listPage = (db: Db, { limit, before, q }: PageQuery) =>
   sql.listPage.all<OperatorRecord>(db, { limit, before, q });
 
 /**
- * Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names.
+ * Returns operators who may sign in and have one of these roles in a project, or in all of them: the first `limit` by
+ * name.
  */
 export const listOfProject = (
   db: Db,
@@ -166,7 +175,7 @@ export const listOfProject = (
 ): Promise<{ id: string; name: string; roles: OperatorRole[] }[]> =>
   sql.listOfProject.all<{ id: string; name: string; roles: OperatorRole[] }>(db, { project, limit });
 
-/** Changes what is given, where `versions` has the current version or is null. */
+/** Changes the given fields, if `versions` contains the current version or is null. */
 export const update = (
   db: Db,
   id: string,
@@ -190,7 +199,7 @@ export const update = (
     )
       return false;
     if (fields.roles !== undefined) await setRoles(tx, id, fields.roles);
-    // Who is shut out, or may have lost the password to somebody, is signed out everywhere for good.
+    // Operators who are disabled, or whose password may have been stolen, are signed out everywhere.
     if (fields.disabled === true || fields.passwordHash !== undefined) {
       await sql.deleteSessions.run(tx, { id });
       await sql.deleteLinks.run(tx, { id });
@@ -201,29 +210,29 @@ export const update = (
 /** Puts an operator on duty, or takes them off. */
 export const setDuty = (db: Db, id: string, onDuty: boolean) => sql.setDuty.exec(db, { id, onDuty });
 
-/** Deletes an operator, where `versions` has the current version or is null. */
+/** Deletes an operator, if `versions` contains the current version or is null. */
 export const remove = (db: Db, id: string, versions: readonly number[] | null): Promise<OperatorOutcome> =>
   change(db, id, async (tx) => {
     return sql.remove.any(tx, { id, versions });
   });
 
-/** Somebody who looks at a ticket. */
+/** An operator who is viewing a ticket. */
 export interface ViewerRecord {
   operatorId: string;
   name: string;
   isTyping: boolean;
 }
 
-/** Where somebody is: one tab of a browser in one session. */
+/** A tab of a browser in one session. */
 export interface PresenceTab {
   sessionId: string;
   tab: string;
 }
 
-/** A viewer that was silent for this long has left. */
+/** A viewer without a heartbeat for this time has left. */
 export const GONE_SECONDS = 45;
 
-/** Notes what a tab shows; returns the ticket that it has shown before, where that is another one. */
+/** Records what a tab shows; returns the ticket that it showed before, if that is another one. */
 async function putPresence(
   db: Db,
   project: ProjectId,
@@ -242,19 +251,22 @@ async function putPresence(
   return before === shown.ticketId ? null : before;
 }
 
-/** Notes that a tab shows no ticket any more; returns the one that it has shown, or null. */
+/** Records that a tab no longer shows a ticket; returns the one that it showed, or null. */
 async function removePresence(db: Db, { sessionId, tab }: PresenceTab): Promise<string | null> {
   const row = await viewSql.removePresence.one<{ ticketId: string }>(db, { sessionId, tab });
   return row?.ticketId ?? null;
 }
 
-/** Removes viewers that disappeared without notice, and returns the tickets that they have looked at. */
+/** Removes viewers that disappeared without notice, and returns the tickets that they viewed. */
 async function sweepPresence(db: Db): Promise<string[]> {
   const rows = await viewSql.sweepPresence.all<{ ticketId: string }>(db, { goneSeconds: GONE_SECONDS });
   return [...new Set(rows.map(({ ticketId }) => ticketId))];
 }
 
-/** Who looks at each of these tickets, with the project that they do it in; of several tabs, one that types. */
+/**
+ * Returns the viewers of each of these tickets, with the project in which they view it; of several tabs, one in which
+ * the operator types.
+ */
 const listViewers = (db: Db, ticketIds: readonly string[]) =>
   viewSql.listViewers.all<ViewerRecord & { ticketId: string; project: string }>(db, {
     ticketIds,
@@ -263,12 +275,12 @@ const listViewers = (db: Db, ticketIds: readonly string[]) =>
 
 const viewSql = statements("people/operator-views");
 
-/** An operator's views, in the order in which they were saved; those of deleted projects are left out. */
+/** Returns an operator's views, in the order in which they were saved, without those of deleted projects. */
 const listViews = (db: Db, operatorId: string) => viewSql.listViews.all<SavedView>(db, { operatorId });
 
 /**
- * Keeps a view in the place of the one of the same name; `project` null for one of all projects. False where the
- * operator has `maxCount` others already. Locks the operator's row, so that two calls at once cannot both be the last.
+ * Saves a view, replacing the one of the same name; `project` is null for all projects. Returns false if the operator
+ * already has `maxCount` others. Locks the operator's row, so that concurrent calls cannot exceed the limit.
  */
 function putView(
   db: Db,
@@ -289,12 +301,12 @@ function putView(
   });
 }
 
-/** Deletes a view; false where the operator has none of this name. */
+/** Deletes a view; false if the operator has none of this name. */
 const removeView = (db: Db, operatorId: string, name: string) => viewSql.removeView.any(db, { operatorId, name });
 
 const cannedReplySql = statements("tickets/canned-replies");
 
-/** A text that operators send again and again. */
+/** A text that operators send often. */
 export interface CannedReplyRecord {
   id: string;
   name: string;
@@ -302,14 +314,14 @@ export interface CannedReplyRecord {
   text: string;
   folder: string | null;
   tags: string[];
-  /** What changes on a ticket with it. */
+  /** Changes that it makes to a ticket. */
   actions: CannedReply["actions"];
   createdAt: Date;
   updatedAt: Date;
   version: number;
 }
 
-/** What of a canned reply is given; what is left out stays, or has its default. */
+/** Given fields of a canned reply; omitted ones are unchanged, or have their default. */
 export interface CannedReplyFields {
   name?: string | undefined;
   text?: string | undefined;
@@ -318,7 +330,7 @@ export interface CannedReplyFields {
   actions?: CannedReplyActions | undefined;
 }
 
-/** What variables of a canned reply stand for. */
+/** Values of the variables in canned replies. */
 export interface TicketFacts {
   userId: string | null;
   chatId: string;
@@ -333,7 +345,7 @@ export interface TicketFacts {
 const findCannedReply = (db: Db, project: ProjectId, id: string) =>
   cannedReplySql.find.one<CannedReplyRecord>(db, { project, id });
 
-/** Creates a canned reply; null when the project has one of this name. */
+/** Creates a canned reply; null if the project has one of this name. */
 async function insertCannedReply(
   db: Db,
   project: ProjectId,
@@ -351,7 +363,7 @@ async function insertCannedReply(
 }
 
 /**
- * Canned replies, newest first: those made before the one with the id `before`, with `q` in name or text, in one
+ * Returns canned replies, newest first: those created before the one with id `before`, with `q` in name or text, in one
  * folder and with one tag.
  */
 const listCannedReplies = (
@@ -361,8 +373,8 @@ const listCannedReplies = (
 ) => cannedReplySql.listPage.all<CannedReplyRecord>(db, { project, limit, before, q, folder, tag });
 
 /**
- * Changes what is given, where `versions` has the current version or is null. `record` is as it is now; null when the
- * project has none of this id.
+ * Changes the given fields, if `versions` contains the current version or is null. `record` is its current state; null
+ * if the project has none with this id.
  */
 async function updateCannedReply(
   db: Db,
@@ -386,11 +398,11 @@ async function updateCannedReply(
   return { result, record: await findCannedReply(db, project, id) };
 }
 
-/** Deletes a canned reply, where `versions` has its present version or is null; false when it has another one. */
+/** Deletes a canned reply, if `versions` contains its current version or is null; false if it has another one. */
 const removeCannedReply = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
   cannedReplySql.remove.any(db, { project, id, versions });
 
-/** What variables stand for in a conversation that this project works on; null when there is none of this id. */
+/** Returns the values of variables in a conversation that this project works on; null if there is none with this id. */
 const findTicketFacts = (db: Db, project: ProjectId, ticketId: string) =>
   cannedReplySql.findTicketFacts.one<TicketFacts>(db, { project, ticketId });
 

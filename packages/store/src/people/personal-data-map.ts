@@ -1,23 +1,26 @@
-/** Rows of one table that belong to a conversation: what an erasure takes away and an export shows. */
+/** Rows of one table that belong to a conversation: an erasure deletes them and an export shows them. */
 export interface HeldRows {
-  /** What they are called in a receipt and in an export. */
+  /** Their name in a receipt and in an export. */
   kind: string;
   table: string;
   /**
-   * SQL that is true for a row `x` of the ticket $1, whose messages are $2. A row without a ticket of its own goes by
-   * its message.
+   * SQL that is true for a row `x` of the ticket $1, whose messages are $2. A row without a ticket is selected by its
+   * message.
    */
   where: string;
-  /** What `where` goes by: only of `messages` it reads $2, and may be given some of them after the other. */
+  /**
+   * Whether `where` selects by ticket or by message: in the latter case it reads only $2, which may be a batch of
+   * messages.
+   */
   of: "ticket" | "messages";
-  /** SQL for what rows are sorted by and its type: no two of one conversation have the same. */
+  /** SQL of a unique sort key within a conversation, and its type. */
   place: string;
   placeType: "bigint" | "uuid" | "text";
-  /** What an export shows of a row, as a list of SQL expressions with their names: no secrets, leases and internals. */
+  /** SQL expressions with names of the values that an export shows: without secrets, leases and internals. */
   shown: string;
-  /** Rows that an export reads at once: fewer, where one may be large. */
+  /** Rows per read of an export: fewer if rows may be large. */
   pageRows: number;
-  /** True for rows that an export shows beside the conversations. */
+  /** True for rows that an export shows outside of conversations. */
   isShownBeside?: true;
 }
 
@@ -29,7 +32,7 @@ type RowsOfTicket = Partial<HeldRows> & Omit<HeldRows, "where" | "of" | "placeTy
 /** Returns rows that belong to the ticket and are sorted by a UUID, unless the fields say otherwise. */
 const heldRows = (rows: RowsOfTicket): HeldRows => ({ where: OF_TICKET, of: "ticket", placeType: "uuid", ...rows });
 
-/** What platforms sent, as it came; those that no message was made of have no ticket. */
+/** Bodies that platforms sent; those without a message have no ticket. */
 export const HOOK_BODIES = heldRows({
   kind: "hookBodies",
   table: "hook_bodies",
@@ -39,7 +42,7 @@ export const HOOK_BODIES = heldRows({
   pageRows: 5,
 });
 
-/** What Telegram has handed over and no message was made of yet; a settled one says nothing any more. */
+/** Updates that Telegram sent without a message yet; processed ones have no content. */
 export const CHANNEL_UPDATES = heldRows({
   kind: "messengerUpdates",
   table: "messenger_updates",
@@ -49,7 +52,7 @@ export const CHANNEL_UPDATES = heldRows({
   pageRows: 100,
 });
 
-/** A customer goes with the last of its conversations. */
+/** A customer is deleted with the last of its conversations. */
 export const CUSTOMERS = heldRows({
   kind: "customers",
   table: "customers",
@@ -242,7 +245,7 @@ const ROWS: readonly RowsOfTicket[] = [
     where: "x.subject_id = $1",
     place: "x.place",
     placeType: "bigint",
-    // Not the URL: it is the project's, and may contain a secret.
+    // Not the URL: it belongs to the project, and may contain a secret.
     shown: `x.id, x.message_id AS "eventId", x.type, x.webhook_id AS "webhookId", x.state, x.created_at AS "createdAt",
       x.finished_at AS "finishedAt"`,
     pageRows: 200,
@@ -270,32 +273,29 @@ const ROWS: readonly RowsOfTicket[] = [
 ];
 
 /**
- * All that belongs to a conversation, in the order in which it is erased: as every statement on these tables locks
- * their rows, so that two seldom wait for each other.
+ * All rows that belong to a conversation, in the order of their erasure: the order in which every statement locks these
+ * tables, so that deadlocks are rare.
  */
 export const TICKET_ROWS: readonly HeldRows[] = ROWS.map(heldRows);
 
-/**
- * Whose bodies of hooks, stored updates of a channel and customers are meant: of users, of a chat, and of the chats of
- * conversations.
- */
+/** Owner of hook bodies, stored channel updates and customers: users, a chat, and the chats of conversations. */
 export interface BodyOwner {
   userIds: readonly string[];
-  /** Of the API channel. */
+  /** A chat of the API channel. */
   chatId: string | null;
-  /** Of a channel that stores the updates of its platform. */
+  /** A chat of a channel that stores the updates of its platform. */
   updatesChatId: string | null;
   ticketIds: readonly string[];
 }
 
 /**
- * What becomes of a table's rows when their project is deleted: they go with its conversations, with its knowledge
- * bases, or by themselves; `parent`: by the foreign key of what they belong to, also when a conversation is erased;
- * `kept`: they hold no personal data, and stay or are used up.
+ * How a table's rows are deleted with their project: with its conversations, with its knowledge bases, or by
+ * themselves; `parent`: by the foreign key to their parent, also when a conversation is erased; `kept`: they contain no
+ * personal data, and are retained or consumed.
  */
 export type GoesWith = "tickets" | "knowledge bases" | "itself" | "parent" | "kept";
 
-/** Every table whose rows belong to a project or a conversation. A test compares it with the schema. */
+/** Every table with rows that belong to a project or a conversation. A test compares it with the schema. */
 export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   agents: "itself",
   api_keys: "itself",

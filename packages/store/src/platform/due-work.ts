@@ -2,7 +2,7 @@ import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
 
-/** Kinds of work that sweeps look for, each with whether some may be due. */
+/** Kinds of work that sweeps process; true if some may be due. */
 export interface DueWork {
   messages: boolean;
   reviews: boolean;
@@ -11,17 +11,17 @@ export interface DueWork {
   callbacks: boolean;
   deliveries: boolean;
   outboxes: boolean;
-  /** Changes of tickets that their lists do not have yet. */
+  /** Ticket events that the ticket lists do not include yet. */
   ticketEvents: boolean;
   /** Tickets whose snooze has ended. */
   snoozes: boolean;
-  /** Tickets that are late by the SLA targets. */
+  /** Tickets whose SLA deadline has passed. */
   deadlines: boolean;
   /** Emails to operators. */
   emails: boolean;
-  /** Tags that are renamed on tickets. */
+  /** Tags to be renamed on tickets. */
   tagChanges: boolean;
-  /** Tickets that are assigned in turn. */
+  /** Tickets to be assigned in turn. */
   assignments: boolean;
 }
 

@@ -6,7 +6,7 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** An inbound hook: how its calls prove themselves, and what becomes of their bodies. */
+/** An inbound hook: how its calls are authenticated, and how their bodies are mapped. */
 export interface Hook {
   id: string;
   project: ProjectId;
@@ -15,7 +15,7 @@ export interface Hook {
   preset: HookPreset | null;
   auth: HookAuth;
   secret: Sealed;
-  /** The secret before the last rotation, and until when it counts. */
+  /** The secret before the last rotation, and until when it is valid. */
   previousSecret: (Sealed & { until: Date }) | null;
   mapping: HookMapping;
   filter: HookCondition[];
@@ -25,15 +25,15 @@ export interface Hook {
   version: number;
 }
 
-/** A hook to be made. */
+/** Fields of a new hook. */
 export type NewHook = Pick<Hook, "name" | "preset" | "auth" | "secret" | "mapping" | "filter" | "createdBy">;
-/** Fields of a hook that are to have other values. */
+/** Changed fields of a hook. */
 export type HookPatch = Partial<Pick<Hook, "name" | "auth" | "mapping" | "filter">>;
 
 /** Result of a change: `taken` when another hook of the project has the name. */
 export interface HookWrite {
   result: "changed" | "stale" | "taken";
-  /** The hook as it is now; null when there is none. */
+  /** The current state of the hook; null if there is none. */
   hook: Hook | null;
 }
 
@@ -48,9 +48,9 @@ export interface HookBodyResult {
   userId: string | null;
 }
 
-/** A body that came in with a valid proof. */
+/** A body of an authenticated call. */
 export interface NewHookBody {
-  /** Becomes the id of its message. */
+  /** Also the id of its message. */
   id: string;
   contentType: string;
   headers: Record<string, string>;
@@ -59,14 +59,14 @@ export interface NewHookBody {
 
 /** One of the last bodies of a hook, with its result. */
 export interface HookBody extends NewHookBody, HookBodyResult {
-  /** Of the whole body, also where only the beginning of it was read. */
+  /** Of the whole body, even if only its beginning was read. */
   sizeBytes: number;
   receivedAt: Date;
   tries: number;
   triedAt: Date;
 }
 
-/** The message that an event has become, or becomes. */
+/** The message of an event. */
 export interface HookEvent {
   messageId: string;
   chatId: string;
@@ -80,7 +80,7 @@ type HookRow = Omit<Hook, "secret" | "previousSecret"> & {
   previousUntil: Date | null;
 };
 
-/** A list shows characters of UTF-16, each of at most three bytes; one more tells that there is more. */
+/** A list shows characters of UTF-16, each of at most three bytes; one more shows that the body is longer. */
 const LISTED_BYTES = 3 * (HOOK_LIMITS.shownBodyMaxChars + 1);
 
 const asHook = ({ sealedSecret, previousSealedSecret: previous, previousUntil: until, ...hook }: HookRow): Hook => ({
@@ -105,19 +105,21 @@ export async function find(db: Db, project: ProjectId, id: string): Promise<Hook
   return row === null ? null : asHook(row);
 }
 
-/** The hook that a call names by its id, of whichever project: the call has no key that would say one. */
+/** Returns the hook with this id, of any project, since calls of hooks have no key. */
 export async function findForCall(db: Db, id: string): Promise<Hook | null> {
   const row = await sql.findForCall.one<HookRow>(db, { id });
   return row === null ? null : asHook(row);
 }
 
-/** Hooks of a project, newest first: those made before the one with the id `before`, and with `q` in the name. */
+/**
+ * Returns hooks of a project, newest first: those created before the one with id `before`, and with `q` in the name.
+ */
 export async function listPage(db: Db, project: ProjectId, { limit, before, q }: PageQuery): Promise<Hook[]> {
   const rows = await sql.listPage.all<HookRow>(db, { project, limit, before, q });
   return rows.map(asHook);
 }
 
-/** Creates a hook, unless its name is taken: null then. */
+/** Creates a hook, null if its name is taken. */
 export async function insert(db: Db, project: ProjectId, hook: NewHook): Promise<Hook | null> {
   const id = newId();
   const count = await sql.insert.run(db, {
@@ -134,7 +136,7 @@ export async function insert(db: Db, project: ProjectId, hook: NewHook): Promise
   return count === 0 ? null : find(db, project, id);
 }
 
-/** Changes fields of a hook and raises its version, where `versions` has the present one or is null. */
+/** Changes fields of a hook and raises its version, if `versions` contains the current one or is null. */
 export async function update(
   db: Db,
   project: ProjectId,
@@ -157,8 +159,8 @@ export async function update(
 }
 
 /**
- * Gives a hook a new secret and raises its version; the present one counts for `overlapSeconds` more, with 0 not any
- * more. Null when the project has no such hook.
+ * Sets a new secret of a hook and raises its version; the current one remains valid for `overlapSeconds`. Null if the
+ * project has no such hook.
  */
 export async function rotate(
   db: Db,
@@ -170,11 +172,11 @@ export async function rotate(
   return find(db, project, id);
 }
 
-/** Deletes a hook with its bodies and events, where `versions` has its present version or is null. */
+/** Deletes a hook with its bodies and events, if `versions` contains its current version or is null. */
 export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
   sql.remove.any(db, { project, id, versions });
 
-/** Keeps a body with its result, and removes those that are more than twenty. */
+/** Stores a body with its result, and deletes all but the newest twenty. */
 export async function addBody(
   db: Db,
   project: ProjectId,
@@ -193,23 +195,23 @@ export async function addBody(
 }
 
 /**
- * Notes the result of a body that was tried again, if it is still kept; where its message was erased in between, it
- * is removed.
+ * Records the result of a body that was retried, if it is still stored; if its message was erased in the meantime, the
+ * body is deleted.
  */
 export const noteBody = (db: Db, project: ProjectId, bodyId: string, result: HookBodyResult) =>
   sql.noteBody.exec(db, { project, id: bodyId, ...resultValues(result) });
 
-/** The last bodies of a hook, newest first, of each as much as is shown of it. */
+/** Returns the last bodies of a hook, newest first, truncated for display. */
 export const listBodies = (db: Db, project: ProjectId, hookId: string) =>
   sql.listBodies.all<HookBody>(db, { project, hookId });
 
-/** One of the last bodies of a hook, or null. */
+/** Returns one of the last bodies of a hook, or null. */
 export const findBody = (db: Db, project: ProjectId, hookId: string, bodyId: string) =>
   sql.findBody.one<HookBody>(db, { project, hookId, bodyId });
 
 /**
- * Claims an event for a message with these ids, or says which one it has become. Null when the hook is gone. Waits
- * for another call that claims the same event right now.
+ * Claims an event for a message with these ids, or returns its existing message. Null if the hook was deleted. Waits
+ * for a concurrent claim of the same event.
  */
 export async function claimEvent(
   db: Db,
@@ -220,7 +222,7 @@ export async function claimEvent(
   return row === null ? null : { ...row, isRepeat: row.messageId !== event.messageId };
 }
 
-/** Forgets bodies after 30 days and events after 7, at most `limit` of each; returns how many. */
+/** Deletes bodies after 30 days and events after 7, at most `limit` of each; returns how many. */
 export async function forgetOld(db: Db, limit: number): Promise<number> {
   const bodies = await sql.forgetOld.run(db, { limit });
   const events = await sql.deleteOldEvents.run(db, { limit });

@@ -11,12 +11,15 @@ import type pg from "pg";
 import { findPoolerOn, onConnection } from "./server-checks.ts";
 import type { PoolerMode } from "./server-checks.ts";
 
-/** Seals and opens secrets at rest, and names what must not be named. */
+/** Seals and opens secrets at rest, and computes fingerprints. */
 export interface Sealer {
   seal(secret: string): Sealed;
-  /** The secret, or null when it was sealed with another key or has been changed. */
+  /** Returns the secret, or null if it was sealed with another key or has been changed. */
   open(sealed: Sealed): string | null;
-  /** The same 16 hexadecimal digits for the same text; without the key nobody can tell or guess the text from them. */
+  /**
+   * Returns 16 hexadecimal digits that are the same for the same text; the text cannot be guessed from them without the
+   * key.
+   */
   fingerprint(text: string): string;
 }
 
@@ -26,15 +29,15 @@ const TAG_BYTES = 16;
 
 const CHECK_TEXT = "svc secret key check";
 
-/** True when this sealer has the secret key with which the check of an installation was sealed. */
+/** Returns true if this sealer has the secret key with which the check value of an installation was sealed. */
 export const opensSecretKeyCheck = (sealer: Sealer, sealed: string): boolean => sealer.open({ sealed }) === CHECK_TEXT;
 
-/** Number of the advisory lock that an initialisation holds; nothing else of ours takes it. */
+/** Number of the advisory lock of an initialization; used for nothing else. */
 const INITIALIZE_LOCK = 7_305_416;
 
 /**
- * Compares the secret key of this process with the one that sealed this store's secrets; the first process to ask
- * sets it. False: another key, with which nothing sealed could be opened.
+ * Compares the secret key of this process with the one that sealed this store's secrets; the first process sets it.
+ * Returns false for another key, which cannot open the secrets.
  */
 export async function checkSecretKey(db: Db, sealer: Sealer): Promise<boolean> {
   await sql.setSecretKeyCheck.run(db, { sealed: sealer.seal(CHECK_TEXT).sealed });
@@ -44,8 +47,8 @@ export async function checkSecretKey(db: Db, sealer: Sealer): Promise<boolean> {
 }
 
 /**
- * Runs `work` while no other process initialises this store; waits up to 30 s for one that does. Locks: one
- * advisory lock, which ends with the connection, so that a crash leaves nothing locked.
+ * Runs `work` while no other process initializes this store; waits up to 30 s for one that does. Takes an advisory
+ * lock, which ends with the connection, also after a crash.
  */
 export function exclusively<Result>(db: Db, work: () => Promise<Result>): Promise<Result> {
   return db.transaction(async (tx) => {
@@ -56,39 +59,39 @@ export function exclusively<Result>(db: Db, work: () => Promise<Result>): Promis
   });
 }
 
-/** True once the first initialisation has been finished. */
+/** Returns true once the first initialization has finished. */
 export async function isInitialized(db: Db): Promise<boolean> {
   const row = await sql.isInitialized.one<{ done: boolean }>(db);
   return row?.done ?? false;
 }
 
-/** True once somebody was shown the first administrator's key. */
+/** Returns true once the first administrator key was shown. */
 export async function isAdminKeyShown(db: Db): Promise<boolean> {
   const row = await sql.isAdminKeyShown.one<{ done: boolean }>(db);
   return row?.done ?? false;
 }
 
-/** Notes that somebody was shown the first administrator's key. */
+/** Records that the first administrator key was shown. */
 export const markAdminKeyShown = (db: Db) => sql.markAdminKeyShown.exec(db);
 
-/** Notes that the first initialisation is finished: what it made is not made again when somebody deletes it. */
+/** Records that the first initialization has finished: what it created is not created again after a deletion. */
 export const markInitialized = (db: Db) => sql.markInitialized.exec(db);
 
-/** The stored settings of the server with language models. */
+/** Stored settings of the language model server. */
 export interface StoredModelSettings {
   baseUrl: string;
   api: "openai" | "anthropic";
   apiKey: Sealed | null;
-  /** Model of agents that name none; null: those use none. */
+  /** Default model of agents; null: they use none. */
   model: string | null;
 }
 
-/** Returns the stored settings of the server with language models; null if there are none. */
+/** Returns the stored settings of the language model server; null if there are none. */
 export async function findModelSettings(db: Db): Promise<StoredModelSettings | null> {
   return (await sql.findModelSettings.one<{ settings: StoredModelSettings }>(db))?.settings ?? null;
 }
 
-/** Stores the settings of the server with language models; null removes them. */
+/** Stores the settings of the language model server; null removes them. */
 export async function setModelSettings(db: Db, settings: StoredModelSettings | null): Promise<void> {
   await sql.setModelSettings.exec(db, { settings: settings === null ? null : JSON.stringify(settings) });
 }
@@ -99,7 +102,7 @@ export const CHANNELS_COLUMNS =
 
 const sql = statements("platform/installation", { channelsColumns: CHANNELS_COLUMNS });
 
-/** The integration that is no channel: it has a column of its own and no settings. */
+/** The integration that is not a channel: it has a column of its own and no settings. */
 const TOOL_SERVER = "tool-server";
 
 /**
@@ -115,7 +118,7 @@ function mergeClause(id: ChannelId): string {
   return `${column} = jsonb_set(${column}, '{config}', coalesce(${column} -> 'config', '{}') || $1::jsonb)`;
 }
 
-/** The settings, with the default of every one that is not set. */
+/** Reads the settings, with defaults for those that are not set. */
 const readChannels = async (db: Db): Promise<ChannelsConfig> => toChannelsConfig(await sql.readChannels.one(db));
 
 /** A row of channels_config. */
@@ -126,7 +129,7 @@ interface ChannelsRow {
   version: number | null;
 }
 
-/** Returns the settings that a row has, with the default of every one that is not set. */
+/** Returns the settings of a row, with defaults for those that are not set. */
 export function toChannelsConfig(row: ChannelsRow | null): ChannelsConfig {
   // Columns by name; `channels` has the settings of the channels without a column of their own.
   const settings = row?.settings as { channels: object } | undefined;
@@ -143,9 +146,9 @@ async function setEnabled(db: Db, channelId: IntegrationId, enabled: boolean): P
 }
 
 /**
- * Changes settings of one channel, and switches it on or off where that is asked; fields that are not given stay.
- * Values must have passed their schema. With `ifVersion` nothing is changed once the settings have left that
- * version, and the widget is given no project that does not exist; returns whether they were changed.
+ * Changes settings of one channel, and optionally switches it on or off; omitted fields are unchanged. Values must be
+ * validated by their schema. With `ifVersion`, nothing changes if the settings have another version, and the widget's
+ * project must exist; returns whether they were changed.
  */
 async function updateChannel(
   db: Db,
@@ -179,7 +182,9 @@ async function updateChannel(
   });
 }
 
-/** A sealer with AES-256-GCM; the key is the SHA-256 of `SVC_SECRET_KEY`, which must itself be long and random. */
+/**
+ * Creates a sealer with AES-256-GCM; the key is the SHA-256 of `SVC_SECRET_KEY`, which must itself be long and random.
+ */
 export function createSealer(secretKey: string): Sealer {
   const key = createHash("sha256").update(secretKey).digest();
   const fingerprintKey = createHmac("sha256", key).update("fingerprint").digest();
@@ -201,7 +206,7 @@ export function createSealer(secretKey: string): Sealer {
       try {
         return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
       } catch {
-        // Node throws an untyped Error on a failed tag; the only news in it is that the key or the data is another.
+        // Node.js throws an untyped Error for a failed tag, which only means that the key or the data is different.
         return null;
       }
     },
@@ -211,13 +216,13 @@ export function createSealer(secretKey: string): Sealer {
 /** Folder of the migrations, one file of SQL each. */
 export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL("../../migrations", import.meta.url));
 
-/** The table in which a database keeps the names of the migrations that it has had. */
+/** Table with the names of the migrations that were applied to a database. */
 export const MIGRATIONS_TABLE = "schema_migrations";
 
-/** Number of the advisory lock of a process that changes the schema: the one that node-pg-migrate takes. */
+/** Number of the advisory lock for schema changes, the same as that of node-pg-migrate. */
 export const MIGRATION_LOCK = "7241865325823964";
 
-/** Names of the migrations that this version brings, in order. */
+/** Names of the migrations of this version, in order. */
 export async function bundledMigrations(): Promise<string[]> {
   const files = await readdir(MIGRATIONS_DIRECTORY);
   return files
@@ -226,19 +231,19 @@ export async function bundledMigrations(): Promise<string[]> {
     .sort();
 }
 
-/** The SQL of one of the `bundledMigrations`. They go forward only, so that the whole file is to be run. */
+/** The SQL of one of the `bundledMigrations`. They have no down migration, so the whole file is SQL to run. */
 export const readMigration = (name: string): Promise<string> =>
   readFile(join(MIGRATIONS_DIRECTORY, `${name}.sql`), "utf8");
 
-/** What the migrations of this version make, whether or not a later one takes it away again. */
+/** Objects that the migrations of this version create, including those that a later one drops. */
 export interface OwnObjects {
   tables: Set<string>;
   functions: Set<string>;
 }
 
 /**
- * Names what is the product's own in a database, so that what somebody else keeps next to it is neither read nor
- * removed. It is read from the migrations, so that none can be forgotten.
+ * Returns the names of the product's own objects in a database, so that other objects in it are neither read nor
+ * removed. They are read from the migrations, which makes the list complete.
  */
 export async function findOwnObjects(): Promise<OwnObjects> {
   const own: OwnObjects = { tables: new Set(), functions: new Set() };
@@ -252,7 +257,7 @@ export async function findOwnObjects(): Promise<OwnObjects> {
   return own;
 }
 
-/** How the schema of a database stands to this version of the program. */
+/** Relation of a database's schema to this version of the program. */
 export type SchemaState = "current" | "older" | "newer";
 
 async function readSchemaStateOn(client: pg.ClientBase): Promise<SchemaState> {
@@ -267,10 +272,10 @@ async function readSchemaStateOn(client: pg.ClientBase): Promise<SchemaState> {
   return applied.size > bundled.length ? "newer" : "current";
 }
 
-/** Compares the database's schema with the one that this version knows. */
+/** Compares the database's schema with that of this version. */
 export const readSchemaState = (url: string): Promise<SchemaState> => onConnection(url, readSchemaStateOn);
 
-/** What a start has to know of the database at a URL. */
+/** State of the database that a startup checks. */
 export interface DatabaseState {
   schema: SchemaState;
   /** See `findPooler`. */
@@ -285,8 +290,8 @@ export const readDatabaseState = (url: string): Promise<DatabaseState> =>
   }));
 
 /**
- * Brings the schema up to this version: forward only, each file in a transaction, one migrator at a time (advisory
- * lock). Safe to repeat; when there is nothing to do it costs two reads.
+ * Migrates the schema to this version: forward only, each file in a transaction, one migrator at a time (advisory
+ * lock). Safe to repeat; without pending migrations it costs two reads.
  */
 export async function migrateStore(url: string, log: Log): Promise<void> {
   if ((await readSchemaState(url)) !== "older") return;

@@ -5,27 +5,27 @@ import { statements } from "../sql.ts";
 import { TICKET_LIMITS } from "@svc/contracts";
 import type { ProjectId } from "../ids.ts";
 
-/** State of a pull: in progress, or how it has ended. */
+/** State of a pull: in progress, or its result. */
 export type ModelPullState = "running" | "done" | "failed" | "cancelled";
 
 /** The newest pull of a model. */
 export interface ModelPullRecord extends ModelPullProgress {
-  /** This pull: another one has another id. */
+  /** Id of this pull; another pull of the model has another id. */
   id: string;
   catalogId: string;
   state: ModelPullState;
-  /** Grows with everything that there is to tell of it. */
+  /** Increases with every change of the pull. */
   version: number;
-  /** Why it has failed; null while it is in progress and if it has succeeded. */
+  /** Error of a failed pull; null while it is in progress and if it has succeeded. */
   failure: { code: ErrorCode; detail: string } | null;
 }
 
-/** A pull that a worker has the lease of. */
+/** A pull that a worker has claimed. */
 export interface ClaimedModelPull extends ModelPullProgress {
   id: string;
   catalogId: string;
   leaseId: string;
-  /** Number of this attempt since anything has come: one more than have failed. */
+  /** Number of this attempt since the last progress: failed attempts plus one. */
   attempts: number;
   startedAt: Date;
 }
@@ -38,16 +38,16 @@ export interface DueModelPull {
   attempts: number;
 }
 
-/** How a pull ends. */
+/** Result of a pull. */
 export type ModelPullEnd = { state: "done" } | { state: "failed"; code: ErrorCode; detail: string };
 
-/** How long a worker's lease lasts without being renewed. */
+/** Duration of a worker's lease without renewal. */
 export const MODEL_PULL_LEASE_MS = 10_000;
 
-/** How long the sweeper leaves what is new to its job. */
+/** Delay after which the sweeper publishes a new pull whose job was lost. */
 const SWEEP_AFTER_MS = 2_000;
 
-/** How long a pull is kept after its end. */
+/** Retention of finished pulls, in days. */
 const KEPT_DAYS = 30;
 
 type PullRow = Omit<ModelPullRecord, "failure"> & { errorCode: ErrorCode | null; error: string | null };
@@ -63,47 +63,44 @@ function asRecord({ errorCode: code, error, ...row }: PullRow): ModelPullRecord 
   return { ...row, failure: row.state === "failed" && code !== null ? { code, detail: error ?? "" } : null };
 }
 
-/** The newest pull of a model, or null. */
+/** Returns the newest pull of a model, or null. */
 async function find(db: Db, catalogId: string): Promise<ModelPullRecord | null> {
   const row = await pullSql.find.one<PullRow>(db, { catalogId });
   return row === null ? null : asRecord(row);
 }
 
-/** All pulls in progress. */
+/** Returns all pulls in progress. */
 async function listRunning(db: Db): Promise<ModelPullRecord[]> {
   const rows = await pullSql.listRunning.all<PullRow>(db);
   return rows.map(asRecord);
 }
 
 /**
- * Begins to pull a model, unless it is in progress already: of any number that ask at once exactly one learns that it
- * has begun. When this resolves, the model will be pulled.
+ * Starts to pull a model, unless that is in progress: of concurrent calls, exactly one returns `isNew`. When this
+ * resolves, the model will be pulled.
  */
 async function begin(db: Db, catalogId: string): Promise<{ pull: ModelPullRecord; isNew: boolean }> {
   for (;;) {
     const row = await pullSql.begin.one<PullRow>(db, { catalogId, id: newId() });
     if (row !== null) return { pull: asRecord(row), isNew: true };
     const pull = await find(db, catalogId);
-    // One that has ended in between is started again.
+    // A pull that has ended in the meantime is started again.
     if (pull?.state === "running") return { pull, isNew: false };
   }
 }
 
-/** Ends the pull of a model by somebody's wish; null if none is in progress. Its worker notices by its lease. */
+/** Cancels the pull of a model; null if none is in progress. Its worker notices when it renews its lease. */
 async function cancel(db: Db, catalogId: string): Promise<ModelPullRecord | null> {
   const row = await pullSql.cancel.one<PullRow>(db, { catalogId });
   return row === null ? null : asRecord(row);
 }
 
-/**
- * Claims the lease on what is to be pulled next; null when nothing waits. A claim counts nothing: an attempt is counted
- * with its failure.
- */
+/** Claims the next pull; null if none is due. A claim does not count: an attempt is counted with its failure. */
 const claim = (db: Db) => pullSql.claim.one<ClaimedModelPull>(db, { leaseId: newId() });
 
 /**
- * Keeps the lease, and notes how far the pull is; the tries are counted again once `hasGrown` is true. False when the
- * lease was lost: the pull was cancelled, or another worker has it.
+ * Renews the lease, and records the progress of the pull; with `hasGrown`, the attempts are counted from the start
+ * again. False if the lease was lost: the pull was cancelled, or another worker has it.
  */
 const keep = (
   db: Db,
@@ -112,7 +109,7 @@ const keep = (
   { hasGrown }: { hasGrown: boolean },
 ) => pullSql.keep.any(db, { catalogId, leaseId, status, completedBytes, totalBytes, hasGrown });
 
-/** Ends a pull. False, and nothing done, when the lease was lost. */
+/** Finishes a pull. False, without changes, if the lease was lost. */
 async function finish(db: Db, { catalogId, leaseId }: ClaimedModelPull, end: ModelPullEnd): Promise<boolean> {
   const failure = end.state === "failed" ? end : null;
   return pullSql.finish.any(db, {
@@ -135,15 +132,17 @@ const retryLater = (
 ) =>
   pullSql.retryLater.exec(db, { catalogId, leaseId, failure, counted: counts ? 1 : 0, delayMs: Math.round(delayMs) });
 
-/** Forgets the pulls that ended long ago. */
+/** Deletes old finished pulls. */
 const purge = (db: Db) => pullSql.purge.exec(db);
 
-/** Up to `limit` that are due and that nobody has, for the sweeper to publish; each at most every two seconds. */
+/**
+ * Returns up to `limit` pulls that are due and not claimed, for the sweeper to publish; each at most every two seconds.
+ */
 const takeDue = (db: Db, limit: number) => pullSql.takeDue.all<DueModelPull>(db, { limit });
 
 /**
- * SQL for the sums of some calls. What was never asked, because of a limit or because its provider rests, is no call.
- * Whole tokens: as bigint they come as numbers.
+ * SQL for the sums of calls. Requests that were not sent, because of a limit or a provider's circuit breaker, do not
+ * count. Token counts are bigint and returned as numbers.
  */
 export const MODEL_SUMS = `count(*) FILTER (WHERE fault IS NULL OR fault NOT IN ('busy', 'over_budget', 'resting')) AS calls, coalesce(sum(input_tokens), 0)::bigint AS input_tokens,
   coalesce(sum(output_tokens), 0)::bigint AS output_tokens, sum(cost_usd) AS cost_usd`;
@@ -153,27 +152,27 @@ const callSql = statements("platform/model-calls", {
   shownMaxCount: TICKET_LIMITS.shownMaxCount,
 });
 
-/** A call of a language model that has ended, without any text. */
+/** A finished call of a language model, without any text. */
 export interface ModelCall {
-  /** Null where no ticket was worked on. */
+  /** Null if the call was not made for a ticket. */
   ticketId: string | null;
   purpose: string;
-  /** Id in the catalogue. */
+  /** Id in the model catalog. */
   model: string;
   inputTokens: number;
   outputTokens: number;
-  /** US dollars; null where no price is configured. */
+  /** US dollars; null if no price is configured. */
   costUsd: number | null;
-  /** How long it took. */
+  /** Duration. */
   ms: number;
-  /** Why there was no usable answer; null where there was one. */
+  /** Reason why there was no usable answer; null if there was one. */
   fault: string | null;
 }
 
-/** A call, as a ticket shows it. */
+/** A call, for display on a ticket. */
 export type ModelCallRecord = Omit<ModelCall, "ticketId"> & { at: Date };
 
-/** Tokens and money of several calls; the money is null where no price is configured for any of them. */
+/** Tokens and cost of several calls; the cost is null if no price is configured for any of them. */
 export interface ModelSums {
   calls: number;
   inputTokens: number;
@@ -181,14 +180,14 @@ export interface ModelSums {
   costUsd: number | null;
 }
 
-/** What a project may ask of language models, null for any number, and what it has used today (UTC). */
+/** Limits of a project's use of language models, null for none, and its usage today (UTC). */
 export interface ModelAllowance {
   concurrency: number | null;
   tokensPerDay: number | null;
   tokensToday: number;
 }
 
-/** Writes down a call that has ended. Nothing is written for a project that is gone. */
+/** Records a finished call. Has no effect for a deleted project. */
 async function insertCall(db: Db, project: ProjectId, call: ModelCall): Promise<void> {
   const tokens = call.inputTokens + call.outputTokens;
 
@@ -207,12 +206,12 @@ async function insertCall(db: Db, project: ProjectId, call: ModelCall): Promise<
   });
 }
 
-/** What a project may use, and what it has used today; null when there is no such project. Locks nothing. */
+/** Returns the limits of a project and its usage today; null if there is no such project. Locks nothing. */
 const findAllowance = (db: Db, project: ProjectId) => callSql.findAllowance.one<ModelAllowance>(db, { project });
 
 /**
- * The newest calls that were made for a ticket, oldest first, and the sums of all of them: those of one project, or
- * of every project for null. The index leads to the rows of the ticket alone.
+ * Returns the newest calls for a ticket, oldest first, and the sums of all of them: those of one project, or of every
+ * project for null. Uses the index on tickets.
  */
 async function readTicket(
   db: Db,

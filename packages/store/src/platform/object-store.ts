@@ -4,23 +4,23 @@ import { errorMessage } from "@svc/primitives";
 import { AwsClient } from "aws4fetch";
 
 /**
- * Where the contents of files are kept outside PostgreSQL: objects by their names, which never change. Every call throws
- * `unavailable` while the store is.
+ * Store for contents of files outside PostgreSQL: immutable objects by name. Every call throws `unavailable` if the
+ * store is.
  */
 export interface ObjectStore {
   /** Writes an object. Resolves when it is stored durably. */
   put(id: string, content: Buffer): Promise<void>;
-  /** Reads an object from a position on, piece by piece, as far as its reader reads. Throws not_found. */
+  /** Reads an object from a position on, as fast as its reader consumes it. Throws not_found. */
   read(id: string, from?: number): AsyncGenerator<Buffer>;
-  /** Deletes an object; one that is not there is as good. */
+  /** Deletes an object; has no effect if it does not exist. */
   remove(id: string): Promise<void>;
 }
 
-/** How long an answer of the server is waited for: a file has 10 MB. A download may take as long as its reader takes. */
+/** Timeout of a response of the server; files have at most 10 MB. A download may take as long as its reader. */
 const ANSWER_MS = 60_000;
 
 interface S3Location {
-  /** URL of the bucket and the prefix of its objects, with a slash at its end. */
+  /** URL of the bucket and the prefix of its objects, with a trailing slash. */
   base: string;
   region: string;
   accessKeyId: string;
@@ -55,12 +55,12 @@ const unavailable = (detail: string, cause?: unknown) =>
     cause,
   });
 
-/** Opens an S3-compatible store with path-style addresses. Nothing connects before the first call. */
+/** Opens an S3-compatible store with path-style URLs. Nothing connects before the first call. */
 export function openObjectStore(filesUrl: string): ObjectStore {
   const location = parseFilesUrl(filesUrl);
   if (location === null) throw new Error("SVC_FILES_URL is not a URL such as s3://key:secret@host/bucket");
   const { base, ...credentials } = location;
-  // The callers decide what is repeated.
+  // The callers retry.
   const client = new AwsClient({ ...credentials, service: "s3", retries: 0 });
 
   async function send(
@@ -79,7 +79,7 @@ export function openObjectStore(filesUrl: string): ObjectStore {
     }
   }
 
-  /** Throws what a response means that is not accepted. A bucket that is not there is 404 too. */
+  /** Throws the error of a response with a status that is not accepted. A missing bucket is 404 too. */
   async function finish(response: Response, accepted: readonly number[]): Promise<void> {
     if (accepted.includes(response.status)) return response.body?.cancel();
     const isMissing = response.status === 404 && (await response.text()).includes("<Code>NoSuchKey</Code>");

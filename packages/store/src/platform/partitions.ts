@@ -10,38 +10,40 @@ type Month = number;
 /** How a table is partitioned (ADR 0048). */
 interface PartitionedTable {
   table: string;
-  /** The column whose ranges the partitions are; its values sort by time. */
+  /** The partition key column; its values sort by time. */
   key: string;
   /** The first value of a month. */
   firstOf: (month: Month) => string;
   /** The month of a value. */
   monthOf: (value: string) => Month;
   /**
-   * False where a past month must stay: its rows are never erased, and nothing takes a row that comes late. An event of a
-   * ticket never does, and an attempt of an old delivery goes to the default partition.
+   * False if past months must remain: their rows are never erased, and no other partition accepts late rows. Ticket
+   * events are never late, and an attempt of an old delivery goes to the default partition.
    */
   canDrop: boolean;
-  /** SQL of what a partition needs in addition to the definition of its table. */
+  /** SQL for additional objects of a partition, besides the definition of its table. */
   extras: (partition: string) => string[];
 }
 
-/** Ids of ticket events that a month has. Those of all months until the year 2652 are exact in a number of JavaScript. */
+/**
+ * Number of ticket event ids per month. Those of all months until the year 2652 are exact in a number of JavaScript.
+ */
 const EVENT_IDS_OF_MONTH = 2 ** 40;
 
-/** Number of months after the present one at whose beginning the last partition begins. */
+/** Number of months after the current one for which partitions are created. */
 const MONTHS_AHEAD = 2;
 
 /** Maximum wait for an exclusive lock, in milliseconds. Statements on the table queue behind a waiting lock. */
 const LOCK_WAIT_MS = 300;
 
-/** Beginning of the name of a constraint that gives a partition its end. */
+/** Prefix of the name of a constraint that sets the end of a partition. */
 const CLOSING = "closing_";
 
 const startOf = (month: Month) => new Date(Date.UTC(1970, month));
 const monthAt = (time: Date): Month => (time.getUTCFullYear() - 1970) * 12 + time.getUTCMonth();
 const labelOf = (month: Month) => startOf(month).toISOString().slice(0, 7).replace("-", "_");
 
-/** A UUID that begins with its time in milliseconds (RFC 9562). */
+/** UUIDs begin with their time in milliseconds (RFC 9562). */
 const byUuid = {
   firstOf: (month: Month) => {
     const hex = startOf(month).getTime().toString(16).padStart(12, "0");
@@ -80,7 +82,7 @@ export const PARTITIONED_TABLES: readonly string[] = TABLES.map(({ table }) => t
 
 const sql = statements("platform/partitions");
 
-/** A partition by its bounds, as SQL has them; null for the default partition. */
+/** A partition with its bounds in SQL; null for the default partition. */
 interface Partition {
   name: string;
   range: { from: string; to: string } | null;
@@ -88,7 +90,7 @@ interface Partition {
 
 /** Changes of one run of `keepPartitions`. */
 export interface PartitionChanges {
-  /** Partitions that were made. */
+  /** Created partitions. */
   made: string[];
   /** Partitions that were dropped because all of their rows had been erased. */
   dropped: string[];
@@ -112,7 +114,7 @@ async function listPartitions(db: Db): Promise<Map<string, Partition[]>> {
 
 const unquoted = (bound: string) => bound.replaceAll("'", "");
 
-/** The partition without an end, if it begins too early for new months to find a later one. */
+/** Returns the partition without an end, if it starts so early that no later one exists for new months. */
 function openPartition({ monthOf }: PartitionedTable, partitions: readonly Partition[], target: Month) {
   const open = partitions.find(({ range }) => range?.to === OPEN_END);
   if (open?.range == null) return null;
@@ -128,7 +130,7 @@ const pastPartitions = ({ monthOf }: PartitionedTable, partitions: readonly Part
 const hasRows = async (client: pg.Client, table: string): Promise<boolean> =>
   (await client.query<{ has: boolean }>(`SELECT EXISTS (SELECT FROM ${table}) AS has`)).rows[0]?.has === true;
 
-/** The bounds of a partition; null for one that another process has dropped. */
+/** Returns the bounds of a partition; null if another process has dropped it. */
 async function boundsOf(client: pg.Client, partition: string): Promise<string | null> {
   const { rows } = await client.query<{ bounds: string }>(
     "SELECT pg_get_expr(relpartbound, oid) AS bounds FROM pg_class WHERE oid = to_regclass($1)",
@@ -137,7 +139,7 @@ async function boundsOf(client: pg.Client, partition: string): Promise<string | 
   return rows[0]?.bounds ?? null;
 }
 
-/** The constraints that are to give a partition its end. */
+/** Returns the constraints that set the end of a partition. */
 async function closingOf(client: pg.Client, partition: string): Promise<{ name: string; isValid: boolean }[]> {
   const { rows } = await client.query<{ name: string; isValid: boolean }>(
     `SELECT conname::text AS name, convalidated AS "isValid" FROM pg_constraint
@@ -150,8 +152,9 @@ async function closingOf(client: pg.Client, partition: string): Promise<{ name: 
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
- * Runs `work` in a transaction under the lock of those who change the schema. Resolves with null when that lock, or the
- * lock on a table, is not available in time. No setting or lock outlives the transaction: a pooler may share the connection.
+ * Runs `work` in a transaction under the lock for schema changes. Resolves with null if that lock, or the lock on a
+ * table, is not available in time. No setting or lock outlives the transaction, since a pooler may share the
+ * connection.
  */
 async function changeSchema<Result>(client: pg.Client, work: () => Promise<Result>): Promise<Result | null> {
   try {
@@ -170,10 +173,10 @@ async function changeSchema<Result>(client: pg.Client, work: () => Promise<Resul
 }
 
 /**
- * Gives the open partition its end at the beginning of `target` and adds the next one. That no row lies beyond the end is
- * checked beforehand, while everybody works on: a constraint that is added without a look at the rows, and validated under
- * a lock that only other changes of the schema wait for. So the exclusive lock on the table lasts for an instant. Does
- * nothing as long as a row lies beyond the end, as after a clock that was wrong: the open partition takes all rows.
+ * Sets the end of the open partition to the start of `target` and adds the next one. First checks that no row is beyond
+ * the end while the table remains in use: a constraint is added as NOT VALID, and validated under a lock that only
+ * blocks other schema changes. So the exclusive lock on the table is held very briefly. Has no effect while a row is
+ * beyond the end, for example after the clock was wrong: the open partition accepts all rows.
  */
 async function closePartition(
   client: pg.Client,
@@ -186,9 +189,9 @@ async function closePartition(
   const closing = `${CLOSING}${labelOf(target)}`;
   const begins = open.from === "MINVALUE" ? "" : ` AND ${key} >= ${open.from}`;
   const isAdded = await changeSchema(client, async () => {
-    // Another process may have been first.
+    // Another process may have been faster.
     if ((await boundsOf(client, open.name))?.endsWith(`(${OPEN_END})`) !== true) return false;
-    // An end that an interrupted run has left would refuse rows one day, when it is in the past.
+    // An end from an interrupted run would reject rows once it is in the past.
     const ends = await closingOf(client, open.name);
     for (const { name } of ends.filter((end) => end.name !== closing)) {
       await client.query(`ALTER TABLE ${open.name} DROP CONSTRAINT ${name}`);
@@ -233,7 +236,7 @@ async function dropIfEmpty(client: pg.Client, table: string, partition: string):
   return isDropped === true;
 }
 
-/** Changes that are due: partitions without an end that get one, and past partitions that are dropped if empty. */
+/** Pending changes: open partitions that need an end, and past partitions to drop if they are empty. */
 interface Due {
   close: { of: PartitionedTable; open: NonNullable<ReturnType<typeof openPartition>> }[];
   past: { of: PartitionedTable; name: string }[];
@@ -259,10 +262,10 @@ export interface PartitionKeeper {
 }
 
 /**
- * Makes the partitions of coming months, drops those of past months whose rows were all erased, and numbers the events of
- * tickets on from the first id of this month. Does what it can under locks that others hardly notice, and leaves the rest
- * to the next run; nothing at all while a migration, backup or restore is at work. Safe to repeat and to interrupt. On a
- * connection of its own, since the first run reads the whole of tables that an earlier version has filled.
+ * Creates the partitions of coming months, drops those of past months whose rows were all erased, and advances the ids
+ * of ticket events to the first one of this month. Uses short locks only, and leaves the rest to the next run; does
+ * nothing during a migration, backup or restore. Safe to repeat and to interrupt. Uses its own connection, since the
+ * first run reads whole tables that an earlier version has filled.
  */
 export async function keepPartitions({ db, url, log }: PartitionKeeper, at?: Date): Promise<PartitionChanges> {
   const changes: PartitionChanges = { made: [], dropped: [] };
@@ -284,7 +287,7 @@ export async function keepPartitions({ db, url, log }: PartitionKeeper, at?: Dat
       if (made !== null) changes.made.push(made);
     }
     const skip = () => sql.skipEventIds.run(db, { id: firstEventIdOf(now) });
-    // No partition goes to which the next event would belong.
+    // There is no partition for the next event.
     if (isNewMonth && (await changeSchema(client, skip)) === null) return changes;
     for (const { of, name } of due.past) {
       if (await dropIfEmpty(client, of.table, name)) changes.dropped.push(name);

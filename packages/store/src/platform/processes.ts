@@ -8,37 +8,37 @@ import { CHANNELS_COLUMNS, toChannelsConfig } from "./installation.ts";
 import { DEFAULT_PROJECT } from "./projects.ts";
 
 /**
- * A process that was silent for this long has vanished: far more than a lost line, or a machine that is too busy,
- * takes.
+ * A process without a heartbeat for this time has vanished: much longer than a dropped connection or an overloaded
+ * machine causes.
  */
 export const SILENT_MS = 30_000;
-/** A process that runs is heard every 5 s; one that has been silent for longer may have ended. */
+/** Running processes send a heartbeat every 5 s; one that is later may have ended. */
 const LATE_MS = 6_000;
-/** Replicas of the app itself tell of it first, where there are any: it is looked for in their log. */
+/** Replicas of the same app report it first, if there are any, since administrators look into their log. */
 const REPORTED_BY_OTHERS_MS = 4 * SILENT_MS;
 
 /** A process of the product. */
 export interface ProcessFacts {
   app: string;
-  /** The name of the machine or container. */
+  /** Name of the machine or container. */
   host: string;
   pid: number;
   memoryBytes: number;
-  /** Null where nothing limits it. */
+  /** Null if there is no limit. */
   memoryLimitBytes: number | null;
 }
 
-/** A process that has ended without a stop, as far as anybody can say. */
+/** A process that ended unexpectedly, as far as can be determined. */
 export interface VanishedProcess extends ProcessFacts {
   startedAt: Date;
   heardAt: Date;
 }
 
-/** How many processes of an app run. */
+/** Number of running processes of an app. */
 export interface RunningCount {
   app: string;
   count: number;
-  /** Those on other hosts. */
+  /** Number of those on other hosts. */
   elsewhere: number;
 }
 
@@ -49,18 +49,18 @@ const sql = statements("platform/processes", {
   toldByOthersMs: REPORTED_BY_OTHERS_MS,
 });
 
-/** A process that has not been heard for longer than a beat, and that nobody has reported as vanished. */
+/** A process whose heartbeat is overdue, and that was not reported as vanished. */
 export interface SilentProcess {
   id: string;
   host: string;
   pid: number;
-  /** True once it has been silent for so long that it has vanished. */
+  /** True if its heartbeat is so late that it has vanished. */
   hasVanished: boolean;
 }
 
 /**
- * Records that this process runs, and what it uses. One that was thought to have vanished is back. Returns the others that
- * are silent: whether they still run is for the caller to find out.
+ * Records a heartbeat of this process, and its memory. A process that was considered vanished is running again. Returns
+ * the others with overdue heartbeats: the caller checks whether they still run.
  */
 export const beat = (context: Context, { app, host, pid, memoryBytes, memoryLimitBytes }: ProcessFacts) =>
   sql.beat.all<SilentProcess>(context.leases, {
@@ -72,62 +72,64 @@ export const beat = (context: Context, { app, host, pid, memoryBytes, memoryLimi
     memoryLimitBytes,
   });
 
-/** Says that this process stops, and forgets those that vanished more than a day ago. */
+/** Deletes this process, and those that vanished more than a day ago. */
 export const end = (context: Context) => sql.end.exec(context.leases, { ownId: context.processId });
 
 /**
- * Records that an unexpected error ends this process, and with the messages that it is working on that it crashed
- * while it had them: those that do not finish before it ends are released in order, and could cause it again.
+ * Records that an unexpected error ends this process, and records a crash for the messages that it is processing: those
+ * that do not finish before it ends are released, and could cause it again.
  */
 export const crash = (context: Context) => sql.crash.exec(context.leases, { ownId: context.processId });
 
 /**
- * Records that these processes have vanished, whose ids the host no longer knows; each is returned to one caller only.
+ * Records that these processes have vanished, since their ids no longer exist on the host; each is returned to one
+ * caller only.
  */
 export const takeMissing = (context: Context, ids: readonly string[]) =>
   sql.takeMissing.all<VanishedProcess>(context.leases, { ids });
 
 /**
- * The processes that have vanished, each reported to one caller only: those of its own app after 30 s, the others after
- * two minutes. To be asked by those alone who have been heard for that long: while the database is unavailable, nobody is.
+ * Returns the processes that have vanished, each to one caller only: those of its own app after 30 s, the others after
+ * two minutes. Call it only after this process has recorded heartbeats for that long: while the database is
+ * unavailable, no process can.
  */
 export const takeVanished = (context: Context, app: string) =>
   sql.takeVanished.all<VanishedProcess>(context.leases, { app });
 
-/** All that have vanished within a day, whether or not that was reported, the last one first. */
+/** Returns all processes that vanished within a day, reported or not, the last one first. */
 export const listVanished = (context: Context) => sql.listVanished.all<VanishedProcess>(context.leases);
 
-/** How many processes of each app run, by its name, and how many of them not on this host. */
+/** Counts the running processes of each app, and those on other hosts. */
 export const countRunning = (context: Context, host: string) =>
   sql.countRunning.all<RunningCount>(context.leases, { host });
 
 /**
- * Takes a lease for `leaseMs`, or renews it. Returns false while another holder has it. A holder whose renewal fails has
- * lost the lease, and must end its work before the lease expires.
+ * Acquires or renews a lease for `leaseMs`. Returns false while another holder has it. A holder whose renewal fails has
+ * lost the lease, and must stop its work before the lease expires.
  */
 const takeLease = (db: Db, name: string, holder: string, leaseMs: number) =>
   replicaSql.takeLease.any(db, { name, holder, leaseMs });
 
-/** Gives a lease back, so that another one need not wait for its end. Does nothing when it is another's. */
+/** Releases a lease, so that another process can acquire it at once. Has no effect if another process holds it. */
 const releaseLease = (db: Db, name: string, holder: string) => replicaSql.releaseLease.exec(db, { name, holder });
 
-/** How one process is doing with a channel. */
+/** State of a channel in one process. */
 export interface ReplicaState {
   id: IntegrationId;
   state: "running" | "stopped" | "failing";
-  /** Since when it is in that state. */
+  /** Time since which it is in that state. */
   since: Date;
-  /** Why, while it is failing. */
+  /** Error while it is failing. */
   error: string | null;
-  /** Sockets of visitors that are open in this process; absent for a channel without sockets. */
+  /** Open visitor sockets in this process; absent for a channel without sockets. */
   sockets?: number;
 }
 
-/** A process that has not said anything for so long is gone. */
+/** A process without a report for this time has ended. */
 export const REPORTED_WITHIN_MS = 5_000;
 
 const reportAll = batched(async ({ leases, processId }: Context, reports: (readonly ReplicaState[])[]) => {
-  // A statement writes a row once: the last report of a channel counts.
+  // A statement can write a row only once: the last report of a channel counts.
   const states = [...new Map(reports.flat().map((state) => [state.id, state])).values()];
   const settings = await replicaSql.reportState.one(leases, {
     replica: processId,
@@ -141,17 +143,17 @@ const reportAll = batched(async ({ leases, processId }: Context, reports: (reado
 });
 
 /**
- * Records how this process is doing with its channels, and returns the settings that they follow. Concurrent reports share
- * a statement.
+ * Reports the states of this process's channels, and returns the settings that they follow. Concurrent reports share a
+ * statement.
  */
 const reportState = (context: Context, states: readonly ReplicaState[]): Promise<ChannelsConfig> =>
   reportAll(context, states);
 
-/** Forgets channels of this process that have ended, and processes that died without saying so. */
+/** Deletes stopped channels of this process, and those of crashed processes. */
 const forgetState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
   replicaSql.forgetState.exec(leases, { replica: processId, ids });
 
-/** What the living processes say, by channel, the longest in its state first. */
+/** Returns the channel states of running processes, by channel, the longest in its state first. */
 async function listStates({ leases }: Context): Promise<ReplicaState[]> {
   const rows = await replicaSql.listStates.all<Omit<ReplicaState, "id" | "sockets"> & { channelId: IntegrationId }>(
     leases,
@@ -159,26 +161,26 @@ async function listStates({ leases }: Context): Promise<ReplicaState[]> {
   return rows.map(({ channelId, state, since, error }) => ({ id: channelId, state, since, error }));
 }
 
-/** How long a process counts as alive after its last heartbeat. */
+/** Duration for which a heartbeat is valid. */
 export const ALIVE_MS = 4_000;
 
-/** Heartbeats that lie further apart are a gap: the process, or the database, was away. */
+/** A longer time between two heartbeats is a gap: the process or the database was unavailable. */
 const GAP_MS = 2_500;
 
 /**
- * After the start of the database, which may have been away for long and may have lost the last heartbeats before a
- * crash, everybody has so long to come back.
+ * After a start of the database, which may have been unavailable for long and may have lost the last heartbeats before
+ * a crash, all processes have this time to send one.
  */
 const COME_BACK_MS = 6_000;
 
-/** A process that was not renewed for this long is dead: far longer than it takes to notice a half-open connection. */
+/** A process without a heartbeat for this time is dead: much longer than it takes to notice a half-open connection. */
 const DEAD_MS = 120_000;
 
 /**
- * SQL that is true while the process of a row `i` may be alive. It is not once its time is over and somebody can tell
- * that it would have said so: a process that has been heard of without a gap since before then, or for as long as
- * after any heartbeat. After a database or a line to it was away nobody can: all have a gap, and each gets its time to
- * come back.
+ * SQL that is true while the process of a row `i` may be running. It is false once its heartbeat has expired and another
+ * process proves that heartbeats were possible: one that has sent them without a gap since before then, or for longer
+ * than a heartbeat is valid. After an outage of the database all processes have a gap, so none can prove it, and each
+ * gets time to send a heartbeat. It is always false after `DEAD_MS`.
  */
 export const IS_ALIVE = `(i.alive_until > now()
   OR now() < pg_postmaster_start_time() + interval '${COME_BACK_MS} milliseconds'
@@ -194,13 +196,13 @@ const replicaSql = statements("platform/replicas", {
   gapMs: GAP_MS,
 });
 
-/** Says that a process lives: for another 4 s. */
+/** Records a heartbeat of a process, valid for 4 s. */
 const beatInstance = (db: Db, id: string, app: string) => replicaSql.beatInstance.exec(db, { id, app });
 
-/** Says that a process is gone, and forgets those that died more than a day ago. */
+/** Deletes a stopped process, and those that crashed more than a day ago. */
 const endInstance = (db: Db, id: string) => replicaSql.endInstance.exec(db, { id });
 
-/** How many processes of an app are alive. */
+/** Counts the running processes of an app. */
 async function countAlive(db: Db, app: string): Promise<number> {
   const row = await replicaSql.countAlive.one<{ count: number }>(db, { app });
   return row?.count ?? 0;

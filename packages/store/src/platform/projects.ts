@@ -6,44 +6,44 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** What a project may ask of language models; null: any number. */
+/** Limits of a project's use of language models; null for none. */
 export interface ModelLimits {
-  /** Calls at once, in each process. */
+  /** Concurrent calls, in each process. */
   concurrency: number | null;
-  /** Of questions and answers, by UTC. */
+  /** Tokens of prompts and answers, per day (UTC). */
   tokensPerDay: number | null;
 }
 
-/** A project: everything that belongs together and to nobody else. */
+/** A project: a tenant, isolated from other projects. */
 export interface Project extends WebhookSecrets {
   id: ProjectId;
   name: string;
-  /** What a customer reads when a person has to answer; may be empty. */
+  /** Text for a customer whose conversation is handed over to a person; may be empty. */
   handoffText: string;
-  /** The same by language (ISO 639-1), where the project has one of its own. */
+  /** The same by language (ISO 639-1), for languages with their own text. */
   handoffTexts: Readonly<Record<string, string>>;
-  /** What a customer who starts the bot reads; empty: the service's own text. */
+  /** Text for a customer who starts the bot; empty for the default. */
   greeting: string;
-  /** Each Markdown table of an answer also comes as an XLSX file. */
+  /** True if each Markdown table of an answer is also sent as an XLSX file. */
   tablesAsXlsx: boolean;
   retentionDays: number | null;
-  /** Days that files of visitors are kept; null: as long as their conversation. */
+  /** Retention of visitors' files in days; null: as long as their conversation. */
   fileRetentionDays: number | null;
   modelLimits: ModelLimits;
   quotas: Quotas;
-  /** When the team works; null: always. */
+  /** Business hours of the team; null: always open. */
   businessHours: BusinessHours | null;
-  /** Minutes within which the team usually replies; null: unknown. */
+  /** Usual reply time of the team in minutes; null: unknown. */
   replyTimeMinutes: number | null;
-  /** The first that matches a ticket counts. */
+  /** SLA targets; the first that matches a ticket applies. */
   slaTargets: readonly SlaTarget[];
-  /** When replies of the widget are sent by email to customers who have left; null: never. */
+  /** Whether replies of the widget are sent by email to customers who have left; null: never. */
   replyEmails: ReplyEmails | null;
   createdAt: Date;
   version: number;
 }
 
-/** What a new project needs; where a setting is absent, the service's default is taken. */
+/** Fields of a new project; absent settings have their default. */
 export interface NewProject {
   name: string;
   handoffText?: string | undefined;
@@ -60,29 +60,32 @@ export interface NewProject {
   replyEmails?: ReplyEmails | null | undefined;
 }
 
-/** What can be changed of a project; what is left out stays as it is. */
+/** Changed fields of a project; omitted ones are unchanged. */
 export type ProjectUpdate = Partial<Omit<NewProject, "name">> & Partial<WebhookSecrets> & { name?: string | undefined };
 
-/** Result of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
+/**
+ * Result of a change: `stale` if the project has another version or was deleted, `taken` if another one has the new
+ * name.
+ */
 export interface ProjectOutcome {
   result: "changed" | "stale" | "taken";
-  /** As it is now; null when there is no such project. */
+  /** The current state of the project; null if there is none. */
   project: Project | null;
 }
 
-/** The project that a request without a choice works on. */
+/** The project of requests that do not name one. */
 export const DEFAULT_PROJECT = "default";
 
-/** Result of a deletion: `stale` when the project has another version or is gone, `in_use` when it is the widget's. */
+/** Result of a deletion: `stale` if the project has another version or was deleted, `in_use` if it is the widget's. */
 export type ProjectRemoval = "removed" | "stale" | "in_use";
 
-/** Enough for a busy chat, and few enough that one project does not take all that a provider allows. */
+/** Enough for a busy chat, and so few that one project does not use up a provider's limit. */
 const DEFAULT_CONCURRENCY = 8;
 
-/** Long enough to work on a case; as files of strangers fill the disk, they are not kept permanently. */
+/** Long enough to work on a case; not unlimited, since files of strangers fill the disk. */
 const DEFAULT_FILE_RETENTION_DAYS = 90;
 
-/** A limit that is not set is none. */
+/** Unset limits are null. */
 const NO_QUOTAS: Quotas = { messagesPerDay: null, documents: null, storageMb: null, sockets: null };
 
 const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
@@ -98,7 +101,7 @@ interface ProjectRow extends Omit<Project, "modelLimits" | "quotas" | keyof Secr
   modelTokensPerDay: number | null;
 }
 
-/** SQL for a secret of a project: those of the default one are settings of the installation. */
+/** SQL for a secret of a project; the default project's secrets are settings of the installation. */
 const secretColumn = (column: string, setting: string) =>
   `CASE WHEN name = '${DEFAULT_PROJECT}' THEN (SELECT c.api #> '{config,${setting}}' FROM channels_config c) ELSE ${column} END AS ${column}`;
 
@@ -106,7 +109,7 @@ const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretCol
 
 const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, quotas, business_hours, reply_time_minutes, sla_targets, reply_emails, created_at, version`;
 
-/** What precedes the id in the name of a deleted project until it is removed: no valid name has a space. */
+/** Prefix of the name of a deleted project, before its id: valid names have no space. */
 const DELETED_PREFIX = "deleted ";
 
 const sql = statements("platform/projects", {
@@ -116,7 +119,7 @@ const sql = statements("platform/projects", {
   deletedPrefix: DELETED_PREFIX,
 });
 
-/** JSON of a setting; null and undefined stay what they are. */
+/** Returns the JSON of a setting; null and undefined are unchanged. */
 const jsonOrNull = (value: object | null | undefined) => (value == null ? value : JSON.stringify(value));
 
 async function findOne(found: Promise<ProjectRow | null>): Promise<Project | null> {
@@ -124,7 +127,7 @@ async function findOne(found: Promise<ProjectRow | null>): Promise<Project | nul
   return row === null ? null : asProject(row);
 }
 
-/** Creates a project; null when there is one of this name. */
+/** Creates a project; null if there is one with this name. */
 export async function insert(db: Db, project: NewProject): Promise<Project | null> {
   const row = await sql.insert.one<ProjectRow>(db, {
     id: newId(),
@@ -148,35 +151,35 @@ export async function insert(db: Db, project: NewProject): Promise<Project | nul
   return row === null ? null : asProject(row);
 }
 
-/** The project of this name, or null. */
+/** Returns the project with this name, or null. */
 export const findByName = (db: Db, name: string): Promise<Project | null> =>
   findOne(sql.findByName.one<ProjectRow>(db, { name }));
 
-/** The project with this id, or null. */
+/** Returns the project with this id, or null. */
 export const find = (db: Db, id: ProjectId): Promise<Project | null> => findOne(sql.find.one<ProjectRow>(db, { id }));
 
-/** What signs the callbacks of a project; null if there is no such project. */
+/** Returns the secrets that sign the callbacks of a project; null if there is no such project. */
 export async function findWebhookSecrets(db: Db, id: ProjectId): Promise<WebhookSecrets | null> {
   const row = await sql.findWebhookSecrets.one<SecretRow>(db, { id });
   return row === null ? null : asSecrets(row);
 }
 
-/** All projects by name. */
+/** Returns all projects by name. */
 export async function list(db: Db): Promise<Project[]> {
   const rows = await sql.list.all<ProjectRow>(db);
   return rows.map(asProject);
 }
 
 /**
- * Projects, newest first: those made before the project with the id `before`, and with `q` in the name. Ids sort by
- * time, so that a page stays where it is whatever is added.
+ * Returns projects, newest first: those created before the project with id `before`, and with `q` in the name. Ids sort
+ * by time, so that pages do not shift when projects are added.
  */
 export async function listPage(db: Db, { limit, before, q }: PageQuery): Promise<Project[]> {
   const rows = await sql.listPage.all<ProjectRow>(db, { limit, before, q });
   return rows.map(asProject);
 }
 
-/** Creates a project, or returns the one that has this name. */
+/** Creates a project, or returns the one with this name. */
 export async function ensure(db: Db, name: string): Promise<{ project: Project; created: boolean }> {
   const made = await insert(db, { name });
   if (made !== null) return { project: made, created: true };
@@ -185,13 +188,13 @@ export async function ensure(db: Db, name: string): Promise<{ project: Project; 
   return { project, created: false };
 }
 
-/** SQL that sets a column. Quotas that are not named stay; those that are null are removed. */
+/** SQL that sets a column. Omitted quotas are unchanged; those that are null are removed. */
 const setColumn = (column: string, value: string) =>
   column === "quotas" ? `quotas = jsonb_strip_nulls(quotas || ${value}::jsonb)` : `${column} = ${value}`;
 
 /**
- * Changes what is named and raises the version, where `versions` has the present one or is null. A new name also
- * takes the place of the old one in the settings of the widget, in the same moment.
+ * Changes the given fields and raises the version, if `versions` contains the current one or is null. A new name also
+ * replaces the old one in the widget's settings, in the same transaction.
  */
 export async function update(
   db: Db,
@@ -219,7 +222,7 @@ export async function update(
   };
   const given = Object.entries(columns).filter(([, value]) => value !== undefined);
   const sets = ["version = version + 1", ...given.map(([column], index) => setColumn(column, `$${index + 2}`))];
-  // What is kept for less long than before is looked for at once.
+  // A shorter retention takes effect at once.
   if (change.retentionDays !== undefined) sets.push("purge_at = now()");
   if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
   try {
@@ -243,10 +246,9 @@ export async function update(
 }
 
 /**
- * Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
- * free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back
- * where it came in. What it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much
- * that is.
+ * Deletes a project, if `versions` contains its current version or is null: it can no longer be found, its name is
+ * free, its keys are revoked, its roles and knowledge bases are deleted, and tickets from other projects return to
+ * them. `erasures.purgeDeleted` removes its data, so that this is fast for any size.
  */
 export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
   return retryOnDeadlock(db, async (tx) => {
@@ -265,7 +267,7 @@ export function remove(db: Db, id: ProjectId, versions: readonly number[] | null
   });
 }
 
-/** How much a project holds, by what people call it. */
+/** Counts the contents of a project, for display. */
 export async function countHeld(db: Db, id: ProjectId): Promise<Record<string, number>> {
   const row = await sql.countHeld.one(db, { id });
   return { ...row };
@@ -287,5 +289,5 @@ function asProject({ modelConcurrency, modelTokensPerDay, quotas, ...row }: Proj
   };
 }
 
-/** Returns to their own projects the tickets that others sent to this one; true if there were any. */
+/** Returns tickets from other projects to them; true if there were any. */
 export const takeTicketsBack = (db: Db, id: ProjectId) => sql.takeTicketsBack.any(db, { id });

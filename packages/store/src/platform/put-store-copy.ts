@@ -13,32 +13,32 @@ import {
   readMigration,
 } from "./installation.ts";
 
-/** How a copy is put back. */
+/** Options of a restore. */
 export interface PutOptions extends CopyDatabase {
-  /** The one that the copy's installation was set up with. */
+  /** Secret key of the copy's installation. */
   secretKey: string;
   head: Pick<StoreCopyHead, "migrations" | "secretKeyCheck">;
-  /** Whether what the database holds may be removed for it. */
+  /** Whether existing data in the database may be replaced. */
   mayReplace: boolean;
-  /** Whether it is done although processes of the product seem to be at work on the database. */
+  /** Whether to proceed although processes of the product seem to use the database. */
   mayInterrupt: boolean;
-  /** Called when a table has been read in. */
+  /** Called after each restored table. */
   onTable: (name: string, rowCount: number) => void;
 }
 
-/** What was put back. */
+/** Result of a restore. */
 export interface PutResult {
   tables: number;
   rows: number;
-  /** The migrations that were made after the rows had been read in, as the copy was of an older version. */
+  /** Migrations that were applied after the rows were restored, since the copy had an older version. */
   migrated: string[];
 }
 
-/** Tables that the migrations fill by themselves: a database with rows in these alone is empty. */
+/** Tables that migrations fill: a database with rows only in these counts as empty. */
 const FILLED_BY_MIGRATIONS = new Set(["installation", "channels_config", "audit_head", "ticket_index"]);
 
-// Connections by their names, and what processes say of themselves, since a proxy may hide the names. Nobody is waited
-// for: a killed process counts for some seconds more.
+// By application names of connections, and by the processes' own records, since a proxy may hide the names. There is no
+// grace period: a killed process counts for a few more seconds.
 const FIND_PROCESSES = {
   connections: `SELECT DISTINCT application_name AS name FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'svc-%'`,
@@ -47,7 +47,7 @@ const FIND_PROCESSES = {
     WHERE reported_at > now() - interval '5 seconds'`,
 } as const;
 
-/** Which processes of the product are at work on the database. */
+/** Returns the processes of the product that use the database. */
 async function findProcesses(client: pg.Client, { all }: FoundTables): Promise<string[]> {
   const names: string[] = [];
   for (const [source, statement] of Object.entries(FIND_PROCESSES)) {
@@ -70,7 +70,7 @@ async function findFilled(client: pg.Client, { copied }: FoundTables): Promise<s
   return filled;
 }
 
-/** Refuses what cannot be put back here. Nothing is changed yet. */
+/** Rejects copies that cannot be restored here. Nothing is changed yet. */
 async function check(client: pg.Client, options: PutOptions): Promise<void> {
   const { head, secretKey, mayReplace, mayInterrupt } = options;
   const bundled = await bundledMigrations();
@@ -97,7 +97,7 @@ async function check(client: pg.Client, options: PutOptions): Promise<void> {
   }
 }
 
-/** Removes what the product has made, and nothing else. */
+/** Drops the product's own objects, and nothing else. */
 async function dropOwn(client: pg.Client): Promise<void> {
   const own = await findOwnObjects();
   const list = (names: Set<string>) => [...names].map((name) => client.escapeIdentifier(name)).join(", ");
@@ -105,7 +105,7 @@ async function dropOwn(client: pg.Client): Promise<void> {
   await client.query(`DROP FUNCTION IF EXISTS ${list(own.functions)}`);
 }
 
-/** Makes migrations within the transaction, and notes them as node-pg-migrate does. */
+/** Applies migrations within the transaction, and records them as node-pg-migrate does. */
 async function migrate(client: pg.Client, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await client.query(await readMigration(name));
@@ -113,9 +113,9 @@ async function migrate(client: pg.Client, names: readonly string[]): Promise<voi
   }
 }
 
-/** An empty schema of the version that the copy was made of. */
+/** Creates an empty schema of the copy's version. */
 async function makeSchema(client: pg.Client, migrations: readonly string[]): Promise<FoundTables> {
-  // What keeps a table of ours from being removed, such as somebody else's view on it, is reported as it is.
+  // Objects that prevent dropping a table, such as another user's view on it, are reported as PostgreSQL's error.
   await dropOwn(client);
   await client.query(
     `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
@@ -130,7 +130,8 @@ async function makeSchema(client: pg.Client, migrations: readonly string[]): Pro
 }
 
 /**
- * Our triggers guard rows against those who work with them. Foreign keys are no such triggers, and hold all the time.
+ * Enables or disables our triggers, which guard rows during normal operation. Foreign keys are not affected and always
+ * hold.
  */
 async function setTriggers(client: pg.Client, name: string, to: "ENABLE" | "DISABLE"): Promise<void> {
   const { rows } = await client.query<{ table: string }>(
@@ -144,7 +145,7 @@ function sameNames(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && new Set([...one, ...other]).size === one.length;
 }
 
-/** Reads the rows of a table in. */
+/** Copies the rows of a table into the database. */
 async function copyIn(
   client: pg.Client,
   table: CopiedTable,
@@ -156,7 +157,7 @@ async function copyIn(
     await pipeline(Readable.from(rows, { objectMode: false }), copy, { signal });
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
-    // What PostgreSQL says may quote a row, which belongs into no message.
+    // PostgreSQL's message may quote a row, which must not appear in an error.
     throw new StoreCopyError(
       "bad_copy",
       `The backup is damaged: PostgreSQL rejected the rows of the table ${table.name} ` +
@@ -170,7 +171,7 @@ async function copyIn(
 async function setSequences(client: pg.Client, found: FoundTable, { sequences }: CopiedTable): Promise<void> {
   const table = client.escapeIdentifier(found.name);
   for (const column of found.identities) {
-    // Never behind a row that is there, whatever the copy says; untouched where neither has a value.
+    // Never behind an existing row, whatever the copy contains; unchanged if there is no value.
     await client.query(
       `SELECT setval(pg_get_serial_sequence($1, $2)::regclass, v.last) FROM (
          SELECT greatest($3::bigint, max(${client.escapeIdentifier(column)})) AS last FROM ${table}) v
@@ -180,14 +181,14 @@ async function setSequences(client: pg.Client, found: FoundTable, { sequences }:
   }
 }
 
-/** Makes rows true here that were true only where and when they were copied. */
-async function settle(client: pg.Client, tables: FoundTables): Promise<void> {
-  // The holder of a lease is not there. It ends now, as if its process had died: the next one takes the work over.
+/** Adjusts rows that are only valid at the time and place of the copy. */
+async function adjustRows(client: pg.Client, tables: FoundTables): Promise<void> {
+  // The holders of leases do not exist here. The leases end now, as after a crash, and the next process claims the
+  // work.
   for (const { name } of tables.copied.filter(({ columns }) => columns.includes("lease_until"))) {
     await client.query(`UPDATE ${client.escapeIdentifier(name)} SET lease_until = now() WHERE lease_until > now()`);
   }
-  // Numbers of transactions mean nothing on another server. All events that there will ever be before the newest one
-  // are there.
+  // Transaction ids are meaningless on another server. All events up to the newest one exist.
   if (tables.all.includes("ticket_index")) {
     await client.query(
       `UPDATE ticket_index SET reached_id = greatest(settled_id, (SELECT coalesce(max(id), 0) FROM ticket_events)),
@@ -196,14 +197,17 @@ async function settle(client: pg.Client, tables: FoundTables): Promise<void> {
   }
 }
 
-/** The check of the installation's key, as it is in the database now. */
+/** Compares the check value of the installation's secret key in the database. */
 async function fitsKey(client: pg.Client, secretKey: string): Promise<boolean> {
   const { rows } = await client.query<{ check: string | null }>("SELECT secret_key_check AS check FROM installation");
   const sealed = rows.length === 1 ? rows[0]?.check : undefined;
   return sealed === null || (sealed !== undefined && opensSecretKeyCheck(createSealer(secretKey), sealed));
 }
 
-/** Objects of the database that is replaced. The copy has its contents of files, so nothing needs them any more. */
+/**
+ * Returns the objects of the replaced database. The copy contains the contents of files, so nothing refers to them any
+ * more.
+ */
 async function findObjects(client: pg.Client): Promise<string[]> {
   const { all } = await findTables(client);
   if (!all.includes("object_deletions")) return [];
@@ -213,7 +217,7 @@ async function findObjects(client: pg.Client): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Everything that happens in the transaction. */
+/** Runs all steps in the transaction. */
 async function replaceAll(
   client: pg.Client,
   { head, signal, onTable, secretKey }: PutOptions,
@@ -238,7 +242,7 @@ async function replaceAll(
   if (waiting.size > 0) {
     throw new StoreCopyError("bad_copy", `Tables are missing from the backup: ${[...waiting.keys()].join(", ")}.`);
   }
-  await settle(client, schema);
+  await adjustRows(client, schema);
   for (const name of schema.all) await setTriggers(client, name, "ENABLE");
   if (!(await fitsKey(client, secretKey))) {
     throw new StoreCopyError(
@@ -253,11 +257,10 @@ async function replaceAll(
 }
 
 /**
- * Puts a copy of a store into a database, in one transaction: it is all there at the end, or nothing has been changed.
- * The schema of the copy's version is made, the rows are read in as they come (memory is not taken for them), and then
- * what newer migrations there are. `tables` throws when it does not end as it should; it is read to its end before
- * anything counts. Throws StoreCopyError with every error but `no_schema`. The queues' schema is not touched: what is
- * due is found in these tables.
+ * Restores a copy of a store into a database, in one transaction: either completely, or nothing changes. Creates the
+ * schema of the copy's version, streams the rows into it, and then applies newer migrations. `tables` throws if it is
+ * incomplete; it is read to its end before the commit. Throws StoreCopyError with any kind but `no_schema`. The queues'
+ * schema is not changed: due work is found in these tables.
  */
 export function putStoreCopy(
   options: PutOptions,
@@ -272,12 +275,12 @@ export function putStoreCopy(
     try {
       result = await replaceAll(client, options, tables);
     } catch (error) {
-      // The next process must not find the lock still taken. A connection that was cut says nothing any more.
+      // The next process must find the lock free. A dropped connection needs no rollback.
       await client.query("ROLLBACK").catch((problem: unknown) => log.debug({ error: problem }, "restore interrupted"));
       throw error;
     }
     await client.query("COMMIT");
-    // Plans that were made for empty tables would be bad ones until PostgreSQL looks by itself.
+    // Plans for empty tables would be bad until autovacuum analyzes them.
     const { all } = await findTables(client);
     await client.query(`ANALYZE ${all.map((name) => client.escapeIdentifier(name)).join(", ")}`);
     return result;

@@ -1,7 +1,7 @@
 import { ServiceError } from "@svc/contracts";
 import type { QuotaName, ReachedQuota } from "@svc/contracts";
 
-/** Seconds after which a client may retry that finds all sockets of the project in use. */
+/** Seconds after which a client may retry if all sockets of the project are in use. */
 const SOCKET_RETRY_S = 30;
 
 const WORDS: Record<QuotaName, string> = {
@@ -19,7 +19,7 @@ const reached = (
   return { text: `The project uses ${used} of its ${limit} ${WORDS[name]}.`, quota };
 };
 
-/** The error of a limit of content: of documents, or of stored megabytes. */
+/** Returns the error of a content limit: of documents, or of stored megabytes. */
 export function storageQuotaExceeded(name: "documents" | "storageMb", limit: number, used: number): ServiceError {
   const { text, quota } = reached(name, { limit, used });
   return new ServiceError(
@@ -31,7 +31,7 @@ export function storageQuotaExceeded(name: "documents" | "storageMb", limit: num
   );
 }
 
-/** The error of a limit that passes: of the messages of a day, or of open sockets. */
+/** Returns the error of a temporary limit: of the messages of a day, or of open sockets. */
 export function quotaExceeded(name: "messagesPerDay" | "sockets", limit: number, used: number): ServiceError {
   const midnight = new Date(new Date().setUTCHours(24, 0, 0, 0));
   const until = name === "messagesPerDay" ? midnight : null;

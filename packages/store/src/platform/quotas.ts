@@ -9,8 +9,8 @@ import { REPORTED_WITHIN_MS } from "./processes.ts";
 import { quotaExceeded, storageQuotaExceeded } from "./quota-errors.ts";
 
 /**
- * How long limits and usage are remembered. Other processes may accept so much longer than the limit allows; what this
- * one accepts is added at once.
+ * Cache duration of limits and usage. Other processes may accept more than the limit for this long; messages of this
+ * process are added at once.
  */
 const REMEMBERED_MS = 1_000;
 
@@ -29,16 +29,16 @@ const readUsage = (context: Context, project: ProjectId) =>
     sql.find.one<KnownUsage>(context.leases, { project, replica: context.processId }),
   );
 
-/** True if the project may accept no more for now. */
+/** Returns true for the error of a project that may not accept more for now. */
 export const isQuotaExceeded = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === "quota_exceeded";
 
-/** Projects with a daily limit of messages, as far as this process knows. */
+/** Projects that this process knows to have a daily limit of messages. */
 const limitedOf = stateOf((_context: Context) => new Set<ProjectId>());
 
 /**
- * Counts a message that is about to be accepted, if this process knows that its project has a daily limit; returns whether
- * it does. Throws quota_exceeded if the project has accepted all messages of its day.
+ * Counts a message before it is accepted, if this process knows that its project has a daily limit; returns whether it
+ * does. Throws quota_exceeded if the project has reached its daily limit.
  */
 async function countMessage(context: Context, project: ProjectId): Promise<boolean> {
   const limited = limitedOf(context);
@@ -56,9 +56,9 @@ async function countMessage(context: Context, project: ProjectId): Promise<boole
 }
 
 /**
- * Accepts a message by `accept`, which returns null for one that is not counted and whose project has a daily limit. Throws
- * quota_exceeded if the project has accepted all messages of its day. With several processes a limit can be passed by what
- * the others accept within a second.
+ * Accepts a message by `accept`, which returns null for one that is not counted and whose project has a daily limit.
+ * Throws quota_exceeded if the project has reached its daily limit. With several processes the limit may be exceeded by
+ * the messages that the others accept within a second.
  */
 export async function acceptWithinLimit<Accepted>(
   context: Context,
@@ -74,8 +74,8 @@ export async function acceptWithinLimit<Accepted>(
 }
 
 /**
- * Throws quota_exceeded if this process, with `own` open sockets, and the others have as many as the project may have.
- * Those of others are at most three seconds old.
+ * Throws quota_exceeded if this process, with `own` open sockets, and the others have reached the project's limit. The
+ * counts of others are at most three seconds old.
  */
 export async function checkSockets(context: Context, project: ProjectId, own: number): Promise<void> {
   const usage = await readUsage(context, project);
@@ -86,15 +86,18 @@ export async function checkSockets(context: Context, project: ProjectId, own: nu
 }
 
 /**
- * Throws storage_quota_exceeded if the project has more documents than it may have. Called after documents were inserted,
- * in the same transaction, so that a replaced document never counts as a new one.
+ * Throws storage_quota_exceeded if the project exceeds its limit of documents. Called after documents were inserted, in
+ * the same transaction, so that a replaced document never counts as a new one.
  */
 export async function checkDocuments(tx: Db, project: ProjectId): Promise<void> {
   const row = await sql.countDocuments.one<{ limit: number; used: number }>(tx, { project });
   if (row !== null && row.used > row.limit) throw storageQuotaExceeded("documents", row.limit, row.used - 1);
 }
 
-/** Usage of all projects, or of one, by day from `from` to `to` (dates), the newest day first; at most `limit` rows. */
+/**
+ * Returns the usage of all projects, or of one, by day from `from` to `to` (dates), newest day first; at most `limit`
+ * rows.
+ */
 export const listDays = (
   db: Db,
   { project, ...span }: { from: string; to: string; project: ProjectId | null; limit: number },

@@ -6,7 +6,7 @@ import { statements } from "../sql.ts";
 import { BAD_RATING_MAX_SCORE, listPoints, readAnswerStats, readInTime } from "./stats.ts";
 import type { AgentAnswerStats } from "./stats.ts";
 
-/** The lowest score of a visitor that counts as a good rating, of 1 to 5. */
+/** The lowest score of a visitor that counts as a good rating, from 1 to 5. */
 const GOOD_RATING_MIN_SCORE = 4;
 
 /** A period in which a team works, in milliseconds since 1970; `end` is exclusive. */
@@ -15,19 +15,19 @@ export interface BusinessPeriod {
   end: number;
 }
 
-/** What a report counts. */
+/** Filters and period of a report. */
 export interface ReportSpan extends StatsQuery {
-  /** When the team works, in order; null if all time counts. What is before the first one does not count. */
+  /** Business periods of the team, in order; null if all time counts. Time before the first one does not count. */
   business: readonly BusinessPeriod[] | null;
 }
 
-/** Figures of one period. */
+/** Statistics of one period. */
 export interface ReportPeriod {
   unit: StatsUnit;
-  /** When each interval of the period began, including empty ones. */
+  /** Start times of the intervals of the period, including empty ones. */
   points: Date[];
   total: ReportFigures;
-  /** Figures by key, as `ReportRow.key`: an interval is in milliseconds since 1970, and no agent is "". */
+  /** Statistics by key, as `ReportRow.key`: intervals are in milliseconds since 1970, and "" is no agent. */
   groups: Record<ReportGroup, Map<string, ReportFigures>>;
   answers: AgentAnswerStats[];
 }
@@ -40,7 +40,7 @@ export interface RatingRow {
   comment: string | null;
   channelId: ChannelId;
   agentId: string | null;
-  /** Who replied last before it. */
+  /** Operator who replied last before it. */
   operator: string | null;
 }
 
@@ -75,7 +75,7 @@ const ALL_GROUPED = 2 ** GROUP_COLUMNS.length - 1;
 const groupOf = (grouped: number): ReportGroup | undefined =>
   GROUP_COLUMNS.find((_, index) => (ALL_GROUPED ^ grouped) === 2 ** (GROUP_COLUMNS.length - 1 - index));
 
-/** Returns figures without any event. */
+/** Returns empty statistics. */
 export const noFigures = (): ReportFigures => ({
   conversations: 0,
   messages: 0,
@@ -99,10 +99,10 @@ export const noFigures = (): ReportFigures => ({
   resolutionBreaches: 0,
 });
 
-/** All time, as periods of business time. */
+/** All time, as one business period. */
 const ALWAYS: readonly BusinessPeriod[] = [{ start: 0, end: Number.MAX_SAFE_INTEGER }];
 
-/** Business time as `times` takes it: starts, lengths, and what has passed before each, in milliseconds. */
+/** Converts business periods to the arrays for `times`: starts, lengths, and the total before each, in milliseconds. */
 function businessArrays(periods: readonly BusinessPeriod[]) {
   let passedMs = 0;
   const beforeMs = periods.map(({ start, end }) => {
@@ -137,7 +137,7 @@ async function readPeriod(tx: Db, project: ProjectId, span: ReportSpan): Promise
     if (group === undefined) total = { ...total, ...figures };
     else groups[group].set(key, { ...(groups[group].get(key) ?? noFigures()), ...figures });
   }
-  // What no person did.
+  // Events without a person.
   groups.operators.delete("");
   return {
     unit,
@@ -149,8 +149,8 @@ async function readPeriod(tx: Db, project: ProjectId, span: ReportSpan): Promise
 }
 
 /**
- * Returns the figures of a period and of the one of the same length before it. Rejects with unavailable, also if it takes
- * longer than 20 s.
+ * Returns the statistics of a period and of the preceding one of the same length. Rejects with unavailable, also if it
+ * takes longer than 20 s.
  */
 export const read = (
   db: Db,
@@ -168,7 +168,7 @@ export const periodBefore = ({ from, to }: { from: Date; to: Date }): { from: Da
   to: from,
 });
 
-/** What of a period somebody should look at. */
+/** Events of a period that need attention. */
 export type ReportSignals = Pick<
   ReportFigures,
   "ratings" | "badRatings" | "firstReplyBreaches" | "nextReplyBreaches" | "resolutionBreaches"

@@ -3,15 +3,15 @@ import type { Log } from "@svc/log";
 import type { Socket } from "node:net";
 import pg from "pg";
 
-/** What PostgreSQL says when it cannot write: disk_full and io_error. */
+/** SQLSTATEs of PostgreSQL when it cannot write: disk_full and io_error. */
 const CANNOT_WRITE = new Set(["53100", "58030"]);
-/** For so long after such an error the store counts as one that cannot write; each call that fails says it again. */
+/** Time after such an error during which the store counts as unable to write; each failed call restarts it. */
 const REMEMBERED_MS = 10_000;
 const SAID_EVERY_MS = 60_000;
 
 /**
- * Remembers that PostgreSQL could not write: it answers questions on a full disk, and takes nothing. Says so in the log
- * once a minute, however many calls fail. `now` answers milliseconds.
+ * Remembers that PostgreSQL could not write: with a full disk it can read but not write. Logs this once a minute,
+ * however many calls fail. `now` returns milliseconds.
  */
 export function createDiskWatch({
   log,
@@ -24,7 +24,7 @@ export function createDiskWatch({
   let saidAt = Number.NEGATIVE_INFINITY;
 
   return {
-    /** Looks at the error of a statement. */
+    /** Checks the error of a statement. */
     note(error: unknown): void {
       const code = errorCode(error);
       if (code === undefined || !CANNOT_WRITE.has(code)) return;
@@ -37,37 +37,36 @@ export function createDiskWatch({
       );
     },
 
-    /** True when it could not write a moment ago. */
+    /** Returns true if PostgreSQL could not write recently. */
     isFull: (): boolean => now() - failedAt < REMEMBERED_MS,
   };
 }
 
-/** Remembers that PostgreSQL could not write. */
+/** Remembers whether PostgreSQL could write. */
 export type DiskWatch = ReturnType<typeof createDiskWatch>;
 
-/** A connection that is used for longer than this is looked into, and one on which nothing happens for longer. */
+/** A connection that is in use for longer than this is checked, if it has also been silent for longer. */
 const SUSPICIOUS_MS = 1_500;
 const POLL_MS = 1_000;
-/** A statement that was sent this long ago has arrived at the server, unless its connection was cut. */
+/** A statement that was sent this long ago has arrived at the server, unless the connection is half-open. */
 const ON_ITS_WAY_MS = 250;
-/** A server that cannot be asked within this time tells nothing about its lines. */
+/** Timeout of a check of the server, after which nothing is known about its connections. */
 const ASK_WITHIN_MS = 2_000;
-/** While the server does not respond, it is asked again after `POLL_MS`, whatever becomes of the question before. */
+/** Maximum of concurrent checks: while the server does not respond, one starts every `POLL_MS`. */
 const MAX_CHECKS = 2;
 /**
- * An attempt to connect that has received nothing is overtaken when another one that began this much later has
- * succeeded: it began while nothing passed, and would wait for its whole timeout. One that is slow has received
- * something by then.
+ * Connecting is aborted if it has received nothing and an attempt that began at least this much later has succeeded:
+ * its first packet was lost, and it would wait for its whole timeout. A slow attempt has received something by then.
  */
 const OVERTAKEN_MS = 1_000;
 
-/** Sides at the server that are remembered to be ended; far more than one process has connections. */
+/** Maximum of remembered server processes to end; far more than the connections of one process. */
 const MAX_LOST = 1_000;
 
-/** What the server says of its side of a connection. */
+/** State of a connection's server process. */
 interface Backend {
   pid: number;
-  /** For so long it has had nothing to do, in milliseconds; null while it works on a statement. */
+  /** Time for which it has been idle, in milliseconds; null while it runs a statement. */
   idle_ms: number | null;
 }
 
@@ -76,9 +75,9 @@ const FIND_BACKENDS = `
   FROM pg_stat_activity WHERE pid = ANY ($1::integer[])`;
 
 /**
- * Ends the sides of lines that were given up: they hold a place among the connections of the server, and locks where
- * they are in a transaction. Only ours, and only those that were there before the line was given up, since the ids of
- * processes are used again. Returns those that are still there, at work on a statement.
+ * Ends the server processes of abandoned connections: they use up the server's connections, and hold locks if they are
+ * in a transaction. Only ours, and only those that started before the connection was abandoned, since process ids are
+ * reused. Returns those that still run a statement.
  */
 const END_LOST = `
   WITH lost AS (SELECT * FROM unnest($1::integer[], $2::float8[]) AS l (pid, ms)),
@@ -89,31 +88,31 @@ const END_LOST = `
   )
   SELECT pid, CASE WHEN is_idle THEN pg_terminate_backend(pid) ELSE false END AS is_ended FROM found`;
 
-/** A client with what pg knows of its connection: the id of the process that serves it. */
+/** A client with the id of its server process. */
 interface Line extends pg.PoolClient {
   processID?: number | null;
 }
 
-/** What the watchdog knows; times are by the clock of this process. */
+/** State of the watchdog; times are by the clock of this process. */
 interface Watch {
   readonly url: string;
   readonly log: Log;
   readonly applicationName: string;
   /** Every connection of the pools. */
   readonly lines: Set<Line>;
-  /** Connections in use, and since when. */
+  /** Connections in use, with their start times. */
   readonly busySince: Map<Line, number>;
-  /** Server processes of connections that were given up, and when. */
+  /** Server processes of abandoned connections, with the times when those were abandoned. */
   readonly lost: Map<number, number>;
-  /** Attempts to connect, and when they began. */
+  /** Connection attempts, with their start times. */
   readonly attempts: Map<pg.Client, number>;
 }
 
-/** Ends the attempts that are overtaken by one that began at this time and has succeeded. */
+/** Aborts attempts that have received nothing although a later one, begun at `since`, has succeeded. */
 function endOvertaken({ attempts }: Watch, since: number): void {
   for (const [client, begun] of attempts) {
     const stream = client.connection.stream as Socket;
-    // The TLS socket takes the place of the plain one after the server's first byte, and counts from 0 again.
+    // The TLS socket replaces the plain one after the server's first byte, and counts from 0 again.
     const hasReceived = stream.bytesRead > 0 || "encrypted" in stream;
     if (since - begun > OVERTAKEN_MS && !hasReceived)
       stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
@@ -121,8 +120,8 @@ function endOvertaken({ attempts }: Watch, since: number): void {
 }
 
 /**
- * Queries on a new connection the state of the connections in use, and ends what is left of those that were given up.
- * Returns the connections in use with how long the server says they have been idle.
+ * Queries the state of the connections in use over a new connection, and ends the server processes of abandoned ones.
+ * Returns the connections in use and how long the server reports them as idle.
  */
 async function ask(watch: Watch) {
   const { url, log, busySince, lost } = watch;
@@ -132,7 +131,7 @@ async function ask(watch: Watch) {
     query_timeout: ASK_WITHIN_MS,
     application_name: "svc-line-watch",
   });
-  // What breaks it also rejects what it was asked.
+  // An error of this connection also rejects its query.
   client.on("error", (error) => log.debug({ error }, "the connection watchdog lost its own connection"));
   const begun = performance.now();
   try {
@@ -147,7 +146,7 @@ async function ask(watch: Watch) {
       return { line, since, busyMs: askedAt - since, idleMs: idleMs.get(line.processID ?? 0) ?? 0 };
     });
   } finally {
-    // Its end is not waited for: the line may be silent by now.
+    // Does not wait for its end: the connection may be half-open by now.
     client
       .end()
       .catch((error: unknown) => log.debug({ error }, "the connection watchdog failed to close its own connection"));
@@ -179,7 +178,7 @@ function end(watch: Watch, line: Line): void {
   line.connection.stream.destroy(new Error("Connection terminated: no data received"));
 }
 
-/** Ends half-open connections, if a connection in use or an attempt to connect takes suspiciously long. */
+/** Ends half-open connections, if a connection in use or a connection attempt takes too long. */
 async function check(watch: Watch): Promise<void> {
   const { lines, busySince, lost, attempts, log } = watch;
   const now = performance.now();
@@ -187,7 +186,7 @@ async function check(watch: Watch): Promise<void> {
   const isSlow = [...busySince.values()].some((since) => now - since > SUSPICIOUS_MS);
   if (!isSlow && lost.size === 0 && !isWaiting) return;
   const used = await ask(watch);
-  // One that was handed back and out again meanwhile is in use since another time.
+  // A connection that was released and acquired again in the meantime has a new start time.
   const idle = used.filter(
     ({ line, since, busyMs, idleMs }) =>
       idleMs > SUSPICIOUS_MS && busyMs > ON_ITS_WAY_MS && busySince.get(line) === since,
@@ -197,20 +196,20 @@ async function check(watch: Watch): Promise<void> {
     log.warn({ idleMs: Math.round(idleMs) }, "half-open database connection closed; reconnecting");
     end(watch, line);
   }
-  // What happened to one has happened to those that nobody uses in this moment.
+  // Unused connections are probably half-open for the same reason.
   for (const line of lines) if (!busySince.has(line)) end(watch, line);
 }
 
 /**
- * Watches the connections of the pools for half-open ones, as left by a firewall that has forgotten them: there a
- * statement would wait for its whole timeout. If a connection was checked out some time ago, the server is asked on
- * another one what its side does. If that side has been idle for all this time, its response or our statement was
- * lost: the connection is ended, and its user gets the error that the store is unavailable. So are all others on which
- * a statement has not arrived by then, and the unused ones. A slow statement is running at the server and continues.
- * The server does not learn of a connection that ends in silence, so its side is ended too, as soon as the server can
- * be asked. While an attempt to connect waits, the server is asked as well: an attempt that is overtaken is ended, so
- * that the next one begins at once. Behind a pooler the ids of connections are not the server's, and no established
- * one is ended.
+ * Detects half-open connections of the pools, for example after a firewall has dropped them silently: a statement on
+ * one would wait for its whole timeout. If a connection has been in use for some time, the watchdog queries the state
+ * of its server process over another one. If that has been idle for all this time, its response or our statement was
+ * lost: the connection is ended, and its user gets the error that the store is unavailable. The same applies to all
+ * connections whose statement has not arrived by then, and to the unused ones. A slow statement is running on the
+ * server and continues. The server does not notice a half-open connection, so its process is ended too, as soon as the
+ * server can be reached. While a connection attempt waits, the server is checked as well: an attempt that received
+ * nothing while a later one succeeded is aborted, so that the next one begins at once. Behind a pooler, process ids are
+ * not the server's, and no established connection is ended.
  */
 export function createConnectionWatchdog(options: { url: string; log: Log; applicationName: string }) {
   const { log } = options;
@@ -231,26 +230,28 @@ export function createConnectionWatchdog(options: { url: string; log: Log; appli
   timer.unref();
 
   return {
-    /** An attempt to connect begins. */
+    /** Called when a connection attempt begins. */
     attempt(client: pg.Client) {
       attempts.set(client, performance.now());
       client.once("end", () => attempts.delete(client));
     },
-    /** Watches a connection that is established. */
+    /** Watches an established connection. */
     add(line: pg.PoolClient) {
       lines.add(line);
       const since = attempts.get(line);
       attempts.delete(line);
       if (since !== undefined) endOvertaken(watch, since);
     },
-    /** A connection is handed out. */
+    /** Called when a connection is acquired. */
     begin: (line: pg.PoolClient) => void busySince.set(line, performance.now()),
-    /** A connection is handed back; one with an error is not used again, and the server may not hear of its end. */
+    /**
+     * Called when a connection is released; one with an error is not used again, and the server may not notice its end.
+     */
     end(line: pg.PoolClient, error?: unknown) {
       busySince.delete(line);
       if (error) giveUp(watch, line);
     },
-    /** A connection is no more. */
+    /** Called when a connection has ended. */
     remove(line: pg.PoolClient) {
       lines.delete(line);
       busySince.delete(line);
@@ -259,23 +260,25 @@ export function createConnectionWatchdog(options: { url: string; log: Log; appli
   };
 }
 
-/** Notices database lines that were cut silently. */
+/** Detects half-open database connections. */
 export type ConnectionWatchdog = ReturnType<typeof createConnectionWatchdog>;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Other traffic on the pooler may hide in one round that it shares connections, but hardly in all of them. */
+/**
+ * Number of checks: other traffic on the pooler may hide in one that it shares connections, but hardly in all of them.
+ */
 const ROUNDS = 3;
 
 /**
- * What a connection pooler between this program and PostgreSQL does. `session`: a connection has a server process to
- * itself. `transaction`: each transaction may get another one (transaction or statement mode), so that `LISTEN`, session
- * locks and settings do not hold.
+ * Mode of a connection pooler in front of PostgreSQL. `session`: each connection has its own server process.
+ * `transaction`: each transaction may get another one (transaction or statement mode), so that `LISTEN`, session locks
+ * and settings do not work.
  */
 export type PoolerMode = "session" | "transaction";
 
 /**
- * True for the error of a pooler that rejects a startup parameter. PgBouncer sends SQLSTATE 08P01 with the text
+ * Returns true for the error of a pooler that rejects a startup parameter. PgBouncer sends SQLSTATE 08P01 with the text
  * "unsupported startup parameter".
  */
 export function isRejectedSetting(error: unknown): boolean {
@@ -284,17 +287,17 @@ export function isRejectedSetting(error: unknown): boolean {
 }
 
 async function readPid(client: pg.ClientBase): Promise<number> {
-  // Without a name: a named statement would collide with one that another client has prepared on this connection.
+  // Unnamed: a named statement would collide with one that another client has prepared on this connection.
   const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   return rows[0]?.pid ?? 0;
 }
 
-/** A connection with the ID of the server process, or of what a pooler says in its place. */
+/** A connection with the id of its server process, or the pooler's replacement for it. */
 type CheckedClient = pg.Client & { processID?: number | null };
 
 /**
- * Runs checks of a server on one connection, since opening one costs the server more than what is asked on it. Rejects
- * as pg does when the server cannot be reached.
+ * Runs checks of a server on one connection, since opening one costs the server more than the checks. Rejects as pg
+ * does if the server is unreachable.
  */
 export async function onConnection<Result>(
   url: string,
@@ -313,14 +316,14 @@ export async function onConnection<Result>(
   }
 }
 
-/** True if the server process of a connection serves another one as well. */
+/** Returns true if the server process of a connection also serves another one. */
 const sharesConnections = (url: string, first: CheckedClient): Promise<boolean> =>
   onConnection(url, async (second) => {
     for (let round = 0; round < ROUNDS; round++) {
       const before = await readPid(first);
       await second.query("BEGIN");
       const held = await readPid(second);
-      // A pool of one connection would keep the next statement waiting.
+      // With a pool of one connection, the next statement would wait.
       const during = held === before ? held : await readPid(first);
       await second.query("ROLLBACK");
       if (held === before || during !== before) return true;
@@ -329,9 +332,9 @@ const sharesConnections = (url: string, first: CheckedClient): Promise<boolean> 
   });
 
 /**
- * Returns the mode of the pooler between here and PostgreSQL, or null if there is none. A pooler is recognized by the
- * process ID that it gives a client to cancel its statements, which is not that of a server process. Rejects as pg does
- * when the server cannot be reached.
+ * Returns the mode of the pooler in front of PostgreSQL, or null if there is none. A pooler is recognized by the
+ * process id that it gives a client for cancel requests, which is not that of a server process. Rejects as pg does if
+ * the server is unreachable.
  */
 export const findPooler = (databaseUrl: string): Promise<PoolerMode | null> =>
   onConnection(databaseUrl, (client) => findPoolerOn(databaseUrl, client));
@@ -342,10 +345,10 @@ export async function findPoolerOn(databaseUrl: string, client: CheckedClient): 
   return (await sharesConnections(databaseUrl, client)) ? "transaction" : "session";
 }
 
-/** `server_version_num` of 18.4 is 180004. */
+/** Divisor of `server_version_num` for the major version: that of 18.4 is 180004. */
 const NUMBERS_A_MAJOR = 10_000;
 
-/** The version of a PostgreSQL, as it says it and as a number. It stands in no table of ours. Rejects as pg does. */
+/** Returns the version of a PostgreSQL, as text and as a number. Rejects as pg does. */
 export const readPostgresVersion = (url: string): Promise<{ text: string; major: number }> =>
   onConnection(url, async (client) => {
     const { rows } = await client.query<{ text: string; number: string }>(

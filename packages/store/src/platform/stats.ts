@@ -16,18 +16,18 @@ import {
 import type { AnswerCounts, ChannelId, ReviewPolicy, StatsQuery, StatsUnit, WorkQueue } from "@svc/contracts";
 
 /**
- * What an event of a ticket means for the answer of an agent: it was sent or held, a person decided about it, the
- * customer asked for a person or rated the conversation badly.
+ * Effect of a ticket event on an agent's answer: it was sent or held, a person decided on it, the customer asked for a
+ * person or gave a bad rating.
  */
 export type AnswerStep = "sent" | "held" | "approve" | "edit" | "reject" | "person" | "badRating";
 
-/** The highest score of a visitor that counts as a bad rating, of 1 to 5. */
+/** The highest score of a visitor that counts as a bad rating, from 1 to 5. */
 export const BAD_RATING_MAX_SCORE = 2;
 
-/** How the answers of an agent fared, in total and by confidence. */
+/** Outcomes of an agent's answers, in total and by confidence. */
 export interface AgentAnswerStats extends AnswerCounts {
   agentId: string;
-  /** Null where the agent was deleted, as the two below. */
+  /** Null if the agent was deleted, as the two below. */
   name: string | null;
   reviewPolicy: ReviewPolicy | null;
   autoThreshold: number | null;
@@ -47,7 +47,7 @@ interface AgentRow {
   autoThreshold: number;
 }
 
-/** Reads how the agents' answers of a span of time fared, the agent with the most answers first. */
+/** Returns the outcomes of the agents' answers in a span of time, the agent with the most answers first. */
 export async function readAnswerStats(
   tx: Db,
   project: ProjectId,
@@ -74,7 +74,7 @@ export async function readAnswerStats(
     .slice(0, STATS_LIMITS.agentsMaxCount);
 }
 
-/** Figures of a project, of one of its channels or of one of its agents. */
+/** Statistics of a project, a channel or an agent. */
 export interface StatsCounts {
   messages: number;
   automatic: number;
@@ -85,10 +85,10 @@ export interface StatsCounts {
   firstReplyMs: { p50: number | null; p90: number | null };
 }
 
-/** How a project fared in a span of time. */
+/** Statistics of a project in a span of time. */
 export interface ProjectStats {
   total: StatsCounts;
-  /** For each unit of the span, the empty ones too, in their order. */
+  /** For each unit of the span in order, including empty ones. */
   series: { unit: StatsUnit; points: ({ at: Date } & StatsCounts)[] };
   byChannel: ({ channelId: ChannelId } & StatsCounts)[];
   byAgent: ({ agentId: string | null; name: string | null } & StatsCounts)[];
@@ -96,10 +96,10 @@ export interface ProjectStats {
   models: ({ model: string; faults: number } & ModelSums)[];
 }
 
-/** What waits in a queue of a project, and what was given up. */
+/** Waiting and failed items in a queue of a project. */
 export interface QueueState {
   queue: WorkQueue;
-  /** At most QUEUE_COUNT_MAX are counted, of `failed` too. */
+  /** Counted up to QUEUE_COUNT_MAX, as is `failed`. */
   waiting: number;
   oldestDueAt: Date | null;
   failed: number;
@@ -127,7 +127,7 @@ interface TimeRow extends GroupRow {
   p90: number | null;
 }
 
-/** Which row of grouping sets a row is. */
+/** Returns the group of a row of grouping sets. */
 const keyOf = (row: GroupRow) =>
   row.isChannel
     ? `channel ${row.channelId}`
@@ -142,16 +142,16 @@ const STATEMENT_LIMIT_SECONDS = 20;
 const QUERY_CANCELED = "57014";
 const INVALID_PARAMETER_VALUE = "22023";
 
-/** Lists when each unit of a span began. */
+/** Returns the start times of the units of a span. */
 export const listPoints = (tx: Db, unit: StatsUnit, span: { from: Date; to: Date; timeZone: string }) =>
   sql[POINTS[unit]].all<{ at: Date }>(tx, span);
 
-/** The statement that lists when each unit of a span began. */
+/** The statement for the start times of each unit. */
 const POINTS = { hour: "hours", day: "days", week: "weeks" } as const satisfies Record<StatsUnit, string>;
 
 /**
- * Reads in one transaction and on one connection, in one state of the data. The database itself ends what takes too
- * long: the caller has received an error by then.
+ * Reads in one transaction with one snapshot. The database cancels statements that take too long: the caller has
+ * received an error by then.
  */
 export async function readInTime<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
   try {
@@ -163,7 +163,7 @@ export async function readInTime<Result>(db: Db, work: (tx: Db) => Promise<Resul
     });
   } catch (error) {
     const state = sqlStateOf(error);
-    // A zone that is newer than the ones that the database knows.
+    // A time zone that the database does not know yet.
     if (state === INVALID_PARAMETER_VALUE) {
       throw new ServiceError("invalid_request", "The database does not support this time zone.", { cause: error });
     }
@@ -173,7 +173,7 @@ export async function readInTime<Result>(db: Db, work: (tx: Db) => Promise<Resul
   }
 }
 
-/** The figures of a span of time. Rejects with unavailable, also when they take longer than 20 s. */
+/** Returns the statistics of a span of time. Rejects with unavailable, also if it takes longer than 20 s. */
 export async function read(
   db: Db,
   project: ProjectId,
@@ -217,13 +217,15 @@ export async function read(
 }
 
 /**
- * Returns how the agents' answers fared in a span of time. Rejects with unavailable, also if it takes longer than
+ * Returns the outcomes of the agents' answers in a span of time. Rejects with unavailable, also if it takes longer than
  * 20 s.
  */
 export const readAnswers = (db: Db, project: ProjectId, query: StatsQuery): Promise<AgentAnswerStats[]> =>
   readInTime(db, (tx) => readAnswerStats(tx, project, query));
 
-/** How the queues of a project are now. Rejects with unavailable, also when that takes longer than 20 s. */
+/**
+ * Returns the current state of the queues of a project. Rejects with unavailable, also if it takes longer than 20 s.
+ */
 export const readQueues = (db: Db, project: ProjectId): Promise<QueueState[]> =>
   readInTime(db, async (tx) => {
     const states: QueueState[] = [];
@@ -250,7 +252,7 @@ function asCounts(row: Omit<CountRow, keyof GroupRow> & Partial<TimeRow>): Stats
   };
 }
 
-/** What is worked on by itself, over all projects. */
+/** Queues whose depth is measured, over all projects. */
 export const DEPTH_QUEUES = [
   "messages",
   "issues",
@@ -263,25 +265,25 @@ export const DEPTH_QUEUES = [
 ] as const;
 export type DepthQueue = (typeof DEPTH_QUEUES)[number];
 
-/** How a queue of the installation is now. */
+/** Current state of a queue of the installation. */
 export interface QueueDepth {
   queue: DepthQueue;
-  /** What is not done yet, being worked on and put off included. */
+  /** Number of unfinished items, including running and postponed ones. */
   waiting: number;
-  /** Of these, what could be done now or is being done. */
+  /** Number of these that are due or running. */
   due: number;
-  /** How long what has waited longest could have been done, in seconds; 0 where nothing is due. */
+  /** Time since the oldest due item became due, in seconds; 0 if none is due. */
   oldestDueAgeS: number;
-  /** Dead letters; null where a queue has none, or no index that counts them. */
+  /** Dead letters; null if a queue has none, or no index to count them. */
   dead: number | null;
 }
 
 /**
- * Rows of a queue that are looked at: one that is longer is said to be as long as this, and its age is a lower bound.
+ * Maximum of rows that are read per queue: longer ones are reported with this length, and their age is a lower bound.
  */
 const READ_MAX = 100_000;
 
-/** Summed over what waits, from when on each could be done: `at`. */
+/** Sums up waiting rows by the time at which they become due: `at`. */
 const waits = (queue: DepthQueue, rows: string) => `
   SELECT '${queue}' AS queue, count(*)::int AS waiting, (count(*) FILTER (WHERE at <= now()))::int AS due,
     coalesce(extract(epoch FROM now() - min(at) FILTER (WHERE at <= now())), 0)::float8 AS oldest_due_age_s
@@ -313,5 +315,5 @@ const sql = statements("platform/stats", {
   countOf4: countOf("messenger_updates WHERE state = 'dead'"),
 });
 
-/** Every queue, by one statement. */
+/** Returns the state of every queue, in one statement. */
 export const readDepths = (db: Db) => sql.depths.all<QueueDepth>(db, { issueChatPrefix: ISSUE_CHAT_PREFIX });

@@ -13,63 +13,63 @@ import {
   createSealer,
 } from "./installation.ts";
 
-/** What a copy of a store says of itself. */
+/** Header of a copy of a store. */
 export interface StoreCopyHead {
-  /** When its rows were so, by the clock of the database. */
+  /** Time of its snapshot, by the clock of the database. */
   takenAt: string;
-  /** Version of PostgreSQL that they were read from. */
+  /** Version of the PostgreSQL that it was read from. */
   postgres: string;
-  /** The migrations that its schema has had, in order. */
+  /** Migrations of its schema, in order. */
   migrations: string[];
-  /** A constant that is sealed with the secret key of the installation; null where none was set yet. */
+  /** Check value that is sealed with the installation's secret key; null if none was set. */
   secretKeyCheck: string | null;
 }
 
-/** A copy of a store while it is made. */
+/** A copy of a store that is being created. */
 export interface StoreCopy {
   head: StoreCopyHead;
   /**
-   * The tables one after the other, each with its rows in PostgreSQL's text format for COPY: a line a row, which is
-   * never `\.` alone. The rows of a table must be read before the next one is asked for.
+   * Yields the tables, each with its rows in PostgreSQL's text format for COPY: one line per row, never just `\.`. The
+   * rows of a table must be read before the next table is requested.
    */
   tables(): AsyncGenerator<{ table: CopiedTable; rows: AsyncIterable<Buffer> }>;
 }
 
-/** Names and columns come from the catalog. */
+/** Quotes names, which come from the catalog. */
 const quoted = (names: readonly string[], client: pg.Client) =>
   names.map((name) => client.escapeIdentifier(name)).join(", ");
 
-/** The COPY of a table, in a direction. */
+/** Returns the COPY statement of a table, in one direction. */
 export const copyStatement = (
   client: pg.Client,
   table: { name: string; columns: readonly string[] },
   end: string,
 ): string => {
   const [name, columns] = [client.escapeIdentifier(table.name), quoted(table.columns, client)];
-  // PostgreSQL copies rows into a partitioned table, but not out of one.
+  // PostgreSQL can copy rows into a partitioned table, but not out of one.
   return end.startsWith("TO") ? `COPY (SELECT ${columns} FROM ${name}) ${end}` : `COPY ${name} (${columns}) ${end}`;
 };
 
-/** Why a copy of a store cannot be made or put back. */
+/** Reason why a copy cannot be created or restored. */
 export type StoreCopyErrorKind =
-  /** Another migration, copy or restore is at work on this database. */
+  /** Another migration, copy or restore is running on this database. */
   | "busy"
-  /** The database has migrations that this version does not know. */
+  /** The database has migrations that are unknown to this version. */
   | "newer_database"
-  /** The database has no schema yet, so that there is nothing to copy. */
+  /** The database has no schema yet. */
   | "no_schema"
   /** The copy was made by a newer version. */
   | "newer_copy"
-  /** The secret key is not the one that the secrets are sealed with. */
+  /** The secret key is not the one that sealed the secrets. */
   | "wrong_key"
-  /** Processes of the product are at work on the database. */
+  /** Processes of the product use the database. */
   | "in_use"
-  /** The database holds data, and nobody has said that it may be replaced. */
+  /** The database contains data that may not be replaced. */
   | "not_empty"
-  /** What is in the copy does not fit together, or not into the schema that it names. */
+  /** The content of the copy is inconsistent, or does not match its schema. */
   | "bad_copy";
 
-/** A copy of a store that was refused; nothing has been changed. The message says what was found. */
+/** A rejected copy of a store; nothing has been changed. The message describes the reason. */
 export class StoreCopyError extends Error {
   readonly fault: StoreCopyErrorKind;
 
@@ -80,17 +80,17 @@ export class StoreCopyError extends Error {
   }
 }
 
-/** Where a copy is made of, or put back to. */
+/** Database of a copy or restore. */
 export interface CopyDatabase {
   url: string;
   log: Log;
-  /** Cuts the connection, so that the database undoes what was not finished. */
+  /** Closes the connection, so that the database rolls back. */
   signal: AbortSignal;
 }
 
 /**
- * Values as text must mean the same on whatever server they are read again. And nothing here is in a hurry: a large
- * table takes its time. What waits for a lock gives up, so that nobody waits behind it.
+ * The text format of values must not depend on the server. There is no statement timeout, since large tables take long.
+ * Waiting for locks times out, so that other statements do not queue behind it.
  */
 const SETTINGS = `
   SET client_encoding = 'UTF8';
@@ -103,7 +103,7 @@ const SETTINGS = `
   SET idle_in_transaction_session_timeout = 0;
   SET lock_timeout = '15s'`;
 
-/** Runs `work` on a connection of its own, which ends with it; what is not committed by then is undone. */
+/** Runs `work` on its own connection, which is closed at the end; uncommitted changes are rolled back. */
 export async function onCopyClient<Result>(
   { url, log, signal }: CopyDatabase,
   applicationName: string,
@@ -116,7 +116,8 @@ export async function onCopyClient<Result>(
     keepAlive: true,
     application_name: applicationName,
   });
-  // The process that works on it learns of a break by the next statement; without a listener it would end the process.
+  // Its user gets the error of a dropped connection from the next statement; without a listener it would crash the
+  // process.
   client.on("error", (error) => log.debug({ error }, "the connection for the copy was lost"));
   const end = () => {
     client.end().catch((error: unknown) => log.debug({ error }, "failed to close the connection for the copy"));
@@ -127,7 +128,7 @@ export async function onCopyClient<Result>(
     await client.query(SETTINGS);
     return await work(client);
   } catch (error) {
-    // What a cut connection says is not why it was cut.
+    // Report the reason of the abort instead of the error of the closed connection.
     throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener("abort", end);
@@ -136,8 +137,8 @@ export async function onCopyClient<Result>(
 }
 
 /**
- * Takes the lock of those who change the schema, until the connection ends: alone, or together with others who only
- * read. Throws StoreCopyError `busy` when it is taken.
+ * Acquires the lock for schema changes until the connection ends: exclusive, or shared with other readers. Throws
+ * StoreCopyError `busy` if it is not available.
  */
 export async function lockSchema(client: pg.Client, mode: "alone" | "shared"): Promise<void> {
   const take = { alone: "pg_try_advisory_lock", shared: "pg_try_advisory_lock_shared" }[mode];
@@ -147,8 +148,8 @@ export async function lockSchema(client: pg.Client, mode: "alone" | "shared"): P
 }
 
 /**
- * The migrations that a database has had, in their order; none where there is no schema yet. Throws StoreCopyError
- * `newer_database` when this version does not know one of them.
+ * Returns the applied migrations of a database in order; none without a schema. Throws StoreCopyError `newer_database`
+ * if one of them is unknown to this version.
  */
 export async function readApplied(client: pg.Client): Promise<string[]> {
   const there = await client.query<{ there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [
@@ -170,8 +171,8 @@ export async function readApplied(client: pg.Client): Promise<string[]> {
 }
 
 /**
- * Tables that no copy holds, and why. Besides, none holds an unlogged table: it has what is true for seconds only, and
- * what a crash of the database takes away at any time.
+ * Tables that are not copied, and why. Unlogged tables are not copied either: their data is valid for seconds only, and
+ * a database crash deletes it.
  */
 export const LEFT_OUT = {
   instances: "which processes live is true for seconds",
@@ -185,9 +186,9 @@ export const LEFT_OUT = {
 /** One table of a copy. */
 export interface CopiedTable {
   name: string;
-  /** In the order of their values in each row. */
+  /** In the order of the values in each row. */
   columns: string[];
-  /** The last value of the sequence of each identity column that has given any out. */
+  /** The last value of each identity column's sequence that has been used. */
   sequences: Record<string, number>;
 }
 
@@ -196,11 +197,11 @@ interface CatalogRow {
   is_unlogged: boolean;
   columns: string[];
   identities: string[];
-  /** The tables that its foreign keys point to. */
+  /** Tables that its foreign keys refer to. */
   parents: string[];
 }
 
-// What PostgreSQL computes by itself cannot be copied into a table.
+// Generated columns cannot be copied into a table.
 const READ_CATALOG = `
   SELECT c.relname::text AS name, c.relpersistence = 'u' AS is_unlogged,
     ARRAY(SELECT a.attname::text FROM pg_attribute a
@@ -216,7 +217,7 @@ const READ_CATALOG = `
     AND c.relname = ANY ($1::text[])
   ORDER BY c.relname`;
 
-/** A table as it is in a database. */
+/** A table of a database. */
 export interface FoundTable {
   name: string;
   columns: string[];
@@ -225,13 +226,13 @@ export interface FoundTable {
 
 /** The product's own tables in a database. */
 export interface FoundTables {
-  /** What a copy holds; each table after those that its foreign keys point to. */
+  /** Copied tables; each follows those that its foreign keys refer to. */
   copied: FoundTable[];
-  /** All of them, also those that no copy holds. */
+  /** All tables, including those that are not copied. */
   all: string[];
 }
 
-/** Puts each table after its parents. Throws when they point at each other in a circle. */
+/** Sorts tables after their parents. Throws for circular references. */
 function inOrder(rows: readonly CatalogRow[]): CatalogRow[] {
   const ordered: CatalogRow[] = [];
   const waiting = new Map(rows.map((row) => [row.name, row]));
@@ -246,7 +247,7 @@ function inOrder(rows: readonly CatalogRow[]): CatalogRow[] {
   return ordered;
 }
 
-/** Looks up the product's own tables in the catalog of a database, whatever its schema's version. */
+/** Reads the product's own tables from the catalog of a database, for any version of its schema. */
 export async function findTables(client: pg.Client): Promise<FoundTables> {
   const own = await findOwnObjects();
   const { rows } = await client.query<CatalogRow>(READ_CATALOG, [[...own.tables]]);
@@ -268,7 +269,7 @@ async function readHead(client: pg.Client, migrations: string[]): Promise<StoreC
   return { takenAt: row.takenAt, postgres: row.postgres, migrations, secretKeyCheck: row.check };
 }
 
-// A sequence is no part of a snapshot: it may be further than the rows are, and never behind them.
+// Sequences are not part of a snapshot: they may be ahead of the rows, and never behind them.
 async function readSequences(client: pg.Client, { name, identities }: FoundTable): Promise<Record<string, number>> {
   const sequences: Record<string, number> = {};
   for (const column of identities) {
@@ -282,7 +283,7 @@ async function readSequences(client: pg.Client, { name, identities }: FoundTable
   return sequences;
 }
 
-/** The lines of a COPY, without their ends. */
+/** Yields the lines of a COPY, without line breaks. */
 async function* readLines(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   for await (const piece of rows) {
@@ -300,8 +301,9 @@ async function* readLines(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 const NULL = "\\N";
 
 /**
- * Rows of files with the contents of their objects, so that a copy needs no object store: it is restored into PostgreSQL.
- * A file that was erased after the snapshot is copied as an expired one. COPY escapes tabs and ends of lines in values.
+ * Yields rows of files with the contents of their objects, so that a copy can be restored into PostgreSQL without an
+ * object store. A file that was erased after the snapshot is copied as an expired one. COPY escapes tabs and line
+ * breaks in values.
  */
 async function* withContents(
   rows: AsyncIterable<Buffer>,
@@ -329,10 +331,10 @@ async function* withContents(
 }
 
 /**
- * Makes a copy of a store, of one moment, while it may be worked on: a snapshot (REPEATABLE READ), read only, which
- * locks nobody out but migrations. It is read as far as `work` reads it, so that it takes no memory of its own. Works
- * on the schema of this version and of every one before. Contents of files in the object store are part of it. Throws
- * StoreCopyError `busy`, `no_schema`, `newer_database` and `wrong_key`, and unavailable while the object store is.
+ * Creates a copy of a store while it is in use: one read-only snapshot (REPEATABLE READ), which blocks nothing but
+ * migrations. It is streamed at the speed of `work`, without buffering. Supports the schema of this and every earlier
+ * version. Contents of files in the object store are included. Throws StoreCopyError `busy`, `no_schema`,
+ * `newer_database` and `wrong_key`, and unavailable if the object store is.
  */
 export function takeStoreCopy<Result>(
   position: CopyDatabase & { secretKey: string; objects?: ObjectStore | null },
@@ -365,7 +367,7 @@ export function takeStoreCopy<Result>(
   });
 }
 
-/** How many rows each of these tables of ours has; those that are not there are left out. Reads each of them whole. */
+/** Counts the rows of each of these tables; missing ones are skipped. Reads each of them completely. */
 export function countStoreRows(position: CopyDatabase, names: readonly string[]): Promise<Map<string, number>> {
   return onCopyClient(position, "svc-backup", async (client) => {
     const { all } = await findTables(client);

@@ -6,7 +6,7 @@ import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 import { storageQuotaExceeded } from "./quota-errors.ts";
 
-/** What is counted: whose bytes they are. See the migration. */
+/** Kinds of stored data that are counted. See the migration. */
 export const STORED_KINDS = [
   "visitorFiles",
   "operatorFiles",
@@ -17,20 +17,20 @@ export const STORED_KINDS = [
 ] as const;
 export type StoredKind = (typeof STORED_KINDS)[number];
 
-/** How much may be stored, in bytes. */
+/** Limits of stored bytes. */
 export interface StorageLimits {
   installationMaxBytes: number;
   projectMaxBytes: number;
-  /** Files of the customer in one conversation. */
+  /** Files of the customer in a conversation. */
   conversationMaxBytes: number;
-  /** Files of the customer in one conversation within 24 hours. */
+  /** Files of the customer in a conversation within 24 hours. */
   visitorDayMaxBytes: number;
 }
 
 const MB = 1024 * 1024;
 const GB = 1024 * MB;
 
-/** Generous for a company that answers customers, and small compared with the disk of a server. */
+/** Generous for a company's customer support, and small compared with the disk of a server. */
 export const STORAGE_LIMITS: StorageLimits = {
   installationMaxBytes: 50 * GB,
   projectMaxBytes: 10 * GB,
@@ -38,11 +38,11 @@ export const STORAGE_LIMITS: StorageLimits = {
   visitorDayMaxBytes: 200 * MB,
 };
 
-/** Share of a limit from which on administrators are warned. */
+/** Share of a limit from which administrators are warned. */
 export const STORAGE_WARNING_SHARE = 0.8;
 
 /**
- * Share of the limits of project and installation that a kind may take alone, of kinds that strangers can send without
+ * Share of the limits of project and installation that a kind may use alone, for kinds that strangers can send without
  * a key. A flood of files leaves room for operators and documents.
  */
 const OWN_SHARE = { visitorFiles: 0.5, texts: 1 } as const satisfies Partial<Record<StoredKind, number>>;
@@ -52,12 +52,12 @@ const isStrangersKind = (kind: StoredKind): kind is StrangersKind => kind in OWN
 
 const KIND_WORDS: Record<StrangersKind, string> = { visitorFiles: "files of visitors", texts: "texts of messages" };
 
-/** Log warnings of one limit come at most this often. */
+/** Minimum interval between warnings about one limit. */
 const WARN_EVERY_MS = 600_000;
-/** Rows that one statement folds. */
+/** Rows folded per statement. */
 const FOLD_MAX = 10_000;
 
-/** What a project stores, in bytes. */
+/** Storage of a project, in bytes. */
 export interface ProjectUsage {
   project: ProjectId;
   name: string;
@@ -65,20 +65,20 @@ export interface ProjectUsage {
   totalBytes: number;
 }
 
-/** What an installation stores, and its limits. */
+/** Storage of an installation, and its limits. */
 export interface StorageUsage {
   projects: ProjectUsage[];
   totalBytes: number;
   limits: StorageLimits;
 }
 
-/** A limit with how much of it is used. */
+/** A limit and its usage. */
 interface LimitState {
   usedBytes: number;
   maxBytes: number;
-  /** What it limits, as a subject of a sentence. */
+  /** What it limits, as the subject of a sentence. */
   words: string;
-  /** True for the limit of the project that administrators set; else it is one of the installation. */
+  /** True for the quota that an administrator has set for the project, false for a limit of the installation. */
   isQuota?: boolean;
 }
 
@@ -86,22 +86,22 @@ const sql = statements("platform/stored-bytes", {
   foldMax: FOLD_MAX,
 });
 
-/** A number of bytes for people, as in `1.5 GB`. */
+/** Formats a number of bytes for display, as in `1.5 GB`. */
 export function describeBytes(bytes: number): string {
   const [unit, size] = bytes >= GB ? ["GB", GB] : bytes >= MB ? ["MB", MB] : (["KB", 1024] as const);
   return `${(bytes / size).toFixed(bytes >= 10 * size ? 0 : 1).replace(/\.0$/, "")} ${unit}`;
 }
 
-/** The error of a limit that is reached. */
+/** Returns the error of a limit that is reached. */
 export const storageFull = (detail: string) => new ServiceError("storage_full", detail);
 
-/** The part of its fullest limit that a project uses. */
+/** Returns the used share of a project's fullest limit. */
 export function usedShareOf({ kinds, totalBytes }: Pick<ProjectUsage, "kinds" | "totalBytes">, limits: StorageLimits) {
   const parts = STRANGERS_KINDS.map((kind) => kinds[kind] / OWN_SHARE[kind]);
   return Math.max(totalBytes, ...parts) / limits.projectMaxBytes;
 }
 
-/** A sentence for each limit of the installation and of projects that is used to 80 % or more. */
+/** Returns a sentence for each limit of the installation and of projects that is used to 80 % or more. */
 export function storageWarnings({ projects, totalBytes, limits }: StorageUsage): string[] {
   const states: LimitState[] = [
     { words: "The installation", usedBytes: totalBytes, maxBytes: limits.installationMaxBytes },
@@ -130,7 +130,7 @@ const noBytes = (): Record<StoredKind, number> => ({
   texts: 0,
 });
 
-/** Returns a function that warns in the log about a limit that is nearly reached, at most every ten minutes. */
+/** Returns a function that warns in the log about a nearly reached limit, at most every ten minutes. */
 function createWarner(log: Pick<Log, "warn">): (state: LimitState, project: ProjectId) => void {
   const warnedAt = new Map<string, number>();
   return ({ words, usedBytes, maxBytes }, project) => {
@@ -145,7 +145,7 @@ function createWarner(log: Pick<Log, "warn">): (state: LimitState, project: Proj
   };
 }
 
-/** Returns the limits for a kind in a project with how much of each is used. */
+/** Returns the limits for a kind in a project, with their usage. */
 async function readStates(
   db: Db,
   { installationMaxBytes, projectMaxBytes }: StorageLimits,
@@ -180,11 +180,11 @@ async function readStates(
       maxBytes: installationMaxBytes * OWN_SHARE[kind],
     },
   ];
-  // A customer who writes is heard as long as texts alone leave room, however many files there are.
+  // Texts of customers are accepted as long as texts alone leave room, however many files there are.
   return kind === "texts" ? [...quota, ...own] : [...quota, ...own, ofProject, ofAll];
 }
 
-/** Counts of what projects store, and the limits that they must not pass. */
+/** Counts stored bytes of projects, and enforces their limits. */
 export function storedBytesTable(
   db: Db,
   { limits, log, isDiskFull }: { limits: StorageLimits; log: Pick<Log, "warn">; isDiskFull: () => boolean },
@@ -195,9 +195,9 @@ export function storedBytesTable(
     limits,
 
     /**
-     * Throws storage_full when `bytes` more of this kind pass a limit of the project or of the installation, or while
-     * the disk is full; storage_quota_exceeded when they pass the quota that an administrator gave the project. Nothing is reserved: requests in flight may pass the limit by their own bytes each. Warns in
-     * the log from 80 % of a limit on.
+     * Throws storage_full if `bytes` more of this kind exceed a limit of the project or of the installation, or while
+     * the disk is full; storage_quota_exceeded if they exceed the quota of the project. Nothing is reserved: concurrent
+     * requests may exceed the limit by their own size each. Logs a warning from 80 % of a limit on.
      */
     async checkRoom(project: ProjectId, kind: StoredKind, bytes: number): Promise<void> {
       if (isDiskFull()) throw storageFull("The disk of the database is full. Retry later.");
@@ -216,7 +216,7 @@ export function storedBytesTable(
       );
     },
 
-    /** What a project stores, by kind. */
+    /** Returns the storage of a project, by kind. */
     async readProject(project: ProjectId): Promise<Pick<ProjectUsage, "kinds" | "totalBytes">> {
       const rows = await sql.readProject.all<{ kind: StoredKind; bytes: number }>(db, { project });
       const kinds = noBytes();
@@ -224,7 +224,7 @@ export function storedBytesTable(
       return { kinds, totalBytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) };
     },
 
-    /** What every project stores, by kind. Projects that were deleted count until all of theirs is removed. */
+    /** Returns the storage of every project, by kind. Deleted projects count until all their data is removed. */
     async read(): Promise<StorageUsage> {
       const rows = await sql.read.all<{ projectId: string; name: string | null; kind: StoredKind; bytes: number }>(db);
       const projects = new Map<string, ProjectUsage>();
@@ -251,5 +251,5 @@ export function storedBytesTable(
   };
 }
 
-/** Counts and limits of what projects store. */
+/** Counts and limits of stored bytes. */
 export type StoredBytes = ReturnType<typeof storedBytesTable>;

@@ -14,14 +14,14 @@ export interface Webhook {
   description: string;
   url: string;
   secret: Sealed;
-  /** The secret before the last rotation, and until when it signs too. */
+  /** The secret before the last rotation, and until when it also signs. */
   previousSecret: (Sealed & { until: Date }) | null;
   events: EventType[];
   /** Filters; an empty one selects all. */
   channels: ChannelId[];
   agentIds: string[];
   priorities: TicketPriority[];
-  /** Since when it receives events; null while it is not active. */
+  /** Time since which it receives events; null while it is inactive. */
   activeSince: Date | null;
   createdAt: Date;
   createdBy: string;
@@ -33,33 +33,33 @@ type Selection = Pick<Webhook, "events" | "channels" | "agentIds" | "priorities"
 
 type Changeable = Selection & Pick<Webhook, "description" | "url"> & { isActive: boolean };
 
-/** A webhook to be made. */
+/** Fields of a new webhook. */
 export type NewWebhook = Changeable & Pick<Webhook, "secret" | "createdBy">;
-/** Fields of a webhook that are to have other values. */
+/** Changed fields of a webhook. */
 export type WebhookPatch = { [Field in keyof Changeable]?: Changeable[Field] | undefined };
 
-/** Something that has happened, with what the filters of webhooks go by. */
+/** An event, with the values that webhooks filter by. */
 export interface NewEvent {
   project: ProjectId;
   type: EventType;
-  /** The ticket, gap or customer that it is about. */
+  /** The ticket, gap or customer of the event. */
   subjectId: string;
-  /** The event of the ticket that it is; null for an event that is not of a ticket. */
+  /** The event of the ticket; null for other events. */
   ticketEventId: number | null;
-  /** When it happened; null for now. A webhook receives what happens since it is active. */
+  /** Time of the event; null for now. A webhook receives events since it is active. */
   at: Date | null;
-  /** Undefined if the event has no such thing; then the filter does not apply. */
+  /** Undefined if it does not apply to the event; the filter is ignored then. */
   channelId?: ChannelId;
   agentId?: string | null;
   priority?: TicketPriority;
 }
 
-/** What an event of a ticket says, for the body of its webhooks. */
+/** Content of a ticket event, for the body of its webhooks. */
 export interface TicketEventFacts {
   at: Date;
   actor: string;
   data: Record<string, unknown>;
-  /** Reason of its last transition; null without one. */
+  /** Reason of its last transition; null if there is none. */
   reason: string | null;
   message: { id: string; text: string; createdAt: string } | null;
   replies: {
@@ -77,7 +77,7 @@ type WebhookRow = Omit<Webhook, "secret" | "previousSecret"> & {
   previousUntil: Date | null;
 };
 
-/** Events of tickets that one step takes. */
+/** Ticket events per step. */
 const STEP_EVENTS = 500;
 
 const sql = statements("platform/webhooks", {
@@ -105,7 +105,7 @@ export async function find(db: Db, project: ProjectId, id: string): Promise<Webh
   return row === null ? null : asWebhook(row);
 }
 
-/** Webhooks of a project, newest first, with `q` in the description or, if it `searchesUrl`, in the URL. */
+/** Returns webhooks of a project, newest first, with `q` in the description or, if it `searchesUrl`, in the URL. */
 export async function listPage(
   db: Db,
   project: ProjectId,
@@ -124,7 +124,7 @@ export function insert(db: Db, project: ProjectId, { secret, ...webhook }: NewWe
   });
 }
 
-/** Changes fields of a webhook and raises its version, where `versions` has the present one or is null. */
+/** Changes fields of a webhook and raises its version, if `versions` contains the current one or is null. */
 export async function update(
   db: Db,
   project: ProjectId,
@@ -136,7 +136,9 @@ export async function update(
   return { result, webhook: await find(db, project, id) };
 }
 
-/** Gives a webhook a new secret; the present one signs for `overlapSeconds` more. Null if there is no such webhook. */
+/**
+ * Sets a new secret of a webhook; the current one signs for `overlapSeconds` more. Null if there is no such webhook.
+ */
 export async function rotate(
   db: Db,
   project: ProjectId,
@@ -148,8 +150,8 @@ export async function rotate(
 }
 
 /**
- * Deletes a webhook with its deliveries, where `versions` has its present version or is null. Deliveries are deleted some
- * at a time, so that no statement takes long; if this is interrupted, an inactive webhook remains.
+ * Deletes a webhook with its deliveries, if `versions` contains its current version or is null. Deliveries are deleted
+ * in batches, to keep statements short; if this is interrupted, an inactive webhook remains.
  */
 export async function remove(db: Db, project: ProjectId, { id, versions }: VersionedId): Promise<boolean> {
   if (!(await sql.deactivate.any(db, { project, id, versions }))) return false;
@@ -158,7 +160,7 @@ export async function remove(db: Db, project: ProjectId, { id, versions }: Versi
 }
 
 /**
- * The id by which deliveries to a webhook about one thing are made one after the other: a UUID of version 8 (RFC 9562,
+ * Returns the id by which deliveries to a webhook about one subject are serialized: a UUID of version 8 (RFC 9562,
  * section 5.8) of both ids.
  */
 function sequenceOf(webhookId: string, subjectId: string): string {
@@ -168,7 +170,7 @@ function sequenceOf(webhookId: string, subjectId: string): string {
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** True if the filters of a webhook select an event. */
+/** Returns true if the filters of a webhook select an event. */
 function selects(webhook: Selection, { type, channelId, agentId, priority }: NewEvent): boolean {
   const has = <Value>(values: readonly Value[], value: Value | null | undefined) =>
     value === undefined || values.length === 0 || (value !== null && values.includes(value));
@@ -187,7 +189,7 @@ interface NewDelivery {
   eventId: string;
 }
 
-/** Stores deliveries, and returns them to be published. */
+/** Inserts deliveries, and returns them to be published. */
 async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Promise<DueDelivery[]> {
   const made = deliveries.map(({ webhook, event, eventId }) => ({
     id: newId(),
@@ -221,8 +223,8 @@ async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Pro
 }
 
 /**
- * Makes the deliveries of events, in the transaction in which they happen or are followed: they exist exactly if it
- * commits. The sweep of the HTTP API publishes them. Whoever calls this knows that the project may have a webhook.
+ * Creates the deliveries of events, in the transaction of the events: they exist only if it commits. The sweep of the
+ * HTTP API publishes them. The caller has checked that the project may have a webhook.
  */
 export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -244,7 +246,7 @@ export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise
   await insertDeliveries(tx, deliveries);
 }
 
-/** What an event of a ticket says about which types it is. */
+/** The fields of a ticket event that determine its types. */
 interface TicketEventRow {
   id: number;
   ticketId: string;
@@ -254,7 +256,7 @@ interface TicketEventRow {
   channelId: ChannelId;
   agentId: string | null;
   priority: TicketPriority;
-  /** Where its last transition leads to; null without one. */
+  /** Target of its last transition; null without one. */
   stage: string | null;
   decision: string | null;
   status: string | null;
@@ -265,7 +267,7 @@ interface TicketEventRow {
   isReopened: boolean;
 }
 
-/** Types of an event of a ticket, in the order in which they are sent. */
+/** Types of a ticket event, in the order in which they are sent. */
 const TICKET_EVENTS: readonly (readonly [EventType, (row: TicketEventRow) => boolean])[] = [
   ["ticket.created", ({ isFirst }) => isFirst],
   ["ticket.reopened", ({ isReopened, decision }) => isReopened || decision === "reopen"],
@@ -282,9 +284,9 @@ const TICKET_EVENTS: readonly (readonly [EventType, (row: TicketEventRow) => boo
 ];
 
 /**
- * Makes the deliveries of some events of tickets after one id up to another one, each exactly once: the caller moves its
- * position in the same transaction, and knows that no event up to `until` can still be committed. Returns the id up to which
- * they are made.
+ * Creates the deliveries of ticket events after one id up to another one, each exactly once: the caller moves its
+ * position in the same transaction, and guarantees that no event up to `until` can still be committed. Returns the id
+ * of the last processed event.
  */
 export async function recordTicketEvents(tx: Db, after: number, until: number): Promise<number> {
   const rows = await sql.listTicketEvents.all<TicketEventRow>(tx, { after, until, limit: STEP_EVENTS });
@@ -307,13 +309,15 @@ export async function recordTicketEvents(tx: Db, after: number, until: number): 
   return rows.length < STEP_EVENTS || last === undefined ? until : last.id;
 }
 
-/** Makes the delivery of a test of a webhook. */
+/** Creates the delivery of a webhook's test event. */
 export async function insertTest(db: Db, project: ProjectId, { id, url }: Pick<Webhook, "id" | "url">) {
   const event = { project, subjectId: id, ticketEventId: null, type: TEST_EVENT } as const;
   return insertDeliveries(db, [{ webhook: { id, url }, event, eventId: newId() }]);
 }
 
-/** What an event of a ticket says; null after it was erased. Texts have one character more than are sent if they are longer. */
+/**
+ * Returns the content of a ticket event; null if it was erased. Truncated texts have one more character than is sent.
+ */
 export const findTicketEvent = (db: Db, ticketId: string, id: number): Promise<TicketEventFacts | null> =>
   sql.findTicketEvent.one<TicketEventFacts>(db, { ticketId, id });
 

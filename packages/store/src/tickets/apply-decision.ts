@@ -21,49 +21,49 @@ import { decideToolCall } from "./tool-calls.ts";
 import { TICKET_LIMITS } from "@svc/contracts";
 import type { ReviewAction, TicketPriority } from "@svc/contracts";
 
-/** What a person has decided. */
+/** An operator's decision. */
 export interface Decision {
   action: ReviewAction;
   actor: string;
-  /** What the ticket is from now on. */
+  /** New state of the ticket. */
   ticket: Pick<Ticket, "project" | "status" | "stage" | "assignee" | "agentId">;
-  /** Why its stage changes, in words. */
+  /** Reason of the stage change. */
   why: string;
   /** For the ticket's event. */
   data: object;
   /**
-   * What becomes of the messages that wait: they stay, they end without an answer, the held ones go back to the agent,
-   * the failed ones are tried again, or those that closing the ticket ended wait again, with their draft.
+   * Effect on the waiting messages: they stay, they end without an answer, the held ones return to the agent, the
+   * failed ones are retried, or those that closing the ticket ended wait again, with their draft.
    */
   waiting: "stay" | "reject" | "return" | "revive" | "restore";
-  /** Of which of them it becomes so; of all where absent. */
+  /** Ids of the affected messages; all if absent. */
   only?: readonly string[];
   dropsDraft: boolean;
-  /** What else of the ticket changes: its priority, and tags that it gets besides its own. */
+  /** Other changes of the ticket: its priority, and tags that are added. */
   fields?: { priority?: TicketPriority | undefined; addTags?: readonly string[] | undefined };
-  /** End of the snooze from now on: "reply" for the next message of the customer, null for none. Absent: as it is. */
+  /** New end of the snooze: "reply" for the customer's next message, null for none. Absent: unchanged. */
   snooze?: Date | "reply" | null;
-  /** True when a run of the pipeline that is under way must start again: what it does may depend on the decision. */
+  /** True if a current run of the pipeline must start again, since it may depend on the decision. */
   interrupts: boolean;
-  /** What the pipeline has to do now, if anything. */
+  /** Work of the pipeline, if any. */
   work: SendWork | DraftWork | null;
-  /** A call of a tool that waits and is decided about with it. Throws ToolCallDecidedError when it waits no more. */
+  /** A waiting tool call that is decided on too. Throws ToolCallDecidedError if it no longer waits. */
   toolCall?: { id: string; state: "approved" | "rejected" };
-  /** What triage learns about the newest message that waits, or else the newest one. */
+  /** What triage learns about the newest waiting message, or else the newest one. */
   lessons: { project: ProjectId; agentId: string | null }[];
 }
 
-/** A decision that is committed. */
+/** A committed decision. */
 export interface Decided {
-  /** The ticket as the decision has made it. */
+  /** The ticket after the decision. */
   ticket: TicketRecord;
-  /** True when the pipeline has something to do now. */
+  /** True if there is work for the pipeline. */
   hasWork: boolean;
-  /** A message of mode webhook whose sender has something to hear; null when there is none. */
+  /** A message of mode webhook whose sender has to be notified; null if there is none. */
   notifiedMessageId: string | null;
 }
 
-/** Thrown when a decision names a file that its ticket has not: nothing of the decision is true then. */
+/** Thrown if a decision names a file that its ticket does not have: the decision has no effect then. */
 export class OperatorFileGoneError extends Error {
   constructor() {
     super("the ticket has no such file");
@@ -71,7 +71,7 @@ export class OperatorFileGoneError extends Error {
   }
 }
 
-/** Thrown when a call of a tool is decided about that does not wait any more: nothing of the decision is true then. */
+/** Thrown if a decision is about a tool call that no longer waits: the decision has no effect then. */
 export class ToolCallDecidedError extends Error {
   constructor() {
     super("the tool call is no longer waiting");
@@ -79,7 +79,7 @@ export class ToolCallDecidedError extends Error {
   }
 }
 
-/** Thrown when a decision gives a ticket more tags than it can have: nothing of the decision is true then. */
+/** Thrown if a decision adds more tags to a ticket than are allowed: the decision has no effect then. */
 export class TooManyTagsError extends Error {
   constructor() {
     super("the ticket would have too many tags");
@@ -87,13 +87,13 @@ export class TooManyTagsError extends Error {
   }
 }
 
-/** How long the sweeper leaves a decision to its job. */
+/** Delay after which the sweeper publishes a decision whose job was lost. */
 const SWEEP_AFTER_MS = 2_000;
 
 const idsOf = (waiting: readonly WaitingMessage[], state: WaitingMessage["state"]) =>
   waiting.flatMap((message) => (message.state === state ? [message.id] : []));
 
-/** Moves the messages that wait to where the decision sends them; returns those whose senders hear of it. */
+/** Applies a decision to waiting messages; returns those whose senders are notified. */
 const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => Promise<string[]>> = {
   stay: () => Promise.resolve([]),
   async reject(tx, { ticket: { homeProject }, waiting }) {
@@ -124,11 +124,11 @@ const sql = statements("tickets/apply-decision", {
   recordJoins: RECORD_JOINS,
 });
 
-/** Writes down what the pipeline has to do; the messages that a reply answers are covered from now on. */
+/** Records the work of the pipeline; the messages that a reply answers are covered from now on. */
 async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Decision): Promise<string | null> {
   const { work, actor } = decision;
   if (work === null) return null;
-  // Only the last one can be tried again. Files that this decision names as well are taken below.
+  // Only the last one can be retried. Files that this decision names too are assigned below.
   await freeOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
   const reviewId = newId();
   const send = work.kind === "send" ? work : null;
@@ -155,8 +155,8 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
 }
 
 /**
- * Takes the conversation from the worker that has it, unless an earlier decision is being carried out: what its run
- * has found was found before the decision. The message is worked on again, and the try does not count.
+ * Ends the lease of the worker that has the conversation, unless an earlier decision is being carried out, since the
+ * worker's results are from before the decision. The message is processed again, and the attempt does not count.
  */
 async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
   if (isUnderWay) return;
@@ -164,18 +164,18 @@ async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewStat
   await sql.takeAttemptBack.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
 }
 
-/** What triage learns goes by the newest message that waits, or else the newest one. */
+/** Records what triage learns from the newest waiting message, or else the newest one. */
 async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision: Decision): Promise<void> {
   const message = waiting.at(-1) ?? newest;
   if (message === null || decision.lessons.length === 0) return;
   const said = await sql.readText.one<{ text: string }>(tx, { homeProject: ticket.homeProject, id: message.id });
   for (const { project, agentId } of decision.lessons) {
     const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
-    await noteDecidedMessage(tx, project, decided);
+    await recordDecidedMessage(tx, project, decided);
   }
 }
 
-/** What actions mean for the draft that waits. */
+/** Effect of actions on the waiting draft. */
 const ANSWER_STEPS: { [Action in ReviewAction]?: AnswerStep } = {
   approve: "approve",
   edit: "edit",
@@ -184,13 +184,13 @@ const ANSWER_STEPS: { [Action in ReviewAction]?: AnswerStep } = {
   resolve: "reject",
 };
 
-/** The step of an agent's answer that a decision is. To spam no answer would have been right. */
+/** Returns the effect of a decision on an agent's answer. Spam should not have been answered. */
 function stepOf({ action, ticket }: Decision): { step: AnswerStep } | null {
   const step = ticket.status === "spam" ? undefined : ANSWER_STEPS[action];
   return step === undefined ? null : { step };
 }
 
-/** Makes all true that a decision changes; what it is about is locked. */
+/** Applies all changes of a decision; the caller holds the locks. */
 export async function applyDecision(
   tx: Db,
   state: ReviewState & { isLeased: boolean },
@@ -198,7 +198,7 @@ export async function applyDecision(
 ): Promise<Decided> {
   const { ticket: before } = state;
   const { ticket: after, actor, why, action, data } = decision;
-  // The run first: after that, the oldest message that was received need not be the one that it worked on.
+  // Interrupt the run first: afterwards, the oldest received message need not be the one that it processed.
   if (decision.interrupts) await interruptRun(tx, state);
   const moved =
     decision.only === undefined ? state.waiting : state.waiting.filter(({ id }) => decision.only?.includes(id));
@@ -212,7 +212,7 @@ export async function applyDecision(
     await sql.setReview.run(tx, { homeProject: before.homeProject, id: before.id, reviewId });
   }
   const isClosing = decision.waiting === "reject" && isClosed(after.status);
-  // A ticket that is marked as spam after it was resolved keeps what it was before both.
+  // A ticket that is marked as spam after it was resolved keeps the state from before both.
   if (isClosing && !isClosed(before.status)) await keepBeforeClosing(tx, before);
   if (decision.dropsDraft && !isClosing) await dropBeforeClosing(tx, before);
   if (decision.dropsDraft) {
@@ -254,22 +254,22 @@ export async function applyDecision(
   };
 }
 
-/** A message whose agent a person has decided. */
+/** A message whose agent a person has chosen. */
 export interface DecidedMessage {
   messageId: string;
   ticketId: string;
-  /** Null: it is for none of the agents. */
+  /** Null: no agent is right for it. */
   agentId: string | null;
   text: string;
 }
 
-/** So many are kept for each project, the newest: more teach nothing new. */
+/** Maximum per project, the newest: more improve nothing. */
 const MAX_KEPT = 10_000;
 
-/** The newest resolved tickets that are learned from. */
+/** Maximum of resolved tickets that are learned from, the newest. */
 const MAX_TICKETS = 2_000;
 
-/** What a message is about is said in its beginning. */
+/** Only the beginning of a message is used, which states its subject. */
 const MAX_TEXT_CHARS = 4_000;
 
 const triageSql = statements("tickets/triage-messages", {
@@ -279,26 +279,26 @@ const triageSql = statements("tickets/triage-messages", {
 });
 
 /**
- * Notes what a person has decided about a message; a later decision on the same message takes its place. Of more
- * than 10,000 the oldest go.
+ * Records a person's decision about a message; a later decision on the same message replaces it. Keeps the newest
+ * 10,000.
  */
-async function noteDecidedMessage(db: Db, project: ProjectId, decided: DecidedMessage): Promise<void> {
+async function recordDecidedMessage(db: Db, project: ProjectId, decided: DecidedMessage): Promise<void> {
   await triageSql.note.run(db, { project, ...decided });
   await triageSql.deleteOldest.run(db, { project });
 }
 
-/** Changes whenever what `listDecidedMessages` answers does, also when something of it is erased. */
+/** Returns a value that changes whenever the result of `listDecidedMessages` does, also by an erasure. */
 async function findTriageMark(db: Db, project: ProjectId): Promise<string> {
   const row = await triageSql.findMark.one<{ mark: string }>(db, { project });
   return row?.mark ?? "";
 }
 
 /**
- * What is known of a project: what has been decided, the newest first, and then what the last 2,000 resolved tickets
- * began with, for the agent that had them. A decision about such a message is the one that counts.
+ * Returns the training data of a project: decisions, newest first, and then the first messages of the last 2,000
+ * resolved tickets, with their agents. A decision about such a message has priority.
  */
 const listDecidedMessages = (db: Db, project: ProjectId) =>
   triageSql.list.all<Pick<DecidedMessage, "agentId" | "text">>(db, { project });
 
 /** Functions of `store.triageMessages`. */
-export const triageMessages = { note: noteDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };
+export const triageMessages = { note: recordDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };

@@ -10,10 +10,10 @@ const sql = statements("tickets/assign-in-turn");
 const ASSIGNMENT_LOCK = 7_305_422;
 
 /**
- * Assigns one ticket that waits for a person and has no assignee, if its agent's setting is `round-robin`, to the operator
- * on duty whose last turn is longest ago; returns whether there may be another one. It is the decision `assign` of the
- * service, with all that this does. Safe with any number of replicas and at any crash: the turn and the assignment are
- * committed together, and a ticket that has an assignee is not assigned again.
+ * Assigns one ticket that waits for a person and has no assignee, if its agent's setting is `round-robin`, to the
+ * operator on duty whose last turn is longest ago; returns whether there may be another one. It has all effects of the
+ * decision `assign`. Safe with any number of replicas and after any crash: the turn and the assignment are committed
+ * together, and a ticket with an assignee is not assigned again.
  */
 export const assignNext = (db: Db): Promise<boolean> =>
   db.transaction(async (tx) => {
@@ -22,7 +22,7 @@ export const assignNext = (db: Db): Promise<boolean> =>
     const due = await sql.findDue.one<{ ticketId: string; project: ProjectId }>(tx);
     if (due === null) return false;
     const state = await lockReviewState(tx, due.project, due.ticketId);
-    // Somebody may have decided about it before its rows were locked.
+    // An operator may have decided on it before its rows were locked.
     if (state === null || state.ticket.assignee !== null || state.ticket.stage !== "review") return true;
     const operator = await sql.takeTurn.one<{ id: string }>(tx, { project: due.project });
     if (operator === null) return false;

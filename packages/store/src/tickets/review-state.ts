@@ -10,18 +10,18 @@ import type { ReplyAuthor, Source, StageMove, TicketStage, TicketStatus } from "
 
 type TicketRef = Pick<Ticket, "homeProject" | "id">;
 
-/** What closing a ticket ended. */
+/** The state that closing a ticket ended. */
 export interface ClosedState {
-  /** What the ticket was; null when it was closed by an earlier version. */
+  /** The previous state of the ticket; null if it was closed by an earlier version. */
   before: { status: TicketStatus; stage: TicketStage; assignee: string | null } | null;
-  /** Messages without an answer that were rejected when the ticket was closed or after that, oldest first. */
+  /** Unanswered messages that were rejected when the ticket was closed or later, oldest first. */
   ended: WaitingMessage[];
 }
 
-/** True when a ticket with this status is closed. */
+/** Returns true if a ticket with this status is closed. */
 export const isClosed = (status: TicketStatus): boolean => status === "resolved" || status === "spam";
 
-/** Reads what closing this ticket ended; of an open ticket there is nothing. The caller holds the lock on the chat. */
+/** Reads the state that closing this ticket ended; empty for an open ticket. The caller holds the lock on the chat. */
 export async function readClosedState(tx: Db, { homeProject, id, status }: Ticket): Promise<ClosedState> {
   if (!isClosed(status)) return { before: null, ended: [] };
   const row = await sql.readClosedState.one<Pick<ClosedState, "before">>(tx, { homeProject, id });
@@ -30,17 +30,17 @@ export async function readClosedState(tx: Db, { homeProject, id, status }: Ticke
   return { before: row?.before ?? null, ended };
 }
 
-/** Stores what a ticket is before it is closed, with its draft. The caller holds the lock on the chat. */
+/** Stores the state of a ticket before it is closed, with its draft. The caller holds the lock on the chat. */
 export const keepBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
   sql.keepBeforeClosing.exec(tx, { homeProject, id });
 
-/** Drops what was stored: after that, reopening brings no draft back. The caller holds the lock on the chat. */
+/** Deletes the stored state: reopening no longer restores a draft. The caller holds the lock on the chat. */
 export const dropBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
   sql.dropBeforeClosing.exec(tx, { homeProject, id });
 
 /**
- * Returns the messages that closing ended to where they were, and the draft with them. Their senders are not notified:
- * they hear of the answer, if one is sent. The caller holds the lock on the chat.
+ * Restores the messages and the draft that closing ended. Senders are not notified, except of an answer that is sent
+ * later. The caller holds the lock on the chat.
  */
 export async function restoreClosed(tx: Db, { homeProject, id }: TicketRef, ended: WaitingMessage[]): Promise<void> {
   await sql.restoreClosed.run(tx, { homeProject, id: ended.map((message) => message.id) });
@@ -48,32 +48,32 @@ export async function restoreClosed(tx: Db, { homeProject, id }: TicketRef, ende
   await dropBeforeClosing(tx, { homeProject, id });
 }
 
-/** What a person decides about, as it is at the moment of the decision: nothing of it can change before its end. */
+/** The state that a decision is based on, which cannot change before the transaction ends. */
 export interface ReviewState {
   ticket: Ticket;
-  /** What waits to be approved, with the ids of the messages that it answers. */
+  /** The draft that waits for approval, with the ids of the messages that it answers. */
   draft: (Pick<NewDraft, "text" | "markdown" | "sources"> & { covers: string[] }) | null;
-  /** Oldest first; without those that an earlier decision covers. */
+  /** Waiting messages, oldest first, except those that an earlier decision covers. */
   waiting: WaitingMessage[];
-  /** The newest message, of those that the pipeline has worked on where there is one; null when none is kept. */
+  /** The newest message that the pipeline has processed, or else the newest one; null if none exists. */
   newest: { id: string } | null;
-  /** True when the customer has written something that the pipeline has not taken into the ticket yet. */
+  /** True if the customer has sent a message that the pipeline has not added to the ticket yet. */
   hasReceived: boolean;
-  /** True when a customer has read that a person will answer, and no person has since. */
+  /** True if the customer was told that a person will answer, and no person has since. */
   isPersonPromised: boolean;
-  /** True while an earlier decision is not carried out yet. */
+  /** True while an earlier decision is pending. */
   isUnderWay: boolean;
-  /** The reply that was given up, where that was the last decision to carry out. */
+  /** The undeliverable reply, if the last decision failed. */
   failed: SendWork | null;
-  /** What closing the ticket ended; nothing while it is open. */
+  /** The state that closing the ticket ended; empty while it is open. */
   closed: ClosedState;
 }
 
 /**
- * What is decided about, locked. The chat's row first, as a process that accepts a message or ends a run does: no
- * message can come, and no run can end, before the decision is committed. Then the ticket's row, which the process
- * that indexes its texts may refer to meanwhile. Null when this project has no such ticket. However long a
- * conversation is, only what waits is read of it, and no text.
+ * Locks and reads the state for a decision. Locks the chat's row first, like the transactions that accept a message or
+ * finish a run: no message can be accepted, and no run can finish, before the commit. Then locks the ticket's row, to
+ * which the indexer may add references in the meantime. Null if this project has no such ticket. Reads only waiting
+ * messages, and no texts, however long a conversation is.
  */
 export async function lockReviewState(
   tx: Db,
@@ -118,19 +118,18 @@ export async function lockReviewState(
 }
 
 /**
- * The process that makes callbacks of these messages finds out that they changed; rows are locked in the order of
- * their ids.
+ * Marks messages as changed for the process that creates their callbacks; rows are locked in the order of their ids.
  */
 export const recordChange = (tx: Db, project: ProjectId, messageIds: string[], forgetsFailure = false) =>
   sql.markCallbacks.exec(tx, { project, messageIds, forgetsFailure });
 
-/** One of these messages that is of mode webhook, or null. */
+/** Returns one of these messages with mode webhook, or null. */
 export async function findWebhookMessage(tx: Db, project: ProjectId, messageIds: string[]): Promise<string | null> {
   const row = await sql.findWebhookMessage.one<{ id: string }>(tx, { project, messageIds });
   return row?.id ?? null;
 }
 
-/** Messages go through the pipeline again, with fresh tries; from now on counts how long they wait. */
+/** Sends messages through the pipeline again, with new attempts; their waiting time starts now. */
 export const receiveAgain = (tx: Db, project: ProjectId, messageIds: string[]) =>
   sql.receiveAgain.exec(tx, { project, messageIds });
 
@@ -148,7 +147,7 @@ export async function insertReviewEvent(
     actor: string;
     moves: StageMove[];
     data: object;
-    /** What it means for the answer of an agent, with what only a new answer has; absent where it means nothing. */
+    /** Effect on an agent's answer, with the additional data of a new one; absent if there is none. */
     answer?: { step: AnswerStep; confidence?: number; agentId?: string | null } | null;
   },
 ): Promise<void> {
@@ -171,31 +170,31 @@ export interface WaitingMessage {
   state: "held" | "failed";
 }
 
-/** A text that the pipeline sends for a person. */
+/** A text that the pipeline sends on behalf of a person. */
 export interface SendWork {
   kind: "send";
   author: ReplyAuthor;
   text: string;
   markdown: boolean;
   sources: Source[];
-  /** Files that operators have handed in for it, in their order. */
+  /** Files that operators have uploaded for it, in order. */
   fileIds: string[];
-  /** True when the ticket is resolved with it. */
+  /** True if it resolves the ticket. */
   resolves: boolean;
   /** Ids of the messages that it answers. */
   covers: string[];
-  /** By whose way it goes: the newest of those, else the chat's newest; null when no message is kept. */
+  /** The message that determines its delivery: the newest of those, else the chat's newest; null if none exists. */
   answers: string | null;
 }
 
-/** A draft that the pipeline makes again: an answer to each of these messages, of which `answers` is the newest. */
+/** A draft that the pipeline regenerates: an answer to each of these messages, of which `answers` is the newest. */
 export interface DraftWork {
   kind: "draft";
   covers: string[];
   answers: string;
 }
 
-/** The columns of a row of `reviews` that say what is to be done. */
+/** Columns of `reviews` that describe the work. */
 export interface WorkRow {
   kind: "send" | "draft";
   author: ReplyAuthor | null;
@@ -208,7 +207,7 @@ export interface WorkRow {
   covers: string[];
 }
 
-/** What a row of `reviews` asks for. */
+/** Converts a row of `reviews` to its work. */
 export function asWork(row: WorkRow): SendWork | DraftWork {
   const { covers, answersMessageId: answers } = row;
   if (row.kind === "draft") return { kind: "draft", covers, answers: answers ?? "" };

@@ -22,9 +22,9 @@ import { dropOperatorFiles } from "../messages/files.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
-/** A decision that a worker carries out: it has the lease on the chat. */
+/** A decision that a worker has claimed, with the lease on the chat. */
 export interface ClaimedReview extends LeaseHistory {
-  /** Where the ticket came in. */
+  /** The project where the ticket came in. */
   project: ProjectId;
   reviewId: string;
   ticketId: string;
@@ -33,31 +33,31 @@ export interface ClaimedReview extends LeaseHistory {
   chatId: string;
   actor: string;
   work: SendWork | DraftWork;
-  /** The message that it answers; null when it is not kept. */
+  /** The message that it answers; null if it does not exist any more. */
   message: Pick<ClaimedMessage, "seq" | "userId" | "text" | "channelMeta" | "mode"> | null;
-  /** Number of this attempt: one more than have failed. An attempt whose lease expired is not counted. */
+  /** Number of this attempt: failed attempts plus one. An attempt whose lease expired is not counted. */
   attempts: number;
 }
 
-/** A message that a decision is about. */
+/** A message of a decision. */
 export type ReviewedMessage = Pick<ClaimedMessage, "messageId" | "seq" | "userId" | "text" | "channelMeta" | "mode">;
 
-/** What a reply that was sent has made. */
+/** Result of a sent reply. */
 export interface FinishedReview {
-  /** Places of its replies in the chat. */
+  /** Sequence numbers of its replies. */
   replies: { fromSeq: number; toSeq: number };
-  /** A covered message of mode webhook, other than the one that is answered, whose sender hears so; else null. */
+  /** A covered message of mode webhook, other than the answered one, whose sender has to be notified; else null. */
   notifiedMessageId: string | null;
 }
 
-/** What a draft that was regenerated has found. */
+/** Result of a regenerated draft. */
 export interface DraftOutcome {
   draft: NewDraft;
   agentId: string | null;
   confidence: number | null;
   language: string | null;
   moves: StageMove[];
-  /** What the stages found and how long they took. */
+  /** Results and durations of the stages. */
   trace: object;
   /** Whether the draft counts as an answer of the agent in the statistics. */
   answerStep: "held" | null;
@@ -65,7 +65,7 @@ export interface DraftOutcome {
 
 /** A decision whose job has to be published again. */
 export interface DueReview {
-  /** Where the ticket came in. */
+  /** The project where the ticket came in. */
   project: ProjectId;
   reviewId: string;
   ticketId: string;
@@ -110,7 +110,7 @@ function asMessage(row: MessageRow): NonNullable<ClaimedReview["message"]> {
   };
 }
 
-/** Locks the chat of a claimed decision and gives it free: false when the lease was lost, and nothing may change. */
+/** Locks the chat of a claimed decision and releases it; false if the lease was lost, and nothing may change. */
 async function endLease(tx: Db, review: ClaimedReview, replyCount = 0): Promise<{ lastSeq: number } | null> {
   const chat = await sql.endLease.one<{ lastSeq: number }>(tx, {
     project: review.project,
@@ -132,8 +132,8 @@ async function endReview(tx: Db, review: ClaimedReview, failure: string | null):
 }
 
 /**
- * Where a ticket rests when a decision is carried out or given up: in review as long as a message is held, then in
- * failed as long as one is a dead letter.
+ * Returns the stage of a ticket after a decision was carried out or failed: review while a message is held, then failed
+ * while one is a dead letter.
  */
 async function findRest<Else extends TicketStage>(
   tx: Db,
@@ -227,9 +227,9 @@ const moveOf = (from: TicketStage, to: TicketStage, why: string): StageMove[] =>
   from === to ? [] : [{ at: new Date().toISOString(), actor: "pipeline", from, to, why }];
 
 /**
- * Decides about a ticket of this project: `plan` sees how it is, says what is to be, or throws when that cannot be,
- * and all of it becomes true in one transaction, or nothing does. While it runs, no message can come into the chat
- * and no run of the pipeline can end; it must not wait for anything. Null when the project has no such ticket.
+ * Decides on a ticket of this project: `plan` gets its state and returns the changes, or throws to reject the decision;
+ * all changes are committed in one transaction, or none. While it runs, no message can be accepted into the chat and no
+ * pipeline run can finish, so it must not wait for anything. Null if the project has no such ticket.
  */
 export const decide = async (
   context: Context,
@@ -244,8 +244,8 @@ export const decide = async (
   });
 
 /**
- * Sends a dead letter through the pipeline again that failed before it had a ticket: nobody can decide about it.
- * False when it is none, or has a ticket meanwhile. Locks as a decision does: the chat, the message, its callback.
+ * Sends a dead letter without a ticket through the pipeline again, since no decision on a ticket can. False if it is
+ * not one, or has a ticket now. Locks like a decision: the chat, the message, its callback.
  */
 export async function reviveUnopened(
   context: Context,
@@ -265,8 +265,8 @@ export async function reviveUnopened(
 }
 
 /**
- * What a draft that is regenerated has to answer besides the message that it is claimed with, oldest first: the other
- * messages of the decision that are still held.
+ * Returns the other held messages of a decision that a regenerated draft has to answer besides the claimed one, oldest
+ * first.
  */
 export async function listEarlier(
   context: Context,
@@ -282,9 +282,8 @@ export async function listEarlier(
 }
 
 /**
- * Claims the lease on a chat and its decision that is not carried out yet; null when there is none, another worker
- * has the lease, or it is not to be tried yet. The lease lasts 4 s and must be renewed. To be called by a process that
- * does nothing else meanwhile.
+ * Claims the lease on a chat and its pending decision; null if there is none, another worker has the lease, or the
+ * retry is not due. The lease lasts 4 s and must be renewed. For a process that runs it exclusively.
  */
 export async function claim(context: Context, project: ProjectId, ticketId: string): Promise<ClaimedReview | null> {
   const claimed = await claimIn(context, { isExclusive: true }, project, ticketId);
@@ -292,8 +291,8 @@ export async function claim(context: Context, project: ProjectId, ticketId: stri
 }
 
 /**
- * As `claim`, for a decision that is carried out concurrently with other work; "suspect", and nothing done, if
- * processes have crashed again and again while they carried it out.
+ * As `claim`, for a decision that is carried out concurrently with other work; "suspect", without changes, if processes
+ * have crashed repeatedly while they carried it out.
  */
 export const claimBeside = (
   context: Context,
@@ -302,10 +301,9 @@ export const claimBeside = (
 ): Promise<ClaimedReview | "suspect" | null> => claimIn(context, { isExclusive: false }, project, ticketId);
 
 /**
- * Makes a person's reply true and gives the lease back, in one transaction: its items with their places, the
- * messages that it answers, the ticket, the event, the news for callbacks. A reply that promises a person leaves the
- * ticket in review. Null when the lease was lost in the meantime: then another worker has the decision, and nothing of
- * this exists.
+ * Commits an operator's reply and releases the lease in one transaction: its items with sequence numbers, the messages
+ * that it answers, the ticket, the event, and the changes for callbacks. A handoff reply leaves the ticket in review.
+ * Null, without changes, if the lease was lost: another worker has the decision then.
  */
 export async function finishSend(
   context: Context,
@@ -355,8 +353,8 @@ export async function finishSend(
 }
 
 /**
- * Puts a draft that was regenerated in the place of the former one and gives the lease back; the ticket is in review
- * again. False when the lease was lost in the meantime: nothing of this exists then.
+ * Replaces the draft with the regenerated one and releases the lease; the ticket is in review again. False, without
+ * changes, if the lease was lost.
  */
 export async function finishDraft(context: Context, review: ClaimedReview, outcome: DraftOutcome): Promise<boolean> {
   const { project, ticketId, work } = review;
@@ -398,8 +396,8 @@ export async function finishDraft(context: Context, review: ClaimedReview, outco
 }
 
 /**
- * Gives a decision up after too many tries and gives the lease back: what it covered waits for a person again, with
- * the draft as it was; a ticket of which nothing waits is `failed`. False when the lease was lost.
+ * Records the failure of a decision after its last attempt and releases the lease: its messages wait for a person
+ * again, with the previous draft; a ticket without waiting messages is `failed`. False if the lease was lost.
  */
 export async function giveUp(context: Context, review: ClaimedReview, failure: string): Promise<boolean> {
   const { project, ticketId, work } = review;
@@ -423,7 +421,7 @@ export async function giveUp(context: Context, review: ClaimedReview, failure: s
 
 /**
  * Releases the lease: the next attempt follows after `delayMs`. This one is counted as failed only if `counts`, which
- * is false for errors that are not the decision's. Does nothing if the lease was lost.
+ * is false for errors that the decision did not cause. Does nothing if the lease was lost.
  */
 export async function retryLater(
   context: Context,
@@ -441,11 +439,11 @@ export async function retryLater(
   });
 }
 
-/** Age in milliseconds of the oldest decision of all projects that could be carried out; 0 when there is none. */
+/** Returns the age in milliseconds of the oldest due decision of all projects; 0 if there is none. */
 export async function oldestWaitingMs(context: Context): Promise<number> {
   const row = await sql.oldestWaitingMs.one<{ age: number | null }>(context.hot);
   return row?.age ?? 0;
 }
 
-/** Up to `limit` decisions of all projects that wait longer than they should, for the sweeper to publish again. */
+/** Returns up to `limit` overdue decisions of all projects, for the sweeper to publish again. */
 export const takeDue = (context: Context, limit: number) => sql.due.all<DueReview>(context.hot, { limit });

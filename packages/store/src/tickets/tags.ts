@@ -5,7 +5,7 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** Tickets that one step renames a tag on. */
+/** Tickets on which one step renames a tag. */
 const STEP_TICKETS = 500;
 
 const sql = statements("tickets/tags", { stepTickets: STEP_TICKETS });
@@ -21,14 +21,14 @@ export interface TagRecord {
   version: number;
 }
 
-/** What of a tag is given; what is left out stays, or has its default. */
+/** Given fields of a tag; omitted ones are unchanged, or have their default. */
 export interface TagFields {
   name?: string | undefined;
   color?: TagColor | undefined;
   description?: string | undefined;
 }
 
-/** A name that is replaced on tickets. */
+/** A replacement of a name on tickets. */
 interface TagChange {
   fromName: string;
   /** Null if the tag is removed. */
@@ -36,7 +36,7 @@ interface TagChange {
   actor: string;
 }
 
-/** Result of a change, and the tag as it is now; null if the project has none of this id. */
+/** Result of a change, and the current state of the tag; null if the project has none with this id. */
 export interface TagOutcome {
   result: UpdateResult;
   record: TagRecord | null;
@@ -45,7 +45,7 @@ export interface TagOutcome {
 /** Returns a managed tag, or null if the project has none with this id. */
 export const find = (db: Db, project: ProjectId, id: string) => sql.find.one<TagRecord>(db, { project, id });
 
-/** Managed tags, newest first: those made before the one with the id `before`, and with `q` in the name. */
+/** Returns managed tags, newest first: those created before the one with id `before`, and with `q` in the name. */
 export const listPage = (db: Db, project: ProjectId, { limit, before, q }: PageQuery) =>
   sql.listPage.all<TagRecord>(db, { project, limit, before, q });
 
@@ -66,7 +66,7 @@ export const insert = (
     return record;
   });
 
-/** Replaces a name wherever it is used; on tickets, `carryOutChanges` does it. */
+/** Replaces a name wherever it is used; `carryOutChanges` does so on tickets. */
 async function replaceName(tx: Db, project: ProjectId, { fromName, toName, actor }: TagChange): Promise<void> {
   if (toName !== null) {
     await sql.dropChange.run(tx, { project, name: toName });
@@ -85,9 +85,9 @@ async function lock(tx: Db, project: ProjectId, { id, versions = null }: Version
 }
 
 /**
- * Changes what is given, if `versions` has the current version or is null. A new name replaces the former one in saved
- * views and canned replies at once, and on tickets by `carryOutChanges`. "taken" if another tag of the project has the
- * name, ignoring case.
+ * Changes the given fields, if `versions` contains the current version or is null. A new name replaces the former one
+ * in saved views and canned replies at once, and on tickets by `carryOutChanges`. "taken" if another tag of the project
+ * has the name, ignoring case.
  */
 export async function update(
   db: Db,
@@ -115,8 +115,8 @@ export async function update(
 }
 
 /**
- * Deletes a tag, if `versions` has its current version or is null; `record` is the tag as it was. It is also removed from
- * canned replies, and from tickets by `carryOutChanges`.
+ * Deletes a tag, if `versions` contains its current version or is null; `record` is the tag as it was. It is also
+ * removed from canned replies, and from tickets by `carryOutChanges`.
  */
 export const remove = (db: Db, project: ProjectId, target: VersionedId, actor: string): Promise<TagOutcome> =>
   db.transaction(async (tx) => {
@@ -128,8 +128,8 @@ export const remove = (db: Db, project: ProjectId, target: VersionedId, actor: s
   });
 
 /**
- * Makes one tag of two: what has the tag `fromId` gets the tag `intoId`, tickets by `carryOutChanges`. Returns the tag that
- * is left; null if the project lacks one of the two.
+ * Merges two tags: `intoId` replaces `fromId`, on tickets by `carryOutChanges`. Returns the remaining tag; null if the
+ * project lacks one of the two.
  */
 export const merge = (
   db: Db,
@@ -148,9 +148,9 @@ export const merge = (
   });
 
 /**
- * Replaces names that were changed on some tickets; returns on how many, so that 0 means that nothing is left to do now.
- * Safe with any number of replicas and at any crash: a change ends once no ticket has the former name, and ticket_list
- * has followed all that happened before the change.
+ * Replaces changed names on some tickets; returns on how many, 0 if nothing is left to do now. Safe with any number of
+ * replicas and after any crash: a change ends once no ticket has the former name, and ticket_list includes all events
+ * from before the change.
  */
 export const carryOutChanges = (db: Db): Promise<number> =>
   db.transaction(async (tx) => {

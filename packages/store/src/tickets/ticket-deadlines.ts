@@ -3,7 +3,7 @@ import type { TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
 
-/** What the deadlines of a ticket follow from. */
+/** The data from which the deadlines of a ticket are calculated. */
 export interface DeadlineFacts {
   ticketId: string;
   priority: TicketPriority;
@@ -13,31 +13,31 @@ export interface DeadlineFacts {
   assignee: string | null;
   firstReplyAt: Date | null;
   updatedAt: Date;
-  /** When the oldest message without a reply came in; null if there is none. */
+  /** Time of the oldest message without a reply; null if there is none. */
   waitingSince: Date | null;
-  /** Since when the resolution is waited for; null if it is not. */
+  /** Time since which the resolution is due; null if it is not. */
   resolutionStartedAt: Date | null;
-  /** Of the project that works on the ticket, as is `businessHours`. */
+  /** Of the project that works on the ticket; so is `businessHours`. */
   slaTargets: SlaTarget[];
   businessHours: BusinessHours | null;
 }
 
-/** When a ticket is due. */
+/** A deadline of a ticket. */
 export interface Deadline {
   kind: DeadlineKind;
   startedAt: Date;
   dueAt: Date;
 }
 
-/** Computes the deadlines that a ticket has now. */
+/** Calculates the current deadlines of a ticket. */
 export type DeadlinesOf = (facts: DeadlineFacts) => Deadline[];
 
-/** Late tickets that one step records. */
+/** Late tickets per step. */
 const STEP_TICKETS = 100;
 
 const sql = statements("tickets/ticket-deadlines", { stepTickets: STEP_TICKETS });
 
-/** Replaces the deadlines of tickets by those that they have now. */
+/** Replaces the deadlines of tickets with the current ones. */
 export async function followDeadlines(tx: Db, ids: readonly string[], deadlinesOf: DeadlinesOf): Promise<void> {
   if (ids.length === 0) return;
   const tickets = await sql.read.all<DeadlineFacts>(tx, { ids });
@@ -54,7 +54,7 @@ export async function followDeadlines(tx: Db, ids: readonly string[], deadlinesO
 }
 
 /**
- * Records tickets that are late, some at a time, each with an event `sla_breached`; returns how many. Safe with any
- * number of replicas. A ticket whose newest change is not followed yet waits for it.
+ * Records late tickets, in batches, each with an event `sla_breached`; returns how many. Safe with any number of
+ * replicas. A ticket is skipped until its newest event was followed.
  */
 export const recordBreaches = async (db: Db): Promise<number> => (await sql.recordBreaches.all(db)).length;

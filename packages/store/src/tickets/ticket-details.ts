@@ -16,13 +16,13 @@ import { asConfidence, asTicketRecord, RECORD_COLUMNS, RECORD_JOINS } from "./ti
 import type { TicketRecord } from "./ticket-record.ts";
 import { statements } from "../sql.ts";
 
-/** A customer's message, as a ticket shows it. */
+/** A customer's message, for display on a ticket. */
 export interface MessageRecord {
   id: string;
   seq: number;
   userId: string | null;
   text: string;
-  /** When it was written, as its channel says. */
+  /** Time at which it was written, according to its channel. */
   timestampMs: number;
   attachments: AttachmentRef[];
   meta: Record<string, unknown>;
@@ -34,7 +34,7 @@ export interface MessageRecord {
   finishedAt: Date | null;
 }
 
-/** A reply, as a ticket shows it: of a file its facts. */
+/** A reply, for display on a ticket, with files but not their contents. */
 export interface ReplyRecord {
   id: string;
   seq: number;
@@ -47,11 +47,11 @@ export interface ReplyRecord {
     | { type: "attachment"; filename: string; mime: string; sizeBytes: number };
 }
 
-/** Something that happened to a ticket. */
+/** An event of a ticket. */
 export interface EventRecord {
   id: number;
   at: Date;
-  /** Who worked on the ticket then; of an event that gave it to another project: that project. */
+  /** The project that worked on the ticket then; for an event that moved it to another project: that one. */
   project: ProjectId;
   actor: string;
   messageId: string | null;
@@ -59,7 +59,7 @@ export interface EventRecord {
   data: Record<string, unknown>;
 }
 
-/** The answer that waits. */
+/** The waiting draft. */
 export interface DraftRecord {
   text: string;
   markdown: boolean;
@@ -67,12 +67,12 @@ export interface DraftRecord {
   confidence: number | null;
   why: string;
   covers: string[];
-  /** True when the customer has written since, or a message that it does not answer has failed. */
+  /** True if the customer has sent a message since, or if a message that it does not answer has failed. */
   isStale: boolean;
   createdAt: Date;
 }
 
-/** The newest of what a ticket holds, each oldest first; `more` says where there is more. */
+/** The newest entries of a ticket, each list oldest first; `more` shows which lists have older ones. */
 export interface TicketContents {
   messages: MessageRecord[];
   replies: ReplyRecord[];
@@ -81,14 +81,14 @@ export interface TicketContents {
   more: { messages: boolean; replies: boolean; events: boolean };
 }
 
-/** Before which places in the chat, and before which event, older ones are asked for; of what is null: none. */
+/** Positions in the chat, and id of the event, before which older entries are requested; null for none. */
 export interface OlderThan {
   messages: number | null;
   replies: number | null;
   events: number | null;
 }
 
-/** What of a ticket is to be changed; what is left out stays. */
+/** Changed fields of a ticket; omitted ones are unchanged. */
 export interface TicketFieldChange {
   subject?: string | undefined;
   priority?: TicketPriority | undefined;
@@ -132,9 +132,9 @@ type EventRow = Omit<EventRecord, "project">;
 const { shownMaxCount: MAX_COUNT, shownMaxBytes: MAX_BYTES } = TICKET_LIMITS;
 
 interface Counted {
-  /** Rows that there are, at most one more than are shown. */
+  /** Number of rows, at most one more than are shown. */
   found: number;
-  /** Sequence number or id, by which they are sorted. */
+  /** Sequence number or id, the sort key. */
   place: number;
   bytes: number;
   totalBytes: number;
@@ -149,13 +149,13 @@ const sql = statements("tickets/ticket-details", {
   recordJoins: RECORD_JOINS,
 });
 
-/** The rows to show, oldest first, and whether there are older ones. */
+/** Returns the rows to show, oldest first, and whether there are older ones. */
 function shown<Row extends object>(rows: (Row & Counted)[]): { rows: Row[]; hasMore: boolean } {
   const [newestRow] = rows;
   return { rows: rows.toReversed(), hasMore: newestRow !== undefined && rows.length < newestRow.found };
 }
 
-/** An event without the columns that count. */
+/** Returns an event without the counting columns. */
 function asEvent({ id, at, actor, messageId, moves, data }: EventRow, project: ProjectId): EventRecord {
   return { id, at, project, actor, messageId, moves, data };
 }
@@ -208,13 +208,13 @@ async function findOpenedIn(on: Db, project: ProjectId, ticketId: string): Promi
   return row === null ? null : asTicketRecord(row);
 }
 
-/** The project that worked on a ticket when an event happened. */
+/** Returns the projects that worked on a ticket over time. */
 async function readProjects(on: Db, home: ProjectId, ticketId: string): Promise<(eventId: number) => ProjectId> {
   const changes = await sql.listProjects.all<{ id: number; projectId: string }>(on, { home, ticketId });
   return (eventId) => asProjectId(changes.findLast((change) => change.id <= eventId)?.projectId ?? home);
 }
 
-/** What was said in a ticket and done to it. Its rows belong to its home project, which its record names. */
+/** Reads the messages, replies and events of a ticket. Its rows belong to its home project, which its record names. */
 async function readContents(on: Db, home: ProjectId, ticketId: string): Promise<TicketContents> {
   const values = { home, ticketId, before: null };
   const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & Counted>(on, values));
@@ -231,12 +231,12 @@ async function readContents(on: Db, home: ProjectId, ticketId: string): Promise<
   };
 }
 
-/** The ticket that people of a project work on, or null. */
+/** Returns a ticket that a project works on, or null. */
 export const findOpened = (db: Db, project: ProjectId, ticketId: string) => findOpenedIn(db, project, ticketId);
 
-/** As `findOpened`, and a ticket that was accepted in this project and is not opened yet, in version 0. */
+/** As `findOpened`, including a ticket that was accepted in this project and is not open yet, in version 0. */
 export async function find(db: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
-  // The last look is for a ticket that was opened between the first two.
+  // The last look-up is for a ticket that was opened between the first two.
   return (
     (await findOpenedIn(db, project, ticketId)) ??
     (await findReceived(db, project, ticketId)) ??
@@ -245,8 +245,8 @@ export async function find(db: Db, project: ProjectId, ticketId: string): Promis
 }
 
 /**
- * What `find` finds, with what was said in it and done to it, all as of one moment: the process that decides about
- * what is shown names the version that it is shown with. Locks nothing.
+ * Returns the ticket of `find` with its messages, replies and events, in one snapshot, since decisions name the version
+ * that was displayed. Locks nothing.
  */
 export function read(
   db: Db,
@@ -262,8 +262,8 @@ export function read(
 }
 
 /**
- * What was said in a ticket of the project and done to it before these places, the newest of that first to be
- * given, and oldest first as in `read`; null where the project has no such ticket.
+ * Returns older entries of a ticket before these positions, the newest of them, sorted oldest first as in `read`; null
+ * if the project has no such ticket.
  */
 export async function readOlder(
   db: Db,
@@ -274,7 +274,7 @@ export async function readOlder(
   const ticket = await findOpenedIn(db, project, ticketId);
   if (ticket === null) return null;
   const home = ticket.homeProject;
-  // A list that is not asked for begins before the first place.
+  // A list that is not requested starts before the first position.
   const values = (position: number | null) => ({ home, ticketId, before: position ?? 0 });
   const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & Counted>(db, values(before.messages)));
   const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & Counted>(db, values(before.replies)));
@@ -289,8 +289,8 @@ export async function readOlder(
 }
 
 /**
- * Changes fields of a ticket, raises its version and writes down who did it, in one statement; null when the project
- * has no such ticket that is opened, or `versions` is given and has not the present one. Locks the ticket's row.
+ * Changes fields of a ticket, raises its version and records who did it, in one statement; null if the project has no
+ * such open ticket, or if `versions` is given without the current one. Locks the ticket's row.
  */
 export async function update(
   db: Db,

@@ -10,55 +10,55 @@ import { followTickets } from "../people/customers.ts";
 import { insertForEvents, insertReplies } from "../people/email-notifications.ts";
 import type { TicketPerson } from "../people/customer-facts.ts";
 
-/** Words that a ticket must have, all of them. */
+/** Words that a ticket must contain, all of them. */
 export interface WordQuery {
   words: readonly string[];
-  /** What a further word must begin with; null for none. */
+  /** Prefix of a further word; null for none. */
   beginning: string | null;
 }
 
-/** What is to be known of a ticket before its words can be indexed. */
+/** Data for indexing the words of a ticket. */
 export interface TicketText {
   ticketId: string;
-  /** The words that its index has already; null to starts again. */
+  /** Words that are already indexed; null to start again. */
   indexed: string[] | null;
   subject: string;
-  /** The customer's name, e-mail address and user id, as far as they are known. */
+  /** The customer's name, email address and user id, if known. */
   customer: string;
-  /** What was said since, in the order in which it was. */
+  /** New texts in order. */
   texts: string[];
-  /** Place in the chat of the last of these texts. */
+  /** Sequence number of the last of these texts. */
   seq: number;
   /** True when there are more. */
   hasMore: boolean;
 }
 
-/** The words of a ticket, as they are to be indexed. */
+/** The words of a ticket to index. */
 interface IndexedText {
   ticketId: string;
   subject: string;
   seq: number;
   words: string[];
-  /** When the ticket was made, in microseconds: one that was erased and started again has the same id. */
+  /** Creation time of the ticket, in microseconds: a ticket that was erased and reopened has the same id. */
   createdUs: number;
 }
 
-/** Tickets of one step, and texts of one ticket in it: at most some 20 MB at once. */
+/** Tickets per step, and texts per ticket: about 20 MB at most. */
 const STEP = { tickets: 40, texts: 20 };
 
-/** Lexemes that no text has, since words hold neither of their first characters. */
+/** A lexeme that no text has, since words do not start with its first character. */
 const projectLexeme = (project: string) => `:p:${project}`;
 const beginningLexeme = (beginning: string) => `:${beginning}`;
 
-/** Characters of a beginning that is looked up as a lexeme of its own: longer ones share theirs with few words. */
+/** Maximum length of a prefix that is a lexeme of its own: longer prefixes match few words. */
 const SHORT_BEGINNING = 2;
 
-/** A lexeme as tsquery reads it. */
+/** Quotes a lexeme for tsquery. */
 const quote = (lexeme: string) => `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 
 /**
- * The tsquery of tickets of a project with these words. The project is one of the words, so that the index does not
- * lead to the tickets of others.
+ * Returns the tsquery of tickets of a project with these words. The project is one of the words, so that the index does
+ * not return tickets of others.
  */
 export function textQueryOf(project: ProjectId, { words, beginning }: WordQuery): string {
   const lexemes = [projectLexeme(project), ...words].map(quote);
@@ -69,12 +69,12 @@ export function textQueryOf(project: ProjectId, { words, beginning }: WordQuery)
   return lexemes.join(" & ");
 }
 
-/** Words of which any two are looked for: their pairs grow with the square. */
+/** Maximum number of words that are paired, since the number of pairs grows with the square. */
 const MAX_PAIRED = 8;
 
 /**
- * The tsquery of tickets of a project with two of these words at least, of the longest of them, which are mostly the
- * rarest; empty where there are not two.
+ * Returns the tsquery of tickets of a project with at least two of these words, using the longest, which are mostly the
+ * rarest; empty if there are fewer than two.
  */
 export function anyTwoOf(project: ProjectId, words: readonly string[]): string {
   const longest = [...new Set(words)].toSorted((a, b) => b.length - a.length).slice(0, MAX_PAIRED);
@@ -84,7 +84,7 @@ export function anyTwoOf(project: ProjectId, words: readonly string[]): string {
   return pairs.length === 0 ? "" : `${quote(projectLexeme(project))} & (${pairs.join(" | ")})`;
 }
 
-/** The words and the short beginnings of them. */
+/** Returns the words and their short prefixes. */
 function lexemesOf(words: readonly string[]): string[] {
   const lexemes = new Set(words);
   for (const word of words) {
@@ -96,13 +96,13 @@ function lexemesOf(words: readonly string[]): string[] {
   return [...lexemes];
 }
 
-/** What a search finds a ticket's customer by. */
+/** Returns the text by which a search finds a ticket's customer. */
 function customerText(userId: string | null, channelMeta: Record<string, unknown>): string {
   const customer = customerOf(channelMeta);
   return [customer?.name, customer?.email, userId].filter((part) => typeof part === "string").join(" ");
 }
 
-/** A ticket as it is to be indexed. */
+/** A ticket to index. */
 type TicketRow = TicketPerson & { subject: string; seq: number | null; lexemes: string[] | null };
 
 async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
@@ -128,9 +128,9 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
 }
 
 /**
- * Indexes the words of some tickets that wait for it, those that changed last first; false when none waits.
- * `wordsOf` makes the words of a ticket. Their customers are made and updated with them. Safe with any number of replicas and at any crash: what was taken is taken
- * again.
+ * Indexes the words of some queued tickets, those that changed last first; false if none is queued. `wordsOf` returns
+ * the words of a ticket. Also creates and updates their customers. Safe with any number of replicas and after any
+ * crash: unfinished tickets are indexed again.
  */
 export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[]): Promise<boolean> {
   const queue = await sql.indexNext.one<{ isEmpty: boolean; isComplete: boolean }>(db);
@@ -165,10 +165,10 @@ export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[])
   });
 }
 
-/** Tickets that one step follows. */
+/** Tickets per step of following events. */
 const STEP_TICKETS = 1_000;
 
-/** What ticket_list takes over when a ticket has changed. */
+/** Columns of ticket_list that are overwritten when a ticket has changed. */
 const OVERWRITTEN = LIST_COLUMNS.split(",")
   .map((column) => column.trim())
   .filter((column) => column !== "ticket_id")
@@ -187,10 +187,10 @@ const sql = statements("tickets/ticket-index", {
 });
 
 /**
- * Takes over what has changed in tickets since the last step, with the deadlines that `deadlinesOf` computes for those of
- * projects with SLA targets, the events for webhooks, and emails if the installation `sendsEmails`, and queues
- * them for their words; false when there is no more to take over, or another replica does it. Nothing is lost at any crash:
- * an event counts as followed only once every transaction that was on its way when it was seen has ended.
+ * Updates ticket_list with changes since the last step, with the deadlines that `deadlinesOf` calculates for projects
+ * with SLA targets, the events for webhooks, and emails if the installation `sendsEmails`, and queues the tickets for
+ * indexing; false if there is nothing more to do, or another replica does it. Nothing is lost in a crash: an event
+ * counts as followed only after every transaction that was open when it was read has ended.
  */
 export async function follow(
   db: Db,
@@ -226,7 +226,7 @@ export async function follow(
     }
     if (changed.length === STEP_TICKETS) return true;
     if (state.isReachedSettled) {
-      // No event up to there can still be committed: so each is sent once, and none is missed.
+      // No event up to this id can still be committed, so each is sent exactly once.
       const { reachedId } = state;
       const isBehind = state.hasWebhooks && reachedId > settledId;
       const sentId = isBehind ? await recordTicketEvents(tx, settledId, reachedId) : reachedId;
@@ -240,5 +240,5 @@ export async function follow(
   });
 }
 
-/** Ends snoozes whose time has come, some at a time; returns how many. Safe with any number of replicas. */
+/** Ends due snoozes, in batches; returns how many. Safe with any number of replicas. */
 export const wakeSnoozed = async (db: Db): Promise<number> => (await sql.wakeSnoozed.all(db)).length;

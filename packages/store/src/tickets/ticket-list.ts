@@ -18,9 +18,9 @@ import { textQueryOf } from "./ticket-index.ts";
 import type { WordQuery } from "./ticket-index.ts";
 import { statements } from "../sql.ts";
 
-/** What is asked of a page of tickets; `words` in place of the text that was asked for. */
+/** Query for a page of tickets, with `words` in place of the search text. */
 export type TicketPageQuery = Omit<TicketListQuery, "q" | "allProjects"> & {
-  /** Null for tickets with any words. */
+  /** Null if there is no search. */
   words: WordQuery | null;
 };
 
@@ -32,21 +32,21 @@ export interface ListedTicket extends TicketRecord {
 /** One page of tickets. */
 export interface TicketPage {
   tickets: ListedTicket[];
-  /** After which the next page continues; null at the end. */
+  /** Cursor of the next page; null at the end. */
   next: KeyPosition | null;
 }
 
-/** Changed tickets that a list reads from their own rows, at most: more of them only wait for the follower. */
+/** Maximum of changed tickets that a list reads from their own rows; further ones appear once they are followed. */
 const MAX_FRESH = 5_000;
-/** Tickets in work that a list reads likewise, those that have waited longest. */
+/** Maximum of tickets in progress that a list reads in the same way, those that have waited longest. */
 const MAX_IN_WORK = 500;
-/** Tickets with the words that are looked up one by one; where there are more, the list goes along its order. */
+/** Maximum of tickets with the words that are looked up one by one; with more, the list is read in its order. */
 const MAX_MATCHES = 5_000;
-/** Tickets in the order of the list whose words are looked at first, so many at once. */
+/** Batch sizes of tickets, in the order of the list, that are checked for the words first. */
 const WALK_STEPS = [200, 600, 600, 600];
 const WALK_MAX = WALK_STEPS.reduce((sum, step) => sum + step);
 
-/** What each order goes by, and whether the greatest is first. */
+/** Sort key and direction of each order. */
 const ORDERS = {
   createdAt: { key: "created_us", isDescending: false },
   "-createdAt": { key: "created_us", isDescending: true },
@@ -63,48 +63,50 @@ const sql = statements("tickets/ticket-list", {
   maxInWork: MAX_IN_WORK,
 });
 
-/** Collects the values of a statement; returns the name of each. */
+/** Collects the values of a statement; returns the placeholder of each. */
 function createParameters(first: readonly unknown[]) {
   const values: unknown[] = [...first];
   return { values, add: (value: unknown) => `$${values.push(value)}` };
 }
 type Parameters = ReturnType<typeof createParameters>;
 
-/** An order, as a statement has it. */
+/** An order in SQL. */
 interface Order {
   key: (typeof ORDERS)[TicketSort]["key"];
   isDescending: boolean;
 }
 
-/** A list whose tickets are to have certain words. */
+/** A list of tickets that must contain words. */
 interface Walk extends Order {
   project: ProjectId;
-  /** Tickets that fill a page. */
+  /** Size of a page. */
   wanted: number;
   after: KeyPosition | undefined;
   /** The words, as a tsquery. */
   text: string;
-  /** What else they have to meet, and the values in it. */
+  /** Further conditions, and their values. */
   conditions: readonly string[];
   values: readonly unknown[];
 }
 
 const microseconds = (time: Date) => time.getTime() * 1_000;
 
-/** Whose tickets a statement is about: what `$1` is, and how tickets `s` are selected by it. */
+/** Projects of a statement: `$1`, and how tickets `s` are selected by it. */
 interface Span {
   given: ProjectId | readonly ProjectId[];
-  /** Null for several projects. */
+  /** The only project; null for several. */
   only: ProjectId | null;
-  /** The project of a branch, as SQL. */
+  /** SQL of a branch's project. */
   key: string;
-  /** True for tickets of any of the projects, on a column of this name. */
+  /** Returns SQL that is true for tickets of any of the projects, given the name of a column. */
   has: (column: string) => string;
-  /** Puts the branches of all projects together, from the one that tells a project by `key`. */
+  /** Combines the branches of all projects, from a branch that selects one project by `key`. */
   overAll: (branch: string) => string;
 }
 
-/** Indexes of ticket_list begin with the project: so several are read one by one, each along its index, and merged. */
+/**
+ * Indexes of ticket_list start with the project: several projects are read one by one, each by its index, and merged.
+ */
 function spanOf(given: ProjectId | readonly ProjectId[]): Span {
   if (typeof given === "string") {
     return {
@@ -124,13 +126,13 @@ function spanOf(given: ProjectId | readonly ProjectId[]): Span {
   };
 }
 
-/** What the tickets of a list meet: those of ticket_list, and the few that are read from their own rows. */
+/** Conditions of a list: for ticket_list, and for the few tickets that are read from their own rows. */
 interface Conditions {
   listed: string[];
   fresh: string[];
 }
 
-/** A condition on the columns of ticket_list `s` for each filter that is given. No text of the caller is in it. */
+/** Returns a condition on the columns of ticket_list `s` for each given filter. It contains no text of the caller. */
 function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery, { add }: Parameters): Conditions {
   const { agentId, assignee, chatId, customerId, createdFrom, createdTo, updatedFrom, updatedTo, priority, tag } =
     query;
@@ -158,7 +160,7 @@ function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery,
     conditions.push(`s.urgency >= ${add(from)} AND s.urgency < ${add(to)}`);
   }
   if (chatId !== undefined && project !== null) {
-    // The id of a ticket follows from its chat, unless it came in elsewhere.
+    // The id of a ticket is derived from its chat, unless it came in elsewhere.
     const ids = CHANNEL_IDS.map((channelId) => ticketIdOf(project, channelId, chatId));
     conditions.push(`(s.ticket_id = ANY (${add(ids)}::uuid[]) OR s.foreign_chat_id = ${add(chatId)})`);
   }
@@ -179,16 +181,16 @@ function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery,
   };
 }
 
-/** What comes after a place of an order. */
+/** Returns the condition for rows after a position of an order. */
 function positionCondition({ key, isDescending }: Order, after: KeyPosition, { add }: Parameters): string {
   const position = `(${add(after.value)}::bigint, ${add(after.id)}::uuid)`;
   return `(s.${key}, s.ticket_id) ${isDescending ? "<" : ">"} ${position}`;
 }
 
 /**
- * The first tickets of a list that have the words, found by looking into one after the other; null where that would
- * have to continue for too long. It ends when the page is full or no ticket is left, so that words are never looked up
- * where other filters leave few tickets, nor frequent ones, that would be found in tens of thousands.
+ * Finds the first tickets of a list that contain the words, by checking them one by one; null if that would take too
+ * long. It ends when the page is full or no ticket is left, so that the word index is not used if other filters leave
+ * few tickets, or for frequent words with tens of thousands of tickets.
  */
 async function walk(db: Db, list: Walk): Promise<string[] | null> {
   const { key, isDescending, wanted, conditions, values, text } = list;
@@ -200,7 +202,7 @@ async function walk(db: Db, list: Walk): Promise<string[] | null> {
     const parameters = createParameters(values);
     const { add } = parameters;
     const further = after === undefined ? [] : [positionCondition(list, after, parameters)];
-    // The tickets of the step first, whatever the planner thinks of the words.
+    // Selects the tickets of the step first, whatever the planner estimates for the words.
     const rows = await db.query<{ value: number; ticketId: string; isMatch: boolean | null }>(
       `WITH step AS MATERIALIZED (
          SELECT s.${key} AS value, s.ticket_id FROM ticket_list s WHERE ${[...conditions, ...further].join(" AND ")}
@@ -215,7 +217,7 @@ async function walk(db: Db, list: Walk): Promise<string[] | null> {
     matches.push(...rows.filter((row) => row.isMatch === true).map((row) => row.ticketId));
     const last = rows.at(-1);
     if (matches.length >= wanted || rows.length < step || last === undefined) return matches;
-    // As it has gone so far, the page would not be full at the end either.
+    // At the current rate, the page would not be full at the end either.
     if ((matches.length / seen) * WALK_MAX < wanted) return null;
     after = { value: last.value, id: last.ticketId };
   }
@@ -223,10 +225,9 @@ async function walk(db: Db, list: Walk): Promise<string[] | null> {
 }
 
 /**
- * Conditions for the words: of the tickets in ticket_list, and of the fresh ones. Rare words that the walk has not
- * found are looked up in their index, and few tickets are left to be sorted. Where that would leave very many, the
- * list goes along its own order and looks into each until the page is full: a subquery, which the planner cannot turn
- * into the other way.
+ * Returns conditions for the words: for ticket_list, and for the fresh tickets. Rare words that `walk` has not found
+ * are looked up in their index, which leaves few tickets to sort. If that would leave too many, the list is read in its
+ * order and each ticket is checked until the page is full: a subquery that the planner cannot flatten.
  */
 async function wordConditions(db: Db, list: Walk, { add }: Parameters): Promise<{ listed: string; fresh: string }> {
   const { project, text } = list;
@@ -241,9 +242,9 @@ async function wordConditions(db: Db, list: Walk, { add }: Parameters): Promise<
 }
 
 /**
- * A page of the tickets of one project or of several ones as they are now; only their words may be a second old. A
- * ticket that is read in one page and changed is not read again in the next one of a list that is sorted by what does
- * not change, or that has the newest changes first. Words and a chat are looked for in one project only.
+ * Returns a page of the current tickets of one or several projects; only their words may be a second old. In a list
+ * with an immutable sort key, or with the newest changes first, a ticket that changes between two pages is not returned
+ * twice. Words and chats can be searched in one project only.
  */
 export async function listPage(
   db: Db,
@@ -262,11 +263,11 @@ export async function listPage(
   const wanted = query.limit + 1;
   if (query.words !== null && span.only !== null) {
     const { only: project } = span;
-    // A copy: PostgreSQL takes no parameter that a statement does not use.
+    // A copy: PostgreSQL rejects parameters that a statement does not use.
     const text = textQueryOf(project, query.words);
     const list = { project, key, isDescending, wanted, after, text, conditions: [...listed], values: [...values] };
     const words = await wordConditions(db, list, parameters);
-    // Last, since looking into words is the dearest.
+    // Last, since checking words is the most expensive.
     listed.push(words.listed);
     fresh.push(words.fresh);
   }
@@ -276,8 +277,8 @@ export async function listPage(
   const pageOf = (source: string, all: readonly string[]) => `
     (SELECT s.${key} AS value, s.ticket_id FROM ${source} s WHERE ${[...position, ...all].join(" AND ")}
      ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${limit})`;
-  // The first part goes along an index of ticket_list, for each project, and ends when the page is full; the second
-  // has the few tickets that are taken from their own rows. Only the page's tickets are read whole. No locks.
+  // The first part uses an index of ticket_list, for each project, and ends when the page is full; the second reads the
+  // few fresh tickets from their own rows. Only the page's tickets are read completely. No locks.
   const rows = await db.query<TicketRecord & LastMessageRow & { value: number; ticketId: string }>(
     `WITH page AS MATERIALIZED (
        SELECT value, ticket_id FROM (
@@ -295,7 +296,7 @@ export async function listPage(
   const page = rows.slice(0, query.limit);
   const last = page.at(-1);
   return {
-    // A ticket that was erased or rerouted in this moment is left out.
+    // A ticket that was just erased or rerouted is skipped.
     tickets: page
       .filter((row) => row.id !== null)
       .map(({ value: _value, ticketId: _id, lastText, lastAuthor, lastActor, lastAt, ...row }) => ({
@@ -306,7 +307,7 @@ export async function listPage(
   };
 }
 
-/** How many tickets meet the filters, up to `max`: then it is `max` or more. Words are not looked at. */
+/** Counts tickets that match the filters, up to `max`, which means `max` or more. Words are ignored. */
 export async function count(
   db: Db,
   projects: ProjectId | readonly ProjectId[],
@@ -320,7 +321,7 @@ export async function count(
   const limit = parameters.add(max);
   const branch = `
     (SELECT 1 FROM ticket_list s WHERE ${listed.join(" AND ")} AND s.ticket_id <> ALL ($2::uuid[]) LIMIT ${limit})`;
-  // Both parts as in a page: along an index, which ends at the limit, and the few that are taken from their own rows.
+  // Both parts as in a page: by an index, up to the limit, and the few from their own rows.
   const rows = await db.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM (
        ${span.overAll(branch)}

@@ -4,7 +4,7 @@ import type { ChannelId, DeadlineKind, TicketPriority, TicketStage, TicketStatus
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
 
-/** All that is kept of a ticket itself. */
+/** The stored fields of a ticket. */
 export interface TicketRecord {
   id: string;
   homeProject: ProjectId;
@@ -37,7 +37,7 @@ export interface TicketRecord {
   deadline: { kind: DeadlineKind; dueAt: string } | null;
 }
 
-/** The columns of a record, of a ticket `t` with `RECORD_JOINS` behind it. */
+/** Columns of a record, for a ticket `t` followed by `RECORD_JOINS`. */
 export const RECORD_COLUMNS = `t.id, t.home_project_id AS home_project, h.name AS home_project_name,
   t.project_id AS project, t.channel_id, t.chat_id,
   t.user_id, CASE WHEN cu.id IS NOT NULL THEN
@@ -49,17 +49,17 @@ export const RECORD_COLUMNS = `t.id, t.home_project_id AS home_project, h.name A
 export const RECORD_JOINS = `LEFT JOIN projects h ON h.id = t.home_project_id
   LEFT JOIN ticket_customers tc ON tc.ticket_id = t.id LEFT JOIN customers cu ON cu.id = tc.customer_id`;
 
-/** A confidence as it was given: it is kept as a float of four bytes, and what was 0.7 shall be 0.7 again. */
+/** Returns the original confidence: it is stored as a four-byte float, and 0.7 must remain 0.7. */
 export const asConfidence = (stored: number | null): number | null =>
   stored === null ? null : Number(stored.toPrecision(6));
 
-/** Returns the record of a row. */
+/** Converts a row to a record. */
 export const asTicketRecord = (row: TicketRecord): TicketRecord => ({
   ...row,
   confidence: asConfidence(row.confidence),
 });
 
-/** The newest message or reply of a ticket, cut to its beginning. */
+/** The newest message or reply of a ticket, truncated. */
 export interface LastMessageRecord {
   text: string;
   author: "customer" | "agent" | "operator";
@@ -76,7 +76,7 @@ export interface LastMessageRow {
   lastAt: Date | null;
 }
 
-/** Characters that are read of a text: enough to fill a line after Markdown is removed from it. */
+/** Maximum of characters that are read from a text: enough for a line without Markdown. */
 const READ_CHARS = 400;
 
 export const LAST_MESSAGE_COLUMNS =
@@ -104,21 +104,21 @@ export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
     ) AS said
   ) AS l ON true`;
 
-/** The last message from its columns. */
+/** Returns the last message from its columns. */
 export function asLastMessage({ lastText, lastAuthor, lastActor, lastAt }: LastMessageRow): LastMessageRecord | null {
   if (lastText === null || lastAuthor === null || lastAt === null) return null;
   return { text: lastText, author: lastAuthor, actor: lastActor, at: lastAt };
 }
 
-/** A column as microseconds since 1970, which a number of JavaScript holds exactly. */
+/** Returns SQL for a column in microseconds since 1970, which a JavaScript number represents exactly. */
 export const microsecondsOf = (column: string) => `(extract(epoch FROM ${column}) * 1000000)::bigint`;
 
 /** Priorities from the least to the most urgent. */
 const PRIORITIES = ["low", "normal", "high", "urgent"];
-/** More than there are milliseconds since 1970 until the year 2286. */
+/** More than the milliseconds from 1970 until the year 2286. */
 const URGENCY_STEP = 10_000_000_000_000;
 
-/** The span of `urgency` that a priority has: from the first, before the second. */
+/** Returns the range of `urgency` of a priority: from the first number, below the second. */
 export function urgencySpan(priority: string): [number, number] {
   const rank = PRIORITIES.indexOf(priority);
   return [rank * URGENCY_STEP, (rank + 1) * URGENCY_STEP];
@@ -128,7 +128,7 @@ export function urgencySpan(priority: string): [number, number] {
 export const LIST_COLUMNS = `ticket_id, project_id, created_us, updated_us, urgency, version, status, stage, channel_id,
   agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin, is_snoozed, due_us`;
 
-/** What stands in ticket_list for a ticket `t`. */
+/** Values of ticket_list for a ticket `t`. */
 export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t.created_at")} AS created_us,
   ${microsecondsOf("t.updated_at")} AS updated_us,
   (coalesce(array_position(ARRAY['${PRIORITIES.join("', '")}'], t.priority), 2) - 1) * ${URGENCY_STEP}::bigint
@@ -141,13 +141,13 @@ export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t
   coalesce((SELECT min(${microsecondsOf("d.due_at")}) FROM ticket_deadlines d
     WHERE d.ticket_id = t.id AND d.ended_at IS NULL), ${Number.MAX_SAFE_INTEGER}) AS due_us`;
 
-// A ticket, and SQL that two statements share: one opens tickets by itself, the other one with the claim of a message.
+// A ticket, and SQL that two statements share: one only opens tickets, the other one does so while claiming a message.
 
-/** A ticket as the pipeline works on it. */
+/** A ticket, for the pipeline. */
 export interface Ticket {
   id: string;
   homeProject: ProjectId;
-  /** Who works on it. */
+  /** The project that works on it. */
   project: ProjectId;
   channelId: ChannelId;
   chatId: string;
@@ -156,7 +156,7 @@ export interface Ticket {
   stage: TicketStage;
   assignee: string | null;
   agentId: string | null;
-  /** ISO 639-1; null as long as no message has said so. */
+  /** ISO 639-1; null until a message has set it. */
   language: string | null;
   version: number;
 }
@@ -183,9 +183,9 @@ export const subjectOf = (text: string): string =>
   `left(split_part(translate(btrim(translate(${text}, E'${BIDI_CONTROLS}', ''), E'${WHITE_SPACE}'), E'\\r', E'\\n'), E'\\n', 1), ${SUBJECT_CHARS})`;
 
 /**
- * SQL that is true for a message of a blocked customer: of the customer of its ticket, or, as long as the ticket has none, of
- * the one with the identity that its sender has (see `identitiesOf`). The names are SQL for columns of the message. Where no
- * customer of the project is blocked, it costs one look at an empty index.
+ * SQL that is true for a message of a blocked customer: of the customer of its ticket, or, if the ticket has none yet,
+ * of the customer with the identity of its sender (see `identitiesOf`). The names are SQL for columns of the message.
+ * If no customer of the project is blocked, it costs one look-up in an empty index.
  */
 export const isOfBlocked = ({ message: m, chat: c }: { message: string; chat: string }): string => `CASE WHEN EXISTS (
     SELECT FROM customers blocked WHERE blocked.project_id = ${c}.project_id AND blocked.is_blocked
@@ -205,14 +205,17 @@ export const isOfBlocked = ({ message: m, chat: c }: { message: string; chat: st
        ORDER BY identity.kind = 'email' LIMIT 1))
   ) ELSE false END`;
 
-/** SQL of the columns `TAKEN_COLUMNS` of a ticket that is opened by a message; `b.is_blocked` says whether it is of a blocked customer. */
+/**
+ * SQL of the columns `TAKEN_COLUMNS` for a ticket that a message opens; `b.is_blocked` is true for a blocked customer.
+ */
 export const TAKEN_VALUES = `CASE WHEN b.is_blocked THEN 'spam' ELSE 'open' END, b.is_blocked,
   CASE WHEN b.is_blocked THEN now() END`;
 export const TAKEN_COLUMNS = "status, is_blocked, resolved_at";
 
 /**
- * SQL of what changes in a ticket `t` that takes in a message: the newest meta wins, and a resolved ticket is open again, as
- * is a snoozed one. With a message of a blocked customer it becomes spam, until the first one after the end of the block.
+ * SQL of the changes to a ticket `t` to which a message is added: the newest meta wins, and a resolved or snoozed
+ * ticket is reopened. With a message of a blocked customer it becomes spam, until the first message after the customer
+ * is unblocked.
  */
 export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
   channel_meta = t.channel_meta || excluded.channel_meta,
@@ -223,29 +226,29 @@ export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
   is_blocked = excluded.is_blocked AND (t.is_blocked OR t.status <> 'spam'), snoozed_until = NULL,
   version = t.version + 1, updated_at = now()`;
 
-/** Something that has happened to a ticket, told to the process that looks at lists of them. */
+/** An event of a ticket, for the process that updates lists. */
 export interface TicketChangeRecord {
-  /** Of the event; grows with time, but for events of transactions that end late. */
+  /** Id of the event; increases with time, except for events of transactions that end late. */
   id: number;
   ticketId: string;
-  /** The project that works on the ticket now. */
+  /** The project that works on the ticket. */
   project: string;
-  /** The one that had it before, where by this event another one has it; else null. */
+  /** The previous project, if the event moved the ticket to another one; else null. */
   formerProject: string | null;
   version: number;
   status: TicketStatus;
   stage: TicketStage;
   assignee: string | null;
   actor: string;
-  /** The stages that it has gone to by this, in their order. */
+  /** Stages that the ticket moved to, in order. */
   stages: TicketStage[];
-  /** Ids of the operators whom a note is for. */
+  /** Ids of the operators whom a note mentions. */
   mentions: string[];
 }
 
-/** A note that is for an operator. */
+/** A note that mentions an operator. */
 export interface MentionRecord {
-  /** Of its event. */
+  /** Id of its event. */
   id: number;
   ticketId: string;
   /** The project that works on the ticket. */
@@ -253,39 +256,39 @@ export interface MentionRecord {
   subject: string;
   at: Date;
   actor: string;
-  /** Name of the operator who wrote it; null where there is none any more. */
+  /** Name of its author; null if that operator was deleted. */
   author: string | null;
   text: string;
 }
 
-/** The newest event there is; 0 without any. */
+/** Returns the id of the newest event; 0 if there is none. */
 async function findNewest(db: Db): Promise<number> {
   const row = await sql.findNewest.one<{ id: number | null }>(db);
   return row?.id ?? 0;
 }
 
-/** Events after this one but those that are known, oldest first, with their tickets as they are now. */
+/** Returns events after this one except known ones, oldest first, with the current state of their tickets. */
 const listAfter = (db: Db, id: number, known: readonly number[], limit: number) =>
   sql.listAfter.all<TicketChangeRecord>(db, { id, known, limit });
 
-/** Notes for this operator in tickets that one of these projects works on, the newest first. */
+/** Returns notes that mention this operator, in tickets that one of these projects works on, newest first. */
 const listMentions = (db: Db, projects: readonly ProjectId[], operatorId: string, limit: number) =>
   sql.listMentions.all<MentionRecord>(db, { projects, operatorId, limit });
 
 const sql = statements("tickets/ticket-changes");
 
-/** A reply that a person has approved, edited or written, and what it answered. */
+/** A reply that an operator has approved, edited or written, with its question. */
 export interface OperatorReply {
-  /** Where the ticket came in: what was said in it belongs to that project. */
+  /** The project where the ticket came in, which owns its messages. */
   home: ProjectId;
   ticketId: string;
-  /** The newest of the messages that it answered. */
+  /** The newest of the answered messages. */
   messageId: string;
-  /** Place of the oldest of them in the chat. */
+  /** Sequence number of the oldest of them. */
   firstSeq: number;
   /** Their texts, oldest first, each at most 50,000 characters. */
   questions: string[];
-  /** Of the chat (ISO 639-1); null where no message has said so. */
+  /** Language of the chat (ISO 639-1); null if unknown. */
   language: string | null;
   decision: "approve" | "edit" | "reply";
   author: ReplyAuthor;
@@ -293,9 +296,9 @@ export interface OperatorReply {
   decidedAt: Date;
 }
 
-/** Which of them are asked for. */
+/** Filter of operator replies. */
 export interface OperatorReplyQuery {
-  /** Of the tickets that this agent has; of any where `ticketIds` is given. */
+  /** Agent of the tickets; ignored if `ticketIds` is given. */
   agentId: string;
   ticketIds: readonly string[] | null;
   from: Date | null;
@@ -305,14 +308,14 @@ export interface OperatorReplyQuery {
 
 type ReplyRow = Omit<OperatorReply, "decision"> & { decision: OperatorReply["decision"] | null };
 
-/** Those of the tickets that people of a project work on, the newest first. */
+/** Returns operator replies in the tickets that a project works on, newest first. */
 async function listOperatorReplies(db: Db, project: ProjectId, query: OperatorReplyQuery): Promise<OperatorReply[]> {
   const { agentId, ticketIds, from, to, limit } = query;
   const rows = await sql.listOperatorReplies.all<ReplyRow>(db, { project, agentId, ticketIds, from, to, limit });
   return rows.map((row) => ({ ...row, decision: row.decision ?? (row.author === "agent" ? "approve" : "reply") }));
 }
 
-/** Which of these tickets people of the project work on. */
+/** Returns those of these tickets that operators of the project work on. */
 async function findTickets(db: Db, project: ProjectId, ticketIds: readonly string[]): Promise<Set<string>> {
   const rows = await sql.findTickets.all<{ id: string }>(db, { project, ticketIds });
   return new Set(rows.map(({ id }) => id));

@@ -21,13 +21,13 @@ import type { Ticket } from "./ticket-record.ts";
 import type { Context } from "../context.ts";
 import { anyTwoOf } from "./ticket-index.ts";
 
-/** A reply item that a run or a decision makes. */
+/** A reply item of a run or a decision. */
 export interface NewReply {
   item: ReplyDraft;
   author: ReplyAuthor;
 }
 
-/** How a run of the pipeline ended: all of it becomes true in one statement, or nothing does. */
+/** Result of a pipeline run, committed in one statement. */
 export interface RunOutcome {
   message: Pick<ClaimedMessage, "project" | "messageId" | "ticketId" | "leaseId">;
   state: "answered" | "held" | "rejected" | "failed";
@@ -38,34 +38,34 @@ export interface RunOutcome {
   confidence: number | null;
   language: string | null;
   moves: StageMove[];
-  /** What the stages found and how long they took, for the trace on the ticket. */
+  /** Results and durations of the stages, for the trace on the ticket. */
   trace: object;
-  /** What the run means for an agent's answer of this agent and confidence; absent where it means nothing. */
+  /** Effect on an agent's answer with this agent and confidence; absent if there is none. */
   answerStep?: AnswerStep | null;
   replies: NewReply[];
   draft: NewDraft | null;
-  /** Where triage has sent a submitted issue; absent for any other message, and where it stays as it is. */
+  /** Routing of a submitted issue by triage; absent for other messages, and if it is unchanged. */
   route?: IssueRoute;
 }
 
-/** What a finished run has made. */
+/** Result of committing a run. */
 export interface FinishedRun {
-  /** Places of its replies in the chat; null when there are none. */
+  /** Sequence numbers of its replies; null if there are none. */
   replies: { fromSeq: number; toSeq: number } | null;
-  /** The replies as they are stored. */
+  /** The stored replies. */
   stored: StoredReply[];
-  /** True when something came into the chat after the message: there may be another one to claim. */
+  /** True if the chat has entries after the message: there may be another one to claim. */
   hasMore: boolean;
 }
 
-/** What a ticket is made from. */
+/** The columns of a ticket. */
 export const TICKET_COLUMNS =
   "id, home_project_id AS home_project, project_id AS project, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version";
 
-/** Where the last move of a run leads while another message of the ticket is a dead letter. */
+/** Target of the last move of a run while another message of the ticket is a dead letter. */
 const STILL_FAILED = JSON.stringify({ to: "failed", why: "this is done, and another message has failed" });
 
-/** Thrown when a run continues although its lease is gone: what it does must not count. */
+/** Thrown when a run continues although its lease was lost: it must not have any effect. */
 export class LeaseLostError extends Error {
   constructor() {
     super("the lease on the chat is lost");
@@ -83,7 +83,7 @@ const sql = statements("tickets/tickets", {
   list: PUSHING_CHANNELS.join(","),
 });
 
-/** The answer that waits for an operator. */
+/** A draft that waits for an operator. */
 export interface NewDraft {
   text: string;
   markdown: boolean;
@@ -92,27 +92,27 @@ export interface NewDraft {
   why: string;
 }
 
-/** So long may a text be that an operator sends, in characters. */
+/** Maximum length of a text that an operator sends, in characters. */
 const MAX_TEXT_CHARS = 50_000;
-/** What is kept of the reasons of a draft, in characters. */
+/** Maximum length of a draft's reasons, in characters. */
 const MAX_WHY_CHARS = 1_000;
 
-/** The first characters of a text; never cut inside one. */
+/** Truncates a text without splitting a character. */
 const beginning = (text: string, maxChars: number) =>
   text.length <= maxChars ? text : Array.from(text).slice(0, maxChars).join("");
 
-/** Two texts with this between them; what stands in the first already is not said again. */
+/** Joins two texts with a separator; parts that the first one contains already are not repeated. */
 function joinTexts(former: string, added: string, between: string): string {
   if (former.trim() === "") return added;
   return added.trim() === "" || former.includes(added) ? former : `${former}${between}${added}`;
 }
 
-/** What tells a source from another one. */
+/** Returns the identity of a source. */
 const keyOf = ({ documentId, chunkId, quote }: Source) => JSON.stringify([documentId, chunkId, quote]);
 
 /**
- * The draft of two questions: the answers one after the other, with the sources of both, as sure as the less sure of
- * them. What an answer says that stands in the former one already is not said again. At most 50,000 characters.
+ * Joins two drafts: the answers one after the other, with the sources of both, and the lower confidence. Parts of the
+ * answer that the former one contains are not repeated. At most 50,000 characters.
  */
 export function joinDrafts(former: NewDraft, added: NewDraft): NewDraft {
   const known = new Set(former.sources.map(keyOf));
@@ -126,9 +126,8 @@ export function joinDrafts(former: NewDraft, added: NewDraft): NewDraft {
 }
 
 /**
- * Keeps what a run has found for a message: with the draft that is there already it makes one draft for all messages
- * that wait, since one reply answers them all. For the process that holds the lock on the chat, so that nobody else
- * writes the draft.
+ * Adds the result of a run to the draft of a ticket: an existing draft is extended, since one reply answers all waiting
+ * messages. The caller holds the lock on the chat, so that no other process writes the draft.
  */
 export async function addDraft(
   tx: Db,
@@ -145,7 +144,7 @@ export async function addDraft(
     why,
     sources: JSON.stringify(sources),
   });
-  // Usually there is none yet, and one statement is enough.
+  // Usually there is no draft yet, and one statement is enough.
   if ((await sql.insertDraft.run(tx, values(draft))) > 0) return;
   const former = await sql.findDraft.one<NewDraft>(tx, { project, ticketId });
   await sql.replaceDraft.run(tx, values(former === null ? draft : joinDrafts(former, draft)));
@@ -239,7 +238,7 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
   });
 }
 
-/** A reply as it is read later. */
+/** Returns the reply as it will be read. */
 function storedReply(item: ReplyDraft, position: ReplyPosition): StoredReply {
   return item.type === "message"
     ? { ...position, type: "message", text: item.text, markdown: item.markdown, sources: item.sources ?? null }
@@ -251,16 +250,16 @@ const finishBatched = batched<Context, RunOutcome, FinishedRun | null>((context:
 );
 
 /**
- * Opens the ticket of a claimed message, or takes the message into it; concurrent calls share a statement. Throws
- * LeaseLostError when another worker has the chat, or when it was erased.
+ * Opens the ticket of a claimed message, or adds the message to it; concurrent calls share a statement. Throws
+ * LeaseLostError if another worker has the chat, or if it was erased.
  */
 export const open = (context: Context, project: ProjectId, message: ClaimedMessage): Promise<Ticket> =>
   openBatched(context, { project, message });
 
 /**
- * Makes the outcome of a run true and gives the lease back; null when the lease was lost in the meantime: then
- * another worker has the message, and nothing of this run exists. Concurrent calls share a statement. Throws
- * ProjectGoneError when the project of a route was deleted meanwhile; nothing of this run exists then either.
+ * Commits the result of a run and releases the lease; null, without changes, if the lease was lost: another worker has
+ * the message then. Concurrent calls share a statement. Throws ProjectGoneError, also without changes, if the target
+ * project of a route was deleted.
  */
 export async function finish(context: Context, project: ProjectId, outcome: RunOutcome): Promise<FinishedRun | null> {
   const { draft, route } = outcome;
@@ -277,45 +276,45 @@ export async function finish(context: Context, project: ProjectId, outcome: RunO
   });
 }
 
-/** A ticket that came in to this project, or null. */
+/** Returns a ticket that came in to this project, or null. */
 export const find = (context: Context, project: ProjectId, ticketId: string) =>
   sql.find.one<Ticket>(context.hot, { project, ticketId });
 
-/** All moves of a ticket in the order in which they were made. */
+/** Returns all moves of a ticket in chronological order. */
 export async function listMoves(context: Context, project: ProjectId, ticketId: string): Promise<StageMove[]> {
   const rows = await sql.listMoves.all<{ moves: StageMove[] }>(context.hot, { project, ticketId });
   return rows.flatMap((row) => row.moves);
 }
 
-/** Where triage has sent an issue, for the outcome of its run. */
+/** Routing of an issue by triage, for the result of its run. */
 export interface IssueRoute {
-  /** Who works on it from now on. */
+  /** The project that works on it from now on. */
   project: ProjectId;
-  /** What its ticket's priority becomes; null where it stays. */
+  /** New priority of its ticket; null if it is unchanged. */
   priority: TicketPriority | null;
 }
 
 /** Result of an issue. */
 export interface IssueRecord {
-  /** Who works on it. */
+  /** The project that works on it. */
   project: ProjectId;
   projectName: string;
   agentId: string | null;
   confidence: number | null;
   stage: TicketStage;
-  /** Why triage has chosen so; null where it has not. */
+  /** Reason of triage; null if it has not chosen. */
   why: string | null;
 }
 
-/** A ticket that an issue may be about as well. */
+/** A ticket that an issue may duplicate. */
 export interface OpenTicket {
   ticketId: string;
   subject: string;
-  /** The beginning of its first message. */
+  /** Beginning of its first message. */
   text: string;
 }
 
-/** A ticket in short. */
+/** Summary of a ticket. */
 export interface TicketBrief {
   ticketId: string;
   subject: string;
@@ -323,7 +322,7 @@ export interface TicketBrief {
   stage: TicketStage;
 }
 
-/** Thrown when the project that an issue is to go to was deleted meanwhile: triage has to choose again. */
+/** Thrown if the target project of an issue was deleted in the meantime: triage has to choose again. */
 export class ProjectGoneError extends Error {
   constructor() {
     super("the project selected by triage was deleted in the meantime");
@@ -331,11 +330,11 @@ export class ProjectGoneError extends Error {
   }
 }
 
-/** Tickets that an issue is compared with: the newest of the project, and so many with words of it. */
+/** Tickets that an issue is compared with: the newest of the project, and those that share words with it. */
 const NEWEST = 200;
 const WITH_WORDS = 200;
 
-/** What a ticket is about is said in its beginning. */
+/** Only the beginning of a ticket is used, which states its subject. */
 const MAX_ISSUE_CHARS = 4_000;
 
 const issueSql = statements("tickets/issues", {
@@ -345,23 +344,23 @@ const issueSql = statements("tickets/issues", {
 });
 
 /**
- * Gives the ticket of an issue to the project that triage has chosen, in the transaction of its run's outcome. To be
- * called before the outcome is committed: the project's row is locked first, as a process that deletes a project does,
- * so that no ticket goes to a project that is gone. Throws ProjectGoneError.
+ * Locks the project that triage has chosen for an issue, in the transaction that finishes the run. Call it before the
+ * result is written: the project's row is locked first, as in a deletion of the project, so that no ticket goes to a
+ * deleted project. Throws ProjectGoneError.
  */
 async function lockRoute(tx: Db, { project }: IssueRoute): Promise<void> {
   const found = await issueSql.lockRoute.one(tx, { project });
   if (found === null) throw new ProjectGoneError();
 }
 
-/** Moves the ticket, whose row the outcome of the run has locked in this transaction. */
+/** Moves the ticket, whose row this transaction has locked, to a project. */
 const applyRoute = (tx: Db, home: ProjectId, ticketId: string, { project, priority }: IssueRoute) =>
   issueSql.applyRoute.exec(tx, { home, ticketId, project, priority });
 
 /**
- * Result of an issue that came in to this project; null as long as its ticket is not opened. The reason is that
- * of the newest run that has chosen, and null where the ticket has gone to another project since: it names agents and
- * examples of the one that was chosen. Locks nothing.
+ * Returns the result of an issue that came in to this project; null until its ticket is open. The reason is that of the
+ * newest run that chose a project, and null if the ticket has moved to another project since: it names agents and
+ * examples of the chosen one. Locks nothing.
  */
 async function findIssue(db: Db, home: ProjectId, ticketId: string): Promise<IssueRecord | null> {
   const row = await issueSql.find.one<IssueRecord>(db, { home, ticketId });
@@ -369,15 +368,18 @@ async function findIssue(db: Db, home: ProjectId, ticketId: string): Promise<Iss
 }
 
 /**
- * True when an issue was sent to where it is, by triage or by a person: a further run leaves it there. Reads the few
- * events of its ticket; locks nothing.
+ * Returns true if triage or a person has already routed an issue: a further run does not move it. Reads the few events
+ * of its ticket; locks nothing.
  */
 async function isRouted(db: Db, home: ProjectId, ticketId: string): Promise<boolean> {
   const row = await issueSql.isRouted.one(db, { home, ticketId });
   return row !== null;
 }
 
-/** How often the ticket of an issue was resolved, and whether it is now. Reads the few events of its ticket. */
+/**
+ * Returns how many times the ticket of an issue was resolved, and whether it is now. Reads the few events of its
+ * ticket.
+ */
 async function findResolutions(
   db: Db,
   home: ProjectId,
@@ -387,20 +389,20 @@ async function findResolutions(
   return { count: row?.count ?? 0, isResolved: row?.isResolved ?? false };
 }
 
-/** True when the message is the first that its chat still has. */
+/** Returns true if the message is the first remaining one of its chat. */
 async function isFirst(db: Db, home: ProjectId, ticketId: string, seq: number): Promise<boolean> {
   const row = await issueSql.isFirst.one(db, { home, ticketId, seq });
   return row === null;
 }
 
 /**
- * Tickets of a project that are not closed and may be about the same as another one: the newest ones, and those that
- * have two of these words, whose index may be a second behind. Both are read by an index, and bounded; locks nothing.
+ * Returns open tickets of a project that may duplicate another one: the newest ones, and those with two of these words,
+ * whose index may lag by a second. Both are read by an index, and limited; locks nothing.
  */
 const listComparable = (db: Db, project: ProjectId, ticketId: string, words: readonly string[]) =>
   issueSql.listComparable.all<OpenTicket>(db, { project, ticketId, anyTwo: anyTwoOf(project, words) });
 
-/** Those of these tickets that the project works on. */
+/** Returns those of these tickets that the project works on. */
 const listBriefs = (db: Db, project: ProjectId, ticketIds: readonly string[]) =>
   issueSql.listBriefs.all<TicketBrief>(db, { project, ticketIds });
 

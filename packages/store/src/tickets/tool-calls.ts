@@ -6,9 +6,9 @@ import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
-/** Who answers which message, by which lease on its chat. */
+/** The agent's run that makes a call: its message, and its lease on the chat. */
 export interface ToolCaller {
-  /** Where the ticket came in: its chat and its messages belong to it. */
+  /** The project where the ticket came in, which owns its chat and messages. */
   home: ProjectId;
   ticketId: string;
   messageId: string;
@@ -21,14 +21,14 @@ export interface WantedCall {
   tool: string;
   mark: string;
   access: ToolAccess;
-  /** Of the tool and the arguments. */
+  /** Hash of the tool and the arguments. */
   key: string;
-  /** How many such calls came before it in this run. */
+  /** Number of earlier identical calls in this run. */
   occurrence: number;
   arguments: Record<string, unknown>;
 }
 
-/** A call as it is kept. */
+/** A stored call. */
 export interface ToolCallRecord {
   id: string;
   project: ProjectId;
@@ -48,14 +48,14 @@ export interface ToolCallRecord {
   decidedAt: Date | null;
 }
 
-/** What came of a call: `unknown` when nobody can tell whether it was made. */
+/** Result of a call: `unknown` if it may or may not have been made. */
 export interface ToolCallEnd {
   state: "done" | "failed" | "unknown";
   result: string;
   durationMs: number | null;
 }
 
-/** Calls that one ticket shows, the newest. */
+/** Maximum of calls that a ticket shows, the newest. */
 const SHOWN_MAX_COUNT = 100;
 
 const columns = (
@@ -65,18 +65,18 @@ const columns = (
   c.mark, c.access, c.arguments, ${state} AS state, ${result} AS result, c.duration_ms, c.created_at, c.finished_at,
   c.decided_by, c.decided_at`;
 
-/** A row as it is, for a caller that works with it. */
+/** Columns of a row for programs. */
 const COLUMNS = columns("c.state", "c.result");
 
-/** SQL that is true for a message `m` that is not answered yet. */
+/** SQL that is true for an unanswered message `m`. */
 const IS_OPEN = "m.state IN ('received', 'held') AND m.covered_by IS NULL";
 
-// A call waits as long as its message does. What has ended without it is never made.
+// A call waits as long as its message does. A call whose message has ended is never made.
 const SHOWN_STATE = `CASE WHEN c.state = 'waiting' AND NOT EXISTS (
     SELECT FROM messages m WHERE m.id = c.message_id AND ${IS_OPEN}
   ) THEN 'rejected' ELSE c.state END`;
 
-/** A row as people see it. */
+/** Columns of a row for display. */
 const SHOWN = columns(SHOWN_STATE, `left(c.result, ${TOOL_RESULT_SHOWN_MAX_CHARS})`);
 
 const sql = statements("tickets/tool-calls", {
@@ -86,11 +86,10 @@ const sql = statements("tickets/tool-calls", {
 });
 
 /**
- * Writes down a call in this state, unless it is there already; returns the row and whether this has made it. What
- * writes is there, too, when it was asked for by another message of the ticket that is not answered yet; one that
- * still waits belongs to the newest message that asks for it. Null when the lease on the chat is lost: then nothing
- * may be called. The chat's row is held against an erasure until the commit, so that no row of an erased
- * conversation is left behind.
+ * Records a call in this state, unless it exists; returns the row and whether this call created it. A call with side
+ * effects also exists if another unanswered message of the ticket requested it; while it waits, it belongs to the
+ * newest message that requests it. Null if the lease on the chat is lost: then nothing may be called. Holds the chat's
+ * row against an erasure until the commit, so that no row of an erased conversation remains.
  */
 export async function begin(
   context: Context,
@@ -109,7 +108,7 @@ export async function begin(
       occurrence: call.occurrence,
     });
     if (known !== null) {
-      // Ids of messages grow with time.
+      // Ids of messages increase with time.
       const moves = known.state === "waiting" && known.messageId < messageId;
       if (moves) {
         await sql.moveCall.run(tx, { project, id: known.id, messageId });
@@ -126,58 +125,56 @@ export async function begin(
       messageId,
       agentId,
     });
-    // One that came in between was written down by another worker: it has the lease by now.
+    // Another worker has inserted it in the meantime, and has the lease now.
     return made === null ? null : { call: made, isNew: true };
   });
 }
 
-/** Lets a call that only reads be made again: what it found is old, or its worker died. */
+/** Allows a read-only call to be repeated, since its result is outdated or its worker crashed. */
 export const beginAgain = (context: Context, project: ProjectId, id: string) =>
   sql.beginAgain.exec(context.hot, { project, id });
 
-/**
- * Takes a call that was approved, to make it: true for one worker alone, whatever happens to that one afterwards.
- */
+/** Claims an approved call for execution: returns true for exactly one worker, even if it crashes afterwards. */
 export const takeApproved = (context: Context, project: ProjectId, id: string) =>
   sql.takeApproved.any(context.hot, { project, id });
 
-/** Writes down what came of a call. The process that made the call knows better than one that found it unfinished. */
+/** Records the result of a call. The process that made the call overrides one that found it unfinished. */
 export const finish = (context: Context, project: ProjectId, id: string, { state, result, durationMs }: ToolCallEnd) =>
   sql.finish.exec(context.hot, { project, id, state, result, durationMs });
 
-/** A call that is running although nobody makes it any more: whether it was made, nobody can tell. */
+/** Marks a running call whose worker no longer exists as unknown: it may or may not have been made. */
 export const giveUp = (context: Context, project: ProjectId, id: string, result: string) =>
   sql.giveUp.exec(context.hot, { project, id, result });
 
-/** An approved call that is not made after all, since what it was approved for has changed. */
+/** Fails an approved call that is not made because the circumstances of its approval have changed. */
 export const drop = (context: Context, project: ProjectId, id: string, result: string) =>
   sql.drop.exec(context.hot, { project, id, result });
 
-/** Calls of a ticket that operators have approved and that are not over, oldest first. */
+/** Returns calls of a ticket that operators have approved and that have not finished, oldest first. */
 export const listApproved = (context: Context, project: ProjectId, ticketId: string) =>
   sql.listApproved.all<ToolCallRecord>(context.hot, { project, ticketId });
 
 /**
- * Calls for the messages of a ticket that are not answered yet that the next run has to know of, oldest
- * first, with the whole result of each: those that operators have decided about, and those that write and were
- * begun, whatever the result of the run that has made them; the newest twenty.
+ * Returns calls for unanswered messages of a ticket that the next run needs, oldest first, with full results: those
+ * that operators have decided on, and those with side effects that were started, whatever the result of their run; the
+ * newest twenty.
  */
 export async function listKnown(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
   const rows = await sql.listKnown.all<ToolCallRecord>(context.hot, { project, ticketId });
   return rows.toReversed();
 }
 
-/** The call with this id as people see it, or null. */
+/** Returns the call with this id for display, or null. */
 export const find = (context: Context, project: ProjectId, id: string) =>
   sql.find.one<ToolCallRecord>(context.db, { project, id });
 
-/** Calls of a project as people see them, newest first: those before the one with the id `before`. */
+/** Returns calls of a project for display, newest first: those before the one with id `before`. */
 export async function listPage(
   context: Context,
   project: ProjectId,
   { limit, before, state }: PageQuery & { state?: ToolCallState | undefined },
 ): Promise<ToolCallRecord[]> {
-  // A caller that asks for those that wait looks through no others; rejected are also some that are kept as waiting.
+  // A caller that requests waiting calls reads no others; some calls that are stored as waiting count as rejected.
   const rows = await context.db.query<ToolCallRecord>(
     `SELECT ${SHOWN} FROM tool_calls c
      WHERE c.project_id = $1 AND ($3::uuid IS NULL OR c.id < $3)
@@ -189,16 +186,13 @@ export async function listPage(
   return rows;
 }
 
-/** The newest calls for a ticket as people see them, oldest first; of this project's agents. */
+/** Returns the newest calls for a ticket for display, oldest first; of this project's agents. */
 export async function listOfTicket(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
   const rows = await sql.listOfTicket.all<ToolCallRecord>(context.db, { project, ticketId });
   return rows.toReversed();
 }
 
-/**
- * Decides about a call that waits, in the transaction of the decision about its ticket. False when it does not wait any
- * more.
- */
+/** Decides on a waiting call, in the transaction of the decision on its ticket. False if it no longer waits. */
 export const decideToolCall = (
   tx: Db,
   project: ProjectId,
