@@ -1,4 +1,4 @@
-// Every process of every app is ended and started again, one after the other, while a steady load goes on.
+// Every process of every app is restarted, one after the other, under a steady load.
 import { randomUUID } from "node:crypto";
 import { toolCall } from "@svc/testing";
 import type { FurtherApp } from "@svc/testing";
@@ -22,7 +22,7 @@ const SYNC_EACH = 5;
 const SYNC_TIMEOUT_MS = 10_000;
 /** A tool call and a page of the console so often. */
 const OTHERS_MS = 1_000;
-/** What visitors send is acknowledged sooner than it is answered: on a machine that is too slow for the rhythm, much waits. */
+/** Visitors' messages are acknowledged before they are answered, so on a slow machine many of them wait. */
 const PATIENCE_MS = 900_000;
 
 export const restartAll: Scenario<"rounds" | "perSecond"> = {
@@ -109,7 +109,7 @@ function startLoad(chaos: Chaos, asker: Asker, visitors: readonly Visitor[], per
       const chat = chats[count % chats.length];
       if (chat === undefined) return;
       const position = chat.place++;
-      // On a machine that is too slow for the rhythm, what waits to be sent when all is over is not sent.
+      // If the machine is too slow for the rhythm, messages that are not sent by the end are skipped.
       chat.last = chat.last.then(() => (state.isOver ? undefined : chat.send(position)));
     }
     await Promise.all(chats.map(({ last }) => last));

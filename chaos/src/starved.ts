@@ -1,4 +1,4 @@
-// Processes that get a few percent of a processor, and reads that stall, while nothing is killed.
+// Processes with a few percent of a CPU, and stalled reads, without any kill.
 import { randomFrom, startWebhookReceiver } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
@@ -142,7 +142,7 @@ async function readCounts(ground: Ground) {
   return { lapsed: await countOf(ground, lapsed), vanished: await countOf(ground, vanished) };
 }
 
-/** Returns what counts as an attempt or a failure although nothing failed, in words. */
+/** Returns what was counted as an attempt or a failure although nothing failed, in words. */
 async function findCountedAttempts(ground: Ground, receiver: WebhookReceiver): Promise<string[]> {
   const repeated = await rowsOf<{ id: string; attempts: number }>(
     ground,
