@@ -27,7 +27,7 @@ const MAX_WORDS = 10;
 const MAX_OWN_WORDS = 2;
 
 /** The same for a message that begins with "and" or a similar word. */
-const MAX_OWN_WORDS_GOING_ON = 4;
+const MAX_OWN_WORDS_AFTER_AND = 4;
 
 /** Maximum number of earlier messages of the customer that are read. */
 const MAX_MESSAGES_BACK = 6;
@@ -55,8 +55,8 @@ export function readFollowUp(text: string, history: readonly HistoryMessage[], l
   if (first === undefined || text.length > MAX_CHARS) return null;
   const detected = detectLanguage(`${asked.join("\n")}\n${text}`, language).language;
   const lexicon = lexiconOf(detected);
-  const topic = later.reduce((before, next) => goOn(next, before, lexicon)?.query ?? next, first);
-  return goOn(text, topic, lexicon);
+  const topic = later.reduce((before, next) => resolveAfter(next, before, lexicon)?.query ?? next, first);
+  return resolveAfter(text, topic, lexicon);
 }
 
 /** What distinguishes topic words from others in a language. */
@@ -116,7 +116,7 @@ function lexiconOf(language: string): Lexicon {
 }
 
 /** Resolves a message after a question about `topic`; null if it is not a follow-up. */
-function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
+function resolveAfter(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
   const tokens = tokenize(text.slice(0, MAX_CHARS + 1));
   const terms = tokens.map(({ term }) => term);
   if (text.length > MAX_CHARS || terms.length === 0 || terms.length > MAX_WORDS) return null;
@@ -129,7 +129,7 @@ function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
   const wanted = own.length === 0 ? more : [];
   const asks = wanted.length > 0 || terms.some((term) => lexicon.questionWords.has(term));
   const begins = phrase.length > 0 || (lexicon.beginnings.has(terms[0] ?? "") && terms.length > 1);
-  const isMarked = begins && own.length <= MAX_OWN_WORDS_GOING_ON;
+  const isMarked = begins && own.length <= MAX_OWN_WORDS_AFTER_AND;
   const refersBack = own.length <= MAX_OWN_WORDS && hasPronoun(terms, lexicon);
   if (!isMarked && !refersBack && !(own.length === 0 && asks)) return null;
   const earlier = topicWords(topic, lexicon);

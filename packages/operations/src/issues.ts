@@ -116,7 +116,7 @@ async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueIn
 }
 
 /** Returns the issue as shown to the caller: an agent of another project is visible only to administrators. */
-async function tellIssue(
+async function toSubmittedIssue(
   { store }: IssueDeps,
   principal: Principal,
   { ticketId, created }: { ticketId: string; created: boolean },
@@ -159,7 +159,7 @@ export const submitIssue = audited(
     const issue = checkInput(issueInputSchema, input, "The issue");
     const accepted = await acceptIssue(deps, principal, issue);
     const isTriaged = await waitForTriage(deps, principal, accepted.messageId, wait);
-    return tellIssue(deps, principal, accepted, isTriaged);
+    return toSubmittedIssue(deps, principal, accepted, isTriaged);
   },
   {
     // Recorded for an interrupted or rejected call, too: its ticket may exist.

@@ -25,12 +25,12 @@ interface ExportContents {
 }
 
 /** A request: whose conversations and bodies, and a pseudonym of the person for the audit log. */
-interface Sought extends BodyOwner {
+interface SubjectQuery extends BodyOwner {
   subject: string;
 }
 
 /** Finds the conversations of a subject in the principal's project. Throws invalid_request with every error. */
-async function seek(store: Store, { project }: Principal, input: PrivacySubject): Promise<Sought> {
+async function findSubject(store: Store, { project }: Principal, input: PrivacySubject): Promise<SubjectQuery> {
   const { userId, visitorId, customerId, chatId, channelId } = checkInput(privacySubjectSchema, input, "The subject");
   const named = (kind: string, id: string) =>
     `${kind}:${store.sealer.fingerprint(JSON.stringify([project, kind, id]))}`;
@@ -123,7 +123,7 @@ async function* writeExport({ head, tickets, parts: loose }: ExportContents): As
 export const exportPersonalData = operation(
   "exportPersonalData",
   async ({ store }, principal, input): Promise<PersonalData> => {
-    const { subject, ...owner } = await seek(store, principal, input);
+    const { subject, ...owner } = await findSubject(store, principal, input);
     const itemJson = writeExport({
       head: { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject },
       tickets: readTickets(store, principal, owner.ticketIds),
@@ -142,7 +142,7 @@ export const exportPersonalData = operation(
 export const erasePersonalData = operation(
   "erasePersonalData",
   async ({ store }, principal, input): Promise<ErasureReceipt> => {
-    const { subject, ...owner } = await seek(store, principal, input);
+    const { subject, ...owner } = await findSubject(store, principal, input);
     // First everything that could still become a message.
     let counts = await store.erasures.eraseLoose(principal.project, owner);
     for (const ticketId of owner.ticketIds) {

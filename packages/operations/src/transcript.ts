@@ -11,7 +11,7 @@ const PAGES_MAX_COUNT = 50;
 const NAME_CHARS = 100;
 
 /** Reads the messages and replies of a ticket, oldest first, and whether older ones are missing. */
-async function readSaid(store: Store, { project }: Principal, { id }: TicketRecord) {
+async function readEntries(store: Store, { project }: Principal, { id }: TicketRecord) {
   const messages: MessageRecord[] = [];
   const replies: ReplyRecord[] = [];
   let before: OlderThan = { messages: Number.MAX_SAFE_INTEGER, replies: Number.MAX_SAFE_INTEGER, events: null };
@@ -54,7 +54,7 @@ const entryOf = (at: Date, author: string, text: string, files: readonly string[
 /** Returns the transcript of a conversation as plain text. */
 function transcriptOf(
   ticket: TicketRecord,
-  { messages, replies, isCut }: Awaited<ReturnType<typeof readSaid>>,
+  { messages, replies, isCut }: Awaited<ReturnType<typeof readEntries>>,
 ): string {
   const stated = ticket.customer ?? customerOf(ticket.channelMeta);
   const customer = safeLine(stated?.name ?? stated?.email ?? ticket.customer?.alias ?? "Customer", NAME_CHARS);
@@ -86,6 +86,6 @@ function transcriptOf(
  */
 export const getTicketTranscript = operation("getTicketTranscript", async ({ store }, principal, id) => {
   const ticket = await readTicket(store, principal, id);
-  const text = transcriptOf(ticket, await readSaid(store, principal, ticket));
+  const text = transcriptOf(ticket, await readEntries(store, principal, ticket));
   return { filename: `conversation-${ticket.id.slice(0, 8)}.txt`, content: Buffer.from(text) };
 });

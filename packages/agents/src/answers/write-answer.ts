@@ -29,11 +29,11 @@ const MAX_LEAD_CHARS = 240;
 const MAX_SHORT_LEAD_CHARS = 80;
 
 /** Matches the beginning of a sentence that depends on the one before it. */
-const LEANS_BACK =
+const DEPENDS_ON_PREVIOUS =
   /^(?:it|they|this|these|those|that|he|she|otherwise|however|also|instead|dies|diese|dieser|dieses|sie|es|er|das|dann|sonst|auch|esto|esta|este|ello|también|además|cela|ceci|ils|elles|il|elle|aussi|sinon)\b/iu;
 
 /** Matches the end of a sentence that introduces what follows: "Run this command:". */
-const LEADS_ON = /[:：][*_\s]*$/;
+const INTRODUCES_NEXT = /[:：][*_\s]*$/;
 
 /** A paragraph that is bold as a whole: the term of a definition list, or a question above its answer. */
 const TERM = /^\*\*(?:[^*]|\*(?!\*))+\*\*$/;
@@ -91,10 +91,10 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
   const isNext = previous.unit === best.unit - 1;
   const said = passage.text.slice(previous.start, previous.end);
   if (isNext && best.kind !== "row" && units[best.unit]?.kind !== "sentence")
-    return LEADS_ON.test(said) ? [previous] : [];
+    return INTRODUCES_NEXT.test(said) ? [previous] : [];
   const own = passage.text.slice(best.start, best.end).replace(/^[\W_]+/u, "");
   const isSameParagraph = units[previous.unit]?.paragraph === units[best.unit]?.paragraph;
-  return isNext && isSameParagraph && best.kind === "sentence" && LEANS_BACK.test(own) ? [previous] : [];
+  return isNext && isSameParagraph && best.kind === "sentence" && DEPENDS_ON_PREVIOUS.test(own) ? [previous] : [];
 }
 
 /**
@@ -123,7 +123,7 @@ function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readon
     const above = part.kind !== "row" && isTerm(part.unit - 1) && isBelow(part.unit) ? partOf(part.unit - 1) : [];
     if (following === undefined || part.kind !== "sentence" || !isBelow(next)) return [...above, part];
     const isList = following.kind === "code" || following.kind === "list";
-    const isLed = isTerm(part.unit) || (isList && LEADS_ON.test(text.slice(part.start, part.end)));
+    const isLed = isTerm(part.unit) || (isList && INTRODUCES_NEXT.test(text.slice(part.start, part.end)));
     if (!isLed || following.end - following.start > MAX_STEPS_CHARS) return [...above, part];
     if (isTerm(next)) return [...above, part];
     const isText = ({ kind, paragraph, end }: Unit): boolean =>

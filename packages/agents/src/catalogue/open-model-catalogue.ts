@@ -87,7 +87,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 const settingOf = ({ name }: ModelProviderConfig) => SETTINGS[name] ?? "SVC_LLM_BASE_URL and SVC_LLM_API_KEY";
 
 /** Message to a caller about a provider that does not respond. */
-function away(provider: ModelProviderConfig, error: ProviderError): ServiceError {
+function unavailableError(provider: ModelProviderConfig, error: ProviderError): ServiceError {
   const start = provider.name === OLLAMA ? "Start it with: ollama serve. Or check" : "Check";
   const detail = `${provider.name} ${error.message}. ${start} ${settingOf(provider)}.`;
   return new ServiceError("unavailable", detail, { headers: { "Retry-After": "5" }, cause: error });
@@ -135,7 +135,7 @@ export function openModelCatalogue(
         const installedBytes = installed === undefined ? null : (installed.sizeBytes ?? 0);
         return { catalogId: `${provider.name}:${name}`, installedBytes };
       } catch (error) {
-        throw away(provider, asProviderError(error, signal));
+        throw unavailableError(provider, asProviderError(error, signal));
       }
     },
 
@@ -202,7 +202,7 @@ async function findOllama(entries: Entry[], prefix: string, signal: AbortSignal)
   const named = entries.find(({ provider }) => provider.name === prefix);
   if (named !== undefined) {
     await listHostedModels(named.provider, signal).catch((error: unknown) => {
-      throw away(named.provider, asProviderError(error, signal));
+      throw unavailableError(named.provider, asProviderError(error, signal));
     });
     throw new ServiceError(
       "invalid_request",

@@ -4,7 +4,7 @@ import { tokenize } from "@svc/text";
 const RUN_WORDS = 8;
 
 /** Text in quotation marks, which an administrator wants the agent to say. */
-const SAYINGS = /"[^"\n]{1,500}"|“[^”\n]{1,500}”|„[^“”\n]{1,500}[“”]|«[^»\n]{1,500}»|'[^'\n]{20,500}'/g;
+const QUOTED_TEXT = /"[^"\n]{1,500}"|“[^”\n]{1,500}”|„[^“”\n]{1,500}[“”]|«[^»\n]{1,500}»|'[^'\n]{20,500}'/g;
 
 /** Patterns of text that addresses a model rather than a reader, in the most common languages. */
 const ORDERS: readonly RegExp[] = [
@@ -44,7 +44,7 @@ export function givesOrders(text: string): boolean {
  * and in none of the texts that may be repeated.
  */
 export function repeatsRules(rules: string): (text: string, sayable: string) => boolean {
-  const message = runsOf(rules.replace(SAYINGS, "\n"));
+  const message = runsOf(rules.replace(QUOTED_TEXT, "\n"));
   return (text, sayable) => {
     const runs = [...runsOf(text)].filter((run) => message.has(run));
     if (runs.length === 0) return false;
@@ -55,7 +55,7 @@ export function repeatsRules(rules: string): (text: string, sayable: string) => 
 
 /** Returns the sentences that an administrator wants the agent to say verbatim. */
 export function sayingsOf(instructions: string): string[] {
-  return (instructions.match(SAYINGS) ?? []).map((quoted) => quoted.slice(1, -1));
+  return (instructions.match(QUOTED_TEXT) ?? []).map((quoted) => quoted.slice(1, -1));
 }
 
 function runsOf(text: string): Set<string> {

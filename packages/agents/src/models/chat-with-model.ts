@@ -51,7 +51,7 @@ export interface ModelTarget {
  * Errors that a retry may resolve: outputs vary, and connections drop. Requests that fail before any output are retried
  * below.
  */
-const MENDABLE: ReadonlySet<ModelErrorKind> = new Set(["cut", "empty", "invalid_output"]);
+const RETRYABLE_ERRORS: ReadonlySet<ModelErrorKind> = new Set(["cut", "empty", "invalid_output"]);
 const MAX_TRIES = 2;
 
 /** Minimum remaining time for a second attempt, in milliseconds. */
@@ -124,7 +124,7 @@ export async function chatWithModel<Output>(
         }
         if (!(error instanceof ModelError)) throw error;
         const isHeard = tally.hasHandedOut && request.mayRestart !== true;
-        const isFinal = isHeard || tally.toolCalls > 0 || tries >= MAX_TRIES || !MENDABLE.has(error.fault);
+        const isFinal = isHeard || tally.toolCalls > 0 || tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.fault);
         if (isFinal || performance.now() + LEAST_TRY_MS > deadlineAt) throw error;
       }
     }

@@ -40,7 +40,7 @@ const MESSAGE_ERRORS: readonly { pattern: RegExp; fault: ModelErrorKind; text: s
 ];
 
 /** A request that was too early or hit a busy server: a retry may succeed. */
-const MENDABLE: ReadonlySet<number> = new Set([408, 409, 425]);
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
 /** An exhausted quota does not recover within seconds. */
 const USED_UP = /insufficient_quota|quota.{0,40}exceeded|billing/i;
@@ -137,7 +137,7 @@ export function explainStatus(
     return { error, canRetry: !USED_UP.test(body), retryAfterMs };
   }
   const match = MESSAGE_ERRORS.find((error) => error.pattern.test(excerpt));
-  if (status < 500 && !MENDABLE.has(status)) {
+  if (status < 500 && !RETRYABLE_STATUSES.has(status)) {
     return match === undefined
       ? lasting("refused", `the provider rejected the request (${status}${said})`)
       : lasting(match.fault, `${match.text} (${status}${said})`);

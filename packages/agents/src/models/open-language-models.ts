@@ -26,7 +26,7 @@ import { keepProjectLimits } from "./project-limits.ts";
 import type { ProjectLimits } from "./project-limits.ts";
 
 /** No project: the call is not recorded. */
-const NOBODY = asProjectId("00000000-0000-0000-0000-000000000000");
+const NO_PROJECT = asProjectId("00000000-0000-0000-0000-000000000000");
 
 /** Model name of an agent that uses no model. */
 const NO_MODEL = "none";
@@ -123,7 +123,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
       const wanted = agent.model ?? config.defaultModel;
       if (wanted === null || wanted === NO_MODEL) return null;
       const target = targetOf(config, wanted);
-      if (target === null) return modelOfNobody(wanted, watch);
+      if (target === null) return unconfiguredModel(wanted, watch);
       const known = models.get(target.id);
       if (known !== undefined) return known;
       if (models.size >= MAX_MODELS) models.clear();
@@ -290,7 +290,7 @@ function unknownProvider(id: string): ModelError {
 }
 
 /** Creates a model of a provider that is not configured: every call fails, and the ticket shows why. */
-function modelOfNobody(id: string, watch: ModelWatch): LanguageModel {
+function unconfiguredModel(id: string, watch: ModelWatch): LanguageModel {
   return {
     id,
     chat() {
@@ -339,7 +339,7 @@ async function findModelError(
 ): Promise<ModelError | null> {
   const tally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const request = {
-    caller: { project: NOBODY, ticketId: null, purpose: "answer" },
+    caller: { project: NO_PROJECT, ticketId: null, purpose: "answer" },
     system: "You check that you can answer. Answer in JSON.",
     messages: [{ role: "user", text: "How many days has a week?" }],
     schema: z.object({ days: z.number() }),

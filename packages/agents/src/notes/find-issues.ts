@@ -79,7 +79,8 @@ export function findIssues(
   }
   const undone = parts.filter(({ kind, text, mark }) => kind !== "heading" && !DONE.test(mark) && text !== "");
   const lengthOf = ({ text }: CleanPart) => tokenize(text).length;
-  const first = undone.find((part) => lengthOf(part) >= SAYS_ENOUGH) ?? undone.find((part) => lengthOf(part) > 0);
+  const first =
+    undone.find((part) => lengthOf(part) >= MIN_MEANINGFUL_WORDS) ?? undone.find((part) => lengthOf(part) > 0);
   const found = groups.length > 0 ? groups : first === undefined ? [] : [[first]];
   const idOf = createIssueIds(notes, parts);
   return found.map((group) => {
@@ -102,7 +103,7 @@ export function findIssues(
 }
 
 /** Minimum number of meaningful words. */
-const SAYS_ENOUGH = 3;
+const MIN_MEANINGFUL_WORDS = 3;
 
 /** Marks of done items of a list; the other one marks open items. */
 const DONE = /\[[xX]\]/;
