@@ -106,8 +106,9 @@ async function runInFlight(
 }
 
 /**
- * Measures callbacks to a local receiver, each message in its own chat, each with one callback: with so many in flight, in a
- * burst over `connections`, and one at a time with pauses. Returns how many a second there were with so many in flight.
+ * Measures callbacks to a local receiver, each message in its own chat with one callback: with a fixed number in
+ * flight, in a burst over `connections`, and one at a time with pauses. Returns the rate of the first, in callbacks per
+ * second.
  */
 export async function measureCallbacks({
   request,

@@ -82,7 +82,7 @@ async function addCountedKey({ url }: Program) {
   if (response.status !== 201) throw new Error(`the counted key was not made: ${await response.text()}`);
 }
 
-/** Measures so many messages that are sent and collected. */
+/** Measures this many messages that are sent and collected. */
 export function compareEndToEnd(programs: Programs, count: number) {
   const { path, headers } = POST;
   return compare(`${count} async messages, all collected`, programs, (url) =>

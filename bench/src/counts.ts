@@ -133,7 +133,7 @@ function printIdle(name: string, found: Found) {
   return statements + commands;
 }
 
-/** A message is sent one after the other in so many known chats. */
+/** Known chats, to which messages are sent one after the other. */
 const CHATS = Array.from({ length: 50 }, (_, index) => `counted-${index}`);
 
 /** How a message is sent: `bodyOf` makes its body. */

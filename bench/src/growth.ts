@@ -90,7 +90,7 @@ const INSERTS = [
    ${SERIES} WHERE n % 10 = 0`,
 ];
 
-/** The time so many months ago. */
+/** Returns the time this many months ago. */
 const monthsAgo = (months: number) => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1, 12));
@@ -254,7 +254,7 @@ async function timeOf(call: Call): Promise<number> {
   return percentile(Float64Array.from(times).sort(), 0.1);
 }
 
-/** Fills a database with so many messages; returns the time of each call, in milliseconds. */
+/** Fills a database with this many messages; returns the time of each call, in milliseconds. */
 async function timesAt(bench: Bench, rows: number): Promise<Record<string, number>> {
   const url = await bench.createDatabase(`growth_${rows}`);
   await migrateStore(url, log);

@@ -68,7 +68,7 @@ async function runSearches(search: Search, makeQuery: () => string, seconds: num
   return { p50, p95, count: times.length, ...endCount(times.length) };
 }
 
-/** Measures a knowledge base of so many passages in a database of its own. */
+/** Measures a knowledge base of this many passages in its own database. */
 async function measureSearches({ createDatabase, servers, options: { runs, seconds } }: Bench, size: number) {
   const groups = { postgres: servers["postgres"] ?? 0 };
   const url = await createDatabase(`search_${size}`);

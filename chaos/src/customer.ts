@@ -163,7 +163,7 @@ export async function untilAnswered({ ledger, say }: Chaos, timeoutMs?: number) 
   await waitFor(isAnswered, "every message to be answered", timeoutMs).catch((error: Error) => say(error.message));
 }
 
-/** Returns the names of so many chats. */
+/** Returns this many names of chats. */
 export const chatNames = (count: number) => Array.from({ length: count }, (_, index) => `chat-${index}`);
 
 const replicaOf = ({ composition: { apiUrls } }: Ground, turn: number) => apiUrls[turn % apiUrls.length] ?? "";

@@ -75,7 +75,7 @@ export function createLedger() {
       entry.triedAt = now();
     },
 
-    /** Notes that the customer was told that it is taken. */
+    /** Records that the customer was notified of its acceptance. */
     acknowledge(entry: Entry, messageId: string) {
       entry.acknowledgedAt ??= now();
       entry.messageId = messageId;

@@ -17,10 +17,10 @@ const VISITORS = 10;
 const APPS: readonly FurtherApp[] = ["widget", "messenger", "tool-server", "console"];
 /** What of the load comes from visitors. */
 const VISITORS_SHARE = 0.2;
-/** One message in so many of the API is sent by a call that waits for its reply. */
+/** One of this many messages of the API is a sync call. */
 const SYNC_EACH = 5;
 const SYNC_TIMEOUT_MS = 10_000;
-/** A tool call and a page of the console so often. */
+/** Interval of the tool calls and console requests. */
 const OTHERS_MS = 1_000;
 /** Visitors' messages are acknowledged before they are answered, so on a slow machine many of them wait. */
 const PATIENCE_MS = 900_000;
@@ -69,7 +69,7 @@ export const restartAll: Scenario<"rounds" | "perSecond"> = {
     }),
 };
 
-/** Ends and starts every process, in so many rounds. Returns which did not end cleanly, in words. */
+/** Restarts every process, in this many rounds. Returns those that did not exit cleanly, in words. */
 async function restartRounds({ ground, ledger, say }: Chaos, { retries, failures }: Asker, rounds: number) {
   const badEnds: string[] = [];
   for (let round = 1; round <= rounds; round++) {

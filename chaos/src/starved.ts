@@ -15,7 +15,7 @@ const SENT_WITHIN_MS = 3_000;
 /** A process runs this long between two pauses: about 2 % of the time. */
 const SLICE_MS = 60;
 const PAUSE_MS = { from: 500, to: 1_200 };
-/** One pause in so many lasts longer than the lease of a message, which is 4 s. */
+/** One of this many pauses is longer than the lease of a message, which is 4 s. */
 const LONG_PAUSE = { every: 3, ms: 6_000 };
 /** Each time, callbacks cannot be read for longer than a statement waits for a connection. */
 const STALL_MS = 6_000;

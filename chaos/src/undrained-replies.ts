@@ -77,7 +77,7 @@ export const leaveReplies: Scenario<"replies" | "messages"> = {
   },
 };
 
-/** Adds so many replies, evenly, at the end of the chats that are there. */
+/** Adds this many replies, evenly, at the end of the existing chats. */
 async function plant(ground: Ground, count: number) {
   const each = Math.ceil(count / (await countOf(ground, "SELECT count(*) AS count FROM chats")));
   await rowsOf(

@@ -120,7 +120,7 @@ export function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger"
   };
 }
 
-/** Starts so many visitors and passes them on; their lines are closed at the end. */
+/** Starts this many visitors and passes them on; their connections are closed at the end. */
 export async function withVisitors<Result>(
   chaos: Chaos,
   count: number,
