@@ -9,10 +9,10 @@ import { pathToFileURL } from "node:url";
 import { ROOT, sourceMark, transpileSources } from "./prepare.mjs";
 
 const BUNDLES = join(ROOT, "node_modules", ".cache", "svc-bundles");
-/** Far longer than a run of tests takes, which may still be using an older bundle. */
+/** Far longer than a run of tests, which may still use an older bundle. */
 const MAX_AGE_MS = 12 * 3_600_000;
 
-/** Modules read files next to themselves: their paths stay those from before they became part of a bundle. */
+/** Modules read files next to themselves, so they keep their original paths in a bundle. */
 const keepPaths = {
   name: "keep-paths",
   setup({ onLoad }) {
@@ -29,7 +29,7 @@ const keepPaths = {
   },
 };
 
-/** Loaded only where traces are sent, and left where they are: an `import()` of CommonJS has no names in a bundle. */
+/** Loaded only if traces are sent, and not bundled: an `import()` of CommonJS has no named exports in a bundle. */
 const tracing = {
   name: "tracing",
   setup({ onResolve }) {
@@ -40,16 +40,13 @@ const tracing = {
   },
 };
 
-/** The apps with a program of their own, by their names. */
+/** Returns the apps with a program of their own, by name. */
 const listMains = () =>
   readdirSync(join(ROOT, "apps"))
     .map((name) => [name, join(ROOT, "apps", name, "dist", "main.js")])
     .filter(([, path]) => existsSync(path));
 
-/**
- * Returns the folder with one file for each app, under its name: `api.mjs`. They are made of the present sources, unless
- * that was done before.
- */
+/** Returns the folder with one file per app: `api.mjs`. Bundles the current sources unless that was done before. */
 export async function bundleApps() {
   await transpileSources();
   const folder = join(BUNDLES, sourceMark());
@@ -68,7 +65,7 @@ export async function bundleApps() {
     platform: "node",
     target: "node20",
     keepNames: true,
-    // What others load only where it is installed, which it is not.
+    // Optional dependencies that are not installed.
     external: ["@aws-sdk/client-s3", "bufferutil", "utf-8-validate", "pg-native"],
     banner: {
       js: `import { createRequire as toRequire } from "node:module"; const require = toRequire(${requireUrl});`,

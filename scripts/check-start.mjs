@@ -1,5 +1,5 @@
-// What keeps `npm start` from running, found before anything is built or created. The product checks the same when it
-// starts (checkPorts in packages/runtime), since it also starts without this script.
+// Finds what prevents `npm start`, before anything is built or created. The product checks the same at startup
+// (checkPorts in packages/runtime), because it also runs without this script.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
@@ -17,13 +17,13 @@ export const START_PORTS = {
 function isTaken(port, host) {
   return new Promise((settle) => {
     const server = createServer();
-    // Other errors are explained by the start itself.
+    // Other errors are reported by the product itself.
     server.once("error", (error) => settle(error.code === "EADDRINUSE"));
     server.listen(port, host, () => server.close(() => settle(false)));
   });
 }
 
-/** The sentence about ports that are taken: the same as PortTakenError of packages/http. */
+/** Returns the message for ports in use: the same as PortTakenError of packages/http. */
 function describePorts(taken) {
   const settings = taken.map(({ setting }) => setting);
   const [what, others] =
@@ -33,10 +33,10 @@ function describePorts(taken) {
   return `${what} already in use, possibly by another installation of this product. Stop that program, or choose ${others} ${settings.join(", ")}.`;
 }
 
-/** The apps that always have their port, as in packages/runtime. */
+/** Apps that always use their port, as in packages/runtime. */
 const UNSWITCHED = ["SVC_API_PORT", "SVC_CONSOLE_PORT"];
 
-/** The settings of the ports that a start uses, as far as they are known (recallPorts in packages/runtime). */
+/** Returns the port settings that the product used last, as far as known (recallPorts in packages/runtime). */
 function recallPorts(file) {
   try {
     const settings = JSON.parse(readFileSync(file, "utf8"));
@@ -47,7 +47,7 @@ function recallPorts(file) {
   }
 }
 
-/** Why a start would fail, in one line, or null. `env` is the environment that the start gets. */
+/** Returns why a start would fail, in one line, or null. `env` is the environment of the start. */
 export async function findStartProblem(env) {
   const dataDir = resolve(env.SVC_DATA_DIR || ".svc");
   const isEmbedded = !env.DATABASE_URL && !env.DATABASE_URL_FILE;
@@ -57,7 +57,7 @@ export async function findStartProblem(env) {
     if (holder !== null)
       return `The data folder ${folder} is in use by process ${holder.pid}. Stop that process, or set SVC_DATA_DIR to another folder.`;
   }
-  // What is enabled is in the database; the first start enables everything, and each remembers its ports for the next.
+  // The database has the enabled apps; the first start enables all, and each start stores its ports for the next.
   const isFirst = isEmbedded && !existsSync(join(dataDir, "postgres", "PG_VERSION"));
   const recalled = isEmbedded ? recallPorts(join(dataDir, "ports.json")) : UNSWITCHED;
   const used = isFirst ? Object.keys(START_PORTS) : [...recalled, "SVC_METRICS_PORT"];

@@ -1,6 +1,6 @@
-// `npm run typecheck`: all code and tests that Node.js runs, from their sources; and what browsers run, which sees of the
-// workspaces only their declarations and nothing of Node.js. Names all that fails. What is known of the last check is kept
-// beside the dependencies, so that a further check costs a sixth.
+// `npm run typecheck`: checks all code and tests for Node.js, from their sources; and the code for browsers, which sees
+// only the declarations of the workspaces and nothing of Node.js. Lists all errors. Results are cached next to the
+// dependencies, so that another check takes a sixth of the time.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { ROOT, prepare } from "./prepare.mjs";

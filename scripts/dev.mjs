@@ -1,12 +1,12 @@
-// `npm run dev`: the product as `npm start` runs it, started again whenever a source changes, and the console with hot
-// reload on a port of its own. Arguments are those of `svc up`.
+// `npm run dev`: the product as run by `npm start`, restarted whenever a source changes, and the console with hot
+// reload on its own port. Arguments are those of `svc up`.
 import { spawn } from "node:child_process";
 import { watch } from "node:fs";
 import { join } from "node:path";
 import { ROOT, prepare, transpileSources, workspaces } from "./prepare.mjs";
 
 const SETTLE_MS = 150;
-/** What Node.js runs or reads, next to the tests. */
+/** Files that Node.js runs or reads, except tests. */
 const WATCHED = /^(?:src|migrations|sql|data)[\\/](?!.*\.test\.ts$)/;
 const say = (line) => console.error(`[dev] ${line}`);
 
@@ -27,7 +27,7 @@ function start() {
   });
 }
 
-/** Stops the product and resolves when it has ended. */
+/** Stops the product and resolves when it has exited. */
 async function stop() {
   const child = product;
   product = null;
@@ -41,7 +41,7 @@ async function restart() {
   try {
     await transpileSources();
   } catch (error) {
-    // What runs goes on until the source can be read again.
+    // The running product continues until the source can be parsed again.
     say(error.message);
     return;
   }

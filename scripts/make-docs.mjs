@@ -1,4 +1,4 @@
-// Writes the pages that are made from the code: `npm run docs`. Tests compare them with the code.
+// `npm run docs`: writes the pages that are generated from the code. Tests compare them with the code.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, prepare } from "./prepare.mjs";

@@ -1,5 +1,5 @@
-// Brings the checkout into a state that can run: installs from the frozen lockfile and builds, but only what changed
-// since the last time, so that a start with nothing to do costs a few milliseconds. `npm run build` runs it alone.
+// Prepares the checkout: installs from the frozen lockfile and builds, but only what has changed, so that a start
+// without changes takes a few milliseconds. `npm run build` runs it alone.
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { transpile } from "./transpile.mjs";
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const STAMP = join(ROOT, "node_modules", ".svc-prepared.json");
 const { packageManager } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-/** Two processes that install or build in one checkout would spoil each other's work. */
+/** Prevents two processes from installing or building in one checkout concurrently. */
 const LOCK = join(ROOT, "node_modules", ".svc-preparing.lock");
 const MIN_NODE = [20, 19];
 
@@ -25,7 +25,7 @@ function listFiles(folder, accept) {
   });
 }
 
-/** The folders of all packages and apps. */
+/** Returns the folders of all packages and apps. */
 export const workspaces = () =>
   ["packages", "apps"].flatMap((group) =>
     readdirSync(join(ROOT, group))
@@ -33,10 +33,10 @@ export const workspaces = () =>
       .filter((folder) => existsSync(join(folder, "package.json"))),
   );
 
-/** What the builds for browsers write, by which it is known that they are there. */
+/** Outputs of the browser builds, to check whether they exist. */
 const WEB_OUTPUTS = ["apps/widget/dist/client/manifest.json", "apps/console/dist-web/index.html"];
 
-/** Changes when the dependencies do. */
+/** Returns a mark that changes with the dependencies. */
 function installMark() {
   const hash = createHash("sha256");
   for (const file of [join(ROOT, "pnpm-lock.yaml"), join(ROOT, "package.json"), join(ROOT, "pnpm-workspace.yaml")])
@@ -46,7 +46,10 @@ function installMark() {
   return hash.digest("hex");
 }
 
-/** Changes when a source file in these files and folders does: names, sizes and times, which takes milliseconds. */
+/**
+ * Returns a mark that changes with the source files in these files and folders: by names, sizes and times, which takes
+ * milliseconds.
+ */
 function markOf(paths) {
   const hash = createHash("sha256");
   const isSource = (path) => !path.endsWith(".test.ts") && !path.endsWith(".md");
@@ -58,17 +61,17 @@ function markOf(paths) {
   return hash.digest("hex");
 }
 
-/** Changes when any source file of the product does. */
+/** Returns a mark that changes with any source file of the product. */
 export const sourceMark = () => markOf(workspaces());
 
-/** Brings what Node.js runs up to date with the sources. */
+/** Transpiles the code for Node.js if its sources have changed. */
 export const transpileSources = () => transpile(workspaces());
 
 function readStamp() {
   try {
     return JSON.parse(readFileSync(STAMP, "utf8"));
   } catch {
-    // No stamp, or half of one: everything is prepared anew.
+    // A missing or partial stamp: everything is prepared again.
     return {};
   }
 }
@@ -78,15 +81,13 @@ function writeStamp(stamp) {
   writeFileSync(STAMP, JSON.stringify(stamp));
 }
 
-/** How many packages pnpm has put in their place, by the last line that says so. */
+/** Returns the number of packages that pnpm has installed, from the last progress line. */
 function installProgress(output) {
   const last = Array.from(output.matchAll(/Progress: resolved (\d+), .*added (\d+)/g)).at(-1);
   return last === undefined ? "" : `${last[2]} of ${last[1]} packages`;
 }
 
-/**
- * Runs a program. `readProgress` finds in the output so far how much is done. The output is shown when it fails.
- */
+/** Runs a program. `readProgress` extracts the progress from the output so far. The output is printed if it fails. */
 function run(command, args, { say, what, readProgress = () => "" }) {
   const startedAt = Date.now();
   say(`${what} …`);
@@ -125,8 +126,8 @@ function isPrepared(stamp, { install, build }) {
 }
 
 /**
- * Installs and builds what changed. `say` gets lines for a person; nothing is said when there is nothing to do. A second
- * process in the same checkout waits until the first has finished.
+ * Installs and builds what has changed. `say` prints progress; nothing is printed if there is nothing to do. A second
+ * process in the same checkout waits for the first.
  */
 export async function prepare(say) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -152,7 +153,7 @@ async function installAndBuild(say) {
   };
   const install = installMark();
   if (stamp.install !== install) {
-    // npx gets pnpm in the version that the repository pins.
+    // npx runs the version of pnpm that the repository pins.
     await run("npx", ["--yes", packageManager, "install", "--frozen-lockfile"], {
       say,
       what: "Installing dependencies (first start or after an update)",
@@ -163,7 +164,7 @@ async function installAndBuild(say) {
   }
   const build = sourceMark();
   await transpileSources();
-  // Turbo builds for browsers what its cache does not have; turbo.json names the inputs.
+  // Turbo builds for browsers what is not in its cache; turbo.json lists the inputs.
   const args = ["--yes", packageManager, "exec", "turbo", "run", "build:web", "--output-logs=new-only"];
   await run("npx", args, { say, what: "Building the pages for browsers" });
   keep({ build });

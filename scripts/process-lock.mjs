@@ -1,5 +1,5 @@
-// A lock that is a file with the process that holds it. One that was killed holds nothing: its pid is compared together
-// with its start time, as packages/embedded does for the data folder, which cannot be used before it is built.
+// A lock file with the process that holds it. A killed process holds nothing: its pid is compared together with its
+// start time, as in packages/embedded for the data folder, which cannot be used before it is built.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -14,7 +14,10 @@ function readOrNull(file) {
   }
 }
 
-/** The start of a process: boot id and ticks (proc(5), field 22) on Linux; null elsewhere, and where it may not be read. */
+/**
+ * Returns the start of a process: boot id and ticks (proc(5), field 22) on Linux; null elsewhere, and if it may not be
+ * read.
+ */
 function readStartMark(pid) {
   if (process.platform !== "linux") return null;
   const stat = readOrNull(`/proc/${pid}/stat`);
@@ -34,7 +37,7 @@ function isAlive({ pid, startMark }) {
   return current === null || typeof startMark !== "string" || current === startMark;
 }
 
-/** The process that a lock's text names, or null when it has ended or the text was cut short by a crash. */
+/** Returns the process in a lock file's text, or null if it has exited or the text was truncated by a crash. */
 function holderIn(text) {
   try {
     const record = JSON.parse(text);
@@ -45,13 +48,13 @@ function holderIn(text) {
   }
 }
 
-/** The process that holds the lock, or null. */
+/** Returns the process that holds the lock, or null. */
 export function findHolder(file) {
   const text = readOrNull(file);
   return text === null ? null : holderIn(text);
 }
 
-/** Creates the file with its content in one step; false when there is one. */
+/** Creates the file with its content atomically; returns false if it exists. */
 function create(file, text) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text);
@@ -66,7 +69,7 @@ function create(file, text) {
   }
 }
 
-/** Removes the lock of a process that has ended. A new owner's, created in between, is put back. */
+/** Removes the lock of an exited process. If a new owner has created one in between, that one is restored. */
 function removeStale(file, stale) {
   const aside = `${file}.stale-${process.pid}`;
   try {
@@ -79,7 +82,10 @@ function removeStale(file, stale) {
   }
 }
 
-/** Waits for the lock, calls `onWait` once with the process that holds it, and resolves to the function that releases it. */
+/**
+ * Waits for the lock, calls `onWait` once with the process that holds it, and resolves to the function that releases
+ * it.
+ */
 export async function takeLock(file, onWait) {
   const mine = JSON.stringify({ pid: process.pid, startMark: readStartMark(process.pid) });
   let hasWaited = false;

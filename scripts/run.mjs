@@ -1,5 +1,5 @@
-// `node scripts/run.mjs WORKSPACE/src/PROGRAM.ts ARGUMENTS…`: prepares the checkout, removes the types of a workspace that is
-// no part of the product (bench, chaos, eval) and runs the program in this process.
+// `node scripts/run.mjs WORKSPACE/src/PROGRAM.ts ARGUMENTS…`: prepares the checkout, transpiles a workspace outside the
+// product (bench, chaos, eval) and runs the program in this process.
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT, prepare } from "./prepare.mjs";

@@ -1,13 +1,13 @@
-// `npm run --silent sbom >svc.cdx.json`: a bill of materials in CycloneDX 1.6 (https://cyclonedx.org) of every package that
-// the lockfile pins, with its hash. It needs neither an install nor the network.
+// `npm run --silent sbom >svc.cdx.json`: a bill of materials in CycloneDX 1.6 (https://cyclonedx.org) of every package
+// that the lockfile pins, with its hash. Needs neither an install nor the network.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./prepare.mjs";
 
-/** `  '@scope/name@1.2.3':` and the line with its hash, in the section `packages` of pnpm's lockfile. */
+/** Matches `  '@scope/name@1.2.3':` and the line with its hash, in the section `packages` of pnpm's lockfile. */
 const PACKAGE = /^ {2}'?((?:@[^/\s']+\/)?[^@\s']+)@([^:\s'(]+)'?:\n {4}resolution: \{integrity: (sha\d+)-([^,}\s]+)/gm;
 
-/** The components of a lockfile. */
+/** Returns the components of a lockfile. */
 export function listComponents(lockfile) {
   const section = lockfile.slice(lockfile.indexOf("\npackages:\n"), lockfile.indexOf("\nsnapshots:\n"));
   return Array.from(section.matchAll(PACKAGE), ([, name, version, algorithm, hash]) => {
@@ -23,7 +23,7 @@ export function listComponents(lockfile) {
   });
 }
 
-/** The whole document. */
+/** Returns the whole document. */
 export function makeSbom() {
   const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const lockfile = readFileSync(join(ROOT, "pnpm-lock.yaml"), "utf8");

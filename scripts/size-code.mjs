@@ -1,12 +1,12 @@
-// `npm run size -- --code`: the figures of the source: lines and files, circles of imports, functions, and how many short
-// files have a single importer. Tests, generated files and data are not counted.
+// `npm run size -- --code`: metrics of the source: lines and files, import cycles, functions, and the number of short
+// files with a single importer. Tests, generated files and data are excluded.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parse } from "@swc/core";
 import { ROOT } from "./prepare.mjs";
 
-/** A generated file says in its first line what it was generated from. */
+/** The first line of a generated file names its source. */
 const GENERATED = /\bGenerated from\b/;
 const LONG_FUNCTION_LINES = 60;
 const SHORT_FILE_LINES = 40;
@@ -20,7 +20,7 @@ const FUNCTIONS = new Set([
 
 const isSource = (path) => /\.(?:ts|tsx|mjs)$/.test(path) && !/\.test\.tsx?$|\.d\.ts$|^tests\//.test(path);
 
-/** The nodes of a syntax tree, each before those within it. */
+/** Yields the nodes of a syntax tree, each before its descendants. */
 function* nodesOf(value) {
   if (Array.isArray(value)) for (const item of value) yield* nodesOf(item);
   else if (value !== null && typeof value === "object") {
@@ -29,7 +29,7 @@ function* nodesOf(value) {
   }
 }
 
-/** What a file imports relatively, types included, as paths of the repository. */
+/** Returns the relative imports of a file, types included, as paths of the repository. */
 function importsOf(path, tree) {
   const names = [...nodesOf(tree)].flatMap((node) => {
     if (/^(?:ImportDeclaration|ExportNamedDeclaration|ExportAllDeclaration)$/.test(node.type))
@@ -41,11 +41,11 @@ function importsOf(path, tree) {
   return [...new Set(own.map((name) => join(dirname(path), name)))];
 }
 
-/** The number of lines of each function; a function includes those within it. */
+/** Returns the number of lines of each function, including nested ones. */
 function functionLines(tree, bytes, start) {
   const spans = [...nodesOf(tree)]
     .filter(({ type }) => FUNCTIONS.has(type))
-    // The body of a method has its span in `function`.
+    // A method has the span of its body in `function`.
     .map((node) => node.span ?? node.function?.span)
     .filter((span) => span !== undefined);
   return spans.map(
@@ -53,7 +53,7 @@ function functionLines(tree, bytes, start) {
   );
 }
 
-/** Groups of files that import each other (Tarjan's strongly connected components of more than one file). */
+/** Returns import cycles (Tarjan's strongly connected components of more than one file). */
 function findCircles(graph) {
   const circles = [];
   const numbers = new Map();
@@ -75,7 +75,7 @@ function findCircles(graph) {
   return circles;
 }
 
-/** Returns the figures of the source files that git knows. */
+/** Returns the metrics of the source files in git. */
 export async function measureCode() {
   const tracked = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
   const paths = tracked.filter((path) => isSource(path) && existsSync(join(ROOT, path)));
@@ -93,7 +93,7 @@ export async function measureCode() {
     const options = path.endsWith(".mjs")
       ? { syntax: "ecmascript" }
       : { syntax: "typescript", tsx: path.endsWith("x") };
-    // Positions go on from file to file within a process; a file of one line says where they are.
+    // Positions are cumulative within a process; parsing one line returns the current offset.
     const { span } = await parse(";", { syntax: "ecmascript" });
     const tree = await parse(bytes.toString("utf8"), { ...options, target: "es2023" });
     graph.set(path, importsOf(path, tree));
@@ -118,7 +118,7 @@ export async function measureCode() {
   };
 }
 
-/** Prints the figures, and the files of each circle. */
+/** Prints the metrics, and the files of each cycle. */
 export async function printCodeSize() {
   const found = await measureCode();
   console.log(`${found.lines.toLocaleString("en")} lines of source in ${found.files.toLocaleString("en")} files`);

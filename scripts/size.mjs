@@ -17,10 +17,10 @@ if (process.argv.includes("--code")) {
   await printCodeSize();
   process.exit();
 }
-// Its libraries are installed by now.
+// Its dependencies are installed by now.
 const { BUDGET, buildClient, checkBudget, sumSizes } = await import("../apps/widget/build-client.mjs");
 
-/** Other widgets: the files of their npm packages that a page loads at the least, and their bytes after `gzip -9`. */
+/** Other widgets: the files of their npm packages that a page loads at least, and their sizes after `gzip -9`. */
 const OTHERS = [
   { name: "deep-chat", spec: "deep-chat@2.4.2", files: ["dist/deepChat.bundle.js"], bytes: 111_242 },
   { name: "Typebot", spec: "@typebot.io/js@0.10.7", files: ["dist/web.js"], bytes: 197_512 },
@@ -34,7 +34,7 @@ const { values } = parseArgs({
 });
 const budget = { ...BUDGET, ...(values.budget !== undefined && { everything: Number(values.budget) }) };
 
-/** Fetches a package of the npm registry, and weighs files of it. */
+/** Downloads a package from the npm registry, and measures its files. */
 function weigh({ spec, files }) {
   const folder = mkdtempSync(join(tmpdir(), "svc-size-"));
   try {

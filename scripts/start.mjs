@@ -1,4 +1,4 @@
-// `npm start` and `npm run svc -- …`: prepares the checkout when needed, then runs the command line in this process.
+// `npm start` and `npm run svc -- …`: prepares the checkout if necessary, then runs the command line in this process.
 import { findStartProblem } from "./check-start.mjs";
 import { prepare } from "./prepare.mjs";
 
@@ -16,8 +16,8 @@ try {
   console.error(error.message);
   process.exit(1);
 }
-// npm does not pass every signal on. When it has gone (a supervisor ended it, its terminal closed), this process stops
-// cleanly too instead of going on alone.
+// npm does not forward every signal. When npm exits (ended by a supervisor or with its terminal), this process shuts
+// down too.
 if (process.env.npm_lifecycle_event !== undefined) {
   const parent = process.ppid;
   const watch = setInterval(() => {

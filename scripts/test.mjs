@@ -12,11 +12,11 @@ import { ROOT, prepare } from "./prepare.mjs";
 
 const isSoak = process.argv.includes("--soak");
 const isFast = process.argv.includes("--fast");
-/** What was asked for: files, and options of jest. */
+/** Arguments: files, and options of jest. */
 const asked = process.argv.slice(2).filter((word) => !["--soak", "--fast"].includes(word));
 /**
- * A test file loads its modules into a realm of its own, megabytes that live as long as the file: a large young generation
- * spares copying them twice, and threads of the collector only take the cores from other workers.
+ * A test file loads its modules into its own realm, megabytes that live as long as the file: a large young generation
+ * avoids copying them twice, and collector threads would only take cores from other workers.
  */
 const COLLECTOR = ["--max-semi-space-size=64", "--single-threaded-gc"];
 const JEST = [
@@ -25,14 +25,14 @@ const JEST = [
   "--no-warnings",
   join(ROOT, "node_modules", "jest", "bin", "jest.js"),
 ];
-/** Behind the tests that run at the same time. */
+/** Lower priority than the tests that run at the same time. */
 const CHECK_PRIORITY = 10;
 const startedAt = Date.now();
 const say = (line) => console.log(`[${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s] ${line}`);
 const bin = (name) => join(ROOT, "node_modules", ".bin", name);
-/** What became of each file, by backend and composition: of those that were repeated, what became of them in the end. */
+/** Results of each file, by backend and composition; of repeated files, the final ones. */
 const results = join(ROOT, ".test-results");
-/** What became of files at first, where some were repeated. */
+/** First results of repeated files. */
 const firstResults = join(results, "first-tries");
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
@@ -50,14 +50,14 @@ function run(command, args, env = {}) {
 }
 
 /**
- * Runs a check beside others and beside the first tests, none of which wait for it. What it writes is shown when it
- * has failed, in one piece.
+ * Runs a check concurrently with other checks and the first tests, which do not wait for it. Its output is printed in
+ * one piece if it fails.
  */
 function check(what, command, args) {
   return new Promise((resolve) => {
     const options = { cwd: ROOT, shell: process.platform === "win32", stdio: ["ignore", "pipe", "pipe"] };
     const child = spawn(command, args, options);
-    // They keep every core busy for minutes, and tests have time limits.
+    // Checks use every core for minutes, and tests have timeouts.
     if (child.pid !== undefined) setPriority(child.pid, CHECK_PRIORITY);
     const output = [];
     child.stdout.on("data", (part) => output.push(part));
@@ -73,7 +73,7 @@ function check(what, command, args) {
   });
 }
 
-/** All static checks, one after the other: each of them keeps every core busy. */
+/** Runs all static checks sequentially, because each uses every core. */
 async function runChecks() {
   await check("types", "npm", ["run", "--silent", "typecheck"]);
   // Rules that need types take as long as the type check.
@@ -81,7 +81,7 @@ async function runChecks() {
   await check("format", bin("oxfmt"), ["--check", "."]);
 }
 
-/** Runs jest once. Answers its results, null where it has written none, and how it ended. */
+/** Runs jest once. Returns its results, or null if it has written none, and its exit code. */
 async function jestOnce(output, args, env) {
   rmSync(output, { force: true });
   const report = ["--json", `--outputFile=${output}`, "--testLocationInResults"];
@@ -89,7 +89,7 @@ async function jestOnce(output, args, env) {
   try {
     return { code, outcome: JSON.parse(readFileSync(output, "utf8")) };
   } catch {
-    // It ended before it wrote them.
+    // It exited before it wrote them.
     return { code, outcome: null };
   }
 }
@@ -101,14 +101,14 @@ function countTests(files) {
   for (const { name, status, assertionResults: tests } of files) {
     totals.passed += having(tests, "passed");
     totals.skipped += having(tests, "pending", "todo");
-    // A file may fail without a failed test: when it cannot be loaded, or leaves something behind.
+    // A file may fail without a failed test: if it cannot be loaded, or leaks something.
     const failed = Math.max(having(tests, "failed"), status === "failed" ? 1 : 0);
     totals.failed += failed;
     if (failed > 0) failures.push(`${String(failed).padStart(4)}  ${relative(ROOT, name)}`);
   }
 }
 
-/** The results of a run with those of the files that were repeated in the place of the first ones. */
+/** Replaces the results of repeated files by the new ones. */
 function withRepeated(outcome, repeated) {
   const again = new Map((repeated?.testResults ?? []).map((file) => [file.name, file]));
   const files = outcome.testResults.map((file) => again.get(file.name) ?? file);
@@ -129,18 +129,18 @@ function withRepeated(outcome, repeated) {
   };
 }
 
-/** More failed files than this are no accident of a busy machine. */
+/** More failed files than this are not caused by a busy machine. */
 const MAX_REPEATED_FILES = 8;
-/** A run with more tests than this that pass only when they are repeated has failed. */
+/** Maximum number of tests that pass only when repeated, before the run fails. */
 const MAX_REPEATED_TESTS = 3;
-/** What failed at first: each test with its first failure, and whether it passed when its file was repeated. */
+/** Tests that failed at first: each with its first failure, and whether it passed when its file was repeated. */
 const repeats = [];
-/** How long each file took. */
+/** Duration of each file. */
 const durations = [];
-/** How many tests of each file failed in the end. */
+/** Number of tests of each file that failed finally. */
 const failures = [];
 
-/** The tests of a file that failed. A file that could not be loaded, or left something running, counts as one. */
+/** Returns the failed tests of a file. A file that could not be loaded, or leaked something, counts as one. */
 function failuresOf({ name, message, assertionResults }) {
   const tests = assertionResults.filter(hasFailed);
   const file = relative(ROOT, name);
@@ -151,13 +151,13 @@ function failuresOf({ name, message, assertionResults }) {
     failure: failureMessages.join("\n"),
   }));
 }
-/** Runs in which jest itself has failed, so that it is not known what became of every file. */
+/** Runs in which jest itself failed, so that not every file has a result. */
 const broken = [];
 
 /**
- * Runs jest with a queue backend and a composition; `only` narrows it to some folders, `but` leaves some out. Where few
- * files fail, those run once more, one after the other: what fails again is a failure; what passes is named at the end with
- * its first failure, and more than three such tests fail the run. The results that stay are those of the last try.
+ * Runs jest with a queue backend and a composition; `only` restricts it to some folders, `but` excludes some. If few
+ * files fail, they are repeated sequentially: a second failure counts; tests that pass are listed with their first
+ * failure, and more than three such tests fail the run. The final results are stored.
  */
 async function runJest({ backend, composition, postgresBinDir, only = [], but = [] }) {
   const database = postgresBinDir === undefined ? "the bundled PostgreSQL" : postgresBinDir;
@@ -203,7 +203,7 @@ async function runJest({ backend, composition, postgresBinDir, only = [], but = 
   }
 }
 
-/** CPU time of all processes of this run that have ended, user and system; null outside Linux. */
+/** Returns the CPU time of all exited processes of this run, user and system; null outside Linux. */
 function readCpuSeconds() {
   if (process.platform !== "linux") return null;
   const stat = readFileSync("/proc/self/stat", "utf8");
@@ -221,14 +221,14 @@ async function hasChromium() {
   return findChromium() !== null;
 }
 
-/** The folder of the programs of an installed PostgreSQL, undefined where there is none or another one was asked for. */
+/** Returns the program folder of an installed PostgreSQL; undefined if there is none or another one was requested. */
 async function installedPostgres() {
   if ((process.env.TEST_DATABASE_URL ?? "") !== "") return undefined;
   const { findInstalledPostgres } = await import("../packages/testing/dist/start-installed-postgres.js");
   return (await findInstalledPostgres()) ?? undefined;
 }
 
-/** What runs the product or a queue: in `npm run soak`, on both backends and in both compositions. */
+/** Tests that run the product or a queue: in `npm run soak`, on both backends and in both compositions. */
 const ON_BOTH_BACKENDS = [
   "tests/journeys",
   "tests/packages/queue",
@@ -236,8 +236,8 @@ const ON_BOTH_BACKENDS = [
   "apps/api/src/(api-channel|callbacks/callback-sweeps|openapi/make-openapi)",
 ];
 /**
- * What starts the product itself, as `npm start` does, does not start it, or looks at it in a browser: the same on every
- * backend. Only replies that come from another replica take the queues' way to the browser.
+ * Tests that start the product themselves like `npm start`, do not start it, or use a browser: the same on every
+ * backend. Only replies from another replica reach the browser through the queues.
  */
 const ON_ONE_BACKEND = [
   "tests/journeys/cli[-.]",
@@ -245,9 +245,11 @@ const ON_ONE_BACKEND = [
   "tests/journeys/(widget-browser(?!-replicas)|openapi-page)",
   "tests/journeys/(installed-postgres|pooled-postgres|redis-servers)",
 ];
-/** Starts many servers, for what few people run: Sentinels, a cluster, TLS. */
+/** Starts many servers, for uncommon setups: Sentinels, a cluster, TLS. */
 const ONLY_IN_SOAK = ["tests/journeys/redis-servers"];
-/** Units and the store, without what starts servers of its own or reads files of hundreds of megabytes. */
+/**
+ * Unit tests and those of the store, except tests that start their own servers or read files of hundreds of megabytes.
+ */
 const FAST = {
   only: ["packages/", "apps/", "tests/packages/store", "tests/[^/]+\\.test"],
   but: [
@@ -258,14 +260,14 @@ const FAST = {
     "apps/pipeline/src/ingest/work-on-ingests",
   ],
 };
-/** What a soak runs with Redis. */
+/** Tests that a soak runs with Redis. */
 const REDIS_COMPOSITIONS = [
   ["redis", "separate"],
   ["redis", "standalone"],
 ];
 /**
- * Whose subject is the backend, in `npm test` too on both of them: queues, wake-ups and counters; what accepts, announces
- * and delivers by them; an outage of the server that has them; an erasure, which reaches into them.
+ * Tests about the backend, which `npm test` runs on both: queues, wake-ups and counters; code that accepts, announces
+ * and delivers through them; an outage of their server; an erasure, which includes their data.
  */
 const QUEUED = [
   "tests/journeys/durability-(outages|pipeline)",
@@ -275,9 +277,9 @@ const QUEUED = [
   "apps/api/src/callbacks/callback-sweeps",
 ];
 /**
- * What is about several processes side by side, about those that are killed, and about what passes between them (wake-ups
- * of sync calls, callbacks, counters of rate limits): on Redis with separate processes, which is how such a product runs.
- * Where there is no Redis, it is on the Postgres backend with everything else.
+ * Tests about several processes, killed processes, and communication between processes (wake-ups of sync calls,
+ * callbacks, counters of rate limits): on Redis with separate processes, which is how such a product runs. Without
+ * Redis, they run on the Postgres backend with everything else.
  */
 const BETWEEN_PROCESSES = [
   "tests/journeys/chaos",
@@ -347,7 +349,7 @@ if (!(await hasChromium())) {
     "Install it (for example: apt-get install chromium-headless-shell), or name one in SVC_CHROMIUM, to run them too.",
   );
 }
-// Last, and short: the end of the output is all that some CI services keep.
+// Last, and short: some CI services keep only the end of the output.
 list(
   "Passed only when repeated:",
   repeats.filter(({ isGood }) => isGood).map(({ test }) => test),

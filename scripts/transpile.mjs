@@ -1,5 +1,5 @@
-// Writes `dist`, which Node.js runs, from the sources of workspaces: each file by itself and without its types, which
-// `npm run typecheck` checks. Only what has changed since the last time is written: that takes milliseconds.
+// Writes `dist`, which Node.js runs, from the sources of workspaces: each file separately and without types, which `npm
+// run typecheck` checks. Only changed files are written, which takes milliseconds.
 import { copyFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -18,9 +18,9 @@ const OPTIONS = {
   },
 };
 const SOURCE = /(?:(?<!\.test|\.d)\.ts|\.json)$/;
-/** What is written here, and the declarations that earlier builds wrote. */
+/** Files written here, and the declarations of earlier builds. */
 const OUTPUT = /\.(?:js|js\.map|json|d\.ts)$/;
-/** What browsers load (apps/widget/build-client.mjs). */
+/** Files that browsers load (apps/widget/build-client.mjs). */
 const CLIENT = /^client\b/;
 
 const outputOf = (name) => name.replace(/\.ts$/, ".js");
@@ -33,7 +33,7 @@ function listFiles(folder, pattern) {
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 }
 
-/** Writes one file so that no other process ever reads half of it. */
+/** Writes a file atomically, so that other processes never read a partial one. */
 async function writeWhole(path, text) {
   const unfinished = `${path}.${process.pid}`;
   await writeFile(unfinished, text);
@@ -62,9 +62,9 @@ async function transpileWorkspace(folder, transformFile) {
   );
 }
 
-/** Brings the `dist` of each of these folders up to date. Rejects with the position of what cannot be parsed. */
+/** Updates the `dist` of each of these folders. Rejects with the position of a syntax error. */
 export async function transpile(folders) {
-  // Loaded when it is needed: on a fresh machine it is installed by then.
+  // Loaded lazily: on a fresh machine it is installed by now.
   const { default: swc } = await import("@swc/core");
   await Promise.all(folders.map((folder) => transpileWorkspace(folder, swc.transformFile)));
 }

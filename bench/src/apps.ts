@@ -9,12 +9,12 @@ import { pause } from "./processes.ts";
 import { WITHOUT_RATE_LIMIT } from "./product.ts";
 import type { PrepareStore } from "./product.ts";
 
-/** After the start, until an app is idle: V8 gives back what it grew by at the start about half a minute later. */
+/** Delay after startup until an app counts as idle: V8 releases startup memory after about half a minute. */
 const IDLE_AFTER_MS = 60_000;
-/** How long the CPU of an idle process is counted. */
+/** Duration of the CPU measurement of an idle process. */
 const IDLE_COUNTED_MS = 60_000;
 
-/** Measures several replicas; the load generator spreads its connections over them. */
+/** Measures several replicas; the load generator distributes its connections over them. */
 export async function measureReplicas({ withProduct, measureAll, servers }: Bench) {
   for (const [api, pipeline] of [
     [1, 1],
@@ -35,7 +35,7 @@ export async function measureReplicas({ withProduct, measureAll, servers }: Benc
   }
 }
 
-/** Measures visitors who write, and read the reply on their line. */
+/** Measures visitors who write, and read the reply on their connection. */
 export async function measureWidget({ withProduct, measureAll, servers, options }: Bench) {
   const key = "wk_bench-0123456789abcdef";
   const unlimited = { socketsPerMinute: 100_000, messagesPerMinute: 10_000_000 };
@@ -73,10 +73,10 @@ export async function measureTools({ withProduct, measureAll, servers, options }
   });
 }
 
-/** Measures how long each app takes until it is ready, and what memory it has once it is idle. */
+/** Measures the startup time of each app, and its memory once it is idle. */
 export async function measureStart({ withProduct }: Bench) {
   const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
-  // The widget listens only where it is enabled.
+  // The widget listens only if it is enabled.
   const prepareStore: PrepareStore = (store) => store.channelsConfig.update("widget", {}, { enabled: true });
   await withProduct("start", { prepareStore, apps }, async ({ started, groups }) => {
     await pause(IDLE_AFTER_MS);
@@ -87,7 +87,7 @@ export async function measureStart({ withProduct }: Bench) {
   });
 }
 
-/** Waits until the product is idle, and returns the share of a core that all its processes use then. */
+/** Waits until the product is idle, and returns the share of a core that all its processes then use. */
 async function measureIdle(groups: { all: number; postgres: number }): Promise<number> {
   await pause(IDLE_AFTER_MS);
   const before = cpuOf(groups);

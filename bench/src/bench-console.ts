@@ -29,7 +29,7 @@ const { values } = parseArgs({
   },
 });
 const ROW_PX = 78;
-/** Longer than this a frame is seen to stand still. */
+/** Longer frames are visible as a pause. */
 const LONG_FRAME_MS = 50;
 const SCROLLER = 'section[aria-label="Tickets"] .overflow-y-auto';
 const COMPOSER = "textarea";
@@ -39,7 +39,7 @@ const share = (numbers: readonly number[], part: number) =>
 const times = (numbers: readonly number[]) =>
   `p50 ${share(numbers, 0.5).toFixed(0)} ms, p95 ${share(numbers, 0.95).toFixed(0)} ms`;
 
-/** In the page: from a press on a row until its conversation is painted, in milliseconds. */
+/** In the page: returns the time from a press on a row until its conversation is painted, in milliseconds. */
 const OPEN = `async (row) => {
   const link = document.querySelectorAll('section[aria-label="Tickets"] li a')[row];
   const subject = link.querySelector("span[dir=auto].text-sm").textContent;
@@ -51,7 +51,7 @@ const OPEN = `async (row) => {
     if (performance.now() - startedAt > 5_000) throw new Error("the ticket does not open: " + subject);
     await new Promise((resolve) => { requestAnimationFrame(resolve); });
   }
-  // Painted: the first task after the frame in which it is there.
+  // Painted: the first task after its frame.
   await new Promise((resolve) => {
     requestAnimationFrame(() => {
       const { port1, port2 } = new MessageChannel();
@@ -62,7 +62,7 @@ const OPEN = `async (row) => {
   return performance.now() - startedAt;
 }`;
 
-/** In the page: scrolls the list until so many rows have gone by, a screen's third each frame; answers long frames. */
+/** In the page: scrolls the list by this many rows, a third of a screen per frame; returns long frames. */
 const SCROLL = `async ({ selector, rows, rowPx, longMs }) => {
   const list = document.querySelector(selector);
   const step = Math.round(list.clientHeight / 3);
@@ -171,8 +171,8 @@ try {
     `the inbox, first visit           ${(performance.now() - firstAt).toFixed(0)} ms until its tickets are there`,
   );
 
-  // Each ticket is one that was not open before, nor its neighbour. Rows have been in sight for 150 ms, so that some are
-  // fetched ahead and others are not yet; with --save-data nothing is that the pointer has not been over.
+  // Each ticket and its neighbour were not open before. Rows have been visible for 150 ms, so that some are prefetched
+  // and others are not yet; with --save-data only hovered ones are.
   const opened: Record<"pointer first" | "at once", number[]> = { "pointer first": [], "at once": [] };
   if (values.profile !== undefined) {
     await session.send("Profiler.enable");
@@ -186,7 +186,7 @@ try {
     if (number % 4 === 0) await list.evaluate((element, by) => element.scrollBy(0, by), ROW_PX * 7);
     await page.waitForTimeout(150);
     if (isPointed) {
-      // A hand takes about so long from pointing at something to pressing it.
+      // Typical delay between pointing at something and pressing it.
       await page.locator('section[aria-label="Tickets"] li a').nth(row).dispatchEvent("pointerover");
       await page.waitForTimeout(100);
     }

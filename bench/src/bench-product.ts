@@ -10,7 +10,7 @@ import type { Groups } from "./processes.ts";
 import { queuePrefixOf, startProduct } from "./product.ts";
 import type { PrepareStore, Product, Replicas } from "./product.ts";
 
-/** What is measured, and how. */
+/** Options of a measurement. */
 export interface BenchOptions {
   seconds: number;
   runs: number;
@@ -47,7 +47,7 @@ export const MESSAGES_PATH = "/api/v1/messages";
 export const headersOf = (key: string) => ({ "content-type": "application/json", authorization: `Bearer ${key}` });
 export const POST = { path: MESSAGES_PATH, headers: headersOf(KEY), body: JSON.stringify(MESSAGE) };
 
-/** Returns a message that nobody waits for, over 64 connections. */
+/** Returns an async message, for 64 connections. */
 export const asyncPost = (fields: { chatId?: string } = {}): Omit<LoadRequest, "url"> => ({
   ...POST,
   connections: 64,
@@ -72,7 +72,7 @@ export async function startBench(options: BenchOptions) {
     redisPort: redis.port,
     createDatabase,
     measureAll: (subjects: readonly Subject[]) => measure(subjects, options),
-    /** Starts a product on a database of its own; `work` gets it. */
+    /** Starts a product on its own database and passes it to `work`. */
     withProduct: async <Result>(
       name: string,
       { prepareStore, apps = { api: 1, pipeline: 1 }, databaseUrl }: ProductOfBench,
@@ -101,6 +101,6 @@ export async function startBench(options: BenchOptions) {
   };
 }
 
-/** Adds an agent that always answers the same. */
+/** Adds an agent with a fixed reply. */
 export const answerFixed: PrepareStore = (store, project) =>
   store.agents.insert(project.id, { name: "fixed", fixedReply: FIXED, reviewPolicy: "auto" });

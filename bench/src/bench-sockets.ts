@@ -15,14 +15,14 @@ const { values } = parseArgs({
 });
 const count = Number(values.sockets);
 const seconds = Number(values.seconds);
-/** Lines that are being opened at once. */
+/** Number of connections opened concurrently. */
 const AT_ONCE = 50;
 
-/** Says hello on a plain line. */
+/** Sends hello on a plain WebSocket. */
 const helloOfPlain = (socket: WebSocket) => {
   socket.send(JSON.stringify({ type: "hello", data: { visitorId: randomUUID(), sinceSeq: 0 } }));
 };
-/** Says hello as socket.io's client does, on engine.io's WebSocket. */
+/** Sends hello like socket.io's client, on engine.io's WebSocket. */
 const helloOfSocketIo = (socket: WebSocket) => {
   socket.send(`40${JSON.stringify({ visitorId: randomUUID(), sinceSeq: 0 })}`);
 };
@@ -36,7 +36,7 @@ const KINDS: Record<string, Kind> = {
   "socket.io": { query: "&EIO=4&transport=websocket", hello: helloOfSocketIo },
 };
 
-/** Opens a line; resolves once it is told `ready`. Pings of socket.io are answered. */
+/** Opens a connection; resolves on `ready`. Responds to socket.io's pings. */
 function openLine(url: string, { query, hello }: Kind): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
     const address = `${url.replace("http", "ws")}/api/widget/ws?apiKey=${WIDGET_KEY}${query}`;
@@ -73,7 +73,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
     await pause(5_000);
     const before = memoryOf(product.pid) ?? 0;
     const sockets = await openLines(product.widgetUrl, kind);
-    // A chat is looked at each second for a minute after its hello, then each five.
+    // A chat is polled every second for a minute after its hello, then every five seconds.
     await pause(65_000);
     const cpuBefore = cpuOf({ product: product.pid }).product;
     await pause(seconds * 1_000);

@@ -38,7 +38,7 @@ const OBSERVE = `window.tasks = [];
   new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) window.tasks.push(duration); })
     .observe({ type: "longtask", buffered: true });`;
 
-/** Loads a page once in a browser that knows nothing yet; `use` goes on with it. Returns what it has cost. */
+/** Loads a page once in a new browser; `use` continues with it. Returns its cost. */
 async function measure(browser: Browser, url: string, use: (page: Page) => Promise<void>) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -51,7 +51,7 @@ async function measure(browser: Browser, url: string, use: (page: Page) => Promi
   await page.addInitScript(OBSERVE);
   await page.goto(url);
   await use(page);
-  // Tasks are told of after they have ended: a second in which nothing happens lets the last ones come.
+  // Tasks are reported after they have ended: an idle second collects the last ones.
   await page.waitForTimeout(1_000);
   const tasks = await page.evaluate<number[]>("window.tasks");
   const { metrics } = await session.send("Performance.getMetrics");

@@ -34,7 +34,7 @@ import { measureLists } from "./lists.ts";
 import { measureSearch } from "./search.ts";
 import { measureFairness, measureTenants } from "./tenants.ts";
 
-/** What is measured one after the other, after what is compared. */
+/** Further measurements, made one after the other after the comparisons. */
 const OTHERS: Record<string, (bench: Bench) => Promise<unknown>> = {
   replicas: measureReplicas,
   widget: measureWidget,
@@ -52,9 +52,9 @@ const OTHERS: Record<string, (bench: Bench) => Promise<unknown>> = {
   tenants: measureTenants,
   growth: measureGrowth,
 };
-/** Take minutes and gigabytes, and are measured only if they are named. */
+/** Take minutes and gigabytes, so they run only if named. */
 const ONLY_BY_NAME = ["tenants", "growth"];
-/** Before figures with goals: both programs have compiled by then what they run. */
+/** Warm-up before figures with goals, so that both programs have compiled their hot code. */
 const GOALS_WARM_UP_SECONDS = 20;
 /** The comparison program at its best, whose ratios have goals. */
 const FAST: Variant = { name: "fast", settings: { DB: "batch", REPLY: "stream", CONCURRENCY: "100" } };
@@ -81,7 +81,7 @@ const { values } = parseArgs({
 });
 if (values.floor !== undefined && !existsSync(join(values.floor, "api.mjs")))
   throw new Error(`--floor is "${values.floor}"; it is a folder with api.mjs, worker.mjs and schema.sql`);
-/** Without `--only`, a comparison program is there for the figures that have goals. */
+/** Without `--only`, a comparison program is used only for the figures with goals. */
 const hasGoals = values.floor !== undefined && values.only === undefined;
 const numbersOf = (text: string) => text.split(",").map(Number);
 const options = {
@@ -115,7 +115,7 @@ const variants: Variant[] = [
 const byDefault = hasGoals ? [] : FIGURES.filter((name) => !ONLY_BY_NAME.includes(name));
 const wanted = values.only?.split(",") ?? byDefault;
 const bench = await startBench(options);
-// Interrupted, it ends its servers; its other children end with it.
+// On an interrupt, stops its servers; its other children end with it.
 for (const signal of ["SIGINT", "SIGTERM"])
   process.once(signal, () => void bench.close().finally(() => process.exit(1)));
 try {

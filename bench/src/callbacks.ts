@@ -7,13 +7,13 @@ import { countCpu, makeRounds, medianRun, printFigure, rateText, timesText } fro
 import { pause, start, stop, untilIdle, untilQuiet } from "./processes.ts";
 import type { Groups } from "./processes.ts";
 
-/** Between two messages of the idle measurement, so that each finds everything asleep. */
+/** Pause between two messages of the idle measurement, so that everything is idle again. */
 const PAUSE_MS = 25;
-/** A callback that does not come for so long is missing. */
+/** A callback that takes longer is missing. */
 const PATIENCE_MS = 15_000;
 const POLL_MS = 100;
 
-/** What the receiver has got so far; `lastAt` is when the last callback came. */
+/** Callbacks of the receiver so far; `lastAt` is the time of the last one. */
 interface Count {
   received: number;
   repeated: number;
@@ -40,7 +40,7 @@ async function startReceiver() {
   return { child, url, count };
 }
 
-/** Waits until `expected` callbacks have come, or none comes any more. */
+/** Waits until `expected` callbacks have arrived, or no more arrive. */
 async function untilReceived(receiver: Receiver, expected: number) {
   let latest = await receiver.count();
   let progressAt = performance.now();
@@ -53,7 +53,7 @@ async function untilReceived(receiver: Receiver, expected: number) {
   return latest;
 }
 
-/** Posts for some seconds and waits for the last callback: the rate is over all of that time. */
+/** Posts for some seconds and waits for the last callback: the rate covers the whole time. */
 async function runBurst({ receiver, groups, request }: CallbackSubject, seconds: number) {
   await untilQuiet();
   const begun = await receiver.count();
@@ -69,8 +69,8 @@ async function runBurst({ receiver, groups, request }: CallbackSubject, seconds:
 }
 
 /**
- * Keeps some messages in flight for some seconds: each is followed by the next one `pauseMs` after its callback. The
- * times are from the moment in which a message is sent until the receiver has its callback.
+ * Keeps some messages in flight for some seconds: each is followed by the next one `pauseMs` after its callback. Times
+ * are from sending a message until the receiver has its callback.
  */
 async function runInFlight(
   { receiver, groups, request }: CallbackSubject,
@@ -106,8 +106,9 @@ async function runInFlight(
 }
 
 /**
- * Measures callbacks to a local receiver, each message in its own chat, each with one callback: with so many in flight, in a
- * burst over `connections`, and one at a time with pauses. Returns how many a second there were with so many in flight.
+ * Measures callbacks to a local receiver, each message in its own chat with one callback: with a fixed number in
+ * flight, in a burst over `connections`, and one at a time with pauses. Returns the rate of the first, in callbacks per
+ * second.
  */
 export async function measureCallbacks({
   request,
@@ -122,12 +123,12 @@ export async function measureCallbacks({
   connections: number;
   runs: number;
   seconds: number;
-  /** True to measure only those with so many in flight. */
+  /** True to measure only those with this many in flight. */
   isShort?: boolean;
 }) {
   const receiver = await startReceiver();
   try {
-    // A backlog may take longer than the default of 30 s; a timeout would be a second callback.
+    // A backlog may take longer than the default of 30 s; a timeout would add a second callback.
     const fields = { webhookUrl: `${receiver.url}/hook`, timeoutMs: 120_000 };
     const body = JSON.stringify({ ...(JSON.parse(request.body) as object), ...fields });
     const subject = { receiver, groups, request: { ...request, connections, expect: 202, body } };

@@ -5,6 +5,6 @@ import { chromium } from "playwright-core";
 export function launchChromium() {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error("There is no Chromium in the PATH; install it or set SVC_CHROMIUM.");
-  // Its sandbox refuses to run for root, which is who containers are.
+  // Its sandbox refuses to run as root, the user of containers.
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
 }

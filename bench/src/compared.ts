@@ -10,10 +10,10 @@ import type { Load, LoadRequest } from "./load.ts";
 import { loadOf } from "./measure.ts";
 import type { Groups } from "./processes.ts";
 
-/** A key that is counted like any other, with a limit that it does not reach. */
+/** A key with an ordinary rate limit that is not reached. */
 const COUNTED_KEY = "bench-counted-key-0123456789abcdef";
 const COUNTED_LIMIT = 1_000_000;
-/** Each connection reads a chat of its own, as callers do. */
+/** Each connection reads its own chat, as callers do. */
 const EMPTY_DRAIN = {
   path: (number: number) => `${MESSAGES_PATH}/nothing-here-${number}?wait=0`,
   method: "GET",
@@ -43,7 +43,7 @@ export interface Floor {
 
 type Run = (url: string, seconds: number) => Promise<Load>;
 
-/** Measures the product, in turns with the floors where there are any; returns how it compares with each. */
+/** Measures the product in turns with the floors, if any; returns how it compares with each. */
 export function compare(name: string, { bench, product, floors }: Programs, run: Run) {
   const subjectOf = (program: Program) => ({
     name: `${program.name}, ${name}`,
@@ -54,13 +54,13 @@ export function compare(name: string, { bench, product, floors }: Programs, run:
   return bench.measureAll([...relativeTo, { ...subjectOf(product), relativeTo }]);
 }
 
-/** Returns what sends a request again and again. */
+/** Returns a function that repeats a request. */
 export const runOf =
   (request: () => LoadRequest): Run =>
   (url, seconds) =>
     load({ ...request(), url }, seconds);
 
-/** What counting for the rate limit costs: the same on the product with a key that is not counted and one that is. */
+/** Measures the cost of the rate limit: the same request with an unlimited key and a limited one. */
 async function compareCounting(name: string, { bench, product }: Programs, request: LoadRequest) {
   const subjectOf = (label: string, key: string) =>
     loadOf(
@@ -82,7 +82,7 @@ async function addCountedKey({ url }: Program) {
   if (response.status !== 201) throw new Error(`the counted key was not made: ${await response.text()}`);
 }
 
-/** Measures so many messages that are sent and collected. */
+/** Measures this many messages that are sent and collected. */
 export function compareEndToEnd(programs: Programs, count: number) {
   const { path, headers } = POST;
   return compare(`${count} async messages, all collected`, programs, (url) =>
@@ -106,7 +106,7 @@ const COMPARED: Record<string, (programs: Programs) => Promise<void>> = {
         programs,
         runOf(() => ({ ...asyncPost(), connections })),
       );
-    // One conversation is worked on in its order, so that all messages in one chat is the slowest case there is.
+    // A conversation is processed in order, so all messages in one chat is the slowest case.
     const inOneChat = runOf(() => asyncPost({ chatId: `one-${Date.now()}` }));
     await compare("async POST in one chat, 64 connections", programs, inOneChat);
   },

@@ -6,14 +6,14 @@ import type { Load } from "./load.ts";
 
 const frameOf = (type: string, data: unknown) => JSON.stringify({ v: 1, type, id: randomUUID(), data });
 
-/** The line of one visitor. */
+/** The connection of a visitor. */
 interface Visitor {
-  /** Sends a text; resolves to true once its reply is there, to false when it was refused or the line has ended. */
+  /** Sends a text; resolves to true when its reply arrives, to false if it is rejected or the connection ends. */
   ask(text: string): Promise<boolean>;
   close(): void;
 }
 
-/** Opens the line of one visitor. Rejects when there is no line. */
+/** Opens the connection of a visitor. Rejects if that fails. */
 function openVisitor(url: string, key: string): Promise<Visitor> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(`${url.replace("http", "ws")}/api/widget/ws?apiKey=${key}`, {
@@ -47,7 +47,7 @@ function openVisitor(url: string, key: string): Promise<Visitor> {
   });
 }
 
-/** A line takes no more frames than this at once: a visitor who has written so much goes on as another one. */
+/** Limit of messages per connection: a visitor who has sent this many is replaced by another one. */
 const MESSAGES_A_LINE = 80;
 
 interface Conversations {
@@ -57,7 +57,7 @@ interface Conversations {
   visitors: number;
 }
 
-/** So many visitors write for some seconds, each the next message once the reply to the last one is there. */
+/** Runs this many visitors for some seconds, each sending the next message after the reply to the last one. */
 export async function runConversations({ urls, key, text, visitors }: Conversations, seconds: number): Promise<Load> {
   const open = (number: number) => openVisitor(urls[number % urls.length] ?? "", key);
   const all = await Promise.all(Array.from({ length: visitors }, (_, number) => open(number)));

@@ -64,7 +64,7 @@ export async function startCountingProxy(databaseUrl: string) {
     const readServer = readMessages(
       (type, body) => {
         if (type !== "Z") return;
-        // Idle again: a transaction has ended. The first time it is the connection that has begun.
+        // Idle again: a transaction has ended. The first time, the connection has started.
         if (isReady && body[0] === "I".charCodeAt(0)) transactions += 1;
         isReady = true;
       },

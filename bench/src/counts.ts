@@ -25,9 +25,9 @@ interface Reading {
 type Found = ReturnType<typeof differenceOf>;
 
 const IDLE_SECONDS = 30;
-/** What happens after a response, such as the record of its delivery. */
+/** Time for work after a response, such as recording its delivery. */
 const AFTER_MS = 1_000;
-/** Rarer statements belong to the background, or to caches that are read once a second. */
+/** Rarer statements belong to the background, or to caches refreshed once per second. */
 const LEAST_SHOWN = 0.05;
 const NAME_CHARS = 70;
 
@@ -82,7 +82,7 @@ function differenceOf(before: Reading, after: Reading) {
 
 const sum = (counts: Counts) => Object.values(counts).reduce((total, count) => total + count, 0);
 
-/** BEGIN and COMMIT are round trips, and no statements. */
+/** BEGIN and COMMIT are round trips, but not statements. */
 const BRACKETS = /^(?:BEGIN|COMMIT|ROLLBACK)/;
 const withoutBrackets = (counts: Counts): Counts =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !BRACKETS.test(name)));
@@ -95,7 +95,7 @@ function printList(title: string, counts: Counts, divisor: number, least: number
     printFigure(`  ${title}: ${name.replace(/\s+/g, " ").slice(0, NAME_CHARS)}`, (count / divisor).toFixed(2));
 }
 
-/** Prints what each of `times` pieces of work cost, without what the processes do when idle. */
+/** Prints the cost of each of `times` operations, without the idle activity of the processes. */
 function printCosts(name: string, found: Found, times: number, idle: Found) {
   const own = (count: number, idleCount: number) =>
     Math.max(0, count - (idleCount / idle.seconds) * found.seconds) / times;
@@ -133,7 +133,7 @@ function printIdle(name: string, found: Found) {
   return statements + commands;
 }
 
-/** A message is sent one after the other in so many known chats. */
+/** Known chats, to which messages are sent one after the other. */
 const CHATS = Array.from({ length: 50 }, (_, index) => `counted-${index}`);
 
 /** How a message is sent: `bodyOf` makes its body. */
@@ -198,7 +198,7 @@ export async function measureCounts(bench: Bench) {
   const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
   const proxy: CountingProxy = await startCountingProxy(await bench.createDatabase("counts"));
   const redis = await watchRedis(bench.redisPort, queuePrefixOf("counts"));
-  // The words of a chat's question have been asked before when it is counted: their stems are known then.
+  // Each chat's question was asked before it is counted, so that the stems of its words are cached.
   const questions = new Map<string, string>();
   const textOf = (chatId: string) => {
     const text = questions.get(chatId) ?? corpus.question();

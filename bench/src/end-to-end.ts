@@ -21,13 +21,13 @@ interface Chat {
 
 const CHATS = 64;
 const DRAINERS = 16;
-/** A reply that does not come for so long is missing. */
+/** A reply that takes longer is missing. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Posts `count` messages over 64 chats by 64 connections, and collects the replies of all chats by 16 others meanwhile:
- * messages a second from the first byte until the last reply is there. `p50` and `p99` are how long a POST takes. What is
- * missing or too much is in `bad`.
+ * Posts `count` messages to 64 chats over 64 connections, and collects the replies of all chats over 16 others
+ * meanwhile: messages per second from the first byte until the last reply. `p50` and `p99` are the times of a POST.
+ * Missing and extra replies are in `bad`.
  */
 export async function runEndToEnd({ url, path, headers, message, count }: EndToEnd): Promise<Load> {
   const open = (number: number) => Array.from({ length: number }, () => new Connection(url));

@@ -8,7 +8,7 @@ import { start, stop } from "./processes.ts";
 /** A comparison program in one variant. */
 export interface Variant {
   name: string;
-  /** Its environment: none is the program as it is by default. */
+  /** Its environment: empty for the program's defaults. */
   settings: Record<string, string>;
 }
 

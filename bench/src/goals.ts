@@ -17,7 +17,7 @@ const COLLECTED = 5_000;
 
 const ratio = (value: number | undefined) => (value ?? NaN).toFixed(2);
 
-/** The rows that compare the product with the floor. */
+/** Returns the rows that compare the product with the floor. */
 async function compareWithFloor(programs: Programs): Promise<Row[]> {
   const syncOver = (connections: number) =>
     compare(
@@ -48,7 +48,7 @@ async function compareWithFloor(programs: Programs): Promise<Row[]> {
   ];
 }
 
-/** The rows in which two compositions of the product are measured in turns, and that of the callbacks. */
+/** Returns the rows that measure two compositions of the product in turns, and that of the callbacks. */
 async function compareCompositions({ bench, product }: Programs) {
   const { servers, options, measureAll, withProduct } = bench;
   const single = loadOf(

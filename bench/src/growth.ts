@@ -11,12 +11,12 @@ import { benchLog as log } from "./product.ts";
 /** Messages are spread evenly over this time. */
 const MONTHS = 24;
 const MESSAGES_OF_TICKET = 4;
-/** Conversations that are asked for: the last ones, so that as many pages are in memory at every size. */
+/** Conversations that are requested: the last ones, so that the same number of pages is in memory at every size. */
 const ACTIVE_TICKETS = 2_000;
 /** Conversations in which a message is due. */
 const WAITING = 200;
 const CALLS = 150;
-/** A time that differs by less than this is the noise of the machine. */
+/** Smaller differences are noise of the machine. */
 const RESOLUTION_MS = 0.1;
 const TABLES = [
   "tickets",
@@ -31,7 +31,7 @@ const TABLES = [
   "audit_events",
 ];
 
-/** A UUIDv7 of a time; the rest follows from a number. */
+/** Returns a UUIDv7 of a time; the rest is derived from a number. */
 const uuidAt = (time: string, salt: string) =>
   `(lpad(to_hex((extract(epoch FROM ${time}) * 1000)::bigint), 12, '0') || '7' || overlay(left(md5(${salt}), 19) PLACING '8' FROM 4 FOR 1))::uuid`;
 
@@ -90,13 +90,13 @@ const INSERTS = [
    ${SERIES} WHERE n % 10 = 0`,
 ];
 
-/** The time so many months ago. */
+/** Returns the time this many months ago. */
 const monthsAgo = (months: number) => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1, 12));
 };
 
-/** Makes partitions as they are made while the months pass; a row in each keeps it from being dropped. */
+/** Creates partitions as in production over the months; a row in each prevents it from being dropped. */
 async function passMonths(client: pg.Client, store: Store) {
   for (let ago = MONTHS + 2; ago >= 0; ago--) {
     await store.partitions.keep(monthsAgo(ago));
@@ -113,7 +113,9 @@ async function passMonths(client: pg.Client, store: Store) {
   }
 }
 
-/** Fills the tables without their indexes, which are made at the end: for ten million rows that takes a third of the time. */
+/**
+ * Fills the tables without indexes, which are created at the end: for ten million rows that takes a third of the time.
+ */
 async function fill(client: pg.Client, project: ProjectId, rows: number) {
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `SELECT i.indexrelid::regclass::text AS name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') AS definition
@@ -130,7 +132,7 @@ async function fill(client: pg.Client, project: ProjectId, rows: number) {
   for (const table of TABLES) await client.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
   for (const { definition } of indexes) await client.query(definition);
   await client.query("SELECT setval(pg_get_serial_sequence('ticket_events', 'id'), max(id)) FROM ticket_events");
-  // As after a while: everything is followed and vacuumed.
+  // As after a while: all events are processed, and tables are vacuumed.
   await client.query(
     "UPDATE ticket_index SET settled_id = m.id, reached_id = m.id FROM (SELECT max(id) AS id FROM ticket_events) m",
   );
@@ -240,7 +242,7 @@ function callsOf(store: Store, project: ProjectId, recent: readonly Recent[]): R
   return { ...messageCalls(subjects), ...listCalls(subjects) };
 }
 
-/** The time that one of ten calls is below: what else the machine does can only make it longer. */
+/** Returns the tenth percentile of a call's times: other load of the machine can only increase them. */
 async function timeOf(call: Call): Promise<number> {
   for (let warmUp = 0; warmUp < 10; warmUp++) await call();
   const times: number[] = [];
@@ -252,7 +254,7 @@ async function timeOf(call: Call): Promise<number> {
   return percentile(Float64Array.from(times).sort(), 0.1);
 }
 
-/** Fills a database with so many messages; returns the time of each call, in milliseconds. */
+/** Fills a database with this many messages; returns the time of each call, in milliseconds. */
 async function timesAt(bench: Bench, rows: number): Promise<Record<string, number>> {
   const url = await bench.createDatabase(`growth_${rows}`);
   await migrateStore(url, log);

@@ -31,7 +31,7 @@ const pickOf =
     return weighted[0]?.[0];
   };
 
-/** A made-up text; its words are as common and as rare as those of real text (Zipf's law). */
+/** Returns generated text with realistic word frequencies (Zipf's law). */
 function textOf(random: () => number) {
   const count = WORDS.least + Math.floor(random() * (WORDS.most - WORDS.least));
   return Array.from({ length: count }, () => wordOfRank(Math.floor(WORDS.vocabulary ** random()) - 1)).join(" ");
@@ -141,7 +141,7 @@ export async function seedTickets(client: pg.Client, project: string, ticketCoun
   }
 }
 
-/** Waits until the pipeline has followed everything; returns how long that took, in seconds. */
+/** Waits until the pipeline has processed all events; returns how long that took, in seconds. */
 export async function untilFollowed(client: pg.Client) {
   const startedAt = performance.now();
   for (;;) {
@@ -208,7 +208,7 @@ function listsOf({ random, agents, cursors }: ListsOptions): Record<string, () =
   };
 }
 
-/** The run with the lowest p99: what other processes do on this machine can only make it slower. */
+/** Returns the run with the lowest p99, because other processes of this machine can only make it slower. */
 export async function quietestRun(request: LoadRequest, { runs, seconds }: BenchOptions): Promise<Load> {
   const all: Load[] = [];
   for (let run = 0; run < runs; run += 1) all.push(await load(request, seconds));
@@ -283,7 +283,7 @@ export async function measureLists({ urlsOf, databaseUrl }: Product, key: string
     await seedTickets(client, project, options.tickets);
     const took = await untilFollowed(client);
     printFigure(`${options.tickets} tickets followed and indexed`, `${took.toFixed(0)} s`);
-    // What the database does by itself within a minute.
+    // PostgreSQL does this by itself within a minute.
     await client.query("VACUUM ANALYZE");
     const headers = { authorization: `Bearer ${key}` };
     const agents = await agentsOf(client, project);

@@ -1,7 +1,7 @@
 // A load generator that costs little CPU: raw keep-alive connections, one request at a time on each.
 import net from "node:net";
 
-/** The body that begins at `start` and the place after it; null when it is not there as a whole. */
+/** Returns the body that begins at `start` and the offset after it; null if it is incomplete. */
 function readBody(buffer: Buffer, head: string, start: number): { body: string; end: number } | null {
   if (!/transfer-encoding: chunked/i.test(head)) {
     const end = start + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
@@ -60,7 +60,7 @@ export class Connection {
     }
   }
 
-  // oxlint-disable-next-line max-params -- Called for each request of a load: an object more would cost time.
+  // oxlint-disable-next-line max-params -- Called for each request of a load: an additional object would cost time.
   send(method: string, path: string, headers: Record<string, string>, body = ""): Promise<Response> {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const length = body === "" ? "" : `content-length: ${Buffer.byteLength(body)}\r\n`;
@@ -70,7 +70,7 @@ export class Connection {
     });
   }
 
-  /** True once the server has closed it, such as one that was idle for too long. */
+  /** True once the server has closed it, for example because it was idle for too long. */
   get isClosed() {
     return this.#socket.destroyed || this.#socket.readableEnded;
   }
@@ -98,7 +98,7 @@ export interface LoadRequest {
   expect?: number;
 }
 
-/** What a load comes to: times in milliseconds, and how often something happened that should not have. */
+/** Result of a load: times in milliseconds, and the number of unexpected events. */
 export interface Load {
   requests: number;
   perSecond: number;
@@ -107,7 +107,7 @@ export interface Load {
   bad: Record<string, number>;
 }
 
-/** Summarizes the times of requests that took so many milliseconds in all. */
+/** Summarizes the times of requests that took this many milliseconds in total. */
 export function summarize(times: readonly number[], tookMs: number, bad: Record<string, number>): Load {
   const sorted = Float64Array.from(times).sort();
   return {
@@ -119,7 +119,7 @@ export function summarize(times: readonly number[], tookMs: number, bad: Record<
   };
 }
 
-/** Sends requests for some seconds, on each connection the next one once the last is answered. */
+/** Sends requests for some seconds, on each connection one after the other. */
 export async function load(request: LoadRequest, seconds: number): Promise<Load> {
   const { url = "", urls = [url], path, method = "POST", headers, body, connections, expect = 200 } = request;
   const all = Array.from({ length: connections }, (_, number) => new Connection(urls[number % urls.length] ?? url));

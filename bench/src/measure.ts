@@ -44,11 +44,11 @@ const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[
 export const rateText = ({ perSecond, min, max }: { perSecond: number; min: number; max: number }) =>
   `${perSecond.toFixed(0).padStart(6)}/s [${min.toFixed(0)}-${max.toFixed(0)}]`;
 
-/** What a caller waits for, half of the time and in all but one of a hundred cases. */
+/** Formats median and 99th percentile. */
 export const timesText = ({ p50, p99 }: { p50: number; p99: number }) =>
   `p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`;
 
-/** Prints a figure, with what `countCpu` found; `bad` holds what should not have happened. */
+/** Prints a figure with the result of `countCpu`; `bad` has unexpected events. */
 export function printFigure(
   name: string,
   text: string,
@@ -71,9 +71,9 @@ export function medianRun<Run extends { perSecond: number; bad: Record<string, n
 }
 
 /**
- * Counts the CPU of a run: begin it, and end it with the number of its requests. `cpu` is for each request (`load` is
- * the load generator), `others` the share of the machine that processes used which have nothing to do with it (0 where
- * that cannot be told).
+ * Counts the CPU of a run: call it at the start, and the returned function at the end with the number of requests.
+ * `cpu` is per request (`load` is the load generator), `others` the share of the machine that unrelated processes used
+ * (0 if unknown).
  */
 export function countCpu(groups: Groups): (requests: number) => Cpu {
   const read = () => {
@@ -105,7 +105,7 @@ async function runOnce({ groups, run }: Subject, seconds: number): Promise<Load 
 const DISTURBED = 0.1;
 
 /**
- * Makes rounds until enough of them were undisturbed, at most twice as many as are wanted, and returns the least
+ * Makes rounds until enough of them were undisturbed, at most twice as many as requested, and returns the least
  * disturbed ones. A round is a list of runs.
  */
 export async function makeRounds<Run extends { others: number }>(
@@ -120,9 +120,9 @@ export async function makeRounds<Run extends { others: number }>(
 }
 
 /**
- * Measures subjects: after a warm-up, in each round one run of each, so that a neighbor's noise meets all of them alike.
- * Prints the run with the median rate, and how a subject compares with others: the median of the rounds' ratios, so that a
- * slow minute of the machine falls out. Returns these comparisons in their order.
+ * Measures subjects: after a warm-up, one run of each per round, so that other load of the machine affects all of them
+ * alike. Prints the run with the median rate, and the comparisons: the median of the rounds' ratios, which is robust
+ * against a slow minute. Returns the comparisons in order.
  */
 export async function measure(
   subjects: readonly Subject[],

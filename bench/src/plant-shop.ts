@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** The administrator. */
 const EMAIL = "ann@kestrel.example";
 
-/** Who has written what, how long ago in hours, on which channel, and what became of it. */
+/** A conversation: author, age in hours, channel, and outcome. */
 interface Conversation {
   name: string;
   text: string;
@@ -39,7 +39,7 @@ interface Item {
   draft?: { text?: string };
 }
 
-/** What was asked in the weeks before, again and again, by whom. */
+/** Frequent questions of the previous weeks, and their authors. */
 const VISITORS = ["Alva", "Bruno", "Clara", "Dario", "Elin", "Farid", "Gina", "Hugo"];
 const OLDEST_DAY = 29;
 const EARLIER: Conversation[] = Array.from({ length: OLDEST_DAY - 4 }, (_, index) => OLDEST_DAY - index).flatMap(
@@ -95,7 +95,7 @@ async function submitTask(product: EmbeddedProduct, task: (typeof SHOP.tasks)[nu
   if (!answer.ok || !text.includes("ticketId")) throw new Error(`svc_submit_issue: ${answer.status} ${text}`);
 }
 
-/** Dates back what happened to a ticket by so many hours. */
+/** Moves the events of a ticket back in time by this many hours. */
 async function moveBack({ databaseUrl }: EmbeddedProduct, ticketId: string, hours: number) {
   const columns = {
     tickets: { key: "id", times: ["created_at", "updated_at", "first_reply_at", "resolved_at"] },
@@ -228,7 +228,7 @@ async function addConversation(
   return ticketId;
 }
 
-/** Lists follow what happens in the background; what was dated back is put right in them here. */
+/** Lists are updated by background work; this corrects the backdated entries. */
 async function followLists({ databaseUrl }: EmbeddedProduct) {
   await until("the lists to follow", async () => {
     const [row] = await queryDatabase<{ is_done: boolean }>(

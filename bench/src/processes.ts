@@ -26,7 +26,7 @@ export function start(args: string[], options: { env?: Record<string, string>; c
   return Object.assign(child, { pid: child.pid ?? 0 });
 }
 
-/** Ends a program and waits until it is gone. */
+/** Ends a program and waits until it has exited. */
 export async function stop(child: ChildProcess) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once("exit", resolve));
@@ -39,7 +39,7 @@ const CHECK_MS = 500;
 const IDLE_MS = 50;
 const IDLE_LIMIT_MS = 300_000;
 
-/** Waits until these processes have nothing left to do, so that a backlog does not fall into the next measurement. */
+/** Waits until these processes are idle, so that a backlog does not affect the next measurement. */
 export async function untilIdle(groups: Groups) {
   const sum = () => Object.values(cpuOf(groups)).reduce((total, ms) => total + ms, 0);
   const limit = performance.now() + IDLE_LIMIT_MS;
@@ -53,7 +53,7 @@ export async function untilIdle(groups: Groups) {
   throw new Error(`the backlog was not worked off within ${IDLE_LIMIT_MS / 1_000} s`);
 }
 
-/** Below this share of a machine at work it counts as quiet. */
+/** Below this share of busy time, the machine counts as quiet. */
 const QUIET_SHARE = 0.2;
 const QUIET_LIMIT_MS = 5_000;
 

@@ -7,7 +7,7 @@ import { freePort, queryDatabase, repositoryPath, waitFor } from "@svc/testing";
 import { start, stop } from "./processes.ts";
 import type { Groups } from "./processes.ts";
 
-/** One key from one address makes more calls here than its rate limit would let through. */
+/** All calls here use one key from one address, which would exceed its rate limit. */
 export const WITHOUT_RATE_LIMIT = "UPDATE api_keys SET rate_limit = 0";
 
 /** Returns the prefix of the queues of a product, so that several can run on one Redis. */

@@ -26,7 +26,7 @@ if (values.out === undefined) throw new Error("Say where the pictures go: --out 
 const out = resolve(values.out);
 const HEIGHTS: Record<number, number> = { 390: 844, 1280: 800, 1920: 1080 };
 const SETTLE_MS = 400;
-/** What stands where something is yet to come. */
+/** Placeholders of content that is still loading. */
 const WAITING = "[aria-busy=true]:visible, .animate-shimmer:visible";
 
 /** What is pressed and looked for, in each language. */

@@ -41,7 +41,7 @@ export function createCorpus(chunks: number, seed = 1) {
     if (item === undefined) throw new Error("nothing to pick from");
     return item;
   };
-  // What a document is about stands in it again and again.
+  // Words of a document's topic are frequent in it.
   const passage = (subjects: readonly string[]) =>
     Array.from({ length: between(PASSAGE_WORDS) }, () => (random() < 0.1 ? pick(subjects) : word()));
   const sentences = (list: readonly string[]) => {
@@ -62,7 +62,7 @@ export function createCorpus(chunks: number, seed = 1) {
     asked.push(...passages.slice(0, 1));
     made += count;
   }
-  /** Words of one passage, common ones among them, and as many of the commonest five thousand words of all. */
+  /** Returns words of one passage, including common ones, and as many of the five thousand most common words. */
   const query = () => {
     const from = pick(asked);
     const next = () => (random() < 0.5 ? pick(from) : wordOfRank(Math.floor(5_000 ** random()) - 1));
@@ -73,7 +73,7 @@ export function createCorpus(chunks: number, seed = 1) {
     const from = pick(asked).filter((one) => !FUNCTION_WORDS.includes(one));
     return `${Array.from({ length: 8 }, () => pick(from)).join(" ")}?`;
   };
-  /** Nothing but the commonest words that a search does not leave out: each stands in most passages or in many. */
+  /** Returns only the most common words that are not stop words: each occurs in many passages. */
   const commonQuery = () =>
     Array.from({ length: 8 }, () => wordOfRank(FUNCTION_WORDS.length + Math.floor(random() * 20))).join(" ");
   return { documents, query, question, commonQuery };

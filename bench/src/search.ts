@@ -68,7 +68,7 @@ async function runSearches(search: Search, makeQuery: () => string, seconds: num
   return { p50, p95, count: times.length, ...endCount(times.length) };
 }
 
-/** Measures a knowledge base of so many passages in a database of its own. */
+/** Measures a knowledge base of this many passages in its own database. */
 async function measureSearches({ createDatabase, servers, options: { runs, seconds } }: Bench, size: number) {
   const groups = { postgres: servers["postgres"] ?? 0 };
   const url = await createDatabase(`search_${size}`);
@@ -91,7 +91,7 @@ async function measureSearches({ createDatabase, servers, options: { runs, secon
       await runSearches(search, makeQuery, 1, groups);
       const all = [];
       for (let run = 0; run < runs; run += 1) all.push(await runSearches(search, makeQuery, seconds, groups));
-      // What other processes do on this machine can only make a run slower.
+      // Other processes of this machine can only make a run slower.
       const [quietest] = all.sort((a, b) => a.p95 - b.p95);
       if (quietest === undefined) return;
       const times = `p50 ${quietest.p50.toFixed(1)} ms  p95 ${quietest.p95.toFixed(1)} ms  ${quietest.count} searches`;

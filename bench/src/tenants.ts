@@ -8,7 +8,7 @@ import { countCpu, printFigure } from "./measure.ts";
 import { pause, untilIdle } from "./processes.ts";
 import type { PrepareStore, Product } from "./product.ts";
 
-/** What a call took, in ms, and of which project it was, by its rank from 0. */
+/** Duration of a call in ms, and the rank of its project, from 0. */
 interface Call {
   rank: number;
   ms: number;
@@ -37,8 +37,8 @@ const addTenants =
   };
 
 /**
- * Makes sync calls at random moments, whether or not earlier ones have their response, as callers do who do not know of each
- * other. Returns a function that ends it and resolves to all calls.
+ * Makes sync calls at random times, independently of pending ones, like independent callers. Returns a function that
+ * stops it and resolves to all calls.
  */
 function startCalls({ url, rate, nextRank }: Arrivals): () => Promise<Call[]> {
   const free: Connection[] = [];
@@ -106,7 +106,7 @@ const countUnfinished = async ({ databaseUrl }: Product) => {
   return row?.count ?? 0;
 };
 
-/** Measures how long the calls of others take while one project has sent very many messages, on two pipelines. */
+/** Measures the calls of other projects while one project has sent very many messages, on two pipelines. */
 export async function measureFairness(bench: Bench) {
   const { messages, seconds } = bench.options;
   const product = { prepareStore: addTenants(OTHERS), apps: { api: 1, pipeline: 2 } };

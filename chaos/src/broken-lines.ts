@@ -1,4 +1,4 @@
-// The lines to Redis and PostgreSQL go silent at once: nothing passes, and nobody is told that it does not.
+// The connections to Redis and PostgreSQL become half-open at once: no data passes, and neither side gets an error.
 import type { CompositionProcess, SilenceEnd } from "@svc/testing";
 import { call, chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
 import { pause, processesOf, waitFor } from "./ground.ts";
@@ -75,8 +75,8 @@ export const breakLines: Scenario<"cuts" | "silenceSeconds"> = {
 };
 
 /**
- * Silences all lines for some seconds and returns after how many milliseconds everything works again. By turns their
- * connections are those that a firewall has forgotten, and those that go on.
+ * Silences all connections for some seconds and returns the milliseconds until everything works again. Afterwards the
+ * connections are alternately dropped, as by a firewall, and resumed.
  */
 async function silence({ ground, ledger, say }: Chaos, visitors: readonly Visitor[], cut: number, seconds: number) {
   await pause(2_000);
@@ -97,8 +97,8 @@ async function silence({ ground, ledger, say }: Chaos, visitors: readonly Visito
 }
 
 /**
- * Resolves when a replica answers a call with its reply, and says that it is well. Calls follow each other without waiting,
- * and each waits for as long as it may take to work again: on a busy machine the answer to a call takes more than a second
+ * Resolves when a replica responds to a call with its reply, and reports that it is healthy. Calls follow each other
+ * without waiting, and each may take as long as recovery may: on a busy machine a response takes more than a second
  * anyhow.
  */
 async function untilAnswering({ key }: Ground, url: string, chatId: string) {
@@ -121,7 +121,7 @@ async function untilAnswering({ key }: Ground, url: string, chatId: string) {
   return at;
 }
 
-/** Resolves when a process says that it can do its work. */
+/** Resolves when a process reports that it is ready. */
 async function untilReady({ name, metricsUrl }: CompositionProcess) {
   const isReady = async () => (await fetch(`${metricsUrl}/readyz`, { signal: AbortSignal.timeout(1_000) })).ok;
   await waitFor(isReady, `${name} to be ready`);
@@ -136,7 +136,7 @@ async function untilFinishing({ name, metricsUrl }: CompositionProcess) {
   return performance.now();
 }
 
-/** Returns how many messages a pipeline has finished, whatever came of them. */
+/** Returns the number of messages that a pipeline has finished, with any outcome. */
 async function readFinished(metricsUrl: string) {
   const answer = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(1_000) });
   const counts = (await answer.text()).matchAll(/^svc_messages_finished_total\{[^}]*\} (\d+)/gm);

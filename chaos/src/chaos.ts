@@ -80,7 +80,7 @@ function readOptions(): Options {
   return { scenarios, seed, isQuick: values.quick, isJson: values.json, given, ledgerFolder };
 }
 
-/** Runs one scenario. One that cannot go on to its end has broken its promise. */
+/** Runs one scenario. One that cannot finish has broken its promise. */
 async function runScenario(name: string, scenario: Scenario, options: Options) {
   const { promise, sizes } = scenario;
   const startedAt = performance.now();
@@ -133,5 +133,5 @@ for (const [name, scenario] of options.scenarios) {
   if (!options.isJson) printResult(result);
 }
 if (options.isJson) console.log(JSON.stringify(results, null, 2));
-// What a broken scenario has left running ends with this process.
+// Processes of a failed scenario end with this one.
 process.exit(results.every(({ breaches }) => breaches.length === 0) ? 0 : 1);

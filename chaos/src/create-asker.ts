@@ -1,4 +1,4 @@
-// A client that keeps its connections and says of each request that was not answered whether it may be sent again.
+// A client that keeps its connections and decides for each request without a response whether it may be sent again.
 import { Agent, request as sendRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import type { Answer, Body } from "./customer.ts";
@@ -6,9 +6,9 @@ import { pause } from "./ground.ts";
 
 const RETRY_MS = 50;
 const ANSWER_WITHIN_MS = 30_000;
-/** A kept connection that ends later than this after a request was sent on it has ended in the middle of the request. */
+/** A kept connection that closes later than this after a request was sent was closed in the middle of the request. */
 const CLOSED_WITHIN_MS = 250;
-/** A call that is not taken in so many tries has failed. */
+/** A call that is not accepted after this many attempts has failed. */
 const MAX_TRIES = 40;
 
 interface Request {
@@ -30,8 +30,8 @@ type Try = Answer | { retry: keyof Asker["retries"] } | { failure: string };
 /** Asks replicas until one answers. */
 export interface Asker {
   /**
-   * Asks a replica, and the next one after a clean refusal, until it has a 2xx; null when the request has failed, which
-   * is noted in `failures`.
+   * Sends a request to a replica, and to the next one after a clean rejection, until the response is 2xx; null if it
+   * failed, which is recorded in `failures`.
    */
   ask: (urls: readonly string[], turn: number, request: NamedRequest) => Promise<Answer | null>;
   /** `refused` and `unavailable` come before the request is read, `closed` is a kept connection that ended before. */
@@ -92,13 +92,13 @@ function askOnce(url: string, agent: Agent, { path, method = "GET", headers, bod
     });
     request.on("timeout", () => request.destroy(new Error(`no answer in ${ANSWER_WITHIN_MS / 1_000} s`)));
     request.on("error", (error: NodeJS.ErrnoException) => {
-      // Without a connection nothing was sent; one that waited to be taken when the listener closed is reset.
+      // Without a connection nothing was sent; one in the accept queue is reset when the listener closes.
       if (error.syscall === "connect") {
         resolve({ retry: "refused" });
         return;
       }
-      // A connection that was kept from an earlier request may end in the moment of the next one.
-      // Later it is a call that was cut while it waited.
+      // A kept connection may close at the moment of the next request. Later, it is a call that was interrupted while
+      // it waited.
       const age = Math.round(performance.now() - sentAt);
       const isEnded = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       const connection = request.reusedSocket ? "kept" : "new";

@@ -1,4 +1,5 @@
-// A customer of the HTTP API: careful, so that every message has an Idempotency-Key and is sent until it is taken.
+// A customer of the HTTP API: a careful one, so that every message has an Idempotency-Key and is sent until it is
+// accepted.
 import { randomUUID } from "node:crypto";
 import { pause, waitFor } from "./ground.ts";
 import type { Ground } from "./ground.ts";
@@ -6,11 +7,11 @@ import type { Ledger, Mode, Way } from "./ledger.ts";
 import type { Chaos } from "./scenario.ts";
 
 const RETRY_MS = 50;
-/** A drain that fails so often when all is over has failed. */
+/** A drain with this many failures at the end has failed. */
 const MAX_LAST_FAILURES = 400;
-/** Beyond what a call may take by itself. */
+/** Added to the time that a call itself may take. */
 const PATIENCE_MS = 10_000;
-/** An error that a careful client retries: the product has not read the request, or has refused it for now. */
+/** An error that a careful client retries: the product has not read the request, or has rejected it temporarily. */
 const isPassing = (status: number) => status === 503 || status === 429 || status === 409;
 
 /** What is read of the bodies of responses. */
@@ -36,7 +37,7 @@ interface CallOptions {
   timeoutMs?: number;
 }
 
-/** Sends one request; null when the connection broke or nothing came in time. */
+/** Sends one request; null if the connection dropped or the response was late. */
 export async function call(
   url: string,
   { method = "GET", key, headers = {}, json, timeoutMs = 30_000 }: CallOptions,
@@ -74,8 +75,8 @@ interface Sending {
 }
 
 /**
- * Sends a message until it is taken, by turns to each replica, and notes what comes back. Rejects on a response that no
- * retry helps with.
+ * Sends a message until it is accepted, to each replica in turn, and records the response. Rejects on a response that a
+ * retry does not help.
  */
 export async function sendUntilTaken(
   { ground, ledger }: Pick<Chaos, "ground" | "ledger">,
@@ -119,8 +120,8 @@ interface Reading {
 }
 
 /**
- * Reads the replies of a chat by cursor, each once, until `isOver` and nothing more comes. Notes them. Rejects when the
- * chat cannot be read for long after all is over.
+ * Reads the replies of a chat by cursor, each once, until `isOver` and no more arrive, and records them. Rejects if the
+ * chat stays unreadable at the end.
  */
 export async function collect({ ground, ledger }: Pick<Chaos, "ground" | "ledger">, reading: Reading) {
   const { chat, isOver, waitMs = 2_000, replica = 0 } = reading;
@@ -162,7 +163,7 @@ export async function untilAnswered({ ledger, say }: Chaos, timeoutMs?: number) 
   await waitFor(isAnswered, "every message to be answered", timeoutMs).catch((error: Error) => say(error.message));
 }
 
-/** Returns the names of so many chats. */
+/** Returns this many names of chats. */
 export const chatNames = (count: number) => Array.from({ length: count }, (_, index) => `chat-${index}`);
 
 const replicaOf = ({ composition: { apiUrls } }: Ground, turn: number) => apiUrls[turn % apiUrls.length] ?? "";

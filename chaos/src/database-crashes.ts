@@ -1,4 +1,4 @@
-// PostgreSQL is ended in immediate mode, which is a crash, while messages come in.
+// PostgreSQL is stopped in immediate mode, which is a crash, while messages arrive.
 import { randomFrom } from "@svc/testing";
 import { chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
 import { pause, waitFor } from "./ground.ts";
@@ -19,7 +19,7 @@ export const crashDatabase: Scenario<"kills" | "messages"> = {
     const taken = () => ledger.entries.filter(({ acknowledgedAt }) => acknowledgedAt !== null);
     const talk = async (chat: string, index: number) => {
       const randomOfChat = randomFrom(seed + index + 1);
-      // They go on until the last crash is over, and at least for as many as are asked for.
+      // Continues until the last crash is over, and at least for the requested number of messages.
       for (let position = 0; !state.hasCrashed || ledger.entries.length < messages; position++) {
         const mode = randomOfChat() < 0.3 ? "sync" : "async";
         await sendUntilTaken(chaos, {
@@ -39,7 +39,7 @@ export const crashDatabase: Scenario<"kills" | "messages"> = {
         await pause(random() * 3_000);
         await ground.postgres.start();
         const upAt = ledger.now();
-        // A call that was sent before, and waited, says nothing of how soon one is taken.
+        // A call that was sent before and waited does not show how soon one is accepted.
         const first = await waitFor(() => taken().find(({ triedAt }) => triedAt >= upAt), "a 2xx");
         const ms = (first.acknowledgedAt ?? 0) - upAt;
         backAfter.push(ms);

@@ -28,7 +28,7 @@ export interface GroundOptions {
   /** Processes of each app. Default: 2. */
   replicas?: number;
   env?: Record<string, string>;
-  /** The processes reach their servers through lines that can go silent. */
+  /** The connections of the processes to their servers can become half-open. */
   isSilenceable?: boolean;
 }
 

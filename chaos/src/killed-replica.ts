@@ -10,8 +10,8 @@ import type { Chaos, Outcome, Scenario } from "./scenario.ts";
 
 const TIMEOUT_MS = 120_000;
 /**
- * An answer that left so shortly before its process was killed may not have been noted as given: then it is in the drain
- * too. It takes some 20 ms, and more on a machine with a thousand calls to end.
+ * A response sent this shortly before its process was killed may not be recorded as delivered: then it is in the drain
+ * too. Recording takes some 20 ms, and more on a machine with a thousand calls to end.
  */
 const NOTED_WITHIN_MS = 1_000;
 /** Chats that are read at once. */
@@ -43,7 +43,7 @@ export const killReplica: Scenario<"messages"> = {
       for (const { id } of answered) left.set(id, killedAt);
       figures[`${name}: cut, repeated, drained`] = figure;
     }
-    // Whoever is dead answers nothing: what its calls were given, also what their customers read a little later, left
+    // A dead process sends nothing: responses to its calls, even if their customers read them a little later, were sent
     // before the kill.
     const ageOf = ({ id, answers: [first] }: Entry) => (left.get(id) ?? Infinity) - (first?.at ?? 0);
     const isUnnoted = (entry: Entry) =>
@@ -64,7 +64,7 @@ const send = (url: string, key: string, { id, chat }: Entry) =>
     timeoutMs: TIMEOUT_MS,
   });
 
-/** Calls that wait are cut by a kill. Half of their customers repeat them, the others read the drain. */
+/** A kill interrupts waiting calls. Half of their customers repeat them, the others read the drain. */
 async function runRound(chaos: Chaos, { name, messages, killAfterAnswers }: Round): Promise<RoundEnd> {
   const { ground, ledger, say } = chaos;
   const [dying = "", living = ""] = ground.composition.apiUrls;
@@ -121,7 +121,7 @@ async function readDrains(chaos: Chaos, url: string, entries: readonly Entry[]) 
     "SELECT m.id, c.chat_id FROM messages m JOIN chats c USING (ticket_id)",
   );
   const idOf = new Map(rows.map((row) => [row.chat_id, row.id]));
-  // A call that was cut and not repeated gave its customer no id.
+  // A call that was interrupted and not repeated gave its customer no id.
   for (const entry of entries.filter(({ messageId }) => messageId === null))
     ledger.acknowledge(entry, idOf.get(entry.chat) ?? "");
   let isOver = false;

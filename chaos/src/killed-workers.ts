@@ -26,7 +26,7 @@ const ACTS = {
     await pause(500);
     await redis.start();
   },
-  /** Takes everything away that Redis has, while it runs. */
+  /** Deletes all data of Redis while it runs. */
   wipe: async ({ redis }: Ground) => {
     await runRedisScript(redis.url, "redis.call('FLUSHALL') return 1", []);
   },
@@ -51,7 +51,7 @@ export const killWorkers: Scenario<"messages" | "kills" | "redisKills"> = {
       const { ground, ledger, seed, say } = chaos;
       const random = randomFrom(seed);
       const acts = shuffleActs(kills, redisKills, random);
-      // Messages come in while something is away, and none runs ahead of what is still to be killed.
+      // Messages arrive during each outage, and none is sent before the kills are done.
       let begun = 0;
       const mayBeSent = () => Math.ceil((messages * (begun + 1)) / (acts.length + 1));
       const sent = () => ledger.entries.length;

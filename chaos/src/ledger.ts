@@ -1,4 +1,4 @@
-// What customers know: every message with the answers to it that they were shown.
+// The customers' view: every message with the answers that they were shown.
 import { writeFileSync } from "node:fs";
 
 /** How a customer got an answer. */
@@ -75,7 +75,7 @@ export function createLedger() {
       entry.triedAt = now();
     },
 
-    /** Notes that the customer was told that it is taken. */
+    /** Records that the customer was notified of its acceptance. */
     acknowledge(entry: Entry, messageId: string) {
       entry.acknowledgedAt ??= now();
       entry.messageId = messageId;
@@ -105,9 +105,9 @@ export function createLedger() {
 }
 
 /**
- * Whether a customer asked for this answer in two ways and got the same reply, with the same id, by both: its call was
- * sent again with its Idempotency-Key, which gives a call its own answer, while the chat was read by cursor, which shows
- * a reply until the cursor has passed it.
+ * Returns whether a customer requested this answer in two ways and got the same reply, with the same id, from both: its
+ * call was repeated with its Idempotency-Key, which returns the call's own answer, while the chat was read by cursor,
+ * which returns a reply until the cursor has passed it.
  */
 export const wasAskedTwice = ({ tries, answers }: Entry) =>
   tries > 1 &&
@@ -116,9 +116,9 @@ export const wasAskedTwice = ({ tries, answers }: Entry) =>
   answers[0]?.replyId === answers[1]?.replyId;
 
 /**
- * What is wrong with a ledger, in words: lost, answered twice, shown twice, out of order. The replies of a chat stand in
- * the order of its messages, and each way of reading them shows them in that order; calls and a drain of one chat go on
- * side by side, so that they are not compared with each other.
+ * Returns the errors of a ledger, in words: lost, answered twice, shown twice, out of order. The replies of a chat are
+ * in the order of its messages, and each way of reading shows them in that order; calls and a drain of one chat run
+ * concurrently, so they are not compared with each other.
  */
 export function judge(
   ledger: Pick<Ledger, "entries">,

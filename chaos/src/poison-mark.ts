@@ -1,2 +1,2 @@
-/** What a message says that ends the process which works on it. */
+/** Text of a message that crashes the process that works on it. */
 export const POISON = "poison-5b0c1f";

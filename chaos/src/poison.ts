@@ -1,4 +1,4 @@
-// One message in a hundred ends the process that works on it, at once, as a fault in native code does.
+// One message in a hundred crashes the process that works on it, like an error in native code.
 import { randomFrom } from "@svc/testing";
 import type { CompositionProcess } from "@svc/testing";
 import { chatNames, collectAll, sendUntilTaken } from "./customer.ts";
@@ -109,7 +109,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch {
-    // It is gone.
+    // It has exited.
     return false;
   }
 }

@@ -9,9 +9,10 @@ interface StoredMessage extends Record<string, unknown> {
 }
 
 /**
- * Compares a ledger with the store, in words: each message that is there was sent by a customer and has exactly one
- * reply, each that was acknowledged is there, and nobody was shown an answer to a message that he does not know. With
- * `mayFail` dead letters have no reply; messages of the chats that `isProbe` names are in no ledger.
+ * Compares a ledger with the store, and returns the differences in words: each stored message was sent by a customer
+ * and has exactly one reply, each acknowledged one is stored, and no customer was shown an answer to an unknown
+ * message. With `mayFail` dead letters have no reply; messages of the chats that `isProbe` matches are not in the
+ * ledger.
  */
 export async function readAnswers(
   { ground, ledger }: Chaos,

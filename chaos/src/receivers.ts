@@ -9,14 +9,14 @@ import type { Chaos, Scenario } from "./scenario.ts";
 
 const CHATS = 10;
 const BAD_FOR_MS = 8_000;
-/** The first three tries come within 35 s and some jitter; a receiver that is well again by then has everything. */
+/** The first three attempts are within 35 s plus jitter; a receiver that has recovered by then gets everything. */
 const DELIVERED_WITHIN_MS = 240_000;
-/** A tarpit beside them may make the others at most so much slower, and this much is within the noise. */
+/** Maximum slowdown of the others by a tarpit, including noise. */
 const SLOWER_AT_MOST = 2;
 const NOISE_MS = 500;
 
 const OK = { status: 204 };
-/** What each receiver does with a request, `ageMs` after the first message, and with its `index`. */
+/** Response of each receiver to a request, `ageMs` after the first message, by its `index`. */
 const MANNERS: Record<Name, (arrival: Arrival) => ReceiverAnswer> = {
   healthy: () => OK,
   down: () => OK,

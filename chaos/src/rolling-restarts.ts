@@ -1,4 +1,4 @@
-// Every process of every app is ended and started again, one after the other, while a steady load goes on.
+// Every process of every app is restarted, one after the other, under a steady load.
 import { randomUUID } from "node:crypto";
 import { toolCall } from "@svc/testing";
 import type { FurtherApp } from "@svc/testing";
@@ -17,12 +17,12 @@ const VISITORS = 10;
 const APPS: readonly FurtherApp[] = ["widget", "messenger", "tool-server", "console"];
 /** What of the load comes from visitors. */
 const VISITORS_SHARE = 0.2;
-/** One message in so many of the API is sent by a call that waits for its reply. */
+/** One of this many messages of the API is a sync call. */
 const SYNC_EACH = 5;
 const SYNC_TIMEOUT_MS = 10_000;
-/** A tool call and a page of the console so often. */
+/** Interval of the tool calls and console requests. */
 const OTHERS_MS = 1_000;
-/** What visitors send is acknowledged sooner than it is answered: on a machine that is too slow for the rhythm, much waits. */
+/** Visitors' messages are acknowledged before they are answered, so on a slow machine many of them wait. */
 const PATIENCE_MS = 900_000;
 
 export const restartAll: Scenario<"rounds" | "perSecond"> = {
@@ -69,7 +69,7 @@ export const restartAll: Scenario<"rounds" | "perSecond"> = {
     }),
 };
 
-/** Ends and starts every process, in so many rounds. Returns which did not end cleanly, in words. */
+/** Restarts every process, in this many rounds. Returns those that did not exit cleanly, in words. */
 async function restartRounds({ ground, ledger, say }: Chaos, { retries, failures }: Asker, rounds: number) {
   const badEnds: string[] = [];
   for (let round = 1; round <= rounds; round++) {
@@ -109,7 +109,7 @@ function startLoad(chaos: Chaos, asker: Asker, visitors: readonly Visitor[], per
       const chat = chats[count % chats.length];
       if (chat === undefined) return;
       const position = chat.place++;
-      // On a machine that is too slow for the rhythm, what waits to be sent when all is over is not sent.
+      // If the machine is too slow for the rhythm, messages that are not sent by the end are skipped.
       chat.last = chat.last.then(() => (state.isOver ? undefined : chat.send(position)));
     }
     await Promise.all(chats.map(({ last }) => last));

@@ -1,4 +1,4 @@
-// Processes that get a few percent of a processor, and reads that stall, while nothing is killed.
+// Processes with a few percent of a CPU, and stalled reads, without any kill.
 import { randomFrom, startWebhookReceiver } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
@@ -15,7 +15,7 @@ const SENT_WITHIN_MS = 3_000;
 /** A process runs this long between two pauses: about 2 % of the time. */
 const SLICE_MS = 60;
 const PAUSE_MS = { from: 500, to: 1_200 };
-/** One pause in so many lasts longer than the lease of a message, which is 4 s. */
+/** One of this many pauses is longer than the lease of a message, which is 4 s. */
 const LONG_PAUSE = { every: 3, ms: 6_000 };
 /** Each time, callbacks cannot be read for longer than a statement waits for a connection. */
 const STALL_MS = 6_000;
@@ -142,7 +142,7 @@ async function readCounts(ground: Ground) {
   return { lapsed: await countOf(ground, lapsed), vanished: await countOf(ground, vanished) };
 }
 
-/** Returns what counts as an attempt or a failure although nothing failed, in words. */
+/** Returns what was counted as an attempt or a failure although nothing failed, in words. */
 async function findCountedAttempts(ground: Ground, receiver: WebhookReceiver): Promise<string[]> {
   const repeated = await rowsOf<{ id: string; attempts: number }>(
     ground,

@@ -1,4 +1,4 @@
-// Replies that nobody collects pile up: the api must not hold them.
+// Replies that are never collected pile up: the api must not hold them in memory.
 import { memoryOf } from "@svc/testing";
 import { call, sendUntilTaken } from "./customer.ts";
 import { RECEIVED, countOf, pause, processesOf, rowsOf, waitFor } from "./ground.ts";
@@ -40,7 +40,7 @@ export const leaveReplies: Scenario<"replies" | "messages"> = {
       const isDone = async () => (await countOf(ground, RECEIVED)) === 0;
       await waitFor(isDone, "every message to be answered", 600_000);
     };
-    // What the process grows to by working at all is not what is measured.
+    // Memory growth by ordinary work is excluded.
     await send(WARM_UP);
     await pause(SETTLE_MS);
     const before = memory();
@@ -77,7 +77,7 @@ export const leaveReplies: Scenario<"replies" | "messages"> = {
   },
 };
 
-/** Adds so many replies, evenly, at the end of the chats that are there. */
+/** Adds this many replies, evenly, at the end of the existing chats. */
 async function plant(ground: Ground, count: number) {
   const each = Math.ceil(count / (await countOf(ground, "SELECT count(*) AS count FROM chats")));
   await rowsOf(

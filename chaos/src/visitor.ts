@@ -1,4 +1,4 @@
-// A visitor of the widget: one line, opened again when it breaks, with each message sent until it is acknowledged.
+// A visitor of the widget: one connection, reopened when it drops, with each message sent until it is acknowledged.
 import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import { WIDGET_KEY, pause } from "./ground.ts";
@@ -6,7 +6,7 @@ import type { Entry } from "./ledger.ts";
 import type { Chaos } from "./scenario.ts";
 
 const RETRY_MS = 100;
-/** A message without an acknowledgement is sent again after so long. */
+/** A message without an acknowledgement is sent again after this time. */
 const ACK_WITHIN_MS = 2_000;
 
 /** What is read of an acknowledgement or a rejection. */
@@ -28,8 +28,8 @@ type Frame =
 export type Visitor = ReturnType<typeof startVisitor>;
 
 /**
- * Opens the line of a visitor, who has an address of its own. Every reply that it shows is noted in the ledger, and every
- * message that the widget rejects for good in `failures`.
+ * Opens the connection of a visitor with its own address. Every displayed reply is recorded in the ledger, and every
+ * permanently rejected message in `failures`.
  */
 // oxlint-disable-next-line max-lines-per-function -- The functions of one line share its state.
 export function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger">, replica: number) {
@@ -45,7 +45,7 @@ export function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger"
     if (frame.type === "ready") isReady = true;
     if (frame.type === "ack" || (frame.type === "error" && frame.data.code === "rate_limited"))
       acks.get(frame.data.clientMessageId)?.(frame.data);
-    // The `seq` of an `ack` is that of one's own message: replies before it may still be to come.
+    // The `seq` of an `ack` is that of the visitor's own message: earlier replies may still be pending.
     if (frame.type === "reply" || frame.type === "message") lastSeq = Math.max(lastSeq, frame.seq);
     if (frame.type === "reply")
       ledger.show({ messageId: frame.data.inReplyTo, replyId: frame.id, seq: frame.seq, by: "socket" });
@@ -78,12 +78,12 @@ export function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger"
     return line;
   }
 
-  /** Resolves to null once the present line is broken, or after so long. */
+  /** Resolves to null when the connection drops, or after this time. */
   async function untilBroken(waitMs: number): Promise<null> {
     const line = socket;
     const until = performance.now() + waitMs;
     const isWhole = () => line === socket && line.readyState <= WebSocket.OPEN;
-    // At least one pause: a line that is gone is opened again only when others get their turn.
+    // At least one pause: the connection is reopened only after yielding.
     do await pause(RETRY_MS);
     while (performance.now() < until && isWhole());
     return null;
@@ -120,7 +120,7 @@ export function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger"
   };
 }
 
-/** Starts so many visitors and passes them on; their lines are closed at the end. */
+/** Starts this many visitors and passes them on; their connections are closed at the end. */
 export async function withVisitors<Result>(
   chaos: Chaos,
   count: number,

@@ -12,7 +12,7 @@ import { startKeyProxy } from "./conformance/start-key-proxy.ts";
 import { startToolServer } from "./conformance/start-tool-server.ts";
 
 const KEY = "conformance-key-0123456789abcdef";
-/** A version of the suite, its arguments, and the file with what is expected to fail. */
+/** A version of the suite, its arguments, and the file with the expected failures. */
 interface Suite {
   version: string;
   args: string[];
@@ -39,7 +39,7 @@ const wanted = values.only.split(",");
 const unknown = wanted.filter((part) => !PARTS.includes(part));
 if (unknown.length > 0) throw new Error(`--only takes ${PARTS.join(", ")}; not ${unknown.join(", ")}`);
 
-/** Runs a version of the suite with the Node.js that it needs; what it says goes out at once only where that is wanted. */
+/** Runs a version of the suite with the Node.js version it requires; its output is shown only if requested. */
 function runConformance(version: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   const named = [NODE, `@modelcontextprotocol/conformance@${version}`].flatMap((name) => ["--package", name]);
   return new Promise((resolve, reject) => {
@@ -56,7 +56,7 @@ function runConformance(version: string, args: readonly string[]): Promise<{ cod
   });
 }
 
-/** Runs one suite; true when all is as it is expected. */
+/** Runs one suite; returns true if all results are as expected. */
 async function runSuite({ version, args, baseline }: Suite, url: string) {
   const expected = join(repositoryPath("eval/src/conformance"), baseline);
   const { code, output } = await runConformance(version, ["--url", url, "--expected-failures", expected, ...args]);

@@ -46,10 +46,10 @@ const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots
 
 const { values, positionals } = readArguments();
 const [given = "", ...further] = positionals;
-// A set of the project itself goes by its name alone.
+// A set of the project itself is given by its name only.
 const own = join(repositoryPath("eval"), given);
 const folder = existsSync(given) || !existsSync(own) ? given : own;
-/** Evaluations of the project's own sets, and what fetches more, by name. */
+/** Evaluations of the project's own sets, and the command that fetches more, by name. */
 const NAMED: Record<string, () => Evaluation | Promise<Evaluation>> = {
   claims: evaluateClaims,
   routing: () => evaluateRouting(own),

@@ -1,4 +1,4 @@
-// Claims of a model: each stands alone in the answer of a scripted model, and what the product does with it is counted.
+// Claims of a model: each is the whole answer of a scripted model, and the product's decisions about it are counted.
 import { answerQuestion } from "@svc/agents";
 import { asProjectId } from "@svc/store";
 import { repositoryPath } from "@svc/testing";
@@ -32,8 +32,8 @@ const HALVES = ["tune", "kept-back"];
 const PROJECT = "00000000-0000-7000-8000-000000000001";
 
 /**
- * What a second opinion says of a claim that words alone cannot decide. `none`: no opinion comes. `right`: what the set
- * says. `yes`: yes to everything, the worst there can be.
+ * Second opinions about a claim that words alone cannot decide. `none`: there is none. `right`: that of the set. `yes`:
+ * always yes, the worst case.
  */
 const SECOND_OPINIONS: Record<Opinion, (item: Claim) => Verdict> = {
   none: () => "unsure",
@@ -87,7 +87,7 @@ const AGENT = {
   version: 1,
 };
 
-/** An agent whose knowledge base is the one passage, and a model that answers with the one claim. */
+/** Returns an agent whose knowledge base is the one passage, and a model whose answer is the one claim. */
 function questionOf(item: Claim, verdict: Verdict): Parameters<typeof answerQuestion>[0] {
   const { question, quote, claim, language, title, heading, passage } = item;
   const hit = { documentId: "d", chunkId: "c", title, headingPath: [title, heading], text: passage, markdown: true };

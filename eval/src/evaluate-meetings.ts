@@ -1,5 +1,5 @@
-// What was said in meetings, as notes of one line a turn: how like the summaries of people theirs are, and how often one
-// of the ten places that are told for a question is of the part that it is about.
+// Transcripts of meetings, as notes of one line per turn: the similarity of summaries to those of people, and how often
+// one of the ten passages for a question is in the right part.
 import { summarizeNotes } from "@svc/agents";
 import { mean } from "@svc/cli";
 import { rouge } from "./rouge.ts";
@@ -32,7 +32,7 @@ export async function evaluate({ queries }: SetOf<"meetings">): Promise<Evaluati
 const isHit = (turns: readonly number[], spans: readonly [from: number, to: number][] | undefined) =>
   spans !== undefined && turns.slice(0, 10).some((turn) => spans.some(([from, to]) => turn >= from && turn <= to));
 
-/** For each question the turns that the places told are in, best first. Who speaks stands before what is said. */
+/** Returns for each question the turns of its passages, best first. The speaker precedes the text. */
 async function answerQuestions(queries: readonly Meeting[]) {
   const asked = queries.flatMap((meeting) =>
     (meeting.questions ?? []).map(({ query }, question) => ({ meeting, query, question })),

@@ -1,4 +1,4 @@
-// Sentences with the slips of speech, each as a note: how many come out as they were meant.
+// Sentences with slips of speech, each as a note: the share that is cleaned correctly.
 import { summarizeNotes } from "@svc/agents";
 import { mean, share } from "@svc/cli";
 import type { Evaluation, NoteQuery, SetOf } from "./read-set.ts";
@@ -34,7 +34,7 @@ function scoresOf(queries: readonly NoteQuery[], predictions: readonly { text: s
   };
 }
 
-/** Words to be put in, left out or replaced (Levenshtein). */
+/** Counts words to insert, delete or replace (Levenshtein). */
 function editDistance(one: readonly string[], other: readonly string[]): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, word] of one.entries()) {

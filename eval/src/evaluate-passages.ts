@@ -9,13 +9,13 @@ import type { Scratch } from "./open-scratch-store.ts";
 import type { Evaluation, PassageQuery, SetOf } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
-/** Passages asked for: enough that the one in question is nearly always among them. */
+/** Number of passages requested: enough that the one in question is nearly always included. */
 const SEARCH_LIMIT = 100;
 
 interface Prediction {
   id: string | number;
   ranked: string[];
-  /** Numbers of the sentences that are quoted. */
+  /** Numbers of the quoted sentences. */
   sentences: number[];
   answer: string | null;
   score: number;
@@ -53,7 +53,7 @@ export async function evaluate({ passages, queries }: SetOf<"passages">, scratch
   return { predictions, scores: { ...scoresOf(queries, predictions), ingested, queryMs } };
 }
 
-/** Returns the numbers of the sentences that an answer contains, wherever they stand in it. */
+/** Returns the numbers of the sentences that an answer contains, in any position. */
 function sentencesIn(answer: string | null, sentences: readonly string[]): number[] {
   const wordsOf = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim();
   const sent = wordsOf(answer ?? "");
@@ -71,7 +71,7 @@ function scoresOf(queries: readonly PassageQuery[], predictions: readonly Predic
   const scores = (group: readonly Row[]) => group.map(({ predicted }) => predicted.score);
   const hasAnswer = ({ predicted }: Row) => predicted.answer !== null;
   const picked = answerable.filter(({ refs }) => refs.some(({ sentences }) => sentences.length > 0)).map(bestSentences);
-  // A question without an answer has likeness 0 to every reference.
+  // A question without an answer has similarity 0 to every reference.
   const rougeOf = (kind: keyof typeof rouge) =>
     mean(
       answerable.map(({ predicted, refs }) =>
@@ -100,7 +100,7 @@ function scoresOf(queries: readonly PassageQuery[], predictions: readonly Predic
   };
 }
 
-/** Against the reference that suits the picked sentences best. */
+/** Returns the sentences of the reference that matches the picked ones best. */
 function bestSentences({ refs, predicted }: Row) {
   return refs
     .filter(({ sentences }) => sentences.length > 0)

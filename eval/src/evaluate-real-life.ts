@@ -11,7 +11,7 @@ import { readJsonLines } from "./read-set.ts";
 import type { Evaluation } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
-/** A message, with the set and project that it is of. */
+/** A message with its set and project. */
 type Message = SetQuestion & { set: string; project: string };
 
 /** What is read of a sync response. */
@@ -33,16 +33,16 @@ interface Ticket {
 }
 type Prediction = Awaited<ReturnType<typeof ask>>;
 
-/** The project of sets that name none, and of small talk. */
+/** Project of small talk, and of sets without one. */
 const PROJECT = "real-life";
 
-/** The agent of a set without a description of its own. */
+/** Agent description of a set without its own. */
 const DESCRIPTION = "Questions about the documents of its knowledge base.";
 
 /**
- * Starts the product on an empty database with an agent and a knowledge base for each set, in one project with default settings
- * unless a set names another, and sends every message in mode `sync`. Messages of small talk stand in `talk.jsonl` next to the sets. Returns
- * predictions and scores for each set and for all.
+ * Starts the product on an empty database with an agent and a knowledge base for each set, in one project with default
+ * settings unless a set names another, and sends every message in mode `sync`. Small talk is in `talk.jsonl` next to
+ * the sets. Returns predictions and scores for each set and for all.
  */
 export async function evaluateRealLife(folders: readonly string[]): Promise<Evaluation> {
   const sets = folders.flatMap((folder) => readQuestionSets(folder));
@@ -107,7 +107,7 @@ async function addAgents(product: EmbeddedProduct, sets: readonly QuestionSet[])
   }
 }
 
-/** Sends a message after those that stand before it in its chat, and says what came of it. */
+/** Sends a message after the earlier ones of its chat, and returns the outcome. */
 async function ask(product: EmbeddedProduct, message: Message, agentId: string | null) {
   const { set, project, text, before = [], expect, all = [] } = message;
   let response: SyncResponse | undefined;
@@ -140,7 +140,7 @@ async function ask(product: EmbeddedProduct, message: Message, agentId: string |
 const positionOf = (answer: string, pattern: string) =>
   answer.replace(/\s+/g, " ").replace(/[’‘]/g, "'").search(new RegExp(pattern, "i"));
 
-/** Shares of answerable messages, of what was sent, and of all messages, as docs/quality.md explains them. */
+/** Returns shares of answerable messages, of sent answers, and of all messages, as docs/quality.md explains them. */
 function scoresOf(rows: readonly Prediction[]) {
   const answerable = rows.filter(({ expect }) => expect === "answer");
   const sent = rows.filter(({ isSent }) => isSent);

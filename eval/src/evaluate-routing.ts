@@ -1,5 +1,5 @@
-// Which agent a message is for, by what its owner has said of the agents: first by one-sentence descriptions alone, then
-// with corrections of messages as well.
+// Routing of messages by the owner's texts: first only one-sentence descriptions of the agents, then also corrections
+// of messages.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseAgent, keepTriageModels } from "@svc/agents";
@@ -13,7 +13,7 @@ interface Company {
   agents: { name: string; description: string }[];
 }
 
-/** A message and the agent that it is for; null for nobody. */
+/** A message and its agent; null for none. */
 interface Message {
   company: string;
   text: string;
@@ -27,8 +27,8 @@ interface Prediction extends Message {
 }
 
 /**
- * Reads `agents.json` (companies with their agents), `messages.jsonl` and `corrections.jsonl` (`{company, text, agent}`,
- * where `agent` is null for nobody) of a folder. Returns predictions, and scores for each company and for all.
+ * Reads `agents.json` (companies with their agents), `messages.jsonl` and `corrections.jsonl` (`{company, text,
+ * agent}`, where `agent` is null for none) of a folder. Returns predictions, and scores for each company and for all.
  */
 export async function evaluateRouting(folder: string): Promise<Evaluation> {
   const companies = JSON.parse(readFileSync(join(folder, "agents.json"), "utf8")) as Company[];

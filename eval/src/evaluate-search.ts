@@ -1,4 +1,4 @@
-// Search and, where the set has answers, answering from what was found.
+// Search and, if the set has answers, answering from the results.
 import { answerQuestion } from "@svc/agents";
 import { searchKnowledge } from "@svc/knowledge";
 import { ingest, rankDocuments } from "./ingest.ts";
@@ -7,10 +7,10 @@ import type { Scratch } from "./open-scratch-store.ts";
 import type { Evaluation, SearchQuery, SetOf } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
-/** Passages asked for, so that a hundred documents can be ranked. */
+/** Number of passages requested, so that a hundred documents can be ranked. */
 const SEARCH_LIMIT = 100;
 
-/** So many characters of an answer are looked at, so that a whole page is no answer. */
+/** Number of characters of an answer that are compared, so that a whole page is not an answer. */
 const MAX_ANSWER_CHARS = 400;
 
 type Search = Parameters<typeof answerQuestion>[0]["search"];
@@ -18,7 +18,7 @@ type Search = Parameters<typeof answerQuestion>[0]["search"];
 interface Prediction {
   id: string | number;
   ranked: string[];
-  /** Where the set has answers. */
+  /** Present if the set has answers. */
   answer?: string | null;
   score?: number;
 }
@@ -83,14 +83,14 @@ function scoresOf(queries: readonly SearchQuery[], predictions: readonly Predict
   };
 }
 
-/** Whether one of the right answers stands in the beginning of what was answered. */
+/** Returns whether one of the right answers occurs in the beginning of the answer. */
 function isHit({ answers = [], predicted }: Row) {
   if (predicted.answer === null || predicted.answer === undefined) return false;
   const given = normalize(predicted.answer.slice(0, MAX_ANSWER_CHARS));
   return answers.some((answer) => given.includes(normalize(answer)));
 }
 
-/** As SQuAD compares answers: without case, punctuation and articles. */
+/** Normalizes an answer like SQuAD: without case, punctuation and articles. */
 function normalize(text: string) {
   return text
     .toLowerCase()

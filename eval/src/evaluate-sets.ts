@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { kindOf } from "./read-set.ts";
 
-/** Runs of a set besides the one as it is. */
+/** Additional runs of a set. */
 const FURTHER_RUNS: Record<string, string[][]> = { "triage-banking77": [["--shots", "10"]] };
 
 interface Run {
@@ -13,7 +13,7 @@ interface Run {
   args: string[];
 }
 
-/** A run with its scores, which are null when its process failed. */
+/** A run with its scores; null if its process failed. */
 interface Result extends Run {
   seconds: number;
   scores: object | null;
@@ -47,7 +47,7 @@ function listSets(folder: string) {
     .sort();
 }
 
-/** Scores of a set, null when its process failed, and the seconds that it took. */
+/** Returns the scores of a set, null if its process failed, and the duration in seconds. */
 function evaluateOne(folder: string, args: readonly string[]): Promise<Pick<Result, "seconds" | "scores">> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ function renderResults(results: readonly Result[]) {
     .join("\n");
 }
 
-/** Figures by name, those within others as in `retrieval.ndcg10`; what was not measured is left out. */
+/** Returns figures by name, nested ones as in `retrieval.ndcg10`; unmeasured ones are left out. */
 function figuresOf(scores: object, prefix = ""): (readonly [figure: string, value: unknown])[] {
   return Object.entries(scores).flatMap(([name, value]: [string, unknown]) => {
     if (value === null) return [];

@@ -10,7 +10,7 @@ interface Span {
   end: number;
 }
 type Issue = NonNullable<Awaited<ReturnType<typeof summarizeNotes>>["issues"]>[number];
-/** An issue that was found; `expected` is the number of the expected one that it is of, or -1. */
+/** An issue that was found; `expected` is the number of the matching expected one, or -1. */
 type FoundIssue = Issue & { expected: number };
 
 /** What was found in some notes. */
@@ -21,19 +21,19 @@ interface Result {
   rows: { wanted: WantedIssue; own: FoundIssue[] }[];
 }
 
-/** Where an issue stands in the notes, as they are written in the set. */
+/** Marks the position of an issue in the notes of the set. */
 const MARK = /<(\/?)(\d+)>/g;
 
 /** A title is one line that fits into a list. */
 const TITLE_MAX_CHARS = 80;
 
-/** Words that begin speech, and no title; also a pronoun, which says nothing without the sentence before. */
+/** Words that introduce speech and do not belong in a title; also a pronoun, which needs the sentence before it. */
 const RUN_UP =
   /^(?:so|and|um|uh|okay|ok|oh|also|then|right|well|hello|hi|it|it's|he|she|they|that|that's|there's|i|i'm|we're|und|also|äh|ähm|dann|ach|ja|so|das|da|die|der|es|er|sie|ich|wir|den|denen|y|e|eh|este|bueno|a ver|luego|ah|también|otra cosa|eso|lo|la|le|yo|que)(?![\p{L}'’])(?! [\p{Lu}])/iu;
 const RUN_UP_WITHIN =
   /(?<![\p{L}])(?:um|uh|äh|ähm|you know|what else|was noch|no wait|no sorry|digo|ach ja)(?![\p{L}])/iu;
 
-/** The notes without their marks, and the place of each issue that they tell of. */
+/** Returns the notes without their marks, and the position of each issue. */
 function readMarks(marked: string) {
   const spans: Span[] = [];
   let notes = "";
@@ -51,7 +51,7 @@ function readMarks(marked: string) {
 const overlap = (one: Span, other: Span) =>
   Math.max(0, Math.min(one.end, other.end) - Math.max(one.start, other.start));
 
-/** Which expected issue a found one is of: the one that it quotes most of; -1 where it quotes something else. */
+/** Returns the expected issue that a found one quotes most of; -1 if it quotes something else. */
 function expectedOf({ quotes }: Issue, spans: readonly Span[]): number {
   const shares = spans.map((span) => quotes.reduce((sum, quote) => sum + overlap(quote, span), 0));
   const most = Math.max(...shares);

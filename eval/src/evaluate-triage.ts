@@ -46,7 +46,7 @@ async function evaluateProject({ name, samples, queries }: TriageGroup, { store,
   const decisionMs = (performance.now() - decidedAt) / queries.length;
   const predictions = queries.map(({ id }, index) => {
     const { agentId = null, confidence = NaN } = decisions[index] ?? {};
-    // The score says how likely the message is for one of the agents.
+    // The score is the probability that the message is for one of the agents.
     return { id, label: nameOf.get(agentId ?? "") ?? NONE, score: agentId === null ? 1 - confidence : confidence };
   });
   const timing = {

@@ -6,16 +6,16 @@ import { dirname, join } from "node:path";
 import { repositoryPath } from "@svc/testing";
 import type { Evaluation } from "./read-set.ts";
 
-/** A source.json: what a set.json has (eval/src/read-questions.ts), and where the documents are. */
+/** A source.json: the fields of a set.json (eval/src/read-questions.ts), and the source of the documents. */
 interface PublicSet {
   name: string;
   pages: number;
-  /** The set is for figures only: no weight is fitted on it. */
+  /** The set is only for evaluation: no weight is fitted on it. */
   heldOut?: boolean;
   source: Source;
 }
 
-/** A commit of a git repository, or a version of a package of Debian or npm, and which folders and files are pages. */
+/** A commit of a git repository, or a version of a Debian or npm package, with the folders and files of pages. */
 interface Source {
   git?: string;
   commit?: string;
@@ -28,8 +28,8 @@ interface Source {
 }
 
 /**
- * Writes each set of eval/public as a folder that `readQuestionSets` reads, held-out ones below `held-out`, and returns
- * the number of pages of each. A set that is already there stays as it is.
+ * Writes each set of eval/public as a folder for `readQuestionSets`, held-out ones below `held-out`, and returns the
+ * number of pages of each. Existing sets are unchanged.
  */
 export function fetchDocuments(folder: string): Evaluation {
   const sets = repositoryPath("eval/public");

@@ -22,7 +22,7 @@ type Passage = ReturnType<typeof ratePassages>[number];
 type Part = Passage["parts"][number];
 type AnswerWeights = ReturnType<typeof answerWeights>;
 
-/** What a knowledge base has for a question; `holds` says whether a text answers it. */
+/** Candidates of a knowledge base for a question; `holds` tests whether a text answers it. */
 interface Candidates<Rated extends Passage = Passage> {
   found: FoundQuestion["found"];
   question: Question;
@@ -30,7 +30,7 @@ interface Candidates<Rated extends Passage = Passage> {
   holds: (text: string, of?: "every" | "some") => boolean;
 }
 
-/** A question with its rated passages and parts, and what other bases have for it. */
+/** A question with its rated passages and parts, and the candidates of other knowledge bases. */
 interface Row extends Candidates<Passage & { isRight: boolean; parts: (Part & { isRight: boolean })[] }> {
   set: string;
   group: string;
@@ -38,7 +38,7 @@ interface Row extends Candidates<Passage & { isRight: boolean; parts: (Part & { 
   others: Candidates[];
 }
 
-/** What was chosen as the answer; without figures where nothing was found. */
+/** The chosen answer; without figures if nothing was found. */
 interface Judged {
   figures: Record<string, number> | null;
   isRight: boolean;
@@ -49,14 +49,17 @@ type Outcome = Omit<Row, "others"> & Judged & { others: Judged[] };
 
 const NONE: AnswerWeights = { passage: {}, part: {}, gate: {}, route: {} };
 
-/** What a question in a base that is not about it counts to the gate, beside one in its own: most messages are in theirs. */
+/**
+ * Weight in the gate of a question to an unrelated knowledge base, relative to one to its own, because most messages
+ * reach their own.
+ */
 const ELSEWHERE_WEIGHT = 0.3;
 
 const asked = await readAsked();
 const rows = asked.map(readRow);
 const groups = [...new Set(rows.map(({ group }) => group))];
 const outcomes = groups.flatMap((group): Outcome[] => {
-  // A single group cannot be left out: it is judged by the weights that the product has.
+  // A single group cannot be left out: it is evaluated with the product's weights.
   const weights = groups.length < 2 ? answerWeights() : fit(rows.filter((row) => row.group !== group));
   return rows
     .filter((row) => row.group === group)
@@ -147,7 +150,10 @@ function fit(training: readonly Row[]): AnswerWeights {
   return { ...weights, gate, route: fitRoute(answerable) };
 }
 
-/** Weights that tell the right knowledge base from others by the figures of their best answers; a wrong one has 0 on average. */
+/**
+ * Fits weights that distinguish the right knowledge base from others by the figures of their best answers; a wrong one
+ * has 0 on average.
+ */
 function fitRoute(judged: readonly { own: Judged; others: Judged[] }[]) {
   const read = judged.map(({ own, others }) => ({
     weight: 1,
@@ -200,7 +206,7 @@ function report(name: string, list: readonly Outcome[], thresholds = [0.5, 0.6, 
   }
 }
 
-/** What bases that a question is not about have for it. */
+/** Reports the answers of unrelated knowledge bases. */
 function reportElsewhere(list: readonly Outcome[]) {
   const others = list.flatMap(({ others }) => others);
   const held = [0.5, 0.6].map((threshold) => {
@@ -210,7 +216,7 @@ function reportElsewhere(list: readonly Outcome[]) {
   console.log(`in bases of other sets: ${others.length} questions, ${held.join(", ")}`);
 }
 
-/** The mean distance of the stated confidence from the share that is right, over ten classes of confidence. */
+/** Returns the mean difference between the stated confidence and the share of right answers, over ten bins. */
 function calibrationError(list: readonly Judged[]) {
   const classes = Array.from({ length: 10 }, (_, at) =>
     list.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === at),

@@ -1,11 +1,11 @@
-// Two small models over named figures: which of several candidates is right, and whether one is.
+// Two small models of named figures: which of several candidates is right, and whether one is.
 
-/** Fitted so far from the data: what a weight costs, against few questions of one kind deciding. */
+/** Regularization, so that a few similar questions do not decide. */
 const CHOICE_PENALTY = 0.01;
 const GATE_PENALTY = 0.02;
 
 type Figures = Readonly<Record<string, number>>;
-/** What a figure counts, by its name. */
+/** Weights of figures by name. */
 export type Weights = Record<string, number>;
 
 /** A case with its figures. */
@@ -18,19 +18,22 @@ interface Weighted {
 }
 
 /**
- * Signs that weights of the gate must have, whatever few sets suggest: words that are missing never raise the confidence, more
- * that match never lower it, and a row of a table is no better for being one.
+ * Required signs of the gate's weights, whatever a few sets suggest: missing words never raise the confidence, more
+ * matching words never lower it, and being a table row is no advantage.
  */
 const NEVER_POSITIVE =
   /(?:missing|maxMissing|unknown|lacksKind|isRow|asks)\w*$|passage\.(?:rows|code)$|part\.isCode$|otherLanguage$/;
 const NEVER_NEGATIVE =
   /(?:Weight|Rarity|weight|rarity|ynonyms|airs|xact|ocus|eld|heldCount|ikeness|hasKind|HasKind|score|relative|bm25|Bm25)$|^(?:margin|marginToOther|value|partLead)$/;
 
-/** What says how long a passage is or how large a base, and little about an answer: their weights cost more. */
+/**
+ * Figures about the length of a passage or the size of a knowledge base, which say little about an answer: their
+ * weights are penalized more.
+ */
 const HARDLY_COUNTED = /(?:\.length|passageCount)$/;
 const HARDLY_COUNTED_PENALTY = 0.5;
 
-/** The sum of figures by their weights. */
+/** Returns the weighted sum of figures. */
 export function weigh(figures: Figures, weights: Weights): number {
   let total = 0;
   for (const name in figures) total += (figures[name] ?? 0) * (weights[name] ?? 0);
@@ -38,8 +41,8 @@ export function weigh(figures: Figures, weights: Weights): number {
 }
 
 /**
- * Weights that make right candidates win: a conditional logit. `questions` are `{weight, candidates: [{figures, isRight}]}`;
- * one without right or without wrong candidates says nothing.
+ * Fits weights by which right candidates win: a conditional logit. `questions` are `{weight, candidates: [{figures,
+ * isRight}]}`; one without right or without wrong candidates is ignored.
  */
 export function fitChoice(questions: readonly (Weighted & { candidates: readonly Row[] })[]): Weights {
   const telling = questions.filter(
@@ -69,7 +72,10 @@ export function fitChoice(questions: readonly (Weighted & { candidates: readonly
   return scale.undo(fitted).weights;
 }
 
-/** Weights with a `bias` that give the probability of being right: a logistic regression over `{weight, figures, isRight}`. */
+/**
+ * Fits weights with a `bias` for the probability of being right: a logistic regression over `{weight, figures,
+ * isRight}`.
+ */
 export function fitGate(rows: readonly (Weighted & Row)[]): Weights {
   const scale = scaleOf(rows);
   const read = rows.map(({ weight, figures, isRight }) => ({ weight, isRight, values: scale.apply(figures) }));
@@ -98,7 +104,7 @@ export function fitGate(rows: readonly (Weighted & Row)[]): Weights {
   return { bias: (fitted[size] ?? 0) + offset, ...weights };
 }
 
-/** Brings figures to mean 0 and deviation 1, and weights back to figures as they are. */
+/** Scales figures to mean 0 and deviation 1, and weights back to the original figures. */
 function scaleOf(rows: readonly Row[]) {
   const names = [...new Set(rows.flatMap(({ figures }) => Object.keys(figures)))];
   const means = names.map((name) => rows.reduce((sum, { figures }) => sum + (figures[name] ?? 0), 0) / rows.length);
@@ -119,7 +125,7 @@ function scaleOf(rows: readonly Row[]) {
   };
 }
 
-/** Adam, whose steps need no tuning for so few weights. */
+/** Adam, which needs no tuning for so few weights. */
 function descend(
   size: number,
   steps: number,
@@ -144,7 +150,7 @@ function descend(
   return weights;
 }
 
-/** Adds so many times the values to a sum. */
+/** Adds a multiple of the values to a sum. */
 function addTo(sum: Float64Array, values: Float64Array, times: number) {
   for (let at = 0; at < values.length; at += 1) sum[at] = (sum[at] ?? 0) + times * (values[at] ?? 0);
 }

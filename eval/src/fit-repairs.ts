@@ -21,7 +21,7 @@ const [file] = process.argv.slice(2);
 const lines = readJsonLines<{ text: string; fluent: string }>(file ?? "");
 const plain = (text: string) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
 
-/** All readings of a sentence, and which of them give the wanted words. */
+/** Returns all readings of a sentence, and which of them give the wanted words. */
 function readingsOf(text: string, wanted: string): Reading[][] {
   const words = noteWords(text, "en");
   const readings = findRepairCues(words, "en").flatMap((cue) =>
@@ -35,7 +35,7 @@ function readingsOf(text: string, wanted: string): Reading[][] {
 
 const samples = [
   ...lines.flatMap(({ text, fluent }) => readingsOf(text, fluent)),
-  // What has no slips stays as it is.
+  // A sentence without slips must stay unchanged.
   ...lines.flatMap(({ fluent }) => readingsOf(fluent, fluent)),
   ...Array.from({ length: 8 }, () => STATEMENTS.flatMap(([text, wanted = text]) => readingsOf(text, wanted))).flat(),
 ];

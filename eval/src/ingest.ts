@@ -1,15 +1,15 @@
-// Documents of a set in a knowledge base, by the way that every document takes.
+// Adds the documents of a set to a knowledge base, with the product's own code.
 import { addDocuments, ensureKb } from "@svc/knowledge";
 import type { Project, Scratch } from "./open-scratch-store.ts";
 import type { SetDocument } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
-/** Documents that are handed over at once, so that progress can be shown. */
+/** Number of documents added at once, so that progress can be shown. */
 const AT_ONCE = 200;
 
 /**
- * Adds documents `{id, title?, text}` to a new knowledge base and returns it with the id of each document by the id that
- * the store gave it. An id that ends in .md is a Markdown document, as a file of that name would be.
+ * Adds documents `{id, title?, text}` to a new knowledge base and returns it with the set's id of each document by the
+ * store's id. An id that ends in .md is a Markdown document, like a file of that name.
  */
 export async function ingest(documents: readonly SetDocument[], { store, log }: Scratch, project: Project) {
   const { kb } = await ensureKb({ store }, project.id, "evaluation");
@@ -37,7 +37,7 @@ function asInput({ id, title, text }: SetDocument) {
   return { key: String(id), ...(title === undefined ? {} : { title }), text, mime };
 }
 
-/** The documents of these hits, each once, best first, as the set names them. */
+/** Returns the distinct documents of these hits, best first, by the set's ids. */
 export function rankDocuments(hits: readonly { documentId: string }[], idOf: ReadonlyMap<string, string>): string[] {
   return [...new Set(hits.flatMap(({ documentId }) => idOf.get(documentId) ?? []))];
 }

@@ -16,7 +16,7 @@ type Vector = number[];
 const WORDS = 30_000;
 const DIMENSIONS = 64;
 const BATCH = 128;
-/** Every second word is enough to find the directions, in so many rounds. */
+/** Every second word suffices to find the directions, in this number of rounds. */
 const SAMPLE_STEP = 2;
 const ROUNDS = 25;
 

@@ -1,4 +1,4 @@
-// A database of its own for an evaluation, gone when it ends.
+// A temporary database for an evaluation.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { createLog } from "@svc/log";
 import { migrateStore, openStore } from "@svc/store";
 import { queryDatabase } from "@svc/testing";
 
-/** Nothing has to survive a crash here. */
+/** Durability is not needed here. */
 const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", shared_buffers: "128MB" };
 
 const log = createLog({ level: "warn", name: "eval", destination: process.stderr });
@@ -16,7 +16,7 @@ const log = createLog({ level: "warn", name: "eval", destination: process.stderr
 export type Scratch = Awaited<ReturnType<typeof openScratchStore>>;
 export type Project = Awaited<ReturnType<Scratch["addProject"]>>;
 
-/** An open store on an empty database, and what ends it. Ends itself when the process is interrupted. */
+/** Opens a store on an empty database, with a function that removes it. Removes it when the process is interrupted. */
 export async function openScratchStore() {
   const endings: (() => unknown)[] = [];
   const close = async () => {

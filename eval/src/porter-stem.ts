@@ -11,14 +11,14 @@ const LAST_SUFFIXES = [
   "sion", "tion", "al", "er", "ic", "ou",
 ]; // prettier-ignore
 
-/** Vowels and consonants of a word as a string of v and c. A y after a consonant is a vowel. */
+/** Returns vowels and consonants of a word as a string of v and c. A y after a consonant is a vowel. */
 function shapeOf(word: string) {
   let shape = "";
   for (const letter of word) shape += "aeiou".includes(letter) || (letter === "y" && shape.endsWith("c")) ? "v" : "c";
   return shape;
 }
 
-/** How often a vowel is followed by a consonant. */
+/** Counts vowels that are followed by a consonant. */
 const measure = (word: string) => shapeOf(word).match(/v+c/g)?.length ?? 0;
 const hasVowel = (word: string) => shapeOf(word).includes("v");
 const endsShort = (word: string) => shapeOf(word).endsWith("cvc") && !/[wxy]$/.test(word);
@@ -32,7 +32,7 @@ function replaceSuffix(word: string, suffixes: Record<string, string>) {
   return measure(stem) > 0 ? `${stem}${suffixes[suffix]}` : word;
 }
 
-/** The stem of a word in lower case. */
+/** Returns the stem of a word in lower case. */
 export function porterStem(given: string): string {
   if (given.length < 3) return given;
   let word = given;

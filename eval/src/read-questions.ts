@@ -12,7 +12,7 @@ import { openScratchStore } from "./open-scratch-store.ts";
 import { readJsonLines } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
-/** A question about the documents of a set; `all` are patterns that an answer must hold. */
+/** A question about the documents of a set; `all` are patterns that an answer must match. */
 export interface SetQuestion {
   text: string;
   before?: string[];
@@ -30,7 +30,7 @@ export interface QuestionSet {
   questions: SetQuestion[];
 }
 
-/** A question with what the knowledge bases have for it. */
+/** A question with the search results of the knowledge bases. */
 export interface FoundQuestion {
   set: string;
   group: string;
@@ -42,13 +42,13 @@ export interface FoundQuestion {
   elsewhere?: SearchResult[];
 }
 
-/** Passages of a search that an answer is chosen among. */
+/** Number of passages of a search from which an answer is chosen. */
 const SEARCH_LIMIT = 15;
 
-/** Each question of `findForQuestions` is also searched for in this many knowledge bases that are not about it. */
+/** Number of unrelated knowledge bases in which each question of `findForQuestions` is also searched. */
 const OTHER_BASES = 3;
 
-/** Reads the sets of a folder, or the one set that it is. */
+/** Reads the sets of a folder, or the folder itself if it is a set. */
 export function readQuestionSets(folder: string): QuestionSet[] {
   const isSet = (path: string) => existsSync(join(path, "questions.jsonl")) && existsSync(join(path, "docs"));
   const folders = isSet(folder) ? [folder] : readdirSync(folder).map((name) => join(folder, name));
@@ -70,7 +70,7 @@ export function readQuestionSets(folder: string): QuestionSet[] {
   return sets;
 }
 
-/** Whether a text holds every pattern that an answer must hold (with "some": any), whatever its line breaks. */
+/** Returns whether a text matches every pattern of an answer (with "some": any), ignoring line breaks. */
 export function holdsAnswer(text: string, patterns: readonly string[], of: "every" | "some" = "every"): boolean {
   const flat = text.replace(/\s+/g, " ").replace(/[’‘]/g, "'");
   const tests = patterns.map((pattern) => new RegExp(pattern, "i"));
@@ -85,8 +85,8 @@ function listFiles(folder: string): string[] {
 }
 
 /**
- * Puts each set into a knowledge base of a scratch database and searches it for the set's questions: `found`, and in
- * `elsewhere` what bases of other groups have for them.
+ * Adds each set to a knowledge base of a scratch database and searches it for the set's questions: `found` has the
+ * results, `elsewhere` those of knowledge bases of other groups.
  */
 export async function findForQuestions(sets: readonly QuestionSet[]): Promise<FoundQuestion[]> {
   const { store, log, addProject, close } = await openScratchStore();

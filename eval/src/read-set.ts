@@ -1,4 +1,4 @@
-// Reads a set: what kind it is by the files that it has, what the product is to know, and what it is asked.
+// Reads a set: its kind follows from its files.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -10,7 +10,7 @@ export interface SetDocument {
   text: string;
 }
 
-/** Whatever a question or message has; what it has to have depends on the kind of its set. */
+/** Fields of a question or message; the required ones depend on the kind of the set. */
 export interface Query {
   id: string | number;
   text: string;
@@ -22,38 +22,38 @@ export interface Sample {
   label: string;
 }
 
-/** A message to decide about; without a label where that is not known. */
+/** A message to route; without a label if unknown. */
 export interface TriageQuery extends Query {
   label?: string;
 }
 
-/** A project of a triage set; its name is "" where there is only one. */
+/** A project of a triage set; its name is "" if there is only one. */
 export interface TriageGroup {
   name: string;
   samples: Sample[];
   queries: TriageQuery[];
 }
 
-/** A question about one passage, with references of people where they are known. */
+/** A question about one passage, with people's references if known. */
 export interface PassageQuery extends Query {
   passage?: string;
   answerable?: boolean;
   refs: { answer: string; sentences: number[] }[];
 }
 
-/** A question that is searched for. `answers` and `kind` are there where the set has answers. */
+/** A question to search for. `answers` and `kind` are present if the set has answers. */
 export interface SearchQuery extends Query {
   qrels: Record<string, number>;
   kind?: "in_kb" | "out_of_kb" | "adversarial";
   answers?: string[];
 }
 
-/** A sentence with slips of speech, and without them where that is known. */
+/** A sentence with slips of speech, and its clean form if known. */
 export interface NoteQuery extends Query {
   fluent?: string;
 }
 
-/** What was said, with a summary and questions where they are known. */
+/** A transcript, with a summary and questions if known. */
 export interface Meeting {
   id: string | number;
   turns: { speaker?: string; text: string }[];
@@ -91,7 +91,7 @@ type Kind = EvalSet["kind"];
 /** The set of a kind. */
 export type SetOf<Name extends Kind> = Extract<EvalSet, { kind: Name }>;
 
-/** What an evaluation comes to. */
+/** Result of an evaluation. */
 export interface Evaluation {
   predictions: object[];
   scores: object;
@@ -102,7 +102,7 @@ const listFiles = (folder: string) => (existsSync(folder) ? readdirSync(folder).
 const isTraining = (file: string) => /(?:^|\.)train\.jsonl$/.test(file);
 const isCalled = (name: string) => (file: string) => file === name || file === `${name}.gz`;
 
-/** Of what kind a set is, by what lies in its folder dev; null for one of another kind. */
+/** Returns the kind of a set by the files in its folder dev; null if unknown. */
 export function kindOf(folder: string): Kind | null {
   const dev = join(folder, "dev");
   const files = listFiles(dev);
@@ -150,7 +150,7 @@ export function readSet(
   );
 }
 
-/** Each project's training messages and what it is asked; a project that a file of queries has nothing for is left out. */
+/** Returns each project's training messages and queries; a project without queries is left out. */
 function readGroups(
   dev: string,
   training: readonly string[],
@@ -176,9 +176,8 @@ function readGroups(
 }
 
 /**
- * Gives each message to the one project that it is for: the only one, else the one that its field `bot` names, else the
- * one that its id begins with, else the one that the name of the file begins with. Fails for a message that nothing says
- * this of.
+ * Assigns each message to one project: the only one, else that of its field `bot`, else the prefix of its id, else the
+ * prefix of the file name. Throws if none applies.
  */
 function assignRows(rows: readonly (TriageQuery & { bot?: string })[], names: readonly string[], fileName: string) {
   const ofFile = names.find((name) => belongs(fileName, name));

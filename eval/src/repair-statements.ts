@@ -1,4 +1,5 @@
-// Sentences of notes, written for this: with slips and what is meant, or without any. Disfl-QA has questions alone.
+// Sentences of notes, written for this purpose: with slips and their meaning, or without slips. Disfl-QA has only
+// questions.
 export const STATEMENTS: readonly (readonly [said: string, meant?: string])[] = [
   ["The meeting is on Tuesday no sorry Wednesday.", "The meeting is on Wednesday."],
   ["Call Anna I mean Maria at nine.", "Call Maria at nine."],

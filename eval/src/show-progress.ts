@@ -1,7 +1,7 @@
-// Tells on stderr how far long work is.
+// Prints the progress of long work to stderr.
 const EVERY_MS = process.stderr.isTTY ? 200 : 5_000;
 
-/** Calls `work` with each of the items, one after the other, and returns the results in their order. */
+/** Calls `work` with each item in turn, and returns the results in order. */
 export async function forEachShown<Item, Result>(
   what: string,
   items: readonly Item[],

@@ -5,7 +5,7 @@ import type { Tool } from "@svc/tool-server";
 type Result = Awaited<ReturnType<Tool["call"]>>;
 type Content = Result["content"];
 type FixtureCall = (args: unknown, signal: AbortSignal) => Result | Promise<Result>;
-/** What of a definition is not usual. */
+/** Fields of a definition that differ from the defaults. */
 type Extra = Partial<Tool["definition"]> & { waitingFor?: string };
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
@@ -18,7 +18,7 @@ const embedded = (uri: string, mimeType: string, words: string) => ({
   resource: { uri, mimeType, text: words },
 });
 
-/** One tool: its answer, and of its definition what is not usual. */
+/** Creates a tool from its result and the fields of its definition that differ from the defaults. */
 const tool = (name: string, call: FixtureCall, { waitingFor, ...definition }: Extra = {}): Tool => ({
   scope: "kb:read",
   definition: { name, description: `For tests: ${name}.`, inputSchema: { type: "object" }, ...definition },
@@ -49,7 +49,7 @@ export const FIXTURE_TOOLS = [
   tool(
     "test_tool_with_progress",
     async (_args, signal) => {
-      // As long as the product's way of telling progress takes for three notices.
+      // Long enough for the product to send three progress notifications.
       await setTimeout(2_500, undefined, { signal });
       return { content: [text("Done.")] };
     },
@@ -82,7 +82,7 @@ export const FIXTURE_TOOLS = [
       additionalProperties: false,
     },
   }),
-  // The library refuses what asks the client for more than it can: it has to say so before anything is asked.
+  // The library rejects requests that exceed the client's capabilities, so the client must declare them first.
   tool("test_missing_capability", () => {
     const asks = {
       resultType: "input_required",

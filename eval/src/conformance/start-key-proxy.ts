@@ -2,7 +2,7 @@
 import { createServer, request as ask } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Listens on loopback and hands every request on, `Host` and `Origin` as they came, with the key added. */
+/** Listens on loopback and forwards every request, with unchanged `Host` and `Origin`, and the key. */
 export async function startKeyProxy(target: string, key: string) {
   const { hostname, port } = new URL(target);
   const server = createServer((incoming, outgoing) => {
@@ -12,7 +12,7 @@ export async function startKeyProxy(target: string, key: string) {
       answer.pipe(outgoing);
     });
     onward.on("error", () => outgoing.destroy());
-    // Whoever hangs up here hangs up there.
+    // Forwards a disconnect of the client.
     outgoing.on("close", () => onward.destroy());
     incoming.pipe(onward);
   });

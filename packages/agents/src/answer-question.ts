@@ -7,7 +7,7 @@ import { quoteAnswer } from "./quote-answer.ts";
 import { classifyMessage } from "./talk/classify-message.ts";
 import { isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
 
-/** What a search without knowledge bases finds. */
+/** Result of a search without knowledge bases. */
 const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };
 
 /**
@@ -30,7 +30,7 @@ export async function answerQuestion(question: {
 }): Promise<Answer> {
   const { agent, text, history = [], model = null } = question;
   const language = question.language ?? undefined;
-  // A fixed reply may hold Markdown, as an answer does.
+  // A fixed reply may contain Markdown, as an answer may.
   const author = history.findLast((message) => message.author !== "customer")?.author;
   const said = classifyMessage(text, {
     language,
@@ -63,7 +63,7 @@ export async function answerQuestion(question: {
     if (!(error instanceof ModelError)) throw error;
     const quoted = ifInnocent(await quote());
     stream.become(quoted.model?.mustReview === true ? "" : (quoted.text ?? ""));
-    // What the provider said is for operators: it stands in the trace alone.
+    // The provider's message is for operators, so it is only in the trace.
     const why = `${model.model.id} gave no usable answer (${error.fault}), so the documents are quoted instead. ${quoted.why}`;
     const fallback = `${error.fault}: ${error.message}`;
     return { ...quoted, why, model: { usage: null, ...quoted.model, fallback } };

@@ -7,11 +7,13 @@ import { promisesPerson } from "./promises-person.ts";
 export interface SendingChoice {
   sends: boolean;
   why: string;
-  /** True when it is sent, and a person has to look all the same: it promises one, or the customer asks for one. */
+  /**
+   * True when the answer is sent but an operator must follow up: it promises a person, or the customer asks for one.
+   */
   needsPerson?: true;
 }
 
-/** What an agent's policy says about an answer of this confidence; `why` says how the agent came to it. */
+/** Decides by an agent's policy about an answer with this confidence; `why` explains the confidence. */
 const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why: string) => SendingChoice> = {
   auto: (_threshold, confidence) => ({ sends: true, why: `sent automatically (confidence ${percentOf(confidence)})` }),
   review: () => ({ sends: false, why: "the agent's answers are always reviewed" }),
@@ -27,13 +29,13 @@ const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why
 const ASKED = "the customer asks for a person";
 const PROMISED = "the answer promises a follow-up by a person";
 
-/** Passages of a search among which an answer is chosen. */
+/** Number of passages of a search from which an answer is chosen. */
 export const SEARCH_LIMIT = 15;
 
-/** Number of earlier messages that is enough to know what a message refers to. */
+/** Number of earlier messages needed to resolve references in a message. */
 export const HISTORY_LIMIT = 10;
 
-/** A passage of a knowledge base, as a search finds it. */
+/** A passage of a knowledge base, as returned by a search. */
 export interface Passage {
   documentId: string;
   chunkId: string;
@@ -46,79 +48,81 @@ export interface Passage {
   markdown: boolean;
   /** The page of a paged document, such as a PDF, on which it begins, from 1. */
   page?: number | null;
-  /** Its place among the passages of its document, from 0: those that follow each other are read together. */
+  /** Position among the passages of its document, from 0. Consecutive passages are read together. */
   ordinal?: number;
   score: number;
   /** Cosine of its embedding and the question's, -1 to 1; absent without embeddings. */
   similarity?: number;
 }
 
-/** What a search found, best first. */
+/** Result of a search, best passage first. */
 export interface SearchResult {
   hits: Passage[];
-  /** The score of a passage that matched the query as well as could be. */
+  /** Score of a passage that matches the query perfectly. */
   bestPossible: number;
-  /** What the query was searched for, and how rare each word is: the rarer the heavier. */
+  /** Words that were searched for, and their weights: the rarer the word, the higher the weight. */
   words: { word: string; weight: number }[];
-  /** Passages in the knowledge bases that were searched; many where it is not said. */
+  /** Number of passages in the searched knowledge bases; a large number is assumed if it is absent. */
   passageCount?: number;
-  /** Languages of the documents that were searched (ISO 639-1), where they are known. */
+  /** Languages of the searched documents (ISO 639-1), if known. */
   languages?: readonly string[];
 }
 
-/** Searches knowledge bases: the query, where to search, and how many passages are wanted at most. */
+/** Searches knowledge bases and returns at most `limit` passages. */
 export type Search = (query: string, kbIds: string[], limit: number) => Promise<SearchResult>;
 
-/** What an agent answers. */
+/** An agent's answer. */
 export interface Answer {
-  /** Null when it has nothing to say. */
+  /** Null if there is no answer. */
   text: string | null;
   markdown: boolean;
-  /** Where the answer has what it says: each quote stands in its document word for word. */
+  /** Sources of the answer; each quote occurs in its document verbatim. */
   sources: Source[];
-  /** 0 to 1. Meant to be compared with the agent's threshold: from 0.5 on the passage most likely answers. */
+  /**
+   * 0 to 1, compared with the agent's threshold. From 0.5 the passage is more likely than not to answer the question.
+   */
   confidence: number;
-  /** How it came to that, for an operator. */
+  /** Explains the confidence to an operator. */
   why: string;
-  /** True when a person has to answer, whatever the agent's policy says: the customer asks for one, or needs one. */
+  /** True when a person must answer regardless of the agent's policy: the customer asks for one or needs one. */
   needsPerson?: true;
-  /** What a language model had to do with it; absent where none was asked. */
+  /** Part of the language model in this answer; absent if no model was called. */
   model?: ModelPart;
 }
 
-/** What a language model had to do with an answer. */
+/** What a language model contributed to an answer. */
 export interface ModelPart {
-  /** Null where the call cost nothing that is known of. */
+  /** Null if the call had no known cost. */
   usage: ModelUsage | null;
-  /** Why the answer was made without it all the same; null when it is the model's. */
+  /** Why the answer does not come from the model; null if it does. */
   fallback: string | null;
-  /** True when a person has to look, whatever the agent's policy says; `why` says the reason. */
+  /** True when a person must review the answer regardless of the agent's policy; `why` gives the reason. */
   mustReview?: true;
 }
 
 /**
- * Returns a confidence as people read it: in whole percent, never rounded up, so that one that misses a threshold does
- * not look as if it reached it.
+ * Returns a confidence as a whole percentage. Always rounds down, so that a confidence below the threshold does not
+ * look as if it reached it.
  */
 export function percentOf(confidence: number): string {
   return `${Math.floor(confidence * 100 + 1e-9)}%`;
 }
 
-/** Hears what an answer says so far, while it is being made: what came before `offset`, and then `text`. */
+/** Receives the answer as it is generated: `text` replaces everything from `offset` on. */
 export type OnText = (piece: { offset: number; text: string }) => void;
 
-/** What was said in the conversation so far. */
+/** A message of the conversation so far. */
 export interface HistoryMessage {
   author: "customer" | ReplyAuthor;
   text: string;
-  /** What a reply has quoted. */
+  /** Sources that a reply quoted. */
   sources?: readonly Source[];
 }
 
 /**
- * Whether an agent's answer goes out without a person, in a conversation that no person has: when it says something,
- * nothing in it asks for a person, and the agent's policy allows it. A promise of a person is kept: such an answer is
- * held, or, where it goes out whatever it says (a fixed reply, the policy `auto`), a person has to look behind it.
+ * Returns whether an agent's answer is sent without review in a conversation that no operator has taken over: it has
+ * text, nothing in it asks for a person, and the agent's policy allows it. An answer that promises a person is held. If
+ * it is sent anyway (a fixed reply, the policy `auto`), an operator must follow up.
  */
 export function sendsAnswer(
   { reviewPolicy, autoThreshold, fixedReply }: Pick<Agent, "reviewPolicy" | "autoThreshold" | "fixedReply">,
@@ -137,23 +141,23 @@ export function sendsAnswer(
     : { ...choice, why: `${choice.why}; ${PROMISED}`, needsPerson: true };
 }
 
-/** What came of a call of a tool: `text` says what it was called with and is data, written by others. */
+/** Result of a tool call. `text` says what the tool was called with. It is untrusted data. */
 export interface CallResult {
   /** Name of the tool. */
   tool: string;
   text: string;
 }
 
-/** The language model that an answer may be made with, and for whom. */
+/** The language model for an answer, and the project and ticket it is called for. */
 export interface AnswerModel {
   model: LanguageModel;
   project: ProjectId;
-  /** Null where no ticket is worked on. */
+  /** Null if the call is not for a ticket. */
   ticketId: string | null;
   tools?: readonly ChatTool[];
-  /** What came of calls of tools that people have decided about, for this message. */
+  /** Results of tool calls that people have approved or rejected, for this message. */
   results?: readonly CallResult[];
-  /** Ends what is on its way; `answerQuestion` then rejects with its reason. */
+  /** Aborts the work in progress; `answerQuestion` then rejects with its reason. */
   signal: AbortSignal;
   onText?: OnText;
 }

@@ -6,43 +6,43 @@ import { classifyMessage } from "./talk/classify-message.ts";
 import { sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
 import type { Talk } from "./talk/read-talk.ts";
 
-/** What a message asks together with what was said before. */
+/** The search for a message that depends on earlier messages. */
 export interface FollowUp {
   /** What to search for. */
   query: string;
   /**
-   * Words that an answer has to hold some of, in lower case: its own that say what it is about, or where it only asks
-   * for more, those of the earlier question. None for "How much is it?".
+   * Words of which an answer must contain some, in lower case: the message's own topic words or, if it only asks for
+   * more, those of the earlier question. None for "How much is it?".
    */
   keyWords: string[];
   /** What it wants in addition to the last answer ("why", "example"); empty if it asks something else. */
   wanted: string[];
 }
 
-/** A longer message says what it is about. */
+/** A longer message states its own topic. */
 const MAX_CHARS = 200;
 const MAX_WORDS = 10;
 
-/** A message with more words of its own than this needs no other to be understood, in spite of a pronoun. */
+/** Maximum number of its own topic words in a message with a pronoun that depends on earlier ones. */
 const MAX_OWN_WORDS = 2;
 
-/** The same of a message that begins with "and" or its like. */
-const MAX_OWN_WORDS_GOING_ON = 4;
+/** The same for a message that begins with "and" or a similar word. */
+const MAX_OWN_WORDS_AFTER_AND = 4;
 
 /** Maximum number of earlier messages of the customer that are read. */
 const MAX_MESSAGES_BACK = 6;
 
-/** Of an earlier message so much is read. */
+/** Number of characters read of an earlier message. */
 const MAX_EARLIER_CHARS = 4_000;
 
-/** Of what was asked before, so much is searched for again. */
+/** Maximum number of words of the earlier question that are searched for again. */
 const MAX_EARLIER_WORDS = 24;
 
 /**
- * Reads a message that follows up on the customer's messages before it: "And on Windows?", "What about the Pro
- * plan?", "How much is it?", "Why?", "Und unter Linux?". Null for one that stands for itself. A word that takes the
- * place of an earlier one replaces it ("for Windows" replaces "for Mac"). Knows the languages that PostgreSQL has a
- * stemmer for, by lists of words; `language` is that of the chat, where it is known. `history` is in the order of time.
+ * Resolves a message that follows up on the customer's earlier messages: "And on Windows?", "What about the Pro plan?",
+ * "How much is it?", "Why?", "Und unter Linux?". Null for a self-contained message. A word that takes the position of
+ * an earlier one replaces it ("for Windows" replaces "for Mac"). Uses word lists for the languages with a PostgreSQL
+ * stemmer; `language` is that of the chat, if known. `history` is in chronological order.
  */
 export function readFollowUp(text: string, history: readonly HistoryMessage[], language?: string): FollowUp | null {
   const asked = history
@@ -55,11 +55,11 @@ export function readFollowUp(text: string, history: readonly HistoryMessage[], l
   if (first === undefined || text.length > MAX_CHARS) return null;
   const detected = detectLanguage(`${asked.join("\n")}\n${text}`, language).language;
   const lexicon = lexiconOf(detected);
-  const topic = later.reduce((before, next) => goOn(next, before, lexicon)?.query ?? next, first);
-  return goOn(text, topic, lexicon);
+  const topic = later.reduce((before, next) => resolveAfter(next, before, lexicon)?.query ?? next, first);
+  return resolveAfter(text, topic, lexicon);
 }
 
-/** What distinguishes words with a topic from others in a language. */
+/** What distinguishes topic words from others in a language. */
 interface Lexicon {
   beginnings: ReadonlySet<string>;
   phrases: readonly (readonly string[])[];
@@ -69,9 +69,9 @@ interface Lexicon {
   requests: ReadonlySet<string>;
   questionWords: ReadonlySet<string>;
   hasStopWords: boolean;
-  /** A word that says what a message is about. */
+  /** Returns whether a word states a message's topic. */
   isTopic: (term: string) => boolean;
-  /** German writes all nouns with a capital; elsewhere one within a sentence is a name. */
+  /** German capitalizes all nouns; in other languages a capital within a sentence marks a name. */
   hasCapitalNouns: boolean;
 }
 
@@ -115,8 +115,8 @@ function lexiconOf(language: string): Lexicon {
   return lexicon;
 }
 
-/** Returns what a message asks after `topic` was asked; null if it does not follow up on that. */
-function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
+/** Resolves a message after a question about `topic`; null if it is not a follow-up. */
+function resolveAfter(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
   const tokens = tokenize(text.slice(0, MAX_CHARS + 1));
   const terms = tokens.map(({ term }) => term);
   if (text.length > MAX_CHARS || terms.length === 0 || terms.length > MAX_WORDS) return null;
@@ -129,7 +129,7 @@ function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
   const wanted = own.length === 0 ? more : [];
   const asks = wanted.length > 0 || terms.some((term) => lexicon.questionWords.has(term));
   const begins = phrase.length > 0 || (lexicon.beginnings.has(terms[0] ?? "") && terms.length > 1);
-  const isMarked = begins && own.length <= MAX_OWN_WORDS_GOING_ON;
+  const isMarked = begins && own.length <= MAX_OWN_WORDS_AFTER_AND;
   const refersBack = own.length <= MAX_OWN_WORDS && hasPronoun(terms, lexicon);
   if (!isMarked && !refersBack && !(own.length === 0 && asks)) return null;
   const earlier = topicWords(topic, lexicon);
@@ -165,9 +165,9 @@ interface NamedPlace {
 }
 
 /**
- * What of the earlier question the new words replace: what stands there behind the same word ("for Mac", "for
- * Windows"), beside the same word ("Basic plan", "Pro plan"), or is the only name in it when the new one is a name.
- * Only when there is one such place.
+ * Finds what the new words replace in the earlier question: the words after the same word ("for Mac", "for Windows"),
+ * next to the same word ("Basic plan", "Pro plan"), or its only name if the new word is a name. Null unless there is
+ * exactly one such position.
  */
 function findReplaced(text: string, own: readonly Token[], topic: string, lexicon: Lexicon): NamedPlace | null {
   if (!lexicon.hasStopWords) return null;
@@ -194,7 +194,7 @@ function behindSameWord(
   );
 }
 
-/** The words with a topic that these begin with. */
+/** Returns the topic words at the beginning of the tokens. */
 function runAt(tokens: readonly Token[], { isTopic }: Lexicon): NamedPlace[] {
   const end = tokens.findIndex(({ term }) => !isTopic(term));
   const run = end === -1 ? tokens : tokens.slice(0, end);
@@ -206,7 +206,7 @@ function besideSameWord(own: readonly Token[], before: readonly Token[], { isTop
   const shared = own.findIndex(({ term }) => before.some((token) => isSameWord(token.term, term)));
   const head = own[shared];
   if (head === undefined || own.length === 1) return [];
-  // The new word stands before the shared one or behind it; so does the one that it replaces, as a rule.
+  // The new word is before or after the shared one; the word that it replaces usually is on the same side.
   const step = shared > 0 ? -1 : 1;
   return before.flatMap((token, index) => {
     const neighbour = before[index + step];
@@ -224,7 +224,7 @@ function namesIn(topic: string, tokens: readonly Token[], { isTopic }: Lexicon):
     .map(({ start, end }) => ({ start, end }));
 }
 
-/** The words of the earlier question that say what it was about. */
+/** Returns the topic words of the earlier question. */
 function topicWords(topic: string, { isTopic }: Lexicon): string[] {
   const terms = tokenize(topic).map(({ term }) => term);
   return [...new Set(terms.filter(isTopic))].slice(0, MAX_EARLIER_WORDS);

@@ -1,6 +1,6 @@
 import { findCodes, foldAccents, tokenize, isSameWord } from "@svc/text";
 
-/** Returns a function that says whether the text holds a word in any of its forms; accents and case do not count. */
+/** Returns a function that tests whether the text contains a word in any of its forms; accents and case are ignored. */
 export function holdsWord(text: string): (word: string) => boolean {
   const terms = termsOf(text);
   return (word) => {
@@ -9,10 +9,10 @@ export function holdsWord(text: string): (word: string) => boolean {
   };
 }
 
-/** Words that share fewer letters with a compound are no part of it. */
+/** Minimum number of letters of a part of a compound. */
 const MIN_PART_CHARS = 5;
 
-/** As `holdsWord`, and true as well for a compound that one of its words begins or ends, or the other way round. */
+/** Like `holdsWord`, but also matches a compound that begins or ends with the word, and vice versa. */
 export function holdsPart(text: string): (word: string) => boolean {
   const terms = termsOf(text);
   const isPart = (part: string, whole: string): boolean =>
@@ -25,7 +25,7 @@ export function holdsPart(text: string): (word: string) => boolean {
   };
 }
 
-/** A word too short for `isSameWord` may have a plural all the same: "dog", "dogs". */
+/** Returns whether one is the plural of the other, for words too short for `isSameWord`: "dog", "dogs". */
 function isPlural(one: string, other: string): boolean {
   return Math.min(one.length, other.length) >= 3 && (one === `${other}s` || other === `${one}s`);
 }

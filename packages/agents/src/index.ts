@@ -68,7 +68,7 @@ export { createAgentPool, samplesOf } from "./triage/triage-model.ts";
 export type { AgentPool, PooledProject, TriageModel, LearnedMessage, TriageSample } from "./triage/triage-model.ts";
 export { trainTriage } from "./triage/train-triage.ts";
 
-// What the fits in `eval/` need besides, for the weights of answers and of corrections in notes.
+// Exports for `eval/`, which fits the weights of answers and of corrections in notes.
 export { answerWeights, chooseParts, gateFigures, stepsBonus } from "./answers/choose-answer.ts";
 export { ratePassages } from "./answers/rate-passages.ts";
 export { readQuestion } from "./answers/read-question.ts";

@@ -10,8 +10,8 @@ export const phrases = z
 export const words = z.array(z.string()).transform((lines) => lines.flatMap((line) => line.split(" ")));
 
 /**
- * Returns a function that reads the file of a language (ISO 639-1) in `data/<folder>` when it is first asked for, and null
- * for a language without one. A language is added by adding its file. Throws if a file does not match the schema.
+ * Returns a function that reads the file of a language (ISO 639-1) in `data/<folder>` on first use, and null for a
+ * language without a file. Adding a file adds a language. Throws if a file does not match the schema.
  */
 export function createLanguageFiles<Data>(folder: string, schema: z.ZodType<Data>): (language: string) => Data | null {
   const known = new Map<string, Data | null>();
@@ -27,8 +27,8 @@ export function createLanguageFiles<Data>(folder: string, schema: z.ZodType<Data
 }
 
 /**
- * Returns a function that makes something when it is first called, and returns the same one from then on: for what
- * takes long to make and is not needed by every program that imports it.
+ * Returns a function that creates a value on its first call and caches it: for values that are slow to create and not
+ * needed by every importer.
  */
 export function lazily<Made extends object>(make: () => Made): () => Made {
   let made: Made | undefined;

@@ -1,22 +1,22 @@
 import { foldAccents, tokenize } from "@svc/text";
 import { lazily } from "./language-files.ts";
 
-/** A way to say something: lists of phrases, one after the other with a few words between them. */
+/** A phrasing: lists of alternative phrases in sequence, with a few words between them. */
 export type Wording = readonly (readonly string[])[];
 
-/** Where a wording stands in folded words. */
+/** Position of a match in folded words. */
 export interface WordingMatch {
   start: number;
   end: number;
 }
 
-/** Finds a wording in words that `foldWords` has made; null where it does not stand there. */
+/** Finds a wording in words returned by `foldWords`; null if there is no match. */
 export type WordingMatcher = (words: string) => WordingMatch | null;
 
 /** Matches nothing. */
 const NEVER = /(?!)/u;
 
-/** The words of a text as wordings are compared: without case, accents and punctuation, one space between them. */
+/** Normalizes text for comparison with wordings: no case, accents and punctuation, single spaces. */
 export function foldWords(text: string): string {
   return tokenize(text)
     .map(({ term }) => foldAccents(term).toLowerCase())
@@ -29,8 +29,8 @@ export function phrasesOf(list: readonly string[]): string[] {
 }
 
 /**
- * Makes the matcher of a wording: its lists one after the other, with at most the given number of words between them.
- * Where words are not spaced, spaces do not count.
+ * Creates the matcher of a wording: its lists in sequence, with at most the given number of words between them. Spaces
+ * are ignored in scripts without them.
  */
 export function matchWording(
   wording: Wording,

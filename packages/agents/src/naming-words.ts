@@ -9,29 +9,30 @@ const wordSet = words.transform((list): ReadonlySet<string> => new Set(list));
 const namingOf = createLanguageFiles(
   "naming",
   z.strictObject({
-    /** Words behind which a thing is named: articles, possessives, prepositions, "which". */
+    /** Words that precede a noun: articles, possessives, prepositions, "which". */
     before: wordSet,
-    /** Verbs that another verb follows at the end: "does the warranty last", "kann ich Ware umtauschen". */
+    /** Verbs that take another verb at the end: "does the warranty last", "kann ich Ware umtauschen". */
     auxiliaries: wordSet.optional(),
   }),
 );
 
-/** In a language without a file, what a question begins with is named: nothing stands before it. */
+/** In a language without a file, the first words of a question are its topic. */
 const NOTHING_BEFORE: ReadonlySet<string> = new Set([""]);
 
-/** A question that begins with one of these ends with what something may be: "Is the delivery free?". */
+/** A question that begins with one of these ends with a property: "Is the delivery free?". */
 const COPULAS = new Set("is are was were ist sind".split(" "));
 
-/** Persons, behind whom something is done: "do you sell bicycles". */
+/** Pronouns that a verb follows: "do you sell bicycles". */
 const PERSONS = new Set("i you we they he she it".split(" "));
 
-/** English words that tell of what kind or how something is. */
+/** Matches English words that describe how something is. */
 const ADJECTIVE = /(?:est|able|ible|ive|ful|ous|less|ish|ed|ly)$/;
 
 /**
- * The words of a question that name what it asks about, as terms: who asks for a coffee grinder is not answered by the
- * price of something else, while another verb or adjective than that of a document hardly matters. Found by articles
- * and the like in front of them, by the capitals of names (and of German nouns); keywords alone all name something.
+ * Finds the words of a question that name its topic, as terms: the price of something else does not answer a question
+ * about a coffee grinder, while a verb or adjective may differ from the document's. They are found by preceding
+ * articles and the like, and by the capitals of names (and of German nouns); if there are only keywords, all of them
+ * are topic words.
  */
 export function readNaming(question: string): ReadonlySet<string> {
   const tokens = tokenize(question);
@@ -59,12 +60,12 @@ export function readNaming(question: string): ReadonlySet<string> {
   const capitals = content.filter(
     ({ start, end }) => /^\p{Lu}\p{Ll}/u.test(question.slice(start, end)) && !beginsSentence(question, start),
   );
-  // Where nouns are written with a capital, the other words are none.
+  // In German, which capitalizes nouns, other words are not nouns.
   const named = language === "de" && capitals.length > 0 ? capitals : [...found, ...capitals];
   return termsOf(named);
 }
 
-/** Words that follow each other, with the one that stands before them; the empty word stands before the first. */
+/** Returns runs of consecutive words, each with the word before it; the first run has the empty word before it. */
 function runsOf(tokens: readonly Token[], isEmpty: (term: string) => boolean): { behind: string; tokens: Token[] }[] {
   const runs: { behind: string; tokens: Token[] }[] = [];
   let behind = "";

@@ -1,14 +1,14 @@
 import { splitSentences } from "@svc/text";
 import type { Sentence } from "@svc/text";
 
-/** A part of a passage that an answer takes whole or not at all. Offsets are UTF-16 units in the passage. */
+/** A part of a passage that an answer includes as a whole or not at all. Offsets are UTF-16 units in the passage. */
 export interface Unit {
   kind: "sentence" | "list" | "table" | "code";
   start: number;
   end: number;
-  /** Its items or rows; only a list and a table have any. */
+  /** Items or rows of a list or table. */
   rows: Span[];
-  /** Sentences with the same number stand in one paragraph. */
+  /** Sentences with the same number are in one paragraph. */
   paragraph: number;
 }
 
@@ -19,13 +19,13 @@ export interface Span {
 
 const LIST_MARKER = /^(?:[-*+•‣▪–]|\d{1,9}[.)])\s/;
 
-/** `[name]: https://…`: it says where links lead, and is nothing to read. */
+/** `[name]: https://…`: a link definition, which readers do not see. */
 const LINK_DEFINITION = /^ {0,3}\[[^\]\n]+\]:[ \t]*\S.*$/;
 
 /**
- * Splits a passage into what an answer may be made of: sentences, and whole lists, tables and code fences. Headings
- * are left out unless there is nothing else. In Markdown, sentences that emphasis, a link or an HTML element spans stay
- * together while they are at most `maxJoinedChars` long, and definitions of links are left out.
+ * Splits a passage into the units of an answer: sentences, and whole lists, tables and code fences. Headings are left
+ * out unless there is nothing else. In Markdown, sentences spanned by emphasis, a link or an HTML element stay together
+ * up to `maxJoinedChars`, and link definitions are left out.
  */
 export function splitUnits(text: string, options: { markdown: boolean; maxJoinedChars: number }): Unit[] {
   const sentences = splitSentences(text);
@@ -44,7 +44,7 @@ export function splitUnits(text: string, options: { markdown: boolean; maxJoined
     .map(({ start, end }, paragraph) => ({ kind: "sentence", start, end, rows: [], paragraph }));
 }
 
-/** Groups what follows each other without a blank line between; a code fence and a heading stand alone. */
+/** Groups consecutive sentences without a blank line between them; a code fence or a heading forms its own group. */
 function groupSentences(text: string, sentences: readonly Sentence[]): Sentence[][] {
   const groups: Sentence[][] = [];
   let previous: Sentence | undefined;
@@ -87,7 +87,7 @@ function wholeUnit(kind: "list" | "table", rows: Span[], paragraph: number): Uni
   return first === undefined ? [] : [{ kind, start: first.start, end: rows.at(-1)?.end ?? first.end, rows, paragraph }];
 }
 
-/** The lines of a table: a row that has no bar at its beginning may have been taken for several sentences. */
+/** Returns the lines of a table: a row without a leading bar may have been split into several sentences. */
 function linesOf(text: string, sentences: readonly Sentence[]): Span[] {
   const first = sentences[0];
   const last = sentences.at(-1);
@@ -103,7 +103,7 @@ function linesOf(text: string, sentences: readonly Sentence[]): Span[] {
   return lines;
 }
 
-/** The items of a list, each with all of its sentences. */
+/** Returns the items of a list, each with all of its sentences. */
 function itemsOf(sentences: readonly Sentence[]): Span[] {
   const items: Span[] = [];
   for (const { text, start, end } of sentences) {
@@ -114,14 +114,14 @@ function itemsOf(sentences: readonly Sentence[]): Span[] {
   return items;
 }
 
-/** How far the first line of a part is indented, in characters. */
+/** Returns the indentation of the first line of a part, in characters. */
 export function indentOf(text: string, start: number): number {
   let lineStart = start;
   while (lineStart > 0 && /[ \t]/.test(text.charAt(lineStart - 1))) lineStart -= 1;
   return lineStart === 0 || /[\n\r]/.test(text.charAt(lineStart - 1)) ? start - lineStart : 0;
 }
 
-/** A list whose items are separated by blank lines comes in pieces; what is indented below an item belongs to it. */
+/** Joins lists whose items are separated by blank lines; text indented below an item belongs to it. */
 function joinLists(text: string, units: readonly Unit[]): Unit[] {
   const joined: Unit[] = [];
   for (const unit of units) {
@@ -150,7 +150,7 @@ function isLinkDefinition(text: string, { kind, start, end }: Unit): boolean {
   return kind === "sentence" && lines.every((line) => LINK_DEFINITION.test(line));
 }
 
-/** The definitions of links in a passage, each with the name that links call it by, in lower case. */
+/** Returns the link definitions of a passage, each with its name in lower case. */
 export function linkDefinitions(text: string): { name: string; line: string }[] {
   return text.split("\n").flatMap((line) => {
     const name = LINK_DEFINITION.test(line) ? /\[([^\]\n]+)\]/.exec(line)?.[1] : undefined;
@@ -158,7 +158,7 @@ export function linkDefinitions(text: string): { name: string; line: string }[] 
   });
 }
 
-/** What is open at the end of a text: each count is 0, or even, where nothing is. */
+/** Unclosed markup at the end of a text: every count is 0 or even if there is none. */
 interface Marks {
   ticks: number;
   strong: number;
@@ -168,7 +168,7 @@ interface Marks {
   elements: number;
 }
 
-/** Elements without an end. */
+/** Matches void elements. */
 const VOID_ELEMENT = /^<(?:area|br|col|hr|img|input|link|meta|source|wbr)\b/i;
 
 function countMarks(part: string): Marks {
@@ -202,8 +202,8 @@ function isOpen({ ticks, strong, stars, brackets, parentheses, elements }: Marks
 }
 
 /**
- * Joins a sentence with those after it until nothing is open any more; only an HTML element reaches over the end of a
- * paragraph. What is never closed is no markup.
+ * Joins a sentence with the following ones until its markup is closed; only an HTML element may span paragraphs. Markup
+ * that is never closed is ignored.
  */
 function joinUnclosed(text: string, units: readonly Unit[], maxChars: number): Unit[] {
   const marks = units.map(({ start, end }) => countMarks(text.slice(start, end)));
@@ -218,7 +218,7 @@ function joinUnclosed(text: string, units: readonly Unit[], maxChars: number): U
   return joined;
 }
 
-/** The place of the unit at whose end nothing is open any more of what this one opens; its own when there is none. */
+/** Returns the index of the unit that closes all markup opened by this one; its own if there is none. */
 function endOfMarkup(units: readonly Unit[], marks: readonly Marks[], first: number, maxChars: number): number {
   const unit = units[first];
   let open = marks[first];

@@ -4,13 +4,13 @@ import { foldWords, matchWording, phrasesOf } from "./match-wording.ts";
 import type { WordingMatcher } from "./match-wording.ts";
 import { JOINED_LANGUAGES, sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
 
-/** Maximum number of words between the person who helps and what is done. */
+/** Maximum number of words between the helper and the verb. */
 const GAP_WORDS = 4;
 
-/** Number of words before the person who helps in which a negation counts: "nobody of our team". */
+/** Number of words before the helper in which a negation counts: "nobody of our team". */
 const WORDS_BEFORE = 2;
 
-/** A sentence is no longer; what has no sentences is looked at in its beginning. */
+/** Maximum length of a sentence; only the beginning of a text without sentences is read. */
 const MAX_SENTENCE_CHARS = 1_500;
 const MAX_TEXT_CHARS = 50_000;
 
@@ -40,9 +40,9 @@ const languages = lazily((): readonly Promising[] =>
 );
 
 /**
- * True when a text promises that a person will look, call or write, in one of the languages of `data/talk`. What
- * only describes ("our team is there on weekdays"), denies it ("we will never call you"), asks or depends on something
- * that the customer may do ("if you send us the form, a colleague will call") promises nothing.
+ * Returns whether a text promises that a person will look, call or write, in one of the languages of `data/talk`.
+ * Descriptions ("our team is there on weekdays"), negations ("we will never call you"), questions and offers that
+ * depend on the customer ("if you send us the form, a colleague will call") are not promises.
  */
 export function promisesPerson(text: string): boolean {
   return splitSentences(text.slice(0, MAX_TEXT_CHARS)).some(

@@ -4,25 +4,25 @@ import { isSmallTalk as isTalk, smallTalkOf } from "./talk/find-talk.ts";
 import { sharedTalk } from "./talk/read-talk.ts";
 import type { Talk } from "./talk/read-talk.ts";
 
-/** Number of sentences at each end in which courtesies are looked for. */
+/** Number of sentences at each end that are searched for courtesies. */
 const EDGE_SENTENCES = 20;
 
-/** Of a longer message the middle is not read: questions are rarely there, and it bounds the work. */
+/** The middle of a longer message is not read: it rarely contains questions, and this limits the work. */
 const MAX_CHARS = 12_000;
 
-/** A salutation is no longer. */
+/** Maximum length of a salutation. */
 const MAX_SALUTATION_WORDS = 7;
 
-/** Somebody who is named in small letters ("hi anna,") has a name of one or two words. */
+/** Maximum number of words of a name in small letters ("hi anna,"). */
 const MAX_LOOSE_WORDS = 3;
 
-/** A line that is shorter was ended by its writer, and not by the width of a window. */
+/** A shorter line was ended by its writer, not wrapped. */
 const MIN_WRAPPED_CHARS = 50;
 
-/** Sentences that ask with fewer words of their own than this need those around them: "What shall I do?". */
+/** A question with fewer words of its own needs the sentences around it: "What shall I do?". */
 const MIN_TELLING_WORDS = 3;
 
-/** The language of a message shows in its beginning. */
+/** Number of characters read to detect a language. */
 const MAX_DETECTED_CHARS = 1_000;
 
 const salutationPhrases = lazily(() => phraseSet("salutations"));
@@ -32,19 +32,18 @@ const leadInPhrases = lazily(() => phraseSet("leadIns"));
 const pleasePhrases = lazily(() => phraseSet("please"));
 
 /**
- * What a message asks, without the courtesies around it: salutation, thanks, closing and signature, "could you please
- * tell me". Of several sentences those that ask are kept, with as many of the others as it takes to know what they are
- * about, and names with digits (`E07`) wherever they stand; a message that asks nothing keeps all it says. The result
- * has words wherever the message has, and is the message itself where there is nothing to leave out. Of a very long
- * message its beginning and its end are read.
+ * Returns the question of a message without its courtesies: salutation, thanks, closing and signature, "could you
+ * please tell me". Keeps the sentences that ask, as many others as are needed to know their topic, and all names with
+ * digits (`E07`); a message without a question is kept as a whole. The result has words if the message has, and equals
+ * the message if there is nothing to leave out. Only the beginning and the end of a very long message are read.
  */
 export function questionOf(text: string): string {
   return readQuestion(text).question;
 }
 
 /**
- * The same sentences as those of `questionOf`, each word for word: for people, who read "Please delete my account" and
- * not "delete my account".
+ * Returns the sentences of `questionOf` verbatim, for people: "Please delete my account" instead of "delete my
+ * account".
  */
 export function questionAsWritten(text: string): string {
   return readQuestion(text).written;
@@ -68,17 +67,14 @@ function readQuestion(text: string): { question: string; written: string } {
   return { question: join("text"), written: join("written") };
 }
 
-/**
- * What somebody says without greeting, thanks, closing and signature around it, otherwise as it stands; empty for a
- * text that is nothing but these.
- */
+/** Removes greeting, thanks, closing and signature from a text; empty if it has nothing else. */
 export function withoutCourtesies(text: string): string {
   const parts = withoutClosing(sentencesOf(text).map((sentence) => ({ text: sentence, asks: isQuestion(sentence) })));
   const stripped = parts.map((part, index) => (index < 3 ? withoutSalutation(part.text) : part.text).trim());
   const first = stripped.slice(0, EDGE_SENTENCES).find(saysSomething);
   const last = stripped.slice(-EDGE_SENTENCES).findLast(saysSomething);
   if (first === undefined || last === undefined) return "";
-  // What lies between the two stays letter for letter, blank lines and all.
+  // The text between the two is kept verbatim, including blank lines.
   const start = text.indexOf(first);
   return text.slice(start, Math.max(text.lastIndexOf(last) + last.length, start));
 }
@@ -87,7 +83,7 @@ function saysSomething(sentence: string): boolean {
   return sentence !== "" && !isSmallTalk(sentence);
 }
 
-/** At the end of a sentence that says what it is about. */
+/** Matches a call for help at the end of a sentence with a topic. */
 const CALL_FOR_HELP =
   /(?<=\p{L})\s{0,3}[,.!;–-]\s{0,3}(?:help|hilfe|aide|ayuda|aiuto|ajuda)(?: me)?\s{0,3}[!.?]{0,9}\s*$/iu;
 
@@ -96,12 +92,12 @@ interface Part {
   asks: boolean;
 }
 
-/** A part with its words as they stand in the message, without the salutation. */
+/** A part with its original words, without the salutation. */
 interface WrittenPart extends Part {
   written: string;
 }
 
-/** Sentences, and lines that were ended on purpose. */
+/** Returns sentences, and lines that were ended on purpose. */
 function sentencesOf(text: string): string[] {
   const ends = new Set<number>([text.length]);
   for (const { end } of splitSentences(text)) ends.add(end);
@@ -127,7 +123,7 @@ function isQuestion(sentence: string): boolean {
   return /[?？؟¿]/.test(sentence) || /;\s*$/.test(sentence);
 }
 
-/** Up to the closing, when nothing behind it asks. A closing may follow a comma. */
+/** Returns the parts before the closing, if nothing after it asks. A closing may follow a comma. */
 function withoutClosing(parts: readonly Part[]): Part[] {
   const lastAsking = parts.findLastIndex(({ asks }) => asks);
   for (const [index, part] of parts.entries()) {
@@ -142,7 +138,7 @@ function withoutClosing(parts: readonly Part[]): Part[] {
   return [...parts];
 }
 
-/** Where a closing begins within a sentence; -1 when none does. A question behind it is none of a signature. */
+/** Returns the offset of a closing within a sentence; -1 if there is none. Text with a question is not a signature. */
 function closingComma(sentence: string): number {
   const question = Math.max(sentence.lastIndexOf("?"), 0);
   for (const { index } of sentence.slice(question).matchAll(/[,.?!–-]\s/g)) {
@@ -152,13 +148,13 @@ function closingComma(sentence: string): number {
   return -1;
 }
 
-/** A greeting or salutation with whom it names is left out, as in "Dear Mrs Miller, …". */
+/** Removes a greeting or salutation with its name, as in "Dear Mrs Miller, …". */
 function withoutSalutation(sentence: string): string {
   const clause = /^[^,!.:;?\n–—]{1,80}(?:[,!.:;\n–—]+|$)/.exec(sentence.trimStart())?.[0] ?? "";
   const rest = sentence.trimStart().slice(clause.length);
   const tokens = tokenize(clause);
   const length = startsWith(tokens, salutationPhrases());
-  // "Hi-res images" is no greeting.
+  // "Hi-res images" is not a greeting.
   if (length === 0 || clause.charAt(tokens[length - 1]?.end ?? 0) === "-") return sentence;
   const beyond = tokens.slice(length);
   const isNamed = beyond.every(
@@ -166,7 +162,7 @@ function withoutSalutation(sentence: string): string {
   );
   const isEnded = clause.trim() !== clause.trim().replace(/[,!.:;\n–—]+$/, "");
   if (isEnded && tokens.length <= MAX_SALUTATION_WORDS && (isNamed || tokens.length <= MAX_LOOSE_WORDS)) return rest;
-  // "Hi how much is it": the greeting alone, where a word follows it.
+  // "Hi how much is it": removes the greeting alone if a word follows it.
   const [first, next] = [tokens[length - 1], tokens[length]];
   if (first === undefined || next === undefined || !/^\s+$/.test(clause.slice(first.end, next.start))) return sentence;
   return isGreeting(clause.slice(0, first.end)) ? sentence.trimStart().slice(next.start) : sentence;
@@ -184,7 +180,7 @@ function isSmallTalk(sentence: string): boolean {
   return tokenize(text).length === 0 || isTalk(text);
 }
 
-/** Leads and kind words are cut out of a sentence, and what they leave of punctuation at its beginning. */
+/** Removes introductory phrases and courtesies from a sentence, and the punctuation they leave at its beginning. */
 function withoutLeadIns(sentence: string): { rest: string; isLed: boolean } {
   const tokens = tokenize(sentence);
   let rest = "";
@@ -206,7 +202,7 @@ function withoutLeadIns(sentence: string): { rest: string; isLed: boolean } {
   return { rest: stripped, isLed };
 }
 
-/** The sentences that ask, those that say what it is about, and names with digits of the others. */
+/** Returns the sentences that ask, those that state their topic, and names with digits of the others. */
 function keepWhatAsks(parts: readonly WrittenPart[]): WrittenPart[] {
   const { language } = detectLanguage(
     parts
@@ -224,7 +220,7 @@ function keepWhatAsks(parts: readonly WrittenPart[]): WrittenPart[] {
   if (read.every(({ asks }) => asks) || read.every(({ asks }) => !asks)) return [...parts];
   const kept = new Set(read.flatMap((part, index) => (part.asks ? [index] : [])));
   const first = Math.min(...kept);
-  // What a question refers to was said just before it, or else is said behind it.
+  // A question refers to what was said just before it, or else to what follows.
   const nearest = read.map((_, index) => index).sort((a, b) => distance(a, first) - distance(b, first));
   const telling = new Set([...kept].flatMap((index) => [...(read[index]?.stated ?? [])]));
   for (const index of nearest) {
@@ -239,14 +235,14 @@ function keepWhatAsks(parts: readonly WrittenPart[]): WrittenPart[] {
   });
 }
 
-/** A name with letters and digits, such as that of a model, an error or a part. */
+/** Matches a name with letters and digits, such as that of a model, an error or a part. */
 const CODE = /\b(?=[A-Za-z0-9-]{0,19}[A-Za-z])(?=[A-Za-z0-9-]{0,19}\d)[A-Za-z0-9][A-Za-z0-9-]{1,19}\b/g;
 
 function distance(index: number, from: number): number {
   return index < from ? from - index : 1_000_000 + index - from;
 }
 
-/** How many words the longest phrase has that a list of words begins with; 0 when it begins with none. */
+/** Returns the length of the longest phrase at the beginning of a list of words; 0 if there is none. */
 function startsWith(tokens: readonly { term: string }[], phrases: PhraseSet): number {
   return matchAt(tokens, 0, phrases);
 }

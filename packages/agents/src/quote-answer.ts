@@ -13,36 +13,38 @@ import { holdsWord } from "./holds-word.ts";
 import { questionOf } from "./question-of.ts";
 import { sourceOf } from "./source-url.ts";
 
-/** Bonus of a passage of the document that was quoted last, if the question follows up on that. */
+/** Bonus of a passage of the last quoted document, for a follow-up question. */
 const SAME_DOCUMENT_BONUS = 0.5;
 
-/** Bonus of a passage or part that holds all words of a follow-up. */
+/** Bonus of a passage or part that contains all key words of a follow-up. */
 const KEY_WORDS_BONUS = 3;
 
-/** An answer that holds none of those words may well be one to another question: a person should look at it. */
+/** An answer without any of those words may answer another question, so a person should review it. */
 const MAX_CONFIDENCE_WITHOUT_KEY_WORDS = 0.4;
 
-/** Documents in another language than the question have the same words by chance only: names, numbers. */
+/**
+ * Upper bound for documents in another language than the question, which share words only by chance: names, numbers.
+ */
 const MAX_CONFIDENCE_IN_OTHER_LANGUAGE = 0.2;
 
-/** Below this confidence what was found has next to nothing to do with the question. */
+/** Minimum confidence; below it, the result is hardly related to the question. */
 const MIN_CONFIDENCE = 0.1;
 
-/** What speaks for knowledge bases without a single word of a message: less than for those with a poor match. */
+/** Odds of knowledge bases without a word of the message: lower than for a poor match. */
 const NOTHING_FOUND_ODDS = -4;
 
-/** A word that says what a message is about is at least so rare in everyday language. */
+/** Minimum rarity of a topic word in everyday language. */
 const LEAST_TELLING_RARITY = 0.5;
 
 /** Maximum number of characters of a question that are read. */
 const MAX_ASKED_CHARS = 2_000;
 
-/** Maximum number of missing words that a reason names. */
+/** Maximum number of missing words listed in a reason. */
 const MAX_NAMED_WORDS = 3;
 
 /**
- * Answers a question in the documents' own words, without a model: the sentence, row or item that answers and what
- * belongs to it, with its sources and a confidence. `text` is null when nothing relevant was found.
+ * Answers a question verbatim from the documents, without a model: the sentence, row or item that answers and its
+ * context, with sources and a confidence. `text` is null if nothing relevant was found.
  */
 export async function quoteAnswer({
   kbIds,
@@ -87,17 +89,17 @@ export async function quoteAnswer({
   };
 }
 
-/** What knowledge bases have for a message. */
+/** How well knowledge bases match a message. */
 export interface Support {
-  /** How sure their best answer is, 0 to 1. */
+  /** Confidence of their best answer, 0 to 1. */
   confidence: number;
-  /** What speaks for them against others, in logarithms of odds; 0 is what wrong ones have on average. */
+  /** Evidence for them over others, in log odds; wrong ones have 0 on average. */
   odds: number;
-  /** Rare words of the message that stand in them, with how rare each is, 0 to 1. */
+  /** Rare words of the message that occur in them, with their rarity, 0 to 1. */
   telling?: ReadonlyMap<string, number>;
 }
 
-/** Returns what was found for a question that stands for itself says for the knowledge bases that were searched. */
+/** Returns how well the searched knowledge bases match a self-contained question. */
 export function supportOf(asked: string, found: SearchResult): Support {
   const question = readQuestion(asked.slice(0, MAX_ASKED_CHARS), found);
   const chosen = chooseAnswer(question, found);
@@ -110,7 +112,7 @@ export function supportOf(asked: string, found: SearchResult): Support {
   };
 }
 
-/** Returns which passages and parts a follow-up prefers, and what it does not want again. */
+/** Returns the passages and parts that a follow-up prefers, and those it should not repeat. */
 function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessage[]): AnswerPreference {
   if (followUp === null) return {};
   const { wanted, keyWords } = followUp;
@@ -133,7 +135,7 @@ function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessag
   };
 }
 
-/** The confidence with what only the conversation and the languages tell, and what lowered it. */
+/** Adjusts the confidence for the conversation and the languages, with the reason. */
 function qualify(
   { confidence, missing, best, read: { passage } }: ChosenAnswer,
   { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
@@ -153,19 +155,19 @@ function qualify(
   return { confidence: isElsewhere ? Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS) : confidence, caveat };
 }
 
-/** Returns which share of words stands in the title, the headings or the text of a passage, or of a part of it. */
+/** Returns the share of words in the title, the headings or the text of a passage, or of a part of it. */
 function shareHeld({ title, headingPath, text }: Passage, words: readonly string[], part?: AnswerPart): number {
   if (words.length === 0) return 0;
   const holds = holdsWord([title, ...headingPath, text.slice(part?.start, part?.end)].join("\n"));
   return words.filter(holds).length / words.length;
 }
 
-/** What the last reply that quoted anything has quoted. */
+/** Returns the sources of the last reply that has any. */
 function lastSources(history: readonly HistoryMessage[]): readonly Source[] {
   return history.findLast(({ sources = [] }) => sources.length > 0)?.sources ?? [];
 }
 
-/** Title and headings of a passage; a first heading that is the title is not said twice. */
+/** Returns title and headings of a passage; a first heading equal to the title is not repeated. */
 function headingOf({ title, headingPath }: Passage): string {
   return [title, ...(headingPath[0] === title ? headingPath.slice(1) : headingPath)].join(" › ");
 }

@@ -2,10 +2,10 @@ import { cutText, splitBlocks } from "@svc/text";
 import type { Block } from "@svc/text";
 import { linkDefinitions } from "./passage-units.ts";
 
-/** Stands for a character that readers are not shown. Texts of the store never hold it. */
+/** Placeholder of a hidden character. Stored texts never contain it. */
 const HIDDEN = "\0";
 
-/** An excerpt is there to recognise a place. */
+/** Maximum length of an excerpt, which only identifies the quote. */
 const MAX_EXCERPT_CHARS = 300;
 
 const NEWLINE = /(\r\n|[\n\r\u2028\u2029])([ \t]*(?:>[ \t]*)*)/g;
@@ -17,17 +17,16 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const CODE_INDENT = 4;
 const CODE_INDENT_IN_LIST = 6;
 
-/** Code spans are matched first, so that nothing within them counts. An anchor without a target names a place. */
+/** Code spans are matched first, so that their content is ignored. An anchor without a target marks a position. */
 const CODE_SPAN = "(?<ticks>`+)(?!`)[^`]{1,500}\\k<ticks>(?!`)";
 const ANCHOR = "<a\\s+(?:id|name)\\s*=\\s*(?:\"[^\"<>]{0,200}\"|'[^'<>]{0,200}')\\s*/?>(?:(?<inner>[^<>]{0,300})</a>)?";
 const REFERENCE = "(?<![\\w\\]\\\\])!?\\[(?<words>[^\\][]{1,300})\\]\\[(?<name>[^\\][]{0,200})\\]";
 const INLINE = new RegExp(`${CODE_SPAN}|${ANCHOR}|${REFERENCE}`, "gi");
 
 /**
- * Replaces what is markup of the source and nothing to read, character for character, so that offsets stay valid: a soft
- * line break becomes a space (as CommonMark has it), marks of quotations behind it, anchors without a target and links
- * whose definition is missing (`[words][name]`) are hidden. Hard breaks, lists, tables, code and link definitions stay.
- * `showParts` makes the text that readers see.
+ * Replaces invisible markup character by character, so that offsets stay valid: a soft line break becomes a space (as
+ * in CommonMark); quotation marks after it, anchors without a target and links without a definition (`[words][name]`)
+ * are hidden. Hard breaks, lists, tables, code and link definitions are kept. `showParts` returns the visible text.
  */
 export function maskMarkup(text: string): string {
   const signs = text.split("");
@@ -50,12 +49,12 @@ export function maskMarkup(text: string): string {
   return signs.join("");
 }
 
-/** A masked text, or a part of it, as readers see it. */
+/** Returns a masked text, or a part of it, as readers see it. */
 export function showParts(masked: string): string {
   return masked.replaceAll(HIDDEN, "");
 }
 
-/** A quote in one line without Markdown, cut to a length that suits a list: of a table its cells. */
+/** Returns a quote on one line without Markdown, cut to fit a list; a table becomes its cells. */
 export function excerptOf(quote: string, markdown: boolean): string {
   const shown = markdown ? withoutMarks(showParts(maskMarkup(quote))) : quote;
   return cutText(shown.replace(/\s+/g, " ").trim(), MAX_EXCERPT_CHARS);
@@ -81,7 +80,10 @@ function withoutMarks(text: string): string {
     .replace(/\*\*|__|[*`]/g, "");
 }
 
-/** Which line breaks of a prose block belong to a table whose rows do not begin with a bar: all, the last one or none. */
+/**
+ * Returns which line breaks of a prose block belong to a table whose rows have no leading bar: all, the last one or
+ * none.
+ */
 function rowsOf(text: string, blocks: readonly Block[], index: number): "all" | "last" | "none" {
   const [previous, block, next] = [blocks[index - 1], blocks[index], blocks[index + 1]];
   const touches = (one: Block | undefined, other: Block | undefined): boolean => {
@@ -112,7 +114,7 @@ function maskSoftBreaks(
     if (isKept) continue;
     const start = block.start + at;
     signs.fill(HIDDEN, start, start + whole.length);
-    // Scripts without spaces between words have none at the end of a line either.
+    // Scripts without spaces between words need none at the end of a line either.
     const joinsWords = UNSPACED.test(before.slice(-1)) && UNSPACED.test(after.slice(0, 1));
     if (!joinsWords && !/\s$/.test(before)) signs[start] = " ";
   }
@@ -141,7 +143,7 @@ function maskInline(
   }
 }
 
-/** How far a block is indented, in columns; a tab counts for four. */
+/** Returns the indentation of a block in columns; a tab counts as four. */
 function indentOf(content: string): number {
   return (/^[ \t]*/.exec(content)?.[0] ?? "").replaceAll("\t", "    ").length;
 }

@@ -3,17 +3,17 @@ import type { Source } from "@svc/contracts";
 import { excerptOf } from "./readable-markdown.ts";
 import type { Passage } from "./answer.ts";
 
-/** Number of words at the beginning and at the end of a quote that identify it; a shorter quote is used whole. */
+/** Number of words at the beginning and the end of a quote that identify it; a shorter quote is used as a whole. */
 const NAMED_WORDS = 6;
 const MAX_NAMED_CHARS = 80;
 
-/** Addresses of files that a browser shows without their text, so that it finds no words in them. */
+/** Matches URLs of files that a browser does not show as text, so that text fragments do not work. */
 const FILE_ENDING = /\.(?:pdf|docx?|xlsx?|pptx?|odt|ods|epub|zip|csv|tsv|json|png|jpe?g|gif|svg)$/i;
 
 /**
- * The address of the place that a quote was taken from: with `#page=` for a paged document (PDF Open Parameters), and
- * with a text fragment (`#:~:text=start,end`, WICG's Scroll to Text Fragment) for a page of the web. An address that
- * has a fragment of its own, is no http(s) address or is that of a file stays as it is.
+ * Returns the URL of a quote: with `#page=` for a paged document (PDF Open Parameters), and with a text fragment
+ * (`#:~:text=start,end`, WICG's Scroll to Text Fragment) for a web page. A URL with a fragment, another scheme than
+ * http(s) or the extension of a file is returned unchanged.
  */
 export function sourceUrl(url: string, position: { quote: string; page?: number | null }): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
@@ -24,7 +24,9 @@ export function sourceUrl(url: string, position: { quote: string; page?: number 
   return fragment === "" ? url : `${url}#:~:text=${fragment}`;
 }
 
-/** Start and end of a quote as a reader sees them. Each part must lie within one block of the page, so in one line. */
+/**
+ * Returns start and end of a quote as shown to a reader. Each must lie within one block of the page, so on one line.
+ */
 function textFragment(quote: string): string {
   const lines = quote
     .split(/[\n\r]+/)
@@ -41,7 +43,7 @@ function textFragment(quote: string): string {
     : `${encode(start)},${encode(end)}`;
 }
 
-/** A line of Markdown without its marks. Of a row of a table, its first cell: each cell is a block of its own. */
+/** Returns a line of Markdown without its markup. For a table row, its first cell: each cell is a block. */
 function plainText(line: string): string {
   const content = line.replace(/^[\s>]*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s)?/, "");
   if (/^[-|:\s`~=]+$/.test(content)) return "";
@@ -54,7 +56,10 @@ function plainText(line: string): string {
     .trim();
 }
 
-/** A hyphen, a comma and an ampersand mean something in a text fragment; brackets end an address in Markdown. */
+/**
+ * Encodes hyphens, commas and ampersands, which have a meaning in a text fragment, and brackets, which end a URL in
+ * Markdown.
+ */
 function encode(text: string): string {
   const wellFormed = text.replace(/\p{Surrogate}/gu, "");
   return encodeURIComponent(wellFormed).replace(
@@ -63,7 +68,7 @@ function encode(text: string): string {
   );
 }
 
-/** Returns the source that a quote of a passage is shown with. The quote stands in the passage word for word. */
+/** Returns the source of a quote. The quote occurs in the passage verbatim. */
 export function sourceOf({ title, url, documentId, chunkId, page = null, markdown }: Passage, quote: string): Source {
   const link = url === undefined ? {} : { url: sourceUrl(url, { quote, page }) };
   return { title, ...link, documentId, chunkId, quote, excerpt: excerptOf(quote, markdown) };

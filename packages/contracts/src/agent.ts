@@ -64,7 +64,7 @@ const agentNameSchema = lineUpTo(AGENT_LIMITS.nameMaxChars);
 const kbIdsSchema = z
   .array(z.uuid({ error: "must be the ID of a knowledge base" }))
   .max(AGENT_LIMITS.kbIdsMaxCount, { error: `must have at most ${AGENT_LIMITS.kbIdsMaxCount} knowledge bases` })
-  // One given twice is one.
+  // Duplicates are removed.
   .transform((ids) => [...new Set(ids.map((id) => id.toLowerCase()))]);
 
 const examplesSchema = z

@@ -9,14 +9,14 @@ function fits(origin: URL, allowed: string): boolean {
 }
 
 /**
- * Whether a page of this origin may use the widget: any where the list is empty, else one of the list, in which
- * `https://*.example.com` stands for each name below example.com. What has no `Origin` is no call of a page of another
- * site, since browsers send it with those; a page without an origin (`null`) is on no list.
+ * Returns whether a page of this origin may use the widget: any page if the list is empty, otherwise one with an origin
+ * in the list, in which `https://*.example.com` matches every subdomain of example.com. A request without `Origin` is
+ * allowed, because browsers send the header for pages of other sites; an opaque origin (`null`) matches no list.
  */
 export function isOriginAllowed(origin: string | undefined, allowedOrigins: readonly string[]): boolean {
   if (allowedOrigins.length === 0 || origin === undefined) return true;
   const url = parseUrl(origin);
-  // Anything but a bare origin is not what a browser writes.
+  // Browsers send only bare origins.
   if (url === null || url.origin !== origin.toLowerCase()) return false;
   return allowedOrigins.some((allowed) => fits(url, allowed));
 }

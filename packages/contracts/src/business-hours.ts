@@ -38,7 +38,7 @@ const holidaySchema = z.strictObject({
   name: textUpTo(BUSINESS_HOURS_LIMITS.holidayNameMaxChars).optional(),
 });
 
-/** When a project's team works. Days that are not named are closed. */
+/** Working hours of a project's team. Omitted days are closed. */
 export const businessHoursSchema = z.strictObject({
   timeZone: z
     .string()

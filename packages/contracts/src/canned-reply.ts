@@ -58,7 +58,7 @@ const textSchema = messageText(CANNED_REPLY_LIMITS.textMaxChars).check((context)
 const tagsSchema = z
   .array(lineUpTo(CANNED_REPLY_LIMITS.tagMaxChars))
   .max(CANNED_REPLY_LIMITS.tagsMaxCount, { error: `must have at most ${CANNED_REPLY_LIMITS.tagsMaxCount} tags` })
-  // One given twice is one.
+  // Duplicates are removed.
   .transform((tags) => [...new Set(tags)]);
 
 const SNOOZE_HOURS_ERROR = `must be an integer from 1 to ${CANNED_REPLY_LIMITS.snoozeMaxHours}, or null`;

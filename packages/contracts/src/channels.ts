@@ -38,7 +38,7 @@ export const CHANNELS = {
     icon: "send",
     pushes: true,
     port: null,
-    // Written by the messenger only, from the user's Telegram profile.
+    // Written only by the messenger, from the user's Telegram profile.
     localePath: ["telegram", "from", "languageCode"],
     settingsColumn: "messenger",
     secrets: {

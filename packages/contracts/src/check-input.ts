@@ -12,7 +12,7 @@ export interface SchemaIssue {
 
 const WRONG_TYPE = /^Invalid input: expected (\w+), received (\w+)$/;
 
-/** zod's default messages that name types of the language, and the words that callers read instead. */
+/** zod's default messages that name language types, and their replacements. */
 const REWORDED: readonly [RegExp, (...parts: string[]) => string][] = [
   [
     /^Invalid option: expected one of (.+)$/,

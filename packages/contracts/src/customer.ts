@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Bounds of what is known of a customer. Characters are Unicode code points. */
+/** Limits of a customer's data. Characters are Unicode code points. */
 export const CUSTOMER_LIMITS = {
   nameMaxChars: 100,
   emailMaxChars: 254,
@@ -21,7 +21,7 @@ export const customerSchema = z.object({
 });
 export type Customer = z.infer<typeof customerSchema>;
 
-/** Facts that messages give of their sender; null if unknown. Not verified. */
+/** Sender information from messages; null if unknown. Not verified. */
 export interface CustomerProfile {
   name: string | null;
   email: string | null;
@@ -89,7 +89,7 @@ export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
-    // The only way to ask: a RangeError says that there is no such zone.
+    // A RangeError is the only indication of an unknown time zone.
     return false;
   }
 }
@@ -111,8 +111,8 @@ function valueAt(meta: Record<string, unknown>, path: readonly string[]): Record
 }
 
 /**
- * Returns what a ticket's `channel_meta` says of its customer. All of it comes from the sender and is not verified. The
- * texts are bounded, on one line, and free of control and bidirectional characters; show them as text only.
+ * Returns the customer information in a ticket's `channel_meta`. All of it comes from the sender and is not verified.
+ * The texts are bounded, on one line, and free of control and bidirectional characters; show them as text only.
  */
 export function profileOf(channelMeta: Record<string, unknown>): CustomerProfile {
   const profile: CustomerProfile = { name: null, email: null, phone: null, timeZone: null };

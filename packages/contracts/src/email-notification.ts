@@ -13,10 +13,7 @@ export const NOTIFICATION_LANGUAGES = ["en", "de"] as const;
 const timeSchema = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: "must be a time, such as `09:00`" });
 const flagSchema = z.boolean({ error: "must be true or false" });
 
-/**
- * Which push notifications an operator gets, in the browsers that the operator has subscribed. Parsing an empty object
- * returns the defaults.
- */
+/** Push notifications of an operator, in the subscribed browsers. Parsing an empty object returns the defaults. */
 const pushSettingsSchema = z.strictObject({
   assigned: flagSchema.default(true),
   mentioned: flagSchema.default(true),
@@ -28,8 +25,8 @@ const pushSettingsSchema = z.strictObject({
 });
 
 /**
- * Which emails an operator gets, and when. Replaced as a whole; what is omitted has its default. Parsing an empty object
- * returns the defaults.
+ * Emails of an operator. Replaced as a whole; omitted fields have their defaults. Parsing an empty object returns the
+ * defaults.
  */
 export const notificationSettingsSchema = z.strictObject({
   assigned: flagSchema.default(true).describe("When somebody assigns a ticket to the operator. Defaults to true."),

@@ -8,7 +8,7 @@ export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** A successful response of an endpoint. */
 export interface EndpointAnswer {
   status: number;
-  /** When the endpoint returns this response, in words. */
+  /** Condition of this response, in words. */
   when: string;
   /** Schema of the JSON body. Null for a response that is not JSON or has no body. */
   schema: z.ZodType | null;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { reachedQuotaSchema } from "./quota.ts";
 import type { ReachedQuota } from "./quota.ts";
 
-/** A validation error of a request: its location (JSON Pointer, RFC 6901), its kind, and what the value must be. */
+/** A validation error of a request: its location (JSON Pointer, RFC 6901), its code, and what the value must be. */
 export const fieldFaultSchema = z.object({
   pointer: z.string().describe("Location of the error in the request, as a JSON Pointer (RFC 6901)."),
   code: z.string().describe("Kind of error, such as `required`."),
@@ -13,7 +13,7 @@ export type FieldError = z.infer<typeof fieldFaultSchema>;
 interface CatalogueEntry {
   status: number;
   title: string;
-  /** When the error occurs, and what the caller can do about it: sentences for the documentation. */
+  /** When the error occurs, and what the caller can do: sentences for the documentation. */
   when: string;
   fix: string;
   /** Additional headers or fields of the response. */

@@ -7,7 +7,7 @@ const GITHUB_EVENT = "$headers['x-github-event']";
  * those documented by the platforms.
  */
 export const HOOK_PRESETS: Record<HookPreset, HookPresetDefaults> = {
-  // Issues, and the comments of people on them: one chat an issue.
+  // Issues, and people's comments on them: one chat per issue.
   github: {
     auth: { type: "github" },
     mapping: {
@@ -27,11 +27,11 @@ export const HOOK_PRESETS: Record<HookPreset, HookPresetDefaults> = {
     filter: [
       { path: GITHUB_EVENT, equals: ["issues", "issue_comment"] },
       { path: "$.action", equals: ["opened", "reopened", "created"] },
-      // A bot that writes our answer into the issue must not start the next round.
+      // A bot that posts our answer to the issue must not trigger another answer.
       { path: "$.sender.type", not: "Bot" },
     ],
   },
-  // What happened to a payment, by the object that the event is about: one chat a customer.
+  // Payment events, by the object of the event: one chat per customer.
   stripe: {
     auth: { type: "stripe" },
     mapping: {
@@ -55,7 +55,7 @@ export const HOOK_PRESETS: Record<HookPreset, HookPresetDefaults> = {
     },
     filter: [],
   },
-  // The answers of a form, one a line: each response is a chat.
+  // The answers of a form, one per line: each response is a chat.
   typeform: {
     auth: { type: "typeform" },
     mapping: {
@@ -72,7 +72,7 @@ export const HOOK_PRESETS: Record<HookPreset, HookPresetDefaults> = {
     },
     filter: [{ path: "$.event_type", equals: "form_response" }],
   },
-  // An order with what the customer noted on it: one chat a customer.
+  // An order with the customer's note: one chat per customer.
   shopify: {
     auth: { type: "shopify" },
     mapping: {
@@ -94,7 +94,7 @@ export const HOOK_PRESETS: Record<HookPreset, HookPresetDefaults> = {
     },
     filter: [],
   },
-  // A contact form of one's own: each submission is a chat.
+  // A custom contact form: each submission is a chat.
   form: {
     auth: { type: "path" },
     mapping: {

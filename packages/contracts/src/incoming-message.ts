@@ -1,4 +1,4 @@
-// Apart from the channels, which browsers load without zod.
+// Separate from the channels, which browsers load without zod.
 import { z } from "zod";
 import { CHANNEL_IDS } from "./channels.ts";
 
@@ -28,7 +28,7 @@ export const incomingMessageSchema = z.object({
   /** Epoch milliseconds. */
   timestamp: z.number(),
   attachments: z.array(attachmentRefSchema).optional(),
-  // Kept as it is: a record of zod would leave out a key `__proto__`, which is data like any other.
+  // A zod record would drop the key `__proto__`, which is valid data.
   channelMeta: z.custom<Record<string, unknown>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
     { error: "must be an object" },

@@ -38,7 +38,7 @@ const keyNameSchema = wellFormedString
   .refine((name) => !hasControlCharacters(name), { error: "must not contain control characters" })
   .meta({ minLength: 1, maxLength: KEY_LIMITS.nameMaxChars, pattern: "\\S" });
 
-// Counted before it is looked into: a long list of wrong scopes is one fault, not thousands.
+// The length is checked first: a long list of invalid scopes is one error, not thousands.
 const keyScopesSchema = z
   .array(z.unknown())
   .min(1, { error: "must have at least 1 scope" })
@@ -63,7 +63,7 @@ const importedKeySchema = wellFormedString
     params: { code: "too_long" },
   })
   .refine((key) => !UNPRINTABLE.test(key), { error: "must contain only printable characters" })
-  // A header loses the white space at its ends, so such a key could never be sent.
+  // HTTP trims header values, so such a key could never be sent.
   .refine((key) => key.trim() === key, { error: "must not start or end with whitespace" })
   .meta({ minLength: KEY_LIMITS.importedMinChars, maxLength: KEY_LIMITS.importedMaxChars });
 

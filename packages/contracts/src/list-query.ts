@@ -47,7 +47,7 @@ function encodePosition(list: string, position: Buffer): string {
 function decodePosition(list: string, cursor: string, sizeBytes: number): Buffer | null {
   const bytes = Buffer.from(cursor, "base64url");
   const position = bytes.subarray(0, sizeBytes);
-  // Decoding is lenient: only what is encoded again as it came is the cursor that was given.
+  // Decoding is lenient, so the result is encoded again and compared.
   if (bytes.length !== sizeBytes + CHECKSUM_BYTES || bytes.toString("base64url") !== cursor) return null;
   return checksumOf(list, position).equals(bytes.subarray(sizeBytes)) ? position : null;
 }
@@ -92,7 +92,7 @@ export function decodeKeyCursor(list: string, cursor: string): KeyPosition | nul
   const position = decodePosition(list, cursor, VALUE_BYTES + ID_BYTES);
   if (position === null) return null;
   const value = Number(position.readBigInt64BE());
-  // Whoever knows how cursors are made can make one up; it must not get any further than any other.
+  // A forged cursor must not contain an invalid position.
   return Number.isSafeInteger(value) ? { value, id: idOfBytes(position.subarray(VALUE_BYTES)) } : null;
 }
 

@@ -121,7 +121,7 @@ export const drainQuerySchema = z.object({
     .describe(
       "The `cursor` of an earlier response, or `0` to start. Acknowledges the replies up to this cursor and returns the later ones, until they are acknowledged.",
     ),
-  // A slip that would take replies unseen: answers name their place `cursor`, the question for it is `after`.
+  // A common mistake that would acknowledge unseen replies: responses have `cursor`, requests `after`.
   cursor: z.never({ error: "is not supported; send the cursor of a response as after" }).optional(),
   peek: z
     .enum(["0", "1"], { error: "must be 0 or 1" })

@@ -129,7 +129,7 @@ export const modelSettingsInputSchema = z.strictObject({
     .describe("URL of the server's API, for example `http://localhost:11434/v1`."),
   api: modelApiSchema.optional().describe("By default `anthropic` for `api.anthropic.com`, otherwise `openai`."),
   apiKey: secretSchema
-    // As SVC_LLM_API_KEY: a header has no other characters, and an error about one would repeat the key.
+    // Like SVC_LLM_API_KEY: headers allow no other characters, and an error about one would contain the key.
     .refine((key) => key === null || /^[\x21-\x7e]*$/u.test(key), { error: "must be printable ASCII without spaces" })
     .optional()
     .describe("API key of the server. The placeholder, or no value, keeps the stored key for the same `baseUrl`."),

@@ -105,7 +105,7 @@ export type PrivacyExport = z.infer<typeof privacyExportSchema>;
  * and of the conversation's number after the first one. It is safe to show, because it does not reveal the secret visitorId.
  */
 export function visitorChatId(visitorId: string, conversation = 1): string {
-  // As JSON, so that nothing else makes the same bytes; UUIDs are the same in any case of their letters.
+  // As JSON, so that the encoding is unambiguous; UUIDs are case-insensitive.
   const parts = ["svc-visitor", visitorId.toLowerCase(), ...(conversation === 1 ? [] : [conversation])];
   return `v_${createHash("sha256").update(JSON.stringify(parts)).digest("base64url")}`;
 }

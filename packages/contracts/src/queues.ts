@@ -55,7 +55,7 @@ export interface ModelPullJob {
   catalogId: string;
 }
 
-/** Somebody with an email to be sent. */
+/** An operator with an email to send. */
 export interface EmailJob {
   /** ID of the operator. */
   recipientId: string;

@@ -33,7 +33,7 @@ const againstSchema = z
   .strictObject({ agentId: z.uuid({ error: "must be the ID of an agent" }).optional(), ...agentChangeSchema.shape })
   .refine((against) => Object.values(against).some((value) => value !== undefined), {
     error: "must contain the changed fields, as for PATCH, or only agentId for another agent",
-    // A field that is faulty or not known is a fault by itself.
+    // Runs only if the fields themselves are valid.
     when: ({ issues }) => issues.length === 0,
   })
   .refine(

@@ -98,7 +98,7 @@ function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
-    // A RangeError: nobody knows it.
+    // A RangeError indicates an unknown time zone.
     return false;
   }
 }

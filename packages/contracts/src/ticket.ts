@@ -278,7 +278,7 @@ export const ticketTagField = lineUpTo(TICKET_LIMITS.tagMaxChars, "invalid_line"
 export const ticketTagsField = z
   .array(ticketTagField)
   .max(TICKET_LIMITS.tagsMaxCount, { error: `must have at most ${TICKET_LIMITS.tagsMaxCount} tags` })
-  // One given twice is one.
+  // Duplicates are removed.
   .transform((tags) => [...new Set(tags)]);
 
 /** A priority, as a change of a ticket has it. */

@@ -75,7 +75,7 @@ export type ToolMethod = z.infer<typeof methodSchema>;
 const OWN_HEADERS: ReadonlySet<string> = new Set([...FRAMING_HEADERS, "idempotency-key"]);
 
 const HEADER_NAME = /^[a-zA-Z0-9!#$%&'*+.^_`|~-]{1,100}$/;
-// What HTTP carries: visible characters of Latin-1, blanks and tabs.
+// Characters that HTTP allows: visible Latin-1 characters, spaces and tabs.
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 const headersSchema = z
@@ -192,7 +192,7 @@ function findDeepProblem(parameters: Record<string, unknown>): SchemaProblem | n
     for (const [key, child] of Object.entries(value)) {
       if (isMalformedText(key))
         return { path, code: "malformed_text", message: "contains a name that cannot be stored" };
-      // An argument may have such a name: what describes it is an object then.
+      // An argument may have this name; its schema is an object.
       if (LEADING_WORDS.has(key) && typeof child !== "object") {
         return { path: [...path, key], code: "not_allowed", message: "is not supported; write the schema out" };
       }

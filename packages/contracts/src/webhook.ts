@@ -62,7 +62,7 @@ const changeSchema = z.object({
 /** Changes of an event. */
 export type EventChange = z.infer<typeof changeSchema>;
 
-/** Body of an event: what happened, and what it is about as it is when the request is made. */
+/** Body of an event: what happened, and the current state of its objects when the request is made. */
 export const webhookEventSchema = z.object({
   id: z.uuid().describe("The same in all attempts and for all webhooks. Use it to ignore duplicates."),
   type: sentEventTypeSchema,
@@ -82,7 +82,7 @@ const filterOf = <Value extends z.ZodType>(value: Value, description: string) =>
   z
     .array(value)
     .max(WEBHOOK_LIMITS.filterMaxCount, { error: `must have at most ${WEBHOOK_LIMITS.filterMaxCount} values` })
-    // One given twice is one.
+    // Duplicates are removed.
     .transform((values) => [...new Set(values)])
     .optional()
     .describe(description);
@@ -161,7 +161,7 @@ export type WebhookSecretItem = z.infer<typeof webhookSecretItem>;
 
 const route = routesAt("Webhooks", "/api/v1/admin/webhooks");
 
-/** Events contain tickets, gaps and customers, so that the caller must be allowed to read these. */
+/** Events contain tickets, gaps and customers, so the caller must be allowed to read these. */
 const alsoScope = "tickets:read";
 
 /** Webhooks: URLs that receive the events of a project. */

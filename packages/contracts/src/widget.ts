@@ -193,8 +193,8 @@ export const widgetPositionSchema = z.enum(["bottom-right", "bottom-left"], {
 export const widgetColorSchema = z.string().regex(/^#[0-9a-fA-F]{6}$/, { error: "must be a color such as #3366ff" });
 
 /**
- * Path of an image on the site that shows the widget, which no other site learns of; empty for none. As URLs resolve, it
- * cannot lead to another host: it has one slash first, and no backslash or control character.
+ * Path of an image on the site that shows the widget, so that no other site is contacted; empty for none. It cannot
+ * resolve to another host: it has exactly one leading slash, and no backslash or control character.
  */
 export const sitePathSchema = z
   .string()
@@ -225,7 +225,7 @@ export const widgetLanguagesSchema = z.record(
 export const LAUNCHER_ICONS = ["chat", "question", "headset", "mail", "sparkle"] as const;
 const launcherOffsetSchema = z.int().min(0).max(400, { error: "must be a whole number of pixels from 0 to 400" });
 
-/** The launcher: its face, its place, and where it is hidden. */
+/** The launcher: its icon, its position, and the pages on which it is hidden. */
 export const widgetLauncherSchema = z.strictObject({
   icon: z.enum(LAUNCHER_ICONS, { error: `must be one of ${LAUNCHER_ICONS.join(", ")}` }).default("chat"),
   image: sitePathSchema.default("").describe("Path of an image on the site, in place of the icon."),

@@ -9,26 +9,26 @@ import { asIndexed, countChunks } from "./index-words.ts";
 import type { CountedChunks } from "./index-words.ts";
 import { looksBinary } from "./looks-binary.ts";
 
-/** A document as it is handed in. */
+/** A document to add. */
 export interface DocumentInput {
-  /** What its source calls it (path, URL, a chosen name): the same key replaces the document. At most 2,000 bytes. */
+  /** Identifier in its source (path, URL, a chosen name): the same key replaces the document. At most 2,000 bytes. */
   key: string;
-  /** Defaults to the first heading, else to the key. At most 4,000 bytes; shown up to 300 characters. */
+  /** The first heading by default, else the key. At most 4,000 bytes; shown up to 300 characters. */
   title?: string;
   /** At most 10 MB in UTF-8. */
   text: string;
   /** `text/markdown` or `text/plain`; parameters are ignored. */
   mime: string;
-  /** Where people can read it; http or https. */
+  /** http or https URL where people can read it. */
   url?: string;
-  /** Where each page of a paged document begins in `text` (UTF-16 units), ascending. */
+  /** Start of each page of a paged document in `text` (UTF-16 units), ascending. */
   pageStarts?: number[];
 }
 
-/** Most bytes of a document's text in UTF-8. */
+/** Maximum size of a document's text, in bytes of UTF-8. */
 const DOCUMENT_MAX_BYTES = 10 * 1024 * 1024;
 
-// A key has to fit into an entry of the index that makes it unique.
+// A key must fit into an entry of the unique index.
 const { keyMaxBytes: KEY_MAX_BYTES, titleMaxBytes: TITLE_MAX_BYTES, urlMaxChars: URL_MAX_CHARS } = KB_LIMITS;
 
 const MIMES: Readonly<Record<string, "text/markdown" | "text/plain">> = {
@@ -45,34 +45,34 @@ export interface AddedDocument {
   chunks: number;
 }
 
-/** A document that was checked, and its identity; it is not cut into passages yet. */
+/** A validated document and its identity; it is not split into passages yet. */
 export interface CheckedDocument {
   key: string;
-  /** Hash of all that its passages are made from: the same hash means that there is nothing to do. */
+  /** Hash of everything its passages depend on: an equal hash means that nothing has changed. */
   contentHash: Buffer;
-  /** Cuts it into passages. Throws `invalid_request` for what cannot be cut, or has more than a real document has. */
+  /** Splits it into passages. Throws `invalid_request` if it cannot be split or has too many passages. */
   cut(): Promise<{ document: NewDocument; indexed: IndexedChunks }>;
 }
 
-/** A document that was cut into passages, and their words. */
+/** A document split into passages, with their words. */
 export interface CutDocument extends CountedChunks {
   document: NewDocument;
 }
 
-/** Raised whenever passages are cut differently, so that documents that are added again are read again. */
+/** Increased whenever splitting changes, so that documents that are added again are read again. */
 export const CUT_VERSION = 3;
 
-/** More passages than a document of 10 MB has when it is no attack. */
+/** Maximum number of passages; a real document of 10 MB has fewer. */
 const MAX_CHUNKS = 25_000;
 
-/** Titles are shown in lists and next to answers. */
+/** Maximum length of a title in lists and next to answers. */
 const TITLE_CHARS = 300;
 
 /**
- * Adds a document to a knowledge base, or replaces the one with the same key; one that has not changed is left as it
- * is. It can be found as soon as this resolves. Throws a `ServiceError` for what cannot be read (`invalid_request`,
- * `payload_too_large`, `unsupported_media_type`), `storage_full`, and `not_found` for a knowledge base that this
- * project does not have.
+ * Adds a document to a knowledge base, or replaces the one with the same key; does nothing if it is unchanged. It can
+ * be found as soon as this resolves. Throws a `ServiceError` for a document that cannot be read (`invalid_request`,
+ * `payload_too_large`, `unsupported_media_type`), `storage_full`, and `not_found` for a knowledge base that is not in
+ * this project.
  */
 export async function addDocument(
   deps: { store: Store; log: Log },
@@ -83,7 +83,7 @@ export async function addDocument(
   return addChecked(deps, project, kbId, identifyDocument(input));
 }
 
-/** As `addDocument` for a document that was checked. */
+/** Adds a validated document, like `addDocument`. */
 export async function addChecked(
   deps: { store: Store; log: Log },
   project: ProjectId,
@@ -102,7 +102,7 @@ export async function addChecked(
   }
 }
 
-/** Checks a document and says what it is known by. Throws as `addDocument` for what cannot be read. */
+/** Validates a document and returns its identity. Throws like `addDocument` if it cannot be read. */
 export function identifyDocument(input: DocumentInput): CheckedDocument {
   const identity = identityOf(input);
   return {
@@ -115,7 +115,7 @@ export function identifyDocument(input: DocumentInput): CheckedDocument {
   };
 }
 
-/** Checks a document and cuts it into passages. Throws as `addDocument` for what cannot be read or cut. */
+/** Validates a document and splits it into passages. Throws like `addDocument` if it cannot be read or split. */
 export function cutDocument(input: DocumentInput): Promise<CutDocument> {
   return cutIdentified(input, identityOf(input));
 }
@@ -158,13 +158,16 @@ async function cutIdentified(input: DocumentInput, identity: Identity): Promise<
   }
 }
 
-/** The name of a file: customers have no use for the folder that it lies in. An address stays as it is. */
+/** Returns the name of a file without its folder, which customers have no use for. A URL is returned unchanged. */
 function nameOf(key: string): string {
   if (/^https?:/i.test(key)) return key;
   return key.split(/[\\/]/).findLast((part) => part.trim() !== "") ?? key;
 }
 
-/** Whatever fails while a text is cut, an expression that runs out of its stack above all, fails for this text only. */
+/**
+ * Wraps any error while splitting a text, such as a stack overflow in a regular expression, so that only this text
+ * fails.
+ */
 function tooComplexToCut(key: string, cause: unknown): ServiceError {
   const detail = `"${cutText(key, TITLE_CHARS)}" is too complex to be cut into passages; split it into smaller documents, or save it in a simpler form.`;
   return new ServiceError("invalid_request", detail, {
@@ -174,8 +177,9 @@ function tooComplexToCut(key: string, cause: unknown): ServiceError {
 }
 
 /**
- * Checks a document before it is read. Throws a `ServiceError` that says how to fix it: `invalid_request` with all
- * problems, `payload_too_large`, or `unsupported_media_type`. Returns its plain media type and its size in bytes.
+ * Validates a document before it is read. Throws a `ServiceError` that says how to fix it: `invalid_request` with all
+ * problems, `payload_too_large`, or `unsupported_media_type`. Returns its media type without parameters and its size in
+ * bytes.
  */
 export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "text/plain"; sizeBytes: number } {
   const mime = MIMES[input.mime.split(";", 1)[0]?.trim().toLowerCase() ?? ""];

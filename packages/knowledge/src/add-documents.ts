@@ -7,14 +7,14 @@ import type { AddedDocument, CheckedDocument, DocumentInput } from "./add-docume
 /** Result of adding one of several documents. */
 export type AddedOrRefused = AddedDocument | { status: "refused"; error: ServiceError };
 
-/** Documents of one transaction at most, and characters of all of them unless one alone has more. */
+/** Maximum number of documents per transaction, and of their characters unless a single document has more. */
 const BATCH = { documents: 50, chars: 1_000_000 } as const;
 
 /**
- * Adds documents to a knowledge base as `addDocument` does, about 50 in one transaction, which is several times as
- * fast. A document that cannot be read is rejected and does not affect the others. Returns results in the order of the
- * documents; of those with the same key the last one stays. Throws `not_found` for a knowledge base that this project
- * does not have, and `storage_full`.
+ * Adds documents to a knowledge base like `addDocument`, about 50 per transaction, which is several times as fast. A
+ * document that cannot be read is rejected without affecting the others. Returns results in the order of the documents;
+ * of those with the same key the last one wins. Throws `not_found` for a knowledge base that is not in this project,
+ * and `storage_full`.
  */
 export async function addDocuments(
   deps: { store: Pick<Store, "documents" | "storedBytes">; log: Log },
@@ -24,13 +24,13 @@ export async function addDocuments(
 ): Promise<AddedOrRefused[]> {
   const { store, log } = deps;
   const results: AddedOrRefused[] = [];
-  // The next documents are read while those before are written.
+  // The next documents are read while the previous ones are written.
   let writing: Promise<void> = Promise.resolve();
   for (const batch of batchesOf(inputs)) {
     const read = await readBatch(store, project, kbId, batch);
     await writing;
     writing = write(read);
-    // Awaited above or below; until then a failure must not count as unhandled.
+    // Awaited above or below; until then an error must not count as unhandled.
     writing.catch(() => undefined);
   }
   await writing;
@@ -86,7 +86,7 @@ async function readBatch(
   return read;
 }
 
-/** A `ServiceError` is about the document; anything else is a fault of ours. */
+/** A `ServiceError` is about the document; any other error is an internal one. */
 async function orRefused<Result>(read: () => Result | Promise<Result>): Promise<Result | ServiceError> {
   try {
     return await read();
@@ -101,7 +101,7 @@ function written(put: PutDocument | undefined): PutDocument {
   return put;
 }
 
-/** Documents in their order, no key twice in one batch. */
+/** Groups documents in order, without duplicate keys in a batch. */
 function batchesOf(inputs: readonly DocumentInput[]): DocumentInput[][] {
   const batches: DocumentInput[][] = [];
   let batch: DocumentInput[] = [];
@@ -124,8 +124,8 @@ function batchesOf(inputs: readonly DocumentInput[]): DocumentInput[][] {
 }
 
 /**
- * The knowledge base of this name in this project; it is made when there is none. Throws `invalid_request` for a name
- * that is empty, longer than 200 characters or holds NUL or a lone surrogate.
+ * Returns the knowledge base of this name in this project, and creates it if there is none. Throws `invalid_request`
+ * for a name that is empty, longer than 200 characters or contains NUL or a lone surrogate.
  */
 export async function ensureKb(
   deps: { store: Store },

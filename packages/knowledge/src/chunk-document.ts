@@ -1,7 +1,7 @@
 import { cutText, splitSentences } from "@svc/text";
 import type { BlockKind } from "@svc/text";
 
-/** A heading longer than this is cut: it is shown in lists and is in the path of every passage under it. */
+/** Maximum length of a heading, because it is shown in lists and repeated in the path of every passage below it. */
 const MAX_HEADING_CHARS = 200;
 
 /**
@@ -15,9 +15,9 @@ export interface Chunk {
   endOffset: number;
 }
 
-/** A document cut into passages. */
+/** A document split into passages. */
 export interface ChunkedDocument {
-  /** The first heading; null when there is none. */
+  /** The first heading; null if there is none. */
   heading: string | null;
   chunks: Chunk[];
 }
@@ -27,38 +27,37 @@ interface Span {
   end: number;
 }
 
-/** A sentence or a block in its place; later also a paragraph or a table of them. */
+/** A sentence or a block with its position; later also a paragraph or a table. */
 interface Part extends Span {
   kind: BlockKind | "question";
 }
 
-/** A heading, the headings above it, and the text under it up to the next heading. */
+/** A heading, its parent headings, and the text below it up to the next heading. */
 interface Section {
   headingPath: string[];
   headingLine: Span | null;
-  /** Whether the heading is marked as one, and not a question in a paragraph of its own. */
+  /** False for a question that is a paragraph of its own and acts as a heading. */
   isMarked: boolean;
   body: Part[];
   hasSubsections: boolean;
 }
 
-/** Maximum length of a passage of running text; longer sections are cut into passages of about equal length. */
+/** Maximum length of a passage of prose; longer sections are split into passages of similar length. */
 const MAX_PASSAGE_CHARS = 1_200;
 
-/** Up to this length a table or a code fence is kept whole, however long a passage gets by it. */
+/** Tables and code fences up to this length are never split, even if the passage gets longer. */
 const MAX_WHOLE_CHARS = 8_000;
 
 /**
- * Cuts a document into passages of at most about 1,200 characters: by heading, then by paragraph, then by sentence.
- * No passage reaches over a heading; tables and code fences stay whole up to 8,000 characters and are cut between
- * lines beyond that. Together the passages hold every word of the document but its headings, which are in the heading
- * paths; a heading with nothing under it is a passage of its own. A question in a paragraph of its own, above its
- * answer, is a heading too. Takes `text/markdown`, and `text/plain`, which has no other headings. Time grows with the
- * length of the text only.
+ * Splits a document into passages of at most about 1,200 characters: by heading, then by paragraph, then by sentence. A
+ * passage never spans a heading; tables and code fences up to 8,000 characters are not split, longer ones between
+ * lines. The passages contain every word of the document except its headings, which are in the heading paths; a heading
+ * without text is a passage of its own. A question that is a paragraph of its own above its answer also acts as a
+ * heading. Supports `text/markdown`, and `text/plain`, which has no other headings. Runs in linear time.
  */
 export function chunkDocument(document: { text: string; mime: string }): ChunkedDocument {
   const { text } = document;
-  // A byte order mark is no white space to Markdown: a heading behind it would be missed.
+  // Markdown does not treat a byte order mark as white space: a heading after it would be missed.
   const first = text.startsWith("\uFEFF") ? 1 : 0;
   const isPlain = document.mime === "text/plain";
   const parts = splitSentences(text.slice(first)).map(({ kind, start, end }) => ({
@@ -110,7 +109,7 @@ interface Heading {
   title: string;
 }
 
-/** Level of a question: below all marked headings. */
+/** Level of a question: below all Markdown headings. */
 const QUESTION_LEVEL = 7;
 
 function readAnyHeading(text: string, { kind, start, end }: Part): Heading {
@@ -118,18 +117,18 @@ function readAnyHeading(text: string, { kind, start, end }: Part): Heading {
   return kind === "heading" ? readHeading(source) : { level: QUESTION_LEVEL, title: plainTitle(source) };
 }
 
-/** A longer question is no heading. */
+/** A longer question is not a heading. */
 const MAX_QUESTION_CHARS = 200;
 
-/** A paragraph that is one question: `Can I return it?`, `Q: Can I return it?`. */
+/** Matches a paragraph that is one question: `Can I return it?`, `Q: Can I return it?`. */
 const QUESTION_LINE = /^[\p{L}\p{N}¿"'“„«([][^\n]*[?？؟]$/u;
 
-/** A paragraph in bold that ends with a question: `**(2) It came too late. Can I return it?**`. */
+/** Matches a paragraph in bold that ends with a question: `**(2) It came too late. Can I return it?**`. */
 const BOLD_QUESTION = /^(\*\*|__)(?!\s)(?:(?!\1)[^])+[?？؟]\1$/;
 
 /**
- * Joins the sentences of each question that stands in a paragraph of its own above its answer, as in a list of
- * frequently asked questions without marked headings. Of several questions in a row only the last has an answer.
+ * Joins the sentences of each question that is a paragraph of its own above its answer, as in an FAQ without Markdown
+ * headings. Of several consecutive questions only the last has an answer.
  */
 function joinQuestions(text: string, parts: readonly Part[]): Part[] {
   const paragraphs = paragraphsOf(text, parts).map((paragraph) => ({
@@ -152,7 +151,9 @@ function isQuestion(text: string, paragraph: Group): boolean {
   return BOLD_QUESTION.test(source) || (paragraph.length === 1 && QUESTION_LINE.test(source));
 }
 
-/** What a passage of this section may be cut between: paragraphs, tables and code, or parts of those too long. */
+/**
+ * Returns the units between which this section may be split: paragraphs, tables and code, or parts of those too long.
+ */
 function spansOf(text: string, section: Section): Span[] {
   const spans = joinParts(text, section.body).flatMap((group): Span[] => {
     const { start, end } = { start: group[0].start, end: (group.at(-1) ?? group[0]).end };
@@ -169,9 +170,9 @@ function spansOf(text: string, section: Section): Span[] {
 type Group = [Part, ...Part[]];
 
 /**
- * Joins the sentences of each paragraph or list, and the rows of each table, which follow each other without a blank
- * line. A table whose rows do not begin with a bar looks like running text but for its delimiter row, so running text
- * next to that row belongs to it. Rules between paragraphs are dropped.
+ * Joins the sentences of each paragraph or list, and the rows of each table, if no blank line separates them. A table
+ * whose rows have no leading bar looks like prose except for its delimiter row, so prose next to that row belongs to
+ * it. Drops horizontal rules.
  */
 function joinParts(text: string, parts: readonly Part[]): Group[] {
   return paragraphsOf(text, parts)
@@ -179,7 +180,7 @@ function joinParts(text: string, parts: readonly Part[]): Group[] {
     .filter((group) => group.some(({ kind }) => kind !== "mark"));
 }
 
-/** Groups what follows each other without a blank line; code stands apart. */
+/** Groups parts without blank lines between them; code forms its own group. */
 function paragraphsOf(text: string, parts: readonly Part[]): Group[] {
   const groups: Group[] = [];
   for (const part of parts) {
@@ -200,7 +201,7 @@ function asTable([first, ...rest]: Group): Group {
   return [{ ...first, kind: "table" }, ...rest];
 }
 
-/** True when a blank line lies between two parts. */
+/** Returns whether a blank line separates two parts. */
 function isApart(gap: string): boolean {
   return gap.indexOf("\n") !== gap.lastIndexOf("\n");
 }
@@ -221,7 +222,7 @@ function cutHard(text: string, span: Span, maxChars: number): Span[] {
   const pieces: Span[] = [];
   let { start } = span;
   while (start < span.end) {
-    // A bounded slice: cutting must not look at the rest of a long text again for each piece.
+    // Bounded, so that splitting does not read the rest of a long text for each piece.
     const piece = cutText(text.slice(start, Math.min(span.end, start + 2 * maxChars)), maxChars);
     const end = start + Math.max(piece.length, 1);
     if (text.slice(start, end).trim() !== "") pieces.push({ start, end });
@@ -231,7 +232,7 @@ function cutHard(text: string, span: Span, maxChars: number): Span[] {
   return pieces;
 }
 
-/** Packs spans into as few passages as fit, of about one length, so that no crumb is left at the end of a section. */
+/** Packs spans into as few passages as fit, of similar length, so that the last one is not tiny. */
 function packSpans(spans: readonly Span[]): Span[] {
   const first = spans[0];
   const last = spans.at(-1);
@@ -255,8 +256,7 @@ function packSpans(spans: readonly Span[]): Span[] {
 }
 
 /**
- * Reads the source of a Markdown heading: its level, 1 to 6, and its text without the marks of Markdown (bold, code,
- * links). The text may be empty.
+ * Parses a Markdown heading: its level, 1 to 6, and its text without markup (bold, code, links). The text may be empty.
  */
 export function readHeading(source: string): { level: number; title: string } {
   const lines = source.trim().split("\n");
@@ -269,7 +269,7 @@ export function readHeading(source: string): { level: number; title: string } {
   };
 }
 
-/** Drops the optional closing hashes. */
+/** Removes the optional closing hashes. */
 function trimHashes(text: string): string {
   const trimmed = text.trim();
   let end = trimmed.length;
@@ -277,9 +277,9 @@ function trimHashes(text: string): string {
   return end === 0 || /\s/.test(trimmed.charAt(end - 1)) ? trimmed.slice(0, end) : trimmed;
 }
 
-/** Returns a heading's text without the marks of Markdown (bold, code, links), cut to its longest length. */
+/** Returns a heading's text without markup (bold, code, links), cut to the maximum length. */
 function plainTitle(markdown: string): string {
-  // Cut first with room for the marks: on a bounded text no expression can take long.
+  // Cut first, with room for the markup, to limit the time of the expressions.
   const plain = cutText(markdown.trim(), 4 * MAX_HEADING_CHARS)
     .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, "$1")
     .replace(/[*`]|\\(?=\p{P})/gu, "")

@@ -1,30 +1,30 @@
 import { foldAccents } from "@svc/text";
 
-/** Shorter words have too many neighbours that are other words. */
+/** Shorter words are too similar to other words. */
 const MIN_CHARS = 5;
 
-/** From this length on a word may have two faults. */
+/** Minimum length of a word with two errors. */
 const MIN_CHARS_OF_TWO_ERRORS = 10;
 
-/** No longer word is corrected: what is tried grows with its length. */
+/** Maximum length of a word that is corrected: the number of variants grows with it. */
 const MAX_CHARS = 24;
 
-/** The letters that may have been meant, by the script of a word. */
+/** Letters to try, by the script of a word. */
 const ALPHABETS: readonly (readonly [pattern: RegExp, letters: string])[] = [
   [/^[a-z]+$/, "abcdefghijklmnopqrstuvwxyz"],
   [/^\p{Script=Cyrillic}+$/u, "абвгґдеєжзиіїйклмнопрстуўфхцчшщъыьэюя"],
   [/^\p{Script=Greek}+$/u, "αβγδεζηθικλμνξοπρσςτυφχψω"],
 ];
 
-/** What a misspelt word may have been. */
+/** Possible corrections of a misspelt word. */
 export interface Misspelling {
   /** The word without accents. */
   word: string;
-  /** Every word that is one fault away: a letter too many or too few, another letter, or two that changed places. */
+  /** Every word that is one error away: a letter too many or too few, another letter, or two swapped ones. */
   variants: string[];
 }
 
-/** What a word may stand for that is not known: null for one that is too short or too long, or has digits. */
+/** Returns the possible corrections of an unknown word: null if it is too short or too long, or has digits. */
 export function readMisspelling(word: string): Misspelling | null {
   const plain = foldAccents(word);
   const letters = ALPHABETS.find(([pattern]) => pattern.test(plain))?.[1];
@@ -33,7 +33,7 @@ export function readMisspelling(word: string): Misspelling | null {
   for (let at = 0; at <= plain.length; at += 1) {
     const [head, tail] = [plain.slice(0, at), plain.slice(at)];
     if (tail.length > 1) variants.add(head + tail.charAt(1) + tail.charAt(0) + tail.slice(2));
-    // Hardly anybody gets the first letter wrong, and other words begin with another one.
+    // The first letter is rarely wrong, and words with another first letter are other words.
     if (at === 0) continue;
     if (tail !== "") variants.add(head + tail.slice(1));
     for (const letter of letters) {
@@ -45,7 +45,7 @@ export function readMisspelling(word: string): Misspelling | null {
   return { word: plain, variants: [...variants] };
 }
 
-/** Of the words found, those that are nearest to the misspelt one, and near enough to have been meant. */
+/** Returns the found words that are closest to the misspelt one, if they are close enough. */
 export function nearestWords(misspelt: string, found: readonly string[]): string[] {
   const maxErrors = misspelt.length >= MIN_CHARS_OF_TWO_ERRORS ? 2 : 1;
   const distances = found
@@ -56,13 +56,13 @@ export function nearestWords(misspelt: string, found: readonly string[]): string
   return distances.filter(({ faults: errors }) => errors === least).map(({ word }) => word);
 }
 
-/** Words with another first letter are other words ("bread", "read"), unless the first two changed places. */
+/** Words with another first letter are other words ("bread", "read"), unless the first two are swapped. */
 function beginsAlike(one: string, other: string): boolean {
   const isSwap = one.charAt(0) === other.charAt(1) && one.charAt(1) === other.charAt(0);
   return one.charAt(0) === other.charAt(0) || isSwap;
 }
 
-/** Letters to put in, leave out, change or swap with their neighbour (optimal string alignment). */
+/** Counts letters to add, remove, change or swap with their neighbour (optimal string alignment). */
 function countErrors(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -3,78 +3,78 @@ import { POSTING_UNITS, createYielder, formBit, packCounts, packLength, packWord
 import type { DocumentPostings, IndexedChunks, NewChunk, OutdatedDocument, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 
-/** Documents that are looked up at once, and passages of one transaction unless one document has more. */
+/** Maximum number of documents per query, and of passages per transaction unless a single document has more. */
 const MAX_DOCUMENTS = 50;
 const MAX_CHUNKS = 500;
 
 /** Row below the header of a table: bars, dashes and colons only. */
 const DELIMITER = /^(?=[^\n]*\|)(?=[^\n]*-)[|:\- \t]+$/;
 
-/** A header longer than this is cut: its words are counted with every passage of the table. */
+/** Maximum length of a header, because its words are counted with every passage of the table. */
 const MAX_HEADER_CHARS = 500;
 
-/** Raised whenever passages are counted differently: documents that were indexed before are indexed again. */
+/** Increased whenever counting changes: documents indexed with an older version are indexed again. */
 export const INDEX_VERSION = 2;
 
-/** No word is longer; the rest of an encoded blob or of text without spaces is not indexed. */
+/** Maximum length of a word; the rest of an encoded blob or of text without spaces is not indexed. */
 const MAX_WORD_CHARS = 64;
 
-/** The words of a text as they are indexed and searched, in order, with repetitions. */
+/** Returns the words of a text as they are indexed and searched, in order, with repetitions. */
 export function wordsOf(text: string): string[] {
   return tokenize(text).map(({ term }) => (term.length <= MAX_WORD_CHARS ? term : cutText(term, MAX_WORD_CHARS)));
 }
 
-/** As `wordsOf`, and codes as a whole: `K-1050` is `k`, `1050` and `k1050`. */
+/** Like `wordsOf`, and codes as a whole: `K-1050` is `k`, `1050` and `k1050`. */
 function indexedWordsOf(text: string): string[] {
   return [...wordsOf(text), ...findCodes(text).map(({ term }) => term)];
 }
 
-/** What has to be stemmed so that `termsOf` can tell a word's terms: the word, and itself without its accents. */
+/** Returns the forms that `termsOf` needs stems of: the word, and the word without accents. */
 export function formsToStem(word: string): string[] {
   const plain = foldAccents(word);
   return plain === word ? [word] : [word, plain];
 }
 
 /**
- * The terms that a word is indexed and searched as, without accents: its stem, and the stem that it has for users who
- * leaves the accents out, where that is another.
+ * Returns the terms of a word, without accents: its stem, and the stem of the word typed without accents, if that
+ * differs.
  */
 export function termsOf(word: string, stems: ReadonlyMap<string, string>): string[] {
   return [...new Set(formsToStem(word).map((form) => foldAccents(stems.get(form) ?? form)))];
 }
 
-/** Passages that are counted between two looks at the clock. */
+/** Number of passages counted between two checks of the time. */
 const SLICE_CHUNKS = 20;
 
-/** Counts of one word of a passage: how many numbers `CountedWords` has of it. */
+/** Number of values per word of a passage in `CountedWords`. */
 const COUNTED_UNITS = 4;
 
 /**
- * The words of a document's passages, counted. Plain data of few parts, since there may be millions of them and another
- * thread may go on with it.
+ * Word counts of a document's passages. Plain data in few objects, because there may be millions of words and another
+ * thread may receive it.
  */
 export interface CountedWords {
-  /** What has to be stemmed, each distinct word with what `formsToStem` makes of it, in pieces: see `packWords`. */
+  /** Words to stem: each distinct word with the forms of `formsToStem`, in pieces: see `packWords`. */
   forms: string[];
-  /** Four numbers a word of a passage: its place among the words, its counts in title, headings and body. */
+  /** Four numbers per word of a passage: its index among the words, its counts in title, headings and body. */
   units: Uint32Array;
-  /** Where each passage's words end in `units`. */
+  /** End of each passage's words in `units`. */
   ends: Uint32Array;
   /** Length of each passage's body in words. */
   lengths: Uint32Array;
 }
 
-/** The passages of a document and their words, counted. */
+/** The passages of a document with their word counts. */
 export interface CountedChunks {
   chunks: NewChunk[];
   counted: CountedWords;
 }
 
 /**
- * Counts the words of a document's passages by field for the index. Stop words of the body are left out: they stand
- * nearly everywhere. Those of title and headings stay, so that a question of stop words only ("Who are you?") finds the
- * heading that asks it. A heading that repeats the title counts once, and the header of a table with each of the
- * passages that it is cut into. `pageStarts` is where each page begins.
+ * Counts the words of a document's passages by field for the index. Stop words of the body are left out, because they
+ * are nearly everywhere. Those of title and headings are kept, so that a question of stop words only ("Who are you?")
+ * matches a heading with the same words. A heading that repeats the title counts once, and the header of a table with
+ * each of its passages. `pageStarts` is the start of each page.
  */
 export async function countChunks(
   chunks: readonly Omit<NewChunk, "termCount" | "page">[],
@@ -129,10 +129,10 @@ function* formsOf(words: Iterable<string>): Generator<string> {
   for (const word of words) yield* formsToStem(word);
 }
 
-/** Makes postings of counted words. `stems` has the stem of each of `counted.forms`, in the same pieces. */
+/** Creates postings of counted words. `stems` has the stem of each of `counted.forms`, in the same pieces. */
 export type PostWords = (counted: CountedWords, stems: readonly string[]) => Promise<DocumentPostings>;
 
-/** Counted passages as the store takes them; `post` makes the postings, by default in this thread. */
+/** Returns counted passages in the store's format; `post` creates the postings, by default in this thread. */
 export function asIndexed({ chunks, counted }: CountedChunks, post: PostWords = postWords): IndexedChunks {
   return {
     chunks,
@@ -149,7 +149,9 @@ export function asIndexed({ chunks, counted }: CountedChunks, post: PostWords = 
   };
 }
 
-/** Finds the page, from 1, of places that are asked for in ascending order; null in a document without pages. */
+/**
+ * Creates a function that returns the page, from 1, of offsets in ascending order; null in a document without pages.
+ */
 function createPageFinder(pageStarts: readonly number[]): (offset: number) => number | null {
   let page = 0;
   return (offset) => {
@@ -158,14 +160,13 @@ function createPageFinder(pageStarts: readonly number[]): (offset: number) => nu
   };
 }
 
-/** As `PostWords`, in this thread. Forms of one word fall together, so their counts are summed. */
+/** Implements `PostWords` in this thread. Counts of forms with the same term are summed. */
 export async function postWords(counted: CountedWords, stems: readonly string[]): Promise<DocumentPostings> {
   const yieldNow = createYielder();
   const { units, ends, lengths } = counted;
   const words = await findTerms(counted.forms, stems);
   const termCount = words.terms.size;
-  // The postings in the order of the passages; they are put into the order of the terms when it is known how many each
-  // has.
+  // Postings in the order of the passages; they are sorted by term once the number of each term's postings is known.
   const postings: number[] = [];
   const counts = createFieldCounts();
   const forms = new Uint16Array(termCount);
@@ -198,18 +199,18 @@ export async function postWords(counted: CountedWords, stems: readonly string[])
   }
   return {
     terms: packWords(words.terms.keys()),
-    // Each place has moved on from where the term's postings begin to where they end.
+    // Each position has advanced from the beginning of the term's postings to their end.
     ends: positions.subarray(0, termCount),
     units: sorted,
-    // Stems too: if a word occurs in the plural only, its singular may be misspelled.
+    // Stems too: if a word occurs only in the plural, its singular may be misspelled.
     words: packWords(new Set([...words.plain, ...words.terms.keys()])),
   };
 }
 
-/** A word has no second term where it is stemmed alike with and without its accents. */
+/** Marks a word without a second term, because it has the same stem with and without accents. */
 const NONE = 0xff_ff_ff_ff;
 
-/** The terms of each word, by their places, and what else the postings need to know of the words. */
+/** Returns the terms of each word, by index, and the other data that postings need. */
 async function findTerms(forms: readonly string[], stems: readonly string[]) {
   const yieldNow = createYielder();
   const terms = new Map<string, number>();
@@ -229,7 +230,7 @@ async function findTerms(forms: readonly string[], stems: readonly string[]) {
     for (const [index, form] of unpackWords(piece).entries()) {
       const term = foldAccents(stemsOfPiece[index] ?? form);
       if (accented !== null) {
-        // The word before without its accents: see `formsToStem`.
+        // The form without accents of the previous word: see `formsToStem`.
         second[second.length - 1] = term === accented ? NONE : idOf(term);
         accented = null;
         continue;
@@ -246,10 +247,10 @@ async function findTerms(forms: readonly string[], stems: readonly string[]) {
   return { terms, plain, first, second, bits };
 }
 
-/** Counts of title, headings and body by id, for one passage after the other. */
+/** Collects counts of title, headings and body by id, one passage after the other. */
 function createFieldCounts(): {
   add(id: number, field: number, count: number): void;
-  /** Returns the counts of each id that has some, in order of arrival, and resets them. */
+  /** Passes on the non-zero counts of each id, in order of first occurrence, and resets them. */
   drain(take: (id: number, title: number, heading: number, body: number) => void): void;
 } {
   const sums: number[] = [];
@@ -275,8 +276,9 @@ function createFieldCounts(): {
 }
 
 /**
- * Finds, for the passages of a document in their order, the header of the table that a passage continues: a long
- * table is cut between its rows, and only its first passage has the header. Empty for any other passage.
+ * Creates a function that returns the header of the table that a passage continues, for the passages of a document in
+ * order: a long table is split between its rows, and only its first passage has the header. Empty for any other
+ * passage.
  */
 export function createTableHeaderFinder(): (passage: { text: string; headingPath: readonly string[] }) => string {
   let open = { header: "", path: "" };
@@ -301,10 +303,10 @@ function isDelimiter(line: string | undefined): boolean {
 }
 
 /**
- * Indexes documents again that an older version of the program has indexed, from the stored passages, until none is
- * left or `signal` is aborted; returns their number. They are found again from then on, a batch at a time. Safe to
- * repeat, beside any change, and on several replicas at once: each batch is one transaction, which leaves out what
- * another one has done or changed.
+ * Reindexes documents that an older version has indexed, from the stored passages, until none is left or `signal` is
+ * aborted; returns their number. They can be found again batch by batch. Idempotent, and safe to run concurrently with
+ * changes and on several replicas: each batch is one transaction, which skips documents that another one has indexed or
+ * changed.
  */
 export async function reindexOutdated(
   deps: { store: Pick<Store, "documents" | "chunks">; log: Log },
@@ -325,7 +327,7 @@ export async function reindexOutdated(
   return { documents };
 }
 
-/** Documents of the same knowledge base, as many as one transaction takes. */
+/** Returns documents of the same knowledge base, as many as fit one transaction. */
 function batchWith(first: OutdatedDocument, outdated: readonly OutdatedDocument[]): OutdatedDocument[] {
   let chunks = 0;
   return outdated

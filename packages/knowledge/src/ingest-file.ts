@@ -8,37 +8,37 @@ import { CUT_VERSION, addChecked } from "./add-document.ts";
 import type { AddedDocument, CheckedDocument, DocumentInput } from "./add-document.ts";
 import type { FileText, FileToRead } from "./parse/file-text.ts";
 
-/** A file that is to become a document. */
+/** A file to convert to a document. */
 export interface FileToIngest extends FileToRead {
-  /** What its source calls it: the same key replaces the document. */
+  /** Identifier in its source: the same key replaces the document. */
   key: string;
-  /** Defaults to what the file names as its title, else its first heading, else the key. */
+  /** The title in the file by default, else its first heading, else the key. */
   title?: string;
 }
 
-/** A file that was read as a document, and what it was. */
+/** A file converted to a document, and its type. */
 export interface DocumentOfFile {
   checked: CheckedDocument;
   source: Omit<DocumentSource, "hash">;
 }
 
-/** What is needed of a file reader. */
+/** The functions of a file reader that are used here. */
 export interface DocumentReader {
   readDocument(file: FileToIngest, signal?: AbortSignal): Promise<DocumentOfFile>;
 }
 
-/** Raised whenever files are read differently, so that files that are added again are read again. */
+/** Increased whenever reading changes, so that files that are added again are read again. */
 const READER_VERSION = 3;
 
-/** Titles that files name of themselves may be anything. */
+/** Maximum length of a title from a file. */
 const TITLE_CHARS = 300;
 
 /**
- * Reads a file (PDF, DOCX, XLSX, HTML, CSV, Markdown, text) and adds what it says to a knowledge base, or replaces the
- * document with the same key. The same bytes again are left as they are without being read, and so is a file that says
- * the same as before; what waits to be read for the document is dropped, since this is newer. Throws a `ServiceError`
- * for a file that cannot be read (`invalid_request`, `payload_too_large`, `unsupported_media_type`) and `not_found` for
- * a knowledge base that this project does not have.
+ * Reads a file (PDF, DOCX, XLSX, HTML, CSV, Markdown, text) and adds its text to a knowledge base, or replaces the
+ * document with the same key. Unchanged bytes are not read again, and a file with unchanged text changes nothing; a
+ * pending job for the document is dropped, because this file is newer. Throws a `ServiceError` for a file that cannot
+ * be read (`invalid_request`, `payload_too_large`, `unsupported_media_type`) and `not_found` for a knowledge base that
+ * is not in this project.
  */
 export async function ingestFile(
   deps: { store: Store; log: Log; reader: DocumentReader },
@@ -65,8 +65,8 @@ export async function ingestFile(
 }
 
 /**
- * Hash of all that a document is made from: bytes, the ending of the name, what was declared, and the versions of
- * reading and cutting. The same hash means that reading it again would give the same document.
+ * Returns a hash of everything a document depends on: bytes, file extension, declared properties, and the versions of
+ * reading and splitting. An equal hash means that reading it again gives the same document.
  */
 export function hashSource(file: Omit<FileToIngest, "key">): Buffer {
   const ending = extname(file.name).toLowerCase();
@@ -79,7 +79,7 @@ export function hashSource(file: Omit<FileToIngest, "key">): Buffer {
     .digest();
 }
 
-/** The document that a file becomes, from what it says. */
+/** Creates the document of a file from its text. */
 export function documentOf(file: Omit<FileToIngest, "bytes">, read: Omit<FileText, "sourceMime">): DocumentInput {
   const { text, mime, title: ownTitle, pageStarts } = read;
   const title = file.title ?? cleanTitle(ownTitle);
@@ -93,7 +93,7 @@ export function documentOf(file: Omit<FileToIngest, "bytes">, read: Omit<FileTex
   };
 }
 
-/** A title that a file names, as one that is fit to show; undefined when there is none. */
+/** Returns the title of a file, cleaned for display; undefined if there is none. */
 function cleanTitle(title: string | null): string | undefined {
   if (title === null || isMalformedText(title) || title.trim() === "") return undefined;
   return cutText(title.trim(), TITLE_CHARS);

@@ -1,6 +1,6 @@
 import type { NumberedDocument, PostingBlock, ProjectId, SearchedKb, Store } from "@svc/store";
 
-/** What a search needs to know of a knowledge base before it reads postings. */
+/** Data of a knowledge base that a search needs before it reads postings. */
 export interface KnownBase {
   id: string;
   languages: string[];
@@ -11,37 +11,37 @@ interface KnownDocuments {
   documents: NumberedDocument[];
 }
 
-/** Knowledge bases that are searched together, as they were, and postings in them by their term. */
+/** Cached knowledge bases that are searched together, and their postings by term. */
 interface KnownPostings {
   kbs: SearchedKb[];
   blocksOf: Map<string, PostingBlock[]>;
 }
 
-/** What a search reads before it reads passages. */
+/** Data that a search reads before passages. */
 export interface SearchedPostings {
   kbs: SearchedKb[];
   blocks: PostingBlock[];
-  /** True if nothing of it was read now: the versions of the knowledge bases are still to be compared. */
+  /** True if everything is from the cache: the versions of the knowledge bases are still to be compared. */
   isRecalled: boolean;
 }
 
-/** Postings of one term that are remembered at most: as many as all of the 32 terms of a search may have are read. */
+/** Maximum number of cached postings of a term: 1/32 of the limit of a search with 32 terms. */
 const MAX_TERM_POSTINGS = 12_500;
-/** Everything is forgotten above this number: 16 MB. */
+/** The cache is cleared above this number: 16 MB. */
 const MAX_KNOWN_POSTINGS = 2_000_000;
-/** Above this number of terms too, most of which have few postings or none. */
+/** The cache is also cleared above this number of terms, most of which have few postings or none. */
 const MAX_KNOWN_TERMS = 50_000;
 
-/** Knowledge bases with more documents are asked for the documents of the best passages only. */
+/** In larger knowledge bases, only the documents of the best passages are read. */
 const MAX_DOCUMENTS = 500;
-/** Everything is forgotten above these sizes: together some megabytes. */
+/** The cache is cleared above these sizes: together some megabytes. */
 const MAX_BASES = 2_000;
 const MAX_KNOWN_DOCUMENTS = 50_000;
 
 /**
- * Creates what a process remembers of knowledge bases between searches, which saves up to three of four statements. Nothing of
- * it is used unchecked: passages come with the current versions of the knowledge bases, and are read by the numbers that
- * their document has at that moment.
+ * Creates the cache of knowledge bases between searches, which saves up to three of four statements. Cached data is
+ * always verified: passages are returned with the current versions of the knowledge bases, and are read by the numbers
+ * that their document has at that moment.
  */
 // oxlint-disable-next-line max-lines-per-function -- One memory whose functions share its state.
 function createKnownBases() {
@@ -58,7 +58,7 @@ function createKnownBases() {
     termCount = 0;
   }
 
-  /** Remembers what was read of these terms, unless it is too much; `known` is what is known of the same versions. */
+  /** Caches what was read of these terms, unless it is too much; `known` is the cache entry of the same versions. */
   function rememberPostings(key: string, known: KnownPostings, terms: readonly string[], blocks: PostingBlock[]): void {
     if (!postings.has(key)) postings.set(key, known);
     for (const [index, term] of terms.entries()) {
@@ -75,7 +75,7 @@ function createKnownBases() {
   const keyOf = (project: ProjectId, kbId: string) => `${project}/${kbId}`;
 
   return {
-    /** Returns these knowledge bases as they were; null unless all of them are known and have documents. */
+    /** Returns the cached knowledge bases; null unless all of them are cached and have documents. */
     recall(project: ProjectId, kbIds: readonly string[]): KnownBase[] | null {
       const found = kbIds.map((id) => ({ id, languages: languages.get(keyOf(project, id)) ?? [] }));
       return found.every((base) => base.languages.length > 0) ? found : null;
@@ -87,8 +87,8 @@ function createKnownBases() {
     },
 
     /**
-     * Returns the postings of these terms. Those that are known are not read: they are of the version of the others, or, if
-     * nothing was read, of a version that is still to be compared.
+     * Returns the postings of these terms. Cached terms are not read: they have the version of the others, or, if
+     * nothing was read, a version that is still to be compared.
      */
     async readPostings(
       store: Pick<Store, "chunks">,
@@ -107,7 +107,7 @@ function createKnownBases() {
       }
       if (known === undefined) postings.delete(key);
       const base = known ?? { kbs, blocksOf: new Map<string, PostingBlock[]>() };
-      // What is too much to be remembered is in `blocks` alone.
+      // Postings that are too large to cache are only in `blocks`.
       const place = (block: PostingBlock) => ({ ...block, term: terms.indexOf(unknown[block.term] ?? "") });
       const recalled = known === undefined ? [] : blocksOf(known, terms);
       const found = [...recalled, ...blocks.map(place)];
@@ -115,7 +115,7 @@ function createKnownBases() {
       return { kbs, blocks: found, isRecalled: false };
     },
 
-    /** Returns the documents of passages; of small knowledge bases all of them, read once for each version. */
+    /** Returns the documents of passages; of small knowledge bases all of them, read once per version. */
     async findDocuments(
       store: Pick<Store, "chunks">,
       kbs: readonly SearchedKb[],
@@ -138,14 +138,14 @@ function createKnownBases() {
         }
       }
       const found = used.map(({ id }) => documents.get(id)?.documents);
-      // Forgotten by another search meanwhile.
+      // Another search has cleared the cache meanwhile.
       if (found.includes(undefined)) return store.chunks.findDocuments(passages);
       return found.flatMap((own) => own ?? []);
     },
   };
 }
 
-/** The postings of these terms, each with the index of its term. */
+/** Returns the postings of these terms, each with the index of its term. */
 const blocksOf = (known: KnownPostings, terms: readonly string[]): PostingBlock[] =>
   terms.flatMap((term, index) => (known.blocksOf.get(term) ?? []).map((block) => ({ ...block, term: index })));
 
@@ -159,14 +159,14 @@ type KnownBases = ReturnType<typeof createKnownBases>;
 
 const ofStores = new WeakMap<Store["chunks"], KnownBases>();
 
-/** Returns what this process remembers of the knowledge bases of a store. */
+/** Returns this process's cache for the knowledge bases of a store. */
 export function knownBasesOf({ chunks }: Pick<Store, "chunks">): KnownBases {
   const known = ofStores.get(chunks) ?? createKnownBases();
   ofStores.set(chunks, known);
   return known;
 }
 
-/** True if the knowledge bases that were searched have the languages that were assumed. */
+/** Returns whether the searched knowledge bases have the assumed languages. */
 export function areCurrent(assumed: readonly KnownBase[], searched: readonly SearchedKb[]): boolean {
   return assumed.every(({ id, languages }) => {
     const found = searched.find((kb) => kb.id === id);

@@ -1,7 +1,7 @@
-/** Beyond this share of its characters, what is no text (controls, replacement characters) makes it binary data. */
+/** Maximum share of control and replacement characters in a text. */
 const MAX_BINARY_SHARE = 0.02;
 
-/** True when many of the characters are none that a text has: controls, or what a decoder puts for what it cannot read. */
+/** Returns whether a text is binary data: many of its characters are control or replacement characters. */
 export function looksBinary(text: string): boolean {
   let count = 0;
   for (let index = 0; index < text.length; index += 1) {

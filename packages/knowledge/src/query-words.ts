@@ -2,12 +2,12 @@ import { findCodes, questionWords, stopWords, postgresConfigOf } from "@svc/text
 import type { Store } from "@svc/store";
 import { wordsOf, formsToStem, termsOf } from "./index-words.ts";
 
-/** Words of a question that are looked at: those of a longer one say no more of what it asks. */
+/** Maximum number of words of a question that are compared: further ones add nothing. */
 const MAX_WORDS = 40;
 
 /**
- * Words by which people ask whether something can be had or done, whatever it is: unlike stop words they may say what a
- * document is about, but not what a question is.
+ * Words that ask whether something is available or possible: unlike stop words they may be a document's topic, but not
+ * a question's.
  */
 const ASKING_WORDS: Readonly<Record<string, string>> = {
   en: `able accept accepted allow allowed get getting give guys help know like let looking mean means need needed offer
@@ -28,13 +28,13 @@ const askingSets = new Map<string, ReadonlySet<string>>(
   Object.entries(ASKING_WORDS).map(([language, words]) => [language, new Set(words.trim().split(/\s+/))]),
 );
 
-/** Distinct words of a query that are looked at; the rest of a longer one is not. */
+/** Maximum number of distinct words of a query; the rest is ignored. */
 const MAX_QUERY_WORDS = 400;
 
 /**
- * The distinct words of a query that say what it is about, in order: without the stop words and question words of the
- * language it is in, or all of them when nothing else is left. Of the languages given it is taken to be in the one
- * whose stop words it has most of. A code (`K-1050`) is one word (`k1050`).
+ * Returns the distinct topic words of a query, in order: without the stop words and question words of its language, or
+ * all of them if nothing else is left. Its language is the one of the given languages with most of its stop words. A
+ * code (`K-1050`) is one word (`k1050`).
  */
 export function queryWords(query: string, languages: readonly string[]): string[] {
   const words = wordsWithCodes(query);
@@ -61,8 +61,8 @@ function wordsWithCodes(query: string): string[] {
 }
 
 /**
- * What a question is about, as the stems of its words without those that carry no topic or only ask, each once:
- * questions with the same ones ask the same. None for a text without words. `language` is ISO 639-1; null where it is not known.
+ * Returns the distinct stems of a question's topic words: questions with equal stems are equivalent. None for a text
+ * without words. `language` is ISO 639-1; null if unknown.
  */
 export async function questionTerms(
   deps: { store: Pick<Store, "chunks"> },
@@ -76,7 +76,7 @@ export async function questionTerms(
   return [...new Set(words.flatMap((word) => termsOf(word, stems).slice(0, 1)))];
 }
 
-/** Those that do not only ask; all of them where there are no others. */
+/** Returns the words that do not only ask; all of them if there are no others. */
 function tellingWords(words: readonly string[], language: string | null): readonly string[] {
   const asking = askingSets.get(language ?? "");
   const telling = asking === undefined ? words : words.filter((word) => !asking.has(word));

@@ -1,23 +1,23 @@
 import { BLOCK_CHUNKS, POSTING_UNITS, bodyCountOf, headingCountOf, titleCountOf } from "@svc/store";
 import type { NumberedDocument, PostingBlock, SearchedKb } from "@svc/store";
 
-/** A word of a query with the terms that it is searched as, in all languages of the knowledge bases. */
+/** A word of a query with its search terms, in all languages of the knowledge bases. */
 export interface QueryPosition {
-  /** Indexes of its terms among those of the search. */
+  /** Indexes of its terms among all search terms. */
   terms: number[];
-  /** The bit of its form: see `formBit`. 0 where no form is the very one that was asked for. */
+  /** Bit of its form: see `formBit`. 0 if no form is an exact match. */
   form: number;
-  /** What its matches count against those of other words: 1, less for a word that only may have been meant. */
+  /** Weight of its matches relative to other words: 1, less for a possible correction. */
   factor: number;
-  /** True for a code or number: it means the same thing anywhere, even in the longest table. */
+  /** True for a code or number, which has the same meaning anywhere, even in the longest table. */
   isExact?: boolean;
 }
 
-/** How much a word of a query weighs. */
+/** Weights of a word of a query. */
 export interface PositionWeight {
-  /** Inverse document frequency of the word in all its forms: the higher the rarer. */
+  /** Inverse document frequency of the word in all its forms: higher if rarer. */
   weight: number;
-  /** Bonus of a passage that has the word in the form that was asked for. */
+  /** Bonus of a passage that has the word in the exact form. */
   formWeight: number;
 }
 
@@ -29,32 +29,32 @@ export interface Candidate {
   score: number;
 }
 
-/** Passages by score, and what scoring needs further. */
+/** Passages by score, and the function for the final score. */
 export interface PassageRanking {
   /** Best first. */
   candidates: Candidate[];
   weights: PositionWeight[];
-  /** The score of a passage together with its document as a whole. */
+  /** Returns the score of a passage combined with that of its whole document. */
   scoreInDocument(candidate: Candidate, document: NumberedDocument): number;
 }
 
 /**
- * What a match in a title or heading counts against one in the body, and BM25's two constants: how soon further matches
- * stop counting (k1), how much a long passage is marked down (b). Then the share of the very form that was asked for
- * beside all forms of a word, and the share of the document as a whole beside its passage.
+ * Weights of a match in a title or heading relative to the body; BM25's two constants: how soon further matches stop
+ * counting (k1), how much a long passage is penalized (b); the share of the exact form relative to all forms of a word;
+ * and the share of the whole document relative to its passage.
  */
 const RANKING = { titleWeight: 3, headingWeight: 2, k1: 1.2, b: 0.6, formShare: 0.2, documentShare: 0.3 } as const;
 
-/** The score of a word is at most this many times its weight: BM25's limit for any number of matches. */
+/** Limit of a word's score relative to its weight: BM25's limit for any number of matches. */
 export const MAX_SATURATION = RANKING.k1 + 1;
 
-/** Words of a query that are scored, rarest first. */
+/** Number of words of a query that are scored, rarest first. */
 export const MAX_SCORED_POSITIONS = 32;
 
 /**
- * Ranks passages by BM25 over weighted fields (BM25F), from postings in memory: as many of the best as `depth`. Words
- * that stand nowhere have a weight too, so that a query about something else scores low against what it could score.
- * Takes time in proportion to the postings.
+ * Ranks passages by BM25 over weighted fields (BM25F), from postings in memory, and returns the best `depth` ones.
+ * Words without a match have a weight too, so that a query about something else scores low relative to its maximum.
+ * Takes time proportional to the postings.
  */
 export function rankPassages(
   found: { kbs: readonly SearchedKb[]; blocks: readonly PostingBlock[] },
@@ -112,11 +112,11 @@ const rarity = (total: number, count: number): number =>
 
 const lengthFactor = (length: number, mean: number): number => 1 - RANKING.b + (RANKING.b * length) / mean;
 
-/** The numbers of all blocks in one row, so that a passage has one place in an array. */
+/** Consecutive numbering of all blocks, so that each passage has an array index. */
 interface Space {
   size: number;
   byTerm: Map<number, BlockWithBase[]>;
-  /** 1 where a number has no passage any more; null when all have one. */
+  /** 1 for a number without a passage; null if all have one. */
   dead: Uint8Array | null;
   numberAt(index: number): { kbNumber: number; number: number };
 }
@@ -124,7 +124,7 @@ interface Space {
 interface BlockWithBase {
   kbNumber: number;
   block: number;
-  /** Place of the block's first number. */
+  /** Index of the block's first number. */
   base: number;
   count: number;
   postings: Uint16Array | null;
@@ -175,7 +175,7 @@ function markDead(kbs: readonly SearchedKb[], bases: ReadonlyMap<string, number>
   return dead;
 }
 
-/** Words that stand somewhere and can be scored, the rarest first. */
+/** Returns the words with matches, rarest first. */
 function rarestPositions(positions: readonly QueryPosition[], byTerm: Space["byTerm"]): ReadonlySet<number> {
   const counts = positions.map((position, index) => ({ index, ...countPosition(position, byTerm) }));
   const usable = counts.filter(({ count, isWhole }) => count > 0 && isWhole).sort((a, b) => a.count - b.count);
@@ -199,15 +199,13 @@ function countPosition(
 interface Matches {
   count: number;
   formCount: number;
-  /** Positions of the passages, how often the word occurs in each, and 1 where in the form that was asked for. */
+  /** Indexes of the passages, the frequency of the word in each, and 1 for the exact form. */
   indexes: Int32Array;
   frequencies: Float64Array;
   hasForm: Uint8Array;
 }
 
-/**
- * The passages that have a word. Where it has several terms, a passage counts once, by the term that it has most of.
- */
+/** Returns the passages with a word. A passage with several of its terms counts once, by the most frequent one. */
 function matchPosition(position: QueryPosition, { size, byTerm, dead }: Space, meanLength: number): Matches {
   const terms = position.terms.map((term) => byTerm.get(term) ?? []).filter((list) => list.length > 0);
   const blocks = terms.flat();
@@ -261,9 +259,9 @@ function addScores(
   }
 }
 
-/** The places with the highest scores, best first; of equal ones the lowest. */
+/** Returns the indexes with the highest scores, best first; of equal ones the lowest. */
 function bestOf(scores: Float64Array, touched: readonly number[], depth: number): number[] {
-  // A heap of the best so far with the worst of them on top.
+  // A heap of the best so far, with the worst of them on top.
   const heap: number[] = [];
   const isWorse = (a: number, b: number): boolean =>
     (scores[a] ?? 0) < (scores[b] ?? 0) || ((scores[a] ?? 0) === (scores[b] ?? 0) && a > b);
@@ -297,7 +295,7 @@ function bestOf(scores: Float64Array, touched: readonly number[], depth: number)
   return heap.sort((a, b) => (isWorse(a, b) ? 1 : -1));
 }
 
-/** How often a word occurs in a document, its title and headings counted once. */
+/** Returns the frequency of a word in a document; title and headings count once. */
 function frequencyInDocument(
   position: QueryPosition,
   document: NumberedDocument,
@@ -332,7 +330,7 @@ function frequencyInDocument(
   return { frequency, hasForm };
 }
 
-/** Where the first posting of a number from `from` on begins. */
+/** Returns the index of the first posting of a number not below `from`. */
 function firstFrom(postings: Uint16Array, from: number): number {
   let low = 0;
   let high = postings.length / POSTING_UNITS;

@@ -2,7 +2,7 @@ import type { NewChunk } from "@svc/store";
 import type { DocumentInput } from "./add-document.ts";
 import { chunkDocument } from "./chunk-document.ts";
 
-/** A document that was put into a knowledge base, without its text. */
+/** A stored document without its text. */
 export interface KeptDocument {
   key: string;
   title: string;
@@ -12,13 +12,13 @@ export interface KeptDocument {
 
 type KeptChunk = Pick<NewChunk, "headingPath" | "text" | "startOffset" | "endOffset" | "page">;
 
-/** Longer documents are not put together again: cutting them twice takes seconds. */
+/** Longer documents are not reassembled, because splitting them twice takes seconds. */
 const MAX_CHARS = 1_000_000;
 
 /**
- * A document with other words in one place. Of a document only its passages are kept, so it is put together from them
- * again, and cut again as a check: null when that gives other passages, when the document has pages, when `before` does
- * not stand in it exactly once, or when it is longer than a million characters.
+ * Replaces text at one position of a document. Only passages are stored, so the document is reassembled from them and
+ * split again as a check. Returns null if that gives other passages, if the document has pages, if `before` does not
+ * occur exactly once, or if it is longer than a million characters.
  */
 export function rewriteDocument(
   document: KeptDocument,
@@ -56,7 +56,7 @@ function joinChunks(chunks: readonly KeptChunk[], mime: string): string {
   return parts.join("");
 }
 
-/** The headings between two sections; a passage that is a heading itself brings its own. */
+/** Returns the headings between two sections; a passage that is a heading itself contains its own. */
 function headingsOf(open: readonly string[], { headingPath, text }: KeptChunk, mime: string): string {
   if (mime === "text/plain") return "\n\n";
   let same = 0;
@@ -68,7 +68,7 @@ function headingsOf(open: readonly string[], { headingPath, text }: KeptChunk, m
   return ["", ...lines, ""].join("\n\n");
 }
 
-/** What stood between two passages of one section: of that, the length is known. */
+/** Returns the gap between two passages of one section, whose length is known. */
 function gapBetween(previous: KeptChunk, next: KeptChunk): string {
   const length = next.startOffset - previous.endOffset;
   if (length <= 0) return "";

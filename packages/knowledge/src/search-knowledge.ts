@@ -17,67 +17,67 @@ export interface SearchHit {
   chunkId: string;
   title: string;
   url?: string;
-  /** Its place among the passages of its document, from 0. */
+  /** Position among the passages of its document, from 0. */
   ordinal: number;
   /** Headings above it, outermost first. */
   headingPath: string[];
-  /** The passage as in the document. */
+  /** The passage verbatim. */
   text: string;
-  /** Page of the document that it begins on, from 1, where it has pages. */
+  /** Page of the document on which it begins, from 1, if it has pages. */
   page?: number;
   /** Whether `text` is Markdown; else it is plain text. */
   markdown: boolean;
   score: number;
-  /** Cosine of its embedding and the query's, -1 to 1; absent where one of them has no embedding. */
+  /** Cosine of its embedding and the query's, -1 to 1; absent if one of them has no embedding. */
   similarity?: number;
 }
 
-/** What a search found, best first. */
+/** Result of a search, best passage first. */
 export interface SearchResult {
   hits: SearchHit[];
-  /** The score of a passage that had every word of the query as often as could be; no score is higher. */
+  /** Maximum possible score: that of a passage with every word of the query as often as counts. */
   bestPossible: number;
   /**
-   * What the query was searched for, and how rare each word is in these knowledge bases: the rarer the heavier. Another
-   * form of a word that has come before weighs nothing. A misspelled word is replaced by the one that was searched for.
+   * Searched words of the query, and their weights in these knowledge bases: rarer words weigh more. A further form of
+   * an earlier word weighs nothing. A misspelled word is replaced by its correction.
    */
   words: { word: string; weight: number }[];
-  /** Passages in the knowledge bases that were searched: in few, rarity means little. */
+  /** Number of passages in the searched knowledge bases: with few, rarity means little. */
   passageCount: number;
-  /** Languages of the documents that were searched, as ISO 639-1. */
+  /** Languages of the searched documents (ISO 639-1). */
   languages: string[];
 }
 
-/** Least number of passages that are also compared by their documents; at least twice as many as are wanted. */
+/** Minimum number of passages whose documents are also compared; at least twice the requested number. */
 const MIN_CANDIDATES = 100;
 
-/** How often a search is repeated because a document that it had found was replaced meanwhile. */
+/** Number of attempts if a document that was found is replaced meanwhile. */
 const MAX_ATTEMPTS = 4;
 
-/** Words that stand nowhere and are looked up as misspelt ones; each costs a look at the list of words. */
+/** Maximum number of unknown words that are corrected; each costs a lookup. */
 const MAX_CORRECTED_WORDS = 3;
 
-/** Words that one misspelt word is searched as. */
+/** Maximum number of corrections of a word. */
 const MAX_CORRECTIONS = 3;
 
-/** What the match of a corrected word counts against that of the word itself. */
+/** Weight of a match of a correction relative to the word itself. */
 const CORRECTION_FACTOR = 0.7;
 
 /**
- * What the match of a synonym counts against that of the word itself, and how many synonyms of all words of a query are
- * searched: they find passages that say it in other words, and hardly change the order of those that have the word.
+ * Weight of a match of a synonym relative to the word itself, and the maximum number of synonyms of a query: they find
+ * passages in other words, and hardly change the order of those with the word.
  */
 const SYNONYM_FACTOR = 0.35;
 const MAX_SYNONYMS = 32;
 
-/** A word with letters and digits names one thing. */
+/** A word with letters and digits identifies one thing. */
 const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 
 /**
  * Finds the passages that match a query best, by BM25 over text, headings and title, in those of the knowledge bases
- * that belong to this project. Any query is fine, however long and whatever it holds; one without words finds nothing.
- * A word that occurs nowhere is treated as misspelled. What a search sees is committed, and of one moment. What it
- * costs is bounded: at most the 32 rarest words are scored, from 400,000 postings at most.
+ * that belong to this project. Any query is valid, whatever its length and content; one without words finds nothing. A
+ * word without a match is treated as misspelled. A search sees a consistent snapshot of committed data. Its cost is
+ * limited: at most the 32 rarest words are scored, from at most 400,000 postings.
  */
 export async function searchKnowledge(
   deps: { store: Pick<Store, "kbs" | "chunks"> },
@@ -89,9 +89,9 @@ export async function searchKnowledge(
 }
 
 /**
- * Searches several groups of knowledge bases for one query, each by itself: what a word weighs in a group, and so a
- * score, does not depend on the others. Returns the result of each group in their order. The groups are searched side
- * by side; otherwise as `searchKnowledge`.
+ * Searches several groups of knowledge bases for one query, each separately: the weight of a word in a group, and so a
+ * score, does not depend on the others. Returns the result of each group in order. The groups are searched
+ * concurrently; otherwise like `searchKnowledge`.
  */
 export async function searchEach(
   deps: { store: Pick<Store, "kbs" | "chunks"> },
@@ -116,7 +116,7 @@ export async function searchEach(
   return (await searchAll(kbs, false)).filter((result) => result !== null);
 }
 
-/** Searches a group of knowledge bases; null if they may be old, and are no longer as they were assumed to be. */
+/** Searches a group of knowledge bases; null if cached data was allowed and is outdated. */
 async function searchGroup(
   store: Pick<Store, "chunks">,
   project: ProjectId,
@@ -136,20 +136,20 @@ async function searchGroup(
   }
 }
 
-/** The result of a search in no knowledge base. */
+/** Result of a search in no knowledge base. */
 export const NOTHING_FOUND: SearchResult = { hits: [], bestPossible: 0, words: [], passageCount: 0, languages: [] };
 
-/** A word of the query and the terms that it is searched as; none for another form of a word that has come before. */
+/** A word of the query with its search terms; none for another form of an earlier word. */
 interface SearchedWord {
   word: string;
   terms: string[];
   form: number;
   factor: number;
-  /** True for what means the same as words of the query: it finds passages, and is no word of the query itself. */
+  /** True for a synonym of words of the query: it finds passages, but is not a word of the query itself. */
   isSynonym?: true;
 }
 
-/** Words that have a term in common, in any of the languages, count as one: the first of them. */
+/** Words with a common term in any of the languages count as one: the first of them. */
 async function readQuery(
   store: Pick<Store, "chunks">,
   query: { configs: readonly string[]; languages: readonly string[]; words: readonly string[]; query: string },
@@ -177,7 +177,7 @@ async function readQuery(
   return [...searched, ...others];
 }
 
-/** For each word of a query, what means the same in a language of the documents. */
+/** Returns the synonyms of each word of a query in the languages of the documents. */
 function synonymsIn({
   languages,
   words,
@@ -212,21 +212,21 @@ async function stemAll(
 
 interface FoundPassages {
   hits: { chunk: FoundChunk; score: number }[];
-  /** False when a document was replaced while it was read, or the postings that were used were not current. */
+  /** False if a document was replaced while it was read, or the postings were outdated. */
   isWhole: boolean;
   words: SearchedWord[];
   weights: PassageRanking["weights"];
   passageCount: number;
-  /** The knowledge bases as they were when the postings were read. */
+  /** The knowledge bases when the postings were read. */
   kbs: readonly SearchedKb[];
 }
 
-/** What passages are searched for. */
+/** A search for passages. */
 interface PassageQuery {
   kbIds: readonly string[];
   searched: readonly SearchedWord[];
   limit: number;
-  /** True if postings may be used that this process has read before: it is found out whether they are current. */
+  /** Whether cached postings may be used; it is then verified that they are current. */
   mayBeOld: boolean;
 }
 
@@ -237,7 +237,7 @@ async function findPassages(
 ): Promise<FoundPassages> {
   const first = await readAndRank(store, project, query);
   const words = await correctWords(store, query, first);
-  // What the misspelt words weigh is what they weighed while they stood nowhere: finding others instead proves less.
+  // Misspelt words keep the weight of an unknown word: finding corrections is weaker evidence.
   const last = words === null ? first : await readAndRank(store, project, { ...query, searched: words });
   const { ranking, kbs } = last;
 
@@ -295,7 +295,7 @@ async function readAndRank(store: Pick<Store, "chunks">, project: ProjectId, que
   return { ranking, kbs: found.kbs, isKnown, isRecalled };
 }
 
-/** The words of the query with others in place of those that stand nowhere; null when there is nothing to correct. */
+/** Replaces the unknown words of the query by corrections; null if there is nothing to correct. */
 async function correctWords(
   store: Pick<Store, "chunks">,
   query: { configs: readonly string[]; searched: readonly SearchedWord[] },

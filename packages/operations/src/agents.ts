@@ -27,16 +27,16 @@ import { isUuid } from "@svc/primitives";
 import type { AgentOutcome, Sealer, Store, StoredTool } from "@svc/store";
 import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 
-/** What making and changing an agent needs. */
+/** Dependencies of creating and updating agents. */
 export interface AgentDeps {
   store: Store;
-  /** Says at once which addresses of tools are plainly forbidden; their calls are guarded in any case. */
+  /** Rejects forbidden addresses of tools immediately; the calls themselves are always guarded. */
   fetchGuard?: Pick<AddressGuard, "checkUrl">;
 }
 
 const originOf = (url: string) => parseUrl(url.replaceAll(/\{[^{}]*\}/g, "x"))?.origin ?? null;
 
-/** The secret that stands for a mask: that of the same header of the same tool, as long as it goes to the same host. */
+/** Returns the stored secret for a mask: that of the same header of the same tool, if it goes to the same host. */
 function presentSecret(tool: AgentTool, header: string, present: readonly StoredTool[]): Sealed | null {
   const before = present.find(({ type, name }) => type === tool.type && name === tool.name);
   if (before === undefined || originOf(before.url) !== originOf(tool.url)) return null;
@@ -63,9 +63,8 @@ function sealHeaders(
 }
 
 /**
- * The tools of an agent as they are kept, of those that are given: values of headers are sealed, and a mask stands for
- * the secret that is there. Throws invalid_request with every error: addresses that are plainly forbidden, schemas that
- * are none, masks without a secret.
+ * Seals the header values of an agent's tools; a mask stands for the stored secret. Throws invalid_request with every
+ * error: forbidden addresses, invalid schemas, masks without a secret.
  */
 export async function sealTools(
   { store, fetchGuard }: AgentDeps,
@@ -88,7 +87,7 @@ export async function sealTools(
 
 const notFound = () => new ServiceError("not_found", "No agent with this ID exists in this project.");
 
-/** The agent with this id, in the principal's project. Throws not_found. */
+/** Returns the agent with this id in the principal's project. Throws not_found. */
 export async function readAgent(store: Store, { project }: Principal, id: string): Promise<Agent> {
   const agent = isUuid(id) ? await store.agents.find(project, id) : null;
   if (agent === null) throw notFound();
@@ -97,7 +96,10 @@ export async function readAgent(store: Store, { project }: Principal, id: string
 
 const NO_KB = { code: "not_found", detail: "is not the ID of a knowledge base in this project" };
 
-/** The faults of those of these knowledge bases that the project does not have; `at` is where the agent's fields stand. */
+/**
+ * Returns errors for those of these knowledge bases that are not in the project; `at` is the pointer of the agent's
+ * fields.
+ */
 export async function errorsOfKbs(
   store: Store,
   { project }: Principal,
@@ -108,13 +110,13 @@ export async function errorsOfKbs(
   return kbIds.flatMap((id, index) => (found.has(id) ? [] : [{ pointer: `${at}/kbIds/${index}`, ...NO_KB }]));
 }
 
-/** Returns the error that names the knowledge bases that the project does not have. */
+/** Returns the error that lists the knowledge bases that are not in the project. */
 async function unknownKbs(store: Store, principal: Principal, kbIds: readonly string[]): Promise<ServiceError> {
   const errors = await errorsOfKbs(store, principal, kbIds);
   return invalidInput(errors.length > 0 ? errors : [{ pointer: "/kbIds", ...NO_KB }], "The agent");
 }
 
-/** The agent as it was changed. Throws the error that an outcome stands for. */
+/** Returns the changed agent. Throws the error of an outcome. */
 async function agentOf(
   store: Store,
   principal: Principal,
@@ -129,21 +131,21 @@ async function agentOf(
 }
 
 /**
- * A page of the agents of the principal's project, newest first. Scope agents:read. Throws invalid_request for a query
- * that is not valid.
+ * Returns a page of the agents of the principal's project, newest first. Scope agents:read. Throws invalid_request for
+ * an invalid query.
  */
 export const listAgents = operation("listAgents", async ({ store }, principal, input) => {
   return readPage("agents", input, { read: (query) => store.agents.listPage(principal.project, query) });
 });
 
-/** The agent with this id, in the principal's project. Scope agents:read. Throws not_found. */
+/** Returns the agent with this id in the principal's project. Scope agents:read. Throws not_found. */
 export const getAgent = operation("getAgent", async ({ store }, principal, id) => {
   return readAgent(store, principal, id);
 });
 
 /**
- * Creates an agent in the principal's project; triage counts on it within seconds. Scope agents:write. Throws
- * invalid_request with every error of the input, and when the project has an agent of this name or has not all of the
+ * Creates an agent in the principal's project; triage uses it within seconds. Scope agents:write. Throws
+ * invalid_request with every error of the input, and if the project has an agent of this name or lacks one of the
  * knowledge bases.
  */
 export const createAgent = operation(
@@ -158,9 +160,9 @@ export const createAgent = operation(
 );
 
 /**
- * Changes what the input names, if the agent has one of the expected versions; messages that come seconds later find it
- * changed. Scope agents:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every
- * fault of the input, as `createAgent` does.
+ * Changes the given fields if the agent has one of the expected versions; messages use the change within seconds. Scope
+ * agents:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every error of the
+ * input, like `createAgent`.
  */
 export const updateAgent = operation(
   "updateAgent",
@@ -177,7 +179,7 @@ export const updateAgent = operation(
       );
     }
     const tools = await sealTools(deps, given, await store.agents.readTools(principal.project, before.id));
-    // Secrets were kept of the tools that were read: another change in between must not be undone.
+    // Secrets were copied from the tools that were read: a concurrent change must not be undone.
     const expected = versions ?? [before.version];
     const outcome = await store.agents.update(
       principal.project,
@@ -190,9 +192,9 @@ export const updateAgent = operation(
 );
 
 /**
- * Deletes an agent, if it has one of the expected versions, and returns it as it was. Its knowledge bases stay, and so
- * does what it has answered; its chats go to another agent with their next message. Scope agents:write. Throws
- * not_found, and version_conflict with the current `ETag`.
+ * Deletes an agent if it has one of the expected versions, and returns it. Its knowledge bases and answers are kept;
+ * its chats go to another agent with their next message. Scope agents:write. Throws not_found, and version_conflict
+ * with the current `ETag`.
  */
 export const deleteAgent = operation(
   "deleteAgent",
@@ -206,24 +208,24 @@ export const deleteAgent = operation(
   { audit: "agents.delete" },
 );
 
-/** What was said before, one question a line. */
+/** Returns the earlier messages, one question per line. */
 function historyOf(context: string): HistoryMessage[] {
   const lines = context.split("\n").filter((line) => line.trim() !== "");
   return lines.slice(-HISTORY_LIMIT).map((text) => ({ author: "customer", text }));
 }
 
-/** What asking an agent needs. */
+/** Dependencies of asking an agent. */
 export interface ExecuteDeps {
   store: Store;
   embeddings: Embeddings | null;
   models: LanguageModels | null;
-  /** Finds what the agent can call; without it, it calls nothing. */
+  /** Returns the callable tools of the agent; without it, no tools are called. */
   openTools?: ToolOpener;
 }
 
 /**
- * Asks an agent, also one that is switched off, without a chat: nothing is kept, no ticket is made and no review is
- * asked for. Scope agents:execute. Throws not_found, and invalid_request with every error of the input.
+ * Asks an agent without a chat, also a disabled one: nothing is stored, and no ticket or review is created. Scope
+ * agents:execute. Throws not_found, and invalid_request with every error of the input.
  */
 export const executeAgent = operation(
   "executeAgent",
@@ -237,7 +239,7 @@ export const executeAgent = operation(
     const agent = await readAgent(store, principal, id);
     const startedAt = performance.now();
     const model = (await models?.forAgent(agent)) ?? null;
-    // Nothing may be changed without a ticket, on which people see it.
+    // Nothing may be changed without a ticket that shows it to people.
     const callable =
       model === null || openTools === undefined || agent.tools.length === 0
         ? []
@@ -252,7 +254,7 @@ export const executeAgent = operation(
       model: model === null ? null : { model, project: principal.project, ticketId: null, signal, tools },
     });
     const { markdown, sources, confidence, why } = answer;
-    // A draft that needs a review is no answer here, because nobody reviews it.
+    // A draft that needs a review is not an answer here, because it will not be reviewed.
     const isHeld = answer.model?.mustReview === true || (answer.needsPerson === true && agent.fixedReply === null);
     const text = isHeld ? null : answer.text;
     const { model: asked = null, inputTokens = 0, outputTokens = 0 } = answer.model?.usage ?? {};

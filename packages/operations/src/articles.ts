@@ -24,7 +24,7 @@ import type { VersionedId } from "./operation.ts";
 
 const notFound = () => new ServiceError("not_found", "No article with this ID exists in this project.");
 
-/** An article as it is shown. */
+/** Returns an article as shown. */
 const asItem = <Record extends ArticleFacts>({ createdAt, updatedAt, ...rest }: Record) => ({
   ...rest,
   createdAt: createdAt.toISOString(),
@@ -52,7 +52,7 @@ async function readVersion(store: Store, principal: Principal, id: string, numbe
   return { article, version };
 }
 
-/** Key of the document of an article. A gap has one article per knowledge base. */
+/** Returns the key of an article's document. A gap has one article per knowledge base. */
 export const keyOfArticle = (id: string, gapId: string | null): string =>
   gapId === null ? `article:${id}` : `gap:${gapId}`;
 
@@ -62,8 +62,8 @@ const PUBLICATION_ATTEMPTS = 100;
 const PUBLICATION_PAUSE_MS = 100;
 
 /**
- * Runs `work`, which publishes an article, exclusively: of two concurrent publications, agents could otherwise search the
- * older text. Waits for the other one for ten seconds, then throws unavailable.
+ * Runs `work`, which publishes an article, exclusively: of two concurrent publications, the older text could otherwise
+ * win. Waits up to ten seconds for the other one, then throws unavailable.
  */
 export async function publishExclusively<Result>(
   { serviceLeases }: Pick<Store, "serviceLeases">,
@@ -164,10 +164,10 @@ export const updateArticle = operation(
       const { title, text, status: before, version } = await readArticle(store, principal, id);
       const next = { title: fields.title ?? title, text: fields.text ?? text };
       const isChanged = next.title !== title || next.text !== text;
-      // What is published stays so until its text changes.
+      // A published article stays published until its text changes.
       const inReview = status === undefined ? !isChanged && before === "in_review" : status === "in_review";
       try {
-        // What the call does not name is taken from the version that was read, so no other one may be changed.
+        // Omitted fields are copied from the version that was read, so no other one may be changed.
         const target = { id, versions: versions ?? [version] };
         return await change(store, principal, target, { text: isChanged ? next : null, inReview });
       } catch (error) {
@@ -196,7 +196,7 @@ const IMAGE = /!\[([^\][\n]{0,500})\]\(images\/[\da-f-]{36}(?: {1,3}"[^"\n]{0,50
 /** Returns the text that agents search: images are replaced with their descriptions. */
 const searchableText = (text: string): string => text.replaceAll(IMAGE, "$1");
 
-/** Adds the document that agents search for an article, and returns its ID. Throws as `addDocuments` does. */
+/** Adds the document that agents search for an article, and returns its ID. Throws like `addDocuments`. */
 export async function addArticle(
   deps: IngestDeps,
   principal: Principal,
@@ -209,8 +209,8 @@ export async function addArticle(
 }
 
 /**
- * Publishes the newest version as a document that agents search, and marks the article's gap as answered. Safe to repeat.
- * Scope kb:write. Throws not_found, version_conflict with the current `ETag`, and as `addDocuments` does.
+ * Publishes the newest version as a document that agents search, and marks the article's gap as answered. Idempotent.
+ * Scope kb:write. Throws not_found, version_conflict with the current `ETag`, and the errors of `addDocuments`.
  */
 export const publishArticle = operation(
   "publishArticle",
@@ -225,7 +225,7 @@ export const publishArticle = operation(
       if (versions !== null && !versions.includes(version)) throw staleVersion("The article", version);
       const documentId = await addArticle(deps, principal, { kbId, key, title, text });
       if (!(await store.articles.setPublished(project, { id: articleId, number: revision, documentId }))) {
-        // The article was deleted meanwhile; its document would be left without it.
+        // The article was deleted meanwhile; its document would be orphaned.
         await store.documents.remove(project, kbId, documentId);
         throw notFound();
       }

@@ -16,12 +16,12 @@ import { readPage, searchErrors, operation } from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Actors that have a name: the kind and id of an operator or key. */
+/** Actors with a name: the kind and id of an operator or key. */
 const NAMED_ACTOR = /^(?:operator|key):(.+)$/;
 
 const idOfActor = (actor: string): string | undefined => NAMED_ACTOR.exec(actor)?.[1];
 
-/** Adds the names that actors and objects have now, as far as the principal may see them. */
+/** Adds the current names of actors and objects, as far as the principal may see them. */
 async function nameRows(
   { store }: { store: Store },
   principal: Principal,
@@ -43,7 +43,7 @@ async function nameRows(
   }));
 }
 
-/** Whose rows are asked for: of the principal's own project, or of any where an administrator asks. */
+/** Returns the project whose rows are requested: the principal's own, or any for an administrator. */
 async function chooseProject(
   store: Store,
   principal: Principal,
@@ -54,15 +54,15 @@ async function chooseProject(
     return { id: principal.project };
   }
   if (name === undefined) return undefined;
-  // The rows of a project that was renamed are all its own; those of one that is gone bear its name.
+  // A renamed project is found by its id; the rows of a deleted one have its name.
   const project = await store.projects.findByName(name);
   return project === null ? { name } : { id: project.id };
 }
 
 /**
- * A page of the audit log, newest first: the rows of the principal's project, or for an administrator those of all
- * projects and of none, unless one is named. Scope audit:read; the rows of another project need admin:*. Throws
- * invalid_request for a query that is not valid.
+ * Returns a page of the audit log, newest first: the rows of the principal's project; for an administrator, those of
+ * all projects and of the installation, unless a project is given. Scope audit:read; the rows of another project need
+ * admin:*. Throws invalid_request for an invalid query.
  */
 export const listAuditEvents = operation(
   "listAuditEvents",
@@ -92,10 +92,10 @@ const ERRORS: Record<AuditProblemKind, string> = {
   unexpected: "The row whose hash was saved is missing or was changed.",
 };
 
-/** What is checked where the caller has not said it, and how much at most, so that a call over HTTP does not take long. */
+/** Returns the default range and the maximum number of rows, so that a call over HTTP does not take long. */
 function limitRange(range: AuditRange): Pick<AuditRange, "from" | "maxRows"> {
   const { checkMaxDays, checkMaxRows: maxRows } = AUDIT_LIMITS;
-  // What is gone on with has been limited by days before.
+  // A continued check was limited by days before.
   if (range.after !== undefined) return { maxRows };
   const toMs = Date.parse(range.to ?? new Date().toISOString().slice(0, 10));
   const from = range.from ?? new Date(toMs - (checkMaxDays - 1) * DAY_MS).toISOString().slice(0, 10);

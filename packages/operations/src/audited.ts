@@ -17,26 +17,26 @@ export interface AuditOptions<Args, Result> {
    * channel, a keyed hash with its kind (`user:…`), or a model (`model:…`). Nothing else is stored.
    */
   objectOf?: (args: Args, result: Result | null, principal: Principal) => string | null;
-  /** Returns the number of objects, if one call is for several; 0 leaves no row. */
+  /** Returns the number of objects, if a call may have several; 0 writes no row. */
   countOf?: (args: Args, result: Result) => number;
   /**
-   * For what belongs to the whole installation: its row is of no project, whichever one the call has named, so that it is
-   * for administrators to read and not for the keys of a project.
+   * For operations on the whole installation: the row belongs to no project, whichever one the call names, so that only
+   * administrators can read it.
    */
   isGlobal?: boolean;
-  /** For a check that another operation follows, which then leaves the row: only a call that fails leaves one. */
+  /** For a check before another operation that writes the row: only a failed call writes one. */
   notesOnlyFailures?: boolean;
 }
 
-/** The kind of what is meant and a keyed hash of it, where its name must not be told. */
+/** The kind of an object and a keyed hash of it, if its name must not be stored. */
 const FINGERPRINT = /^[a-z]+:[0-9a-f]{16,64}$/;
 
-/** A model by its id in the catalogue, written out, as only a call that has found it names it. */
+/** The full id of a model in the catalogue; only set by a call that has found it. */
 const MODEL = /^model:[a-z]{1,40}:[A-Za-z0-9_.:/-]{1,250}$/;
 
 /**
- * What may stand in the audit log as an object: ids, channels, fingerprints and models. Anything else may have been put in the
- * place of an id by a caller, and be a key that was misplaced or the name of a person.
+ * Returns a text if the audit log may store it as an object: ids, channels, fingerprints and models. A caller may have
+ * sent anything else in place of an id, such as a misplaced key or a person's name.
  */
 function asObject(text: string | null): string | null {
   if (text === null) return null;
@@ -52,7 +52,7 @@ function usualObject(args: readonly unknown[], result: unknown): string | null {
   return typeof id === "string" ? id : null;
 }
 
-/** True when a call was given a signal that has ended it: what it throws then is whatever its caller has chosen. */
+/** Returns whether the signal in a call's arguments was aborted: what it throws then was chosen by its caller. */
 const isCancelled = (args: readonly unknown[]) =>
   args.some(
     (arg) =>
@@ -72,17 +72,19 @@ function resultOf(error: unknown, args: readonly unknown[]): string {
 /** Errors that already have a row in the audit log. */
 const recorded = new WeakSet<object>();
 
-/** True when an error comes from an operation that has left its row: who answers it need not leave another one. */
+/**
+ * Returns whether an error comes from an operation that has written its row, so that the error handler need not write
+ * another one.
+ */
 export function isAudited(error: object): boolean {
   return recorded.has(error);
 }
 
 /**
- * Makes an operation that leaves a row in the audit log each time it is called: who, what, on what, in which project,
- * and what became of it. A call that fails or is refused leaves one too. A call that its caller has ended leaves
- * `cancelled`.
+ * Creates an operation that writes a row to the audit log for each call: actor, action, object, project and result. A
+ * failed or rejected call writes one too. A call aborted by its caller has the result `cancelled`.
  *
- * A row that cannot be written (the store broke off in just that moment) does not undo what was done: it is logged.
+ * A row that cannot be written (the store failed at just that moment) does not undo the change: the error is logged.
  */
 export function audited<Deps extends AuditDeps, Args extends readonly unknown[], Result>(
   action: string,

@@ -13,9 +13,9 @@ import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
 import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 
-/** What is asked of the list of canned replies. */
+/** Query of the list of canned replies. */
 export interface CannedReplyListInput extends ListInput {
-  /** Only those in this folder, and with this tag; all where absent. */
+  /** Only those in this folder, and with this tag; all by default. */
   folder?: string | undefined;
   tag?: string | undefined;
 }
@@ -33,7 +33,7 @@ async function readCannedReply(store: Store, { project }: Principal, id: string)
 }
 
 /**
- * A page of the canned replies of the principal's project, newest first; `q` is looked for in name and text. Scope
+ * Returns a page of the canned replies of the principal's project, newest first; `q` searches name and text. Scope
  * tickets:read. Throws invalid_request with every error of the query.
  */
 export const listCannedReplies = operation(
@@ -52,14 +52,14 @@ export const listCannedReplies = operation(
   },
 );
 
-/** The canned reply with this id, in the principal's project. Scope tickets:read. Throws not_found. */
+/** Returns the canned reply with this id in the principal's project. Scope tickets:read. Throws not_found. */
 export const getCannedReply = operation("getCannedReply", async ({ store }, principal, id) => {
   return asItem(await readCannedReply(store, principal, id));
 });
 
 /**
- * Creates a canned reply. Scope tickets:write. Throws invalid_request with every error of the input, for a variable that
- * there is not, and for a name that the project has already.
+ * Creates a canned reply. Scope tickets:write. Throws invalid_request with every error of the input, including unknown
+ * variables, and if the project has one of this name.
  */
 export const createCannedReply = operation(
   "createCannedReply",
@@ -73,8 +73,8 @@ export const createCannedReply = operation(
 );
 
 /**
- * Changes what the input names, if the canned reply has one of the expected versions. Scope tickets:write. Throws
- * not_found, version_conflict with the current `ETag`, and invalid_request as `createCannedReply` does.
+ * Changes the given fields if the canned reply has one of the expected versions. Scope tickets:write. Throws not_found,
+ * version_conflict with the current `ETag`, and invalid_request like `createCannedReply`.
  */
 export const updateCannedReply = operation(
   "updateCannedReply",
@@ -91,8 +91,8 @@ export const updateCannedReply = operation(
 );
 
 /**
- * Deletes a canned reply, if it has one of the expected versions, and returns it as it was. Scope tickets:write. Throws
- * not_found, and version_conflict with the current `ETag`.
+ * Deletes a canned reply if it has one of the expected versions, and returns it. Scope tickets:write. Throws not_found,
+ * and version_conflict with the current `ETag`.
  */
 export const deleteCannedReply = operation(
   "deleteCannedReply",
@@ -106,10 +106,10 @@ export const deleteCannedReply = operation(
   { audit: "canned_replies.delete" },
 );
 
-/** Signs that mean something in Markdown, and in the HTML that it may hold. */
+/** Characters with a meaning in Markdown, and in its HTML. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!|<>~&^$=:/@"']/g;
 
-/** A value as Markdown shows it letter for letter, on one line. */
+/** Escapes a value so that Markdown shows it verbatim, on one line. */
 function escapeMarkdown(value: string): string {
   return value
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
@@ -140,7 +140,7 @@ function valuesOf(ticketId: string, facts: TicketFacts, operatorName: string): R
 
 const HOUR_MS = 3_600_000;
 
-/** What a canned reply changes on a ticket, as a reply of this principal has it now. */
+/** Returns the changes of a ticket by a canned reply, for a reply of this principal. */
 function actionsOf({ addTags, priority, assignee, snoozeHours }: CannedReply["actions"], actor: string): ReplyActions {
   const until = (hours: number | null) =>
     hours === null ? null : new Date(Date.now() + hours * HOUR_MS).toISOString();
@@ -153,9 +153,9 @@ function actionsOf({ addTags, priority, assignee, snoozeHours }: CannedReply["ac
 }
 
 /**
- * A canned reply filled in for a ticket; nothing is sent. Values are shown letter for letter, whatever signs of Markdown
- * they hold, and one that is not known is empty. With what it changes on the ticket, as a reply takes it. Scope tickets:read. Throws not_found, and invalid_request for a ticket
- * that the project does not have.
+ * Fills in a canned reply for a ticket; nothing is sent. Values are shown verbatim, with Markdown escaped, and an
+ * unknown value is empty. Includes the changes of the ticket, in the format of a reply. Scope tickets:read. Throws
+ * not_found, and invalid_request for a ticket that is not in the project.
  */
 export const renderCannedReply = operation(
   "renderCannedReply",

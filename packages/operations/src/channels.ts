@@ -33,8 +33,8 @@ import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 const KEY_BYTES = 24;
 
 /**
- * The change of the webhook secret that belongs to the principal's project and not to the settings of the channel; null
- * for the project `default`, and if the secret stays as it is.
+ * Returns the change of the webhook secret that belongs to the principal's project rather than to the settings of the
+ * channel; null for the project `default`, and if the secret does not change.
  */
 function ownSecretOf(id: IntegrationId, { projectName }: Principal, config: object) {
   if (id !== "api" || projectName === DEFAULT_PROJECT) return null;
@@ -44,7 +44,7 @@ function ownSecretOf(id: IntegrationId, { projectName }: Principal, config: obje
   return secret === undefined ? null : { secret, overlapSeconds };
 }
 
-/** Shown settings of the channels that have more settings than secrets. */
+/** Settings shown for channels that have more settings than secrets. */
 const SHOWN: Partial<Record<IntegrationId, (settings: ChannelsConfig, principal: Principal) => ChannelItem["config"]>> =
   {
     api({ api: { config } }) {
@@ -59,7 +59,7 @@ const SHOWN: Partial<Record<IntegrationId, (settings: ChannelsConfig, principal:
       };
     },
     widget({ widget: { config } }, principal) {
-      // The name of another project and where its widget stands are no business of this one, nor what it says there.
+      // The name of another project and the sites and texts of its widget must not be visible to this one.
       const tellsAll = config.project === principal.projectName || isAdministrator(principal);
       if (!tellsAll) return { ...widgetSettingsSchema.parse({}), project: null, identitySecret: null };
       return { ...config, identitySecret: maskOf(config.identitySecret) };
@@ -74,13 +74,13 @@ function showConfig(id: IntegrationId, settings: ChannelsConfig, principal: Prin
   return CHANNEL_CONFIGS[id].parse(Object.fromEntries(secrets.map(([name, secret]) => [name, maskOf(secret)])));
 }
 
-/** The fields of a change that are there, without those that stand for a present secret. */
+/** Returns the given fields of a change, without those that stand for a stored secret. */
 function given<Change extends object>(change: Change): Partial<Change> {
   const fields = Object.entries(change).filter(([, value]) => value !== undefined && value !== MASKED_SECRET);
   return Object.fromEntries(fields) as Partial<Change>;
 }
 
-/** A change of the HTTP API without the secrets that sign callbacks. */
+/** Removes the secrets that sign callbacks from a change of the HTTP API. */
 const withoutSecrets = (change: object): object =>
   Object.fromEntries(
     Object.entries(change).filter(([name]) => name !== "webhookSecret" && name !== "previousWebhookSecret"),
@@ -88,7 +88,7 @@ const withoutSecrets = (change: object): object =>
 
 type ConfigOf<Id extends IntegrationId> = NonNullable<ReturnType<(typeof CHANNEL_CHANGES)[Id]["parse"]>["config"]>;
 
-/** What a change makes of the settings of the HTTP API. */
+/** Returns the changed settings of the HTTP API. */
 function changeApi(store: Store, present: ApiSettings, change: ConfigOf<"api">): object {
   const { webhookSecret, overlapSeconds, ...rest } = given(change);
   if (webhookSecret === undefined) {
@@ -100,7 +100,7 @@ function changeApi(store: Store, present: ApiSettings, change: ConfigOf<"api">):
   return { ...rest, ...nextWebhookSecret(store, present, { secret: webhookSecret, ...overlap }) };
 }
 
-/** What a change makes of the settings of the widget. One that is enabled without a key is given one. */
+/** Returns the changed settings of the widget. A key is created if it is enabled without one. */
 async function changeWidget(
   store: Store,
   present: WidgetSettings,
@@ -143,19 +143,19 @@ type ConfigChange = (
   change: { config: object; enabled: boolean | undefined },
 ) => object | Promise<object>;
 
-/** How settings change, for channels that have more settings than secrets. Secrets are sealed. */
+/** Changes of settings, for channels that have more settings than secrets. Secrets are sealed. */
 const CHANGED: Partial<Record<IntegrationId, ConfigChange>> = {
   api: (store, { api }, { config }) => changeApi(store, api.config, config),
   widget: (store, { widget }, change) => changeWidget(store, widget.config, change),
 };
 
-/** The worst news first: of a channel that should run, and of one that should not. */
+/** States from worst to best: of a channel that should run, and of one that should not. */
 const WORST_FIRST = {
   enabled: ["failing", "stopped", "running"],
   disabled: ["failing", "running", "stopped"],
 } as const;
 
-/** How a channel is doing in all processes together: the worst news counts. */
+/** Returns the worst state of a channel in all processes. */
 function stateOf(
   replicas: readonly ReplicaState[],
   isEnabled: boolean,
@@ -186,14 +186,14 @@ function asItem(
   };
 }
 
-/** The id of a channel. Throws not_found. */
+/** Returns the id of a channel. Throws not_found. */
 function idOf(text: string): IntegrationId {
   const id = integrationIdSchema.safeParse(text);
   if (id.success) return id.data;
   throw new ServiceError("not_found", `No channel with this ID exists. Channels: ${INTEGRATION_IDS.join(", ")}.`);
 }
 
-/** The settings as the principal's project sees them: the secrets that sign callbacks are its own. */
+/** Reads the settings for the principal's project, which has its own secrets for callbacks. */
 async function readSettings(store: Store, { project, projectName }: Principal): Promise<ChannelsConfig> {
   const settings = await store.channelsConfig.read();
   if (projectName === DEFAULT_PROJECT) return settings;
@@ -207,25 +207,24 @@ async function readItem(store: Store, id: IntegrationId, principal: Principal): 
 }
 
 /**
- * Every channel of the service, and the tool server, with its settings, secrets masked, and how it is doing; also those that are switched
- * off. The settings of a widget of another project are shown to administrators only.
- * Scope channels:read.
+ * Returns every channel of the service, and the tool server, also disabled ones, with settings, masked secrets and
+ * state. The settings of another project's widget are shown only to administrators. Scope channels:read.
  */
 export const listChannels = operation("listChannels", async ({ store }, principal): Promise<ListPage<ChannelItem>> => {
   const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
   return { items: INTEGRATION_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
 });
 
-/** One channel, as `listChannels` shows it. Scope channels:read. Throws not_found. */
+/** Returns one channel, like `listChannels`. Scope channels:read. Throws not_found. */
 export const getChannel = operation("getChannel", async ({ store }, principal, id) => {
   return readItem(store, idOf(id), principal);
 });
 
 /**
- * Changes the settings of a channel that the input names, and switches it on or off, if the settings have one of the
- * expected versions; a running product follows within two seconds, on every replica. The webhook secret is that of the
- * principal's project. Scope admin:*. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request with every error of the input.
+ * Changes the given settings of a channel, and enables or disables it, if the settings have one of the expected
+ * versions; every replica applies the change within two seconds. The webhook secret is that of the principal's project.
+ * Scope admin:*. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every error of
+ * the input.
  */
 export const updateChannel = operation(
   "updateChannel",
@@ -247,7 +246,7 @@ export const updateChannel = operation(
       const ownSecret = ownSecretOf(id, principal, config);
       const wanted = (await CHANGED[id]?.(store, settings, { config, enabled })) ?? sealSecrets(store, config);
       const changed = ownSecret === null ? wanted : withoutSecrets(wanted);
-      // Of two changes at once, the later one must be made from what the earlier one has left.
+      // Of two concurrent changes, the later one must be based on the result of the earlier one.
       if (await store.channelsConfig.update(id, changed, { ifVersion: version, enabled })) {
         const project = { id: principal.project, name: principal.projectName };
         if (ownSecret !== null) await storeWebhookSecret(store, project, ownSecret);
@@ -259,8 +258,8 @@ export const updateChannel = operation(
 );
 
 /**
- * Switches a channel on or off; a running product follows within two seconds. Returns whether that changed anything.
- * Scope admin:*. Throws as `updateChannel`.
+ * Enables or disables a channel; every replica applies the change within two seconds. Returns whether anything changed.
+ * Scope admin:*. Throws like `updateChannel`.
  */
 export async function setChannelEnabled(
   { store }: { store: Store },
@@ -275,7 +274,7 @@ export async function setChannelEnabled(
   return isChanged;
 }
 
-/** Creates a key for the widget. It stands in every page that has the widget, so that it is no secret. */
+/** Creates a key for the widget. It is in every page with the widget, so it is not a secret. */
 export function generateWidgetKey(): string {
   return `wk_${randomBytes(KEY_BYTES).toString("base64url")}`;
 }

@@ -3,13 +3,13 @@ import type { ReplayItem, ReplayResult, ReplaySide } from "@svc/contracts";
 import { compareTokens, tokenize } from "@svc/text";
 import type { TokenScores } from "@svc/text";
 
-/** So many words of a text are compared: comparing takes time in proportion to the product of both counts. */
+/** Maximum number of words that are compared, because the time is proportional to the product of both counts. */
 const MAX_TOKENS = 2_000;
 
-/** From this token F1 on an answer is near to what was sent. */
+/** From this token F1, an answer is close to the sent text. */
 const NEAR = 0.5;
 
-/** A token F1 that differs by less is the same: a word more or less. */
+/** Differences in token F1 below this are ignored: a word more or less. */
 const MIN_CHANGE = 0.05;
 
 const tokensOf = (text: string) =>
@@ -18,20 +18,20 @@ const tokensOf = (text: string) =>
     .map(({ term }) => term);
 
 /**
- * How near an answer is to what a person has sent, by its first 2,000 words; case, punctuation and Markdown marks do not
- * count. 0 where there is no answer.
+ * Compares an answer with the text that a person sent, by its first 2,000 words; case, punctuation and Markdown are
+ * ignored. 0 without an answer.
  */
 export function scoreAnswer(answer: string | null, sent: string): TokenScores {
   return answer === null ? { f1: 0, rougeL: 0 } : compareTokens(tokensOf(answer), tokensOf(sent));
 }
 
-/** What a verdict goes by. */
+/** The values that decide a verdict. */
 type Judged = Pick<ReplaySide, "tokenF1" | "sends">;
 
 /**
- * Whether a change makes an answer better. What would now be sent although it is far from what was sent is worse,
- * whatever it was before; then its nearness decides, and where that stays, whether a near one is now sent or held. That
- * a far one is now held makes it no better an answer.
+ * Returns whether a change improves an answer. An answer that would now be sent although it is far from the sent text
+ * is worse. Otherwise the similarity decides and, if it is unchanged, whether a close answer is now sent or held.
+ * Holding a wrong answer does not make it better.
  */
 export function verdictOf(before: Judged, after: Judged): ReplayItem["verdict"] {
   const isNear = after.tokenF1 >= NEAR;
@@ -46,10 +46,10 @@ export function verdictOf(before: Judged, after: Judged): ReplayItem["verdict"] 
 const mean = (numbers: readonly number[]) =>
   numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 
-/** Tokens of language models that a side took. */
+/** Tokens of language models that a side used. */
 export type SideUsage = ReplayResult["summary"]["usage"]["before"];
 
-/** What all items say together. */
+/** Summarizes all items. */
 export function summarizeReplay(
   items: readonly ReplayItem[],
   usage: { before: SideUsage; after: SideUsage },
@@ -71,7 +71,7 @@ export function summarizeReplay(
   };
 }
 
-/** The beginning of a text, as much of it as is told; never cut inside a character. */
+/** Returns the beginning of a text, without splitting a character. */
 export function beginningOf(text: string): string {
   const { textMaxChars } = REPLAY_LIMITS;
   return text.length <= textMaxChars

@@ -3,27 +3,27 @@ import type { JSONPathQuery, JSONValue } from "json-p3";
 import { HOOK_LIMITS, countChars } from "@svc/contracts";
 import type { FieldError, HookCondition, HookMapping, HookTemplate } from "@svc/contracts";
 
-/** A text with places that are filled from a body. */
+/** A text with placeholders that are filled from a body. */
 interface Alternative {
   parts: (string | CompiledPath)[];
   paths: CompiledPath[];
 }
 
-/** A template that can be filled: its alternatives in their order. */
+/** A compiled template: its alternatives in order. */
 export interface CompiledTemplate {
   alternatives: Alternative[];
 }
 
-/** What is wrong with a template, and where in it: `/1` for the second one of a list. */
+/** An error of a template, and its pointer: `/1` for the second one of a list. */
 interface TemplateError {
   pointer: string;
   detail: string;
 }
 
-/** Longer than anything that a message takes, so that it is refused for its length. */
+/** Longer than any field of a message, so that the result is rejected for its length. */
 const RESULT_MAX_CHARS = 200_000;
 
-/** What a template gives is longer than anything that a message takes. */
+/** The result of a template is longer than any field of a message. */
 export class TooLongError extends Error {
   constructor() {
     super(`the result has more than ${RESULT_MAX_CHARS} characters`);
@@ -38,19 +38,19 @@ const isScalar = (value: unknown) => typeof value !== "object" || value === null
 export interface HookDocument {
   /** JSON, or the fields of a form. */
   body: unknown;
-  /** Headers that may be used, by their names in lower case. */
+  /** Available headers, by name in lower case. */
   headers: Record<string, string>;
 }
 
-/** A JSONPath that can be used. */
+/** A compiled JSONPath. */
 export interface CompiledPath {
-  /** As it was written. */
+  /** The path as written. */
   path: string;
-  /** What it finds, in the order of the body. Throws TooManyValuesError. */
+  /** Returns its matches, in the order of the body. Throws TooManyValuesError. */
   find(document: HookDocument): unknown[];
 }
 
-/** A path found more than can be meant. */
+/** A path has more matches than any field needs. */
 export class TooManyValuesError extends Error {
   constructor(path: string) {
     super(`${path} matches more than ${VALUES_MAX_COUNT} values`);
@@ -62,36 +62,36 @@ const VALUES_MAX_COUNT = 1_000;
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs;
 const HEADERS = /^\$headers(?=[.[])/;
 
-/** Bodies nest less deep than this, see `HOOK_LIMITS.bodyMaxDepth`. */
+/** Bodies are nested less deeply than this, see `HOOK_LIMITS.bodyMaxDepth`. */
 const ENVIRONMENT = new JSONPathEnvironment({ maxRecursionDepth: HOOK_LIMITS.bodyMaxDepth + 10 });
 
 /** Fields of a mapping that are texts. */
 export const TEXT_FIELDS = ["text", "chatId", "userId", "webhookUrl", "eventId"] as const;
 export type TextField = (typeof TEXT_FIELDS)[number];
 
-/** A condition that can be checked. */
+/** A compiled condition. */
 export interface CompiledCondition {
   path: CompiledPath;
   condition: HookCondition;
 }
 
-/** A mapping and its filter that can be used. */
+/** A compiled mapping with its filter. */
 export interface CompiledMapping {
   fields: Map<TextField, CompiledTemplate>;
   meta: Map<string, CompiledTemplate>;
   filter: CompiledCondition[];
 }
 
-/** A name as a JSON Pointer has it (RFC 6901). */
+/** Escapes a name for a JSON Pointer (RFC 6901). */
 export const escapeName = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/** A mapping with its filter, and what is wrong with them. */
+/** A mapping with its filter, and their errors. */
 export interface ReadMapping {
   compiled: CompiledMapping;
   faults: FieldError[];
 }
 
-/** There are more paths than a mapping may have. */
+/** A mapping has too many paths. */
 class TooManyPathsError extends Error {
   constructor() {
     super(`and filter together must not contain more than ${HOOK_LIMITS.pathsMaxCount} paths`);
@@ -100,9 +100,9 @@ class TooManyPathsError extends Error {
 }
 
 /**
- * Reads every path of a mapping and its filter. Returns what is wrong with them, with JSON Pointers such as
- * `/mapping/meta/labels` and `/filter/0/path`; what can be used is there all the same. Of a mapping with too many paths
- * that is the only fault: it is read no further.
+ * Compiles every path of a mapping and its filter. Returns their errors, with JSON Pointers such as
+ * `/mapping/meta/labels` and `/filter/0/path`, and everything that is valid. A mapping with too many paths has only
+ * that error: the rest is not read.
  */
 export function compileMapping(mapping: HookMapping, filter: readonly HookCondition[]): ReadMapping {
   try {
@@ -152,7 +152,7 @@ function readMapping(mapping: HookMapping, filter: readonly HookCondition[]): Re
   return { compiled: { fields, meta, filter: conditions }, faults: errors };
 }
 
-/** What no path of ours needs and what takes more than one walk over the body. */
+/** Returns the error of a path with features that need more than one pass over the body. */
 function costError(path: string): string | null {
   const bare = path.replace(QUOTED, "''");
   if ((bare.match(/\.\./g)?.length ?? 0) > 1)
@@ -165,14 +165,14 @@ function compileQuery(path: string): JSONPathQuery | string {
   try {
     return ENVIRONMENT.compile(path);
   } catch (error) {
-    // Its texts tell a place and what is expected there, of a path that the caller has sent.
+    // The message contains a position and what is expected there, of a path from the caller.
     return error instanceof Error ? error.message.slice(0, 300) : "syntax error";
   }
 }
 
 /**
- * Reads a JSONPath (RFC 9535), at most 500 characters, with at most one `..` and no `$` in a filter. One that begins
- * with `$headers` looks into the headers, every other one into the body. Returns what is wrong with it as a text.
+ * Compiles a JSONPath (RFC 9535) of at most 500 characters, with at most one `..` and no `$` in a filter. A path that
+ * begins with `$headers` reads the headers, any other the body. Returns a text if it is invalid.
  */
 export function compilePath(path: string): CompiledPath | string {
   if (countChars(path) > HOOK_LIMITS.pathMaxChars)
@@ -197,7 +197,10 @@ export function compilePath(path: string): CompiledPath | string {
   };
 }
 
-/** Looks at each character once: a template may be nothing but braces. `count` is called for each path before it is read. */
+/**
+ * Reads each character once, because a template may consist of braces. `count` is called for each path before it is
+ * compiled.
+ */
 function compileAlternative(text: string, count: () => void): Alternative | string {
   const parts: Alternative["parts"] = [];
   const paths: CompiledPath[] = [];
@@ -219,8 +222,8 @@ function compileAlternative(text: string, count: () => void): Alternative | stri
 }
 
 /**
- * Reads a template. What is wrong with it is added to `faults`; null then. `count` is called for each path before it is
- * read, and may throw.
+ * Compiles a template. Adds its errors to `errors` and then returns null. `count` is called for each path before it is
+ * compiled, and may throw.
  */
 function compileTemplate(template: HookTemplate, errors: TemplateError[], count: () => void): CompiledTemplate | null {
   const isList = Array.isArray(template);
@@ -232,14 +235,14 @@ function compileTemplate(template: HookTemplate, errors: TemplateError[], count:
   return alternatives.length === read.length ? { alternatives } : null;
 }
 
-/** A value as people read it: lists of plain values with commas, every other object as JSON. */
+/** Formats a value for people: lists of plain values with commas, other objects as JSON. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every(isScalar)) return value.map(String).join(", ");
   return JSON.stringify(value);
 }
 
-/** What an alternative's paths find, each without what is empty; null when one of them finds nothing. */
+/** Returns the non-empty matches of an alternative's paths; null if one of them has none. */
 function findAll({ paths }: Alternative, document: HookDocument): Map<CompiledPath, unknown[]> | null {
   const found = new Map<CompiledPath, unknown[]>();
   for (const path of paths) {
@@ -251,8 +254,8 @@ function findAll({ paths }: Alternative, document: HookDocument): Map<CompiledPa
 }
 
 /**
- * The text that the first alternative gives of which every path finds something: several values one a line, or the
- * first alone. Null when there is none, or nothing but white space. Throws TooManyValuesError, TooLongError.
+ * Returns the text of the first alternative whose paths all have matches: several values one per line, or only the
+ * first. Null if there is none, or only white space. Throws TooManyValuesError, TooLongError.
  */
 export function fillText(
   { alternatives }: CompiledTemplate,
@@ -274,8 +277,8 @@ export function fillText(
 }
 
 /**
- * As `fillText`; where the alternative is one path and nothing else, the value itself, of any type, and a list where
- * there are several. Undefined when there is none.
+ * Like `fillText`, but an alternative that is a single path returns the value itself, of any type, and a list for
+ * several. Undefined if there is none.
  */
 export function fillValue(template: CompiledTemplate, document: HookDocument): unknown {
   for (const alternative of template.alternatives) {

@@ -20,7 +20,7 @@ import type { ReviewDeps } from "./reviews.ts";
 
 const notFound = () => new ServiceError("not_found", "No customer with this ID exists in this project.");
 
-/** A customer as a list shows it. */
+/** Returns a customer as shown in a list. */
 export function asCustomerItem({ edited: _edited, ...customer }: CustomerRecord): CustomerItem {
   const { firstSeenAt, lastSeenAt, unsubscribedAt } = customer;
   return {
@@ -33,7 +33,7 @@ export function asCustomerItem({ edited: _edited, ...customer }: CustomerRecord)
 
 const asDetail = ({ notes, ...customer }: DetailedCustomer): CustomerDetail => ({ ...asCustomerItem(customer), notes });
 
-/** The customer with this ID, or the one that it was merged into. Throws not_found. */
+/** Returns the customer with this ID, or the one that it was merged into. Throws not_found. */
 async function readCustomer(store: Store, { project }: Principal, id: string): Promise<DetailedCustomer> {
   const customer = isUuid(id) ? await store.customers.find(project, id) : null;
   if (customer === null) throw notFound();
@@ -41,8 +41,8 @@ async function readCustomer(store: Store, { project }: Principal, id: string): P
 }
 
 /**
- * A page of the customers of the principal's project, the most recently seen first; `q` is looked for in what is known of
- * them. Scope tickets:read. Throws invalid_request with every error of the query.
+ * Returns a page of the customers of the principal's project, most recently seen first; `q` searches their attributes.
+ * Scope tickets:read. Throws invalid_request with every error of the query.
  */
 export const listCustomers = operation(
   "listCustomers",
@@ -53,15 +53,15 @@ export const listCustomers = operation(
   },
 );
 
-/** The customer with this ID, or the one that it was merged into. Scope tickets:read. Throws not_found. */
+/** Returns the customer with this ID, or the one that it was merged into. Scope tickets:read. Throws not_found. */
 export const getCustomer = operation("getCustomer", async ({ store }, principal, id) => {
   return asDetail(await readCustomer(store, principal, id));
 });
 
 /**
- * Changes what the input names, if the customer has one of the expected versions. What channels say later does not replace
- * it. Scope tickets:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every error
- * of the input.
+ * Changes the given fields if the customer has one of the expected versions. Later data of channels does not overwrite
+ * them. Scope tickets:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every
+ * error of the input.
  */
 export const updateCustomer = operation(
   "updateCustomer",
@@ -83,8 +83,8 @@ export const updateCustomer = operation(
 );
 
 /**
- * Makes another customer of the project part of this one. Cannot be undone. Scope tickets:write. Throws not_found, and
- * invalid_request for another one that the project does not have, or that is this one.
+ * Merges another customer of the project into this one. Cannot be undone. Scope tickets:write. Throws not_found, and
+ * invalid_request if the other one is not in the project, or is the same one.
  */
 export const mergeCustomer = operation(
   "mergeCustomer",
@@ -101,7 +101,7 @@ export const mergeCustomer = operation(
   { audit: "customers.merge" },
 );
 
-/** Writes down whether a customer is blocked. Throws not_found. */
+/** Stores whether a customer is blocked. Throws not_found. */
 async function setBlocked(
   store: Store,
   principal: Principal,
@@ -117,7 +117,7 @@ async function setBlocked(
 }
 
 /**
- * Blocks a customer: open conversations become spam, as do later ones. Repeated, it closes what was left open. Scope
+ * Blocks a customer: open conversations become spam, as do later ones. A repeated call closes remaining ones. Scope
  * tickets:write. Throws not_found.
  */
 export const blockCustomer = operation(
@@ -132,7 +132,7 @@ export const blockCustomer = operation(
   { audit: "customers.block" },
 );
 
-/** Ends the block of a customer: later messages are processed as usual. Scope tickets:write. Throws not_found. */
+/** Unblocks a customer: later messages are processed as usual. Scope tickets:write. Throws not_found. */
 export const unblockCustomer = operation(
   "unblockCustomer",
   async ({ store }, principal, id) => asDetail(await setBlocked(store, principal, id, false)),
@@ -140,8 +140,8 @@ export const unblockCustomer = operation(
 );
 
 /**
- * Adds a note to a customer, which customers do not see. Scope tickets:write. Throws not_found, and invalid_request with
- * every error of the input and for a customer that has the most notes that are allowed.
+ * Adds an internal note to a customer. Scope tickets:write. Throws not_found, and invalid_request with every error of
+ * the input and for a customer with the maximum number of notes.
  */
 export const addCustomerNote = operation(
   "addCustomerNote",

@@ -13,16 +13,16 @@ import { leaveToSweeper } from "./operation.ts";
 const LIST_LIMIT = 200;
 
 /**
- * What was given up after five tries: a message in the pipeline, an update of Telegram that became none, or a reply that
- * could not be sent. `messageId` is its id: of an update that of the message that it would be, of a reply its own.
+ * Work that failed after five attempts: a message in the pipeline, a Telegram update that became no message, or a reply
+ * that could not be sent. `messageId` is its id: for an update that of its future message, for a reply its own.
  */
 export interface DeadLetterItem extends DeadLetter {
   kind: "message" | "update" | "reply";
 }
 
 /**
- * What was given up after five tries, newest first: messages and replies of tickets of the principal's project, and stored
- * updates of a channel that came in to it. Scope tickets:read.
+ * Returns what failed after five attempts, newest first: messages and replies of tickets of the principal's project,
+ * and stored updates of a channel that it received. Scope tickets:read.
  */
 export async function listDeadLetters({ store }: { store: Store }, principal: Principal): Promise<DeadLetterItem[]> {
   requireScope(principal, "tickets:read");
@@ -41,7 +41,7 @@ export async function listDeadLetters({ store }: { store: Store }, principal: Pr
     .slice(0, LIST_LIMIT);
 }
 
-/** Decides that a dead letter is tried again; where it came in, or null when it is none. */
+/** Schedules a retry of a dead letter; returns its origin, or null if it is none. */
 async function revive(
   store: Store,
   { project, actor }: Principal,
@@ -59,9 +59,9 @@ async function revive(
 }
 
 /**
- * Sends a dead letter through the pipeline again, with five fresh tries; an update of a channel is taken again by the
- * replica that works for its bot, a reply is sent by its channel. Scope tickets:write. Throws not_found when
- * the project has no such dead letter, also when somebody else has sent it again in the meantime.
+ * Sends a dead letter through the pipeline again, with five new attempts; an update is retried by the replica that runs
+ * its bot, a reply is sent by its channel. Scope tickets:write. Throws not_found if the project has no such dead
+ * letter, also if it was retried meanwhile.
  */
 export const retryDeadLetter = audited(
   "dead-letters.retry",

@@ -5,11 +5,14 @@ import type { Decision, ProjectId, ReviewState, SendWork } from "@svc/store";
 /** The person who decides, and the target of an assignment or a reroute. */
 export interface DecisionCall {
   actor: string;
-  /** Where a ticket is rerouted: the project, and the agent's name; null for no agent. */
+  /** Target of a reroute: the project, and the agent's name; null for no agent. */
   target: { project: ProjectId; projectName: string; agentName: string | null } | null;
 }
 
-/** What an action makes of a ticket as it is. Throws invalid_request where it cannot be, with what can be instead. */
+/**
+ * Returns the result of an action on a ticket in its current state. Throws invalid_request if it is not possible, with
+ * the possible ones.
+ */
 type Rule<Action extends ReviewAction> = (
   state: ReviewState,
   input: ReviewInput<Action>,
@@ -18,21 +21,21 @@ type Rule<Action extends ReviewAction> = (
 
 /** An action as data. */
 interface ActionRule<Action extends ReviewAction> {
-  /** True when the caller has to name the version that was looked at: the action is about what was read there. */
+  /** True if the caller must name the version it has seen, because the action depends on its content. */
   needsVersion: boolean;
   /**
-   * When the action must not pass over a message that the customer has written meanwhile: `versioned` where the caller
-   * names the version that was looked at.
+   * When the action must not ignore a message that the customer has written meanwhile: `versioned` if the caller names
+   * the version it has seen.
    */
   needsNewest: "always" | "versioned" | "never";
-  /** True when an earlier decision has to be carried out first. */
+  /** True if an earlier decision must be carried out first. */
   needsCalm: boolean;
   decide: Rule<Action>;
 }
 
 const illegal = (text: string) => new ServiceError("invalid_request", text);
 
-/** The refusal of a decision about what is not so any more, or not yet; with the current version. */
+/** Returns the version_conflict of a decision that is no longer possible, or not yet; with the current version. */
 export function conflict({ version }: { version: number }, text: string): ServiceError {
   return new ServiceError("version_conflict", text, { headers: { ETag: `"${version}"` } });
 }
@@ -44,7 +47,7 @@ export const noDeadLetter = () =>
     "No dead letter with this ID exists in this project. List them with: svc dead-letters list.",
   );
 
-/** Why a decision that must not pass over a message has to wait. */
+/** Error of a decision that must not ignore a newer message. */
 export const UNREAD =
   "The customer has sent a new message that is not in the ticket yet. Fetch the ticket again in a moment.";
 
@@ -74,7 +77,10 @@ function decisionOf(
 const idsOf = (messages: readonly { id: string }[]) => messages.map(({ id }) => id);
 const heldOf = ({ waiting }: ReviewState) => waiting.filter(({ state }) => state === "held");
 
-/** A reply to all that waits, by the way of the newest of it; where nothing waits, by that of the newest message. */
+/**
+ * Returns a reply to all waiting messages, to the address of the newest one; without any, to that of the newest
+ * message.
+ */
 function replyOf(
   { waiting, newest }: ReviewState,
   {
@@ -102,17 +108,17 @@ function replyOf(
   } as const satisfies SendWork;
 }
 
-/** A draft that is regenerated answers so many messages, the newest. */
+/** Maximum number of messages, the newest ones, that a regenerated draft answers. */
 const MAX_REDRAFTED = 20;
 
-/** A new draft for what is held; null when nothing is. */
+/** Returns the work of a new draft for the held messages; null if there are none. */
 function draftOf(state: ReviewState): Decision["work"] {
   const held = heldOf(state).slice(-MAX_REDRAFTED);
   const newest = held.at(-1);
   return newest === undefined ? null : { kind: "draft", covers: idsOf(held), answers: newest.id };
 }
 
-/** Why a decision has to wait for an earlier one. */
+/** Error of a decision while an earlier one is in progress. */
 export const UNDER_WAY = "An earlier action on this ticket is still in progress. Fetch the ticket again in a moment.";
 
 const NO_DRAFT = "This ticket has no draft. Use reply to write to the customer.";
@@ -138,7 +144,9 @@ const approve: Rule<"approve"> = (state, { resolves }, call) => {
 
 const DAY_MS = 86_400_000;
 
-/** The end of a snooze. Throws invalid_request for a time that is past or too far ahead; `at` is where it is given. */
+/**
+ * Returns the end of a snooze. Throws invalid_request for a time that is past or too far ahead; `at` is its pointer.
+ */
 function snoozeEnd(until: string | null, at: string): Date | "reply" {
   if (until === null) return "reply";
   const end = new Date(until);
@@ -149,8 +157,8 @@ function snoozeEnd(until: string | null, at: string): Date | "reply" {
 }
 
 /**
- * What changes on the ticket with an operator's text. A conversation in which a person writes is that person's, unless
- * somebody else has it or the text's actions say otherwise: the agent stays silent. A reply ends a snooze.
+ * Returns the changes of a ticket with an operator's text. The conversation is assigned to its author, unless it is
+ * assigned already or the actions say otherwise: the agent stays silent. A reply ends a snooze.
  */
 function effectsOf({ ticket }: ReviewState, { actor }: DecisionCall, actions: ReplyActions = {}) {
   const { assignee = ticket.assignee ?? actor, snooze, addTags, priority } = actions;
@@ -209,9 +217,9 @@ const regenerate: Rule<"regenerate"> = (state, _input, call) => {
 const unassign: Rule<"unassign"> = (state, { keepsDraft = false }, call) => {
   const { ticket, isPersonPromised } = state;
   if (ticket.assignee === null) throw illegal("This ticket is not assigned. Use assign or takeover to assign it.");
-  // Only once the draft is there does the ticket wait, and can go back to the agent.
+  // Only when the draft exists is the ticket in review, and can be returned to the agent.
   if (state.isUnderWay && ticket.stage === "received") throw conflict(ticket, UNDER_WAY);
-  // Who was promised a person must get one: the ticket then waits for the next operator.
+  // A customer who was promised a person must get one: the ticket then waits for the next operator.
   const isForPerson = isPersonPromised || keepsDraft;
   const goesBack = ticket.stage === "review" && !isForPerson && heldOf(state).length > 0;
   return decisionOf("unassign", state, call, {
@@ -227,7 +235,7 @@ const reroute: Rule<"reroute"> = (state, { agentId }, call) => {
   const isMoved = project !== ticket.project;
   const work = agentId === null ? null : draftOf(state);
   return decisionOf("reroute", state, call, {
-    // Who has the ticket works for the project that it leaves.
+    // The assignee works for the project that the ticket leaves.
     ticket: {
       project,
       agentId,
@@ -235,9 +243,9 @@ const reroute: Rule<"reroute"> = (state, { agentId }, call) => {
       ...(work === null ? {} : { stage: "received" }),
     },
     why: `rerouted to ${call.target?.agentName ?? "no agent"}`,
-    // A project may get another name: its id says whose events those from this one on are.
+    // A project can be renamed: its id identifies the owner of the events from this one on.
     data: { agentId, ...(isMoved ? { project: call.target?.projectName, projectId: project } : {}) },
-    // What the former project's knowledge has said must not go out in the other one's name.
+    // Text from the former project's knowledge must not be sent by the other one.
     dropsDraft: work === null || isMoved,
     work,
     lessons: [{ project, agentId }, ...(isMoved ? [{ project: ticket.project, agentId: null }] : [])],
@@ -257,7 +265,7 @@ const resolve: Rule<"resolve"> = (state, { status = "resolved" }, call) => {
   });
 };
 
-/** Where a ticket rests when it is reopened: in review if its customer still waits for an answer. */
+/** Returns the stage of a reopened ticket: review if its customer still waits for an answer. */
 function restAfterReopen({ ticket: { stage }, waiting, closed: { before, ended } }: ReviewState): TicketStage {
   if (stage !== "done" && stage !== "failed") return stage;
   const states = [...waiting, ...ended].map(({ state }) => state);
@@ -280,8 +288,8 @@ const reopen: Rule<"reopen"> = (state, { restore = false }, call) => {
 };
 
 /**
- * The reply that was given up, for what of it still waits; null when there is none. It was the ticket's last decision
- * to carry out, wherever the ticket has gone on to since.
+ * Returns the failed reply, for its messages that still wait; null if there is none. It was the ticket's last decision
+ * to carry out, whatever stage the ticket has reached since.
  */
 function failedReply({ failed, waiting }: ReviewState): SendWork | null {
   if (failed === null) return null;
@@ -290,7 +298,7 @@ function failedReply({ failed, waiting }: ReviewState): SendWork | null {
   return isWanted ? { ...failed, covers, answers: covers.at(-1) ?? failed.answers } : null;
 }
 
-/** Dead letters go through the pipeline again: all that wait, or only these. */
+/** Retries dead letters: all waiting ones, or only these. */
 function revive(state: ReviewState, call: DecisionCall, only?: readonly string[]): Decision {
   const { stage } = state.ticket;
   return decisionOf("retry", state, call, {
@@ -301,7 +309,7 @@ function revive(state: ReviewState, call: DecisionCall, only?: readonly string[]
   });
 }
 
-/** One dead letter goes through the pipeline again. Throws not_found when it waits no more. */
+/** Retries one dead letter. Throws not_found if it no longer waits. */
 export function reviveOne(state: ReviewState, messageId: string, call: DecisionCall): Decision {
   if (state.waiting.some(({ id, state: isIn }) => id === messageId && isIn === "failed")) {
     return revive(state, call, [messageId]);
@@ -312,8 +320,7 @@ export function reviveOne(state: ReviewState, messageId: string, call: DecisionC
 const retry: Rule<"retry"> = (state, _input, call) => {
   const { waiting } = state;
   const work = failedReply(state);
-  // What the agent has written was written before the customer went on; what a person has written is the person's
-  // choice.
+  // The agent's text was written before the customer's newer messages; an operator's text is the operator's choice.
   const isOutdated = work?.author === "agent" && waiting.some(({ id }) => !work.covers.includes(id));
   if (work !== null && !isOutdated) {
     if (state.hasReceived) throw conflict(state.ticket, UNREAD);
@@ -345,7 +352,7 @@ const ABOUT_ANSWER = { needsVersion: false, needsNewest: "always", needsCalm: tr
 const ABOUT_CHAT = { needsVersion: false, needsNewest: "never", needsCalm: true } as const;
 const ABOUT_TICKET = { needsVersion: false, needsNewest: "never", needsCalm: false } as const;
 
-/** What an operator can decide, and when. */
+/** The decisions of an operator, and their conditions. */
 export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = {
   approve: { ...ABOUT_DRAFT, decide: approve },
   edit: { ...ABOUT_DRAFT, decide: edit },

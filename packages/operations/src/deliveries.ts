@@ -8,12 +8,12 @@ import type { Queues } from "@svc/queue";
 import type { ProjectId, Store } from "@svc/store";
 import { leaveToSweeper, readPage, searchErrors, operation } from "./operation.ts";
 
-/** Stands for a value that is not shown. */
+/** Placeholder of a hidden value. */
 const MASK = "***";
 
 /**
- * A URL without what may be a secret in it: user name, password, and values of the query and of the fragment. Scheme,
- * host, path and names of the query stay.
+ * Masks possible secrets in a URL: user name, password, and values of the query and of the fragment. Scheme, host, path
+ * and names of the query are kept.
  */
 export function maskUrl(text: string): string {
   const url = new URL(text);
@@ -24,21 +24,22 @@ export function maskUrl(text: string): string {
   return url.href;
 }
 
-/** A delivery as a principal may see it: only one who can replay it sees values in its URL. */
+/** Returns a delivery as shown to a principal: values in its URL are only shown to one who can replay it. */
 const shownTo = (principal: Principal, item: DeliveryItem): DeliveryItem =>
   grantsScope(principal.scopes, "webhooks:write") ? item : { ...item, url: maskUrl(item.url) };
 
-/** What is asked of the list of deliveries. */
+/** Query of the list of deliveries. */
 export interface DeliveryListInput extends ListInput {
-  /** Only those in this state; all where absent. */
+  /** Only those in this state; all by default. */
   state?: DeliveryState | undefined;
-  /** Only the events of this webhook; all where absent. */
+  /** Only the events of this webhook; all by default. */
   webhookId?: string | undefined;
 }
 
 /**
- * A page of the callbacks and events of the principal's project, newest first, each with the result of every try. Scope
- * webhooks:read; without webhooks:write values in URLs are masked. Throws invalid_request for a query that is not valid.
+ * Returns a page of the callbacks and events of the principal's project, newest first, each with the results of its
+ * attempts. Scope webhooks:read; without webhooks:write values in URLs are masked. Throws invalid_request for an
+ * invalid query.
  */
 export const listDeliveries = operation("listDeliveries", async ({ store }, principal, input) => {
   const { state, webhookId, q, ...page } = input;
@@ -58,7 +59,7 @@ export const listDeliveries = operation("listDeliveries", async ({ store }, prin
   });
 });
 
-/** The callback or event with this id, in the principal's project. Scope webhooks:read. Throws not_found. */
+/** Returns the callback or event with this id in the principal's project. Scope webhooks:read. Throws not_found. */
 export const getDelivery = operation("getDelivery", async ({ store }, principal, id) => {
   const item = isUuid(id) ? await store.deliveries.find(principal.project, id) : null;
   if (item === null) {
@@ -70,7 +71,7 @@ export const getDelivery = operation("getDelivery", async ({ store }, principal,
   return shownTo(principal, item);
 });
 
-/** A callback that was received must not become a dead one by its replay, for want of what signs it. */
+/** Throws if nothing can sign a delivered callback any more, because its replay would then fail. */
 async function requireSecret(store: Store, project: ProjectId, id: string): Promise<void> {
   const item = await store.deliveries.find(project, id);
   if (item?.state !== "delivered" || item.messageId === null) return;
@@ -83,10 +84,9 @@ async function requireSecret(store: Store, project: ProjectId, id: string): Prom
 }
 
 /**
- * Makes a callback that is over (dead or delivered) again, with the same id and fresh tries; one that waits for its next
- * try is tried now. Replies of a dead one that nobody has collected leave the drain until it is dead again. Scope
- * webhooks:write. Throws not_found, also for the delivery of another project, and invalid_request for one that was
- * delivered and that nothing can sign any more.
+ * Sends a dead or delivered callback again, with the same id and new attempts; one that waits for a retry is sent now.
+ * Uncollected replies of a dead one leave the drain until it is dead again. Scope webhooks:write. Throws not_found,
+ * also for a delivery of another project, and invalid_request for a delivered one that nothing can sign any more.
  */
 export const replayDelivery = operation(
   "replayDelivery",

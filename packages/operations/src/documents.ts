@@ -30,34 +30,34 @@ import { audited } from "./audited.ts";
 import { leaveToSweeper, readPage, operation } from "./operation.ts";
 import { requireKb } from "./kbs.ts";
 
-/** What handing in documents needs. */
+/** Dependencies of adding documents. */
 export interface IngestDeps {
   store: Store;
   queues: Queues;
   log: Log;
-  /** Of what is fetched on behalf of others: says at once what is plainly forbidden. */
+  /** Rejects forbidden addresses immediately. */
   fetchGuard: Pick<AddressGuard, "checkUrl">;
 }
 
-/** What is asked of the list of documents. */
+/** Query of the list of documents. */
 export interface DocumentListInput extends ListInput {
-  /** Only those of this status; all where absent. */
+  /** Only those of this status; all by default. */
   status?: DocumentItemStatus | undefined;
 }
 
-/** A file that was uploaded. */
+/** An uploaded file. */
 export interface UploadedFile {
-  /** Its facts as the caller sent them; not validated yet. */
+  /** Its metadata as sent by the caller; not validated yet. */
   facts: FileFacts;
   bytes: Uint8Array;
-  /** As the client declared it. */
+  /** As declared by the client. */
   mime: string | null;
 }
 
-/** A document that was handed in. */
+/** A document that was accepted. */
 export interface QueuedDocument {
   item: DocumentItem;
-  /** False when the same was read before, or waits already: then nothing was done. */
+  /** False if the same content was read before or is pending; then nothing was done. */
   isNew: boolean;
 }
 
@@ -86,8 +86,8 @@ async function readDocument(store: Store, { project }: Principal, kbId: string, 
 }
 
 /**
- * A page of the documents of a knowledge base, newest first; `q` is looked for in title and key. Scope kb:read. Throws
- * not_found, and invalid_request for a query that is not valid.
+ * Returns a page of the documents of a knowledge base, newest first; `q` searches title and key. Scope kb:read. Throws
+ * not_found, and invalid_request for an invalid query.
  */
 export const listDocuments = operation("listDocuments", async ({ store }, principal, kbId, { status, ...input }) => {
   const known = documentStatusSchema.optional().safeParse(status);
@@ -100,18 +100,20 @@ export const listDocuments = operation("listDocuments", async ({ store }, princi
   });
 });
 
-/** The document with this id, in a knowledge base of the principal's project. Scope kb:read. Throws not_found. */
+/**
+ * Returns the document with this id, in a knowledge base of the principal's project. Scope kb:read. Throws not_found.
+ */
 export const getDocument = operation("getDocument", async ({ store }, principal, kbId, id) => {
   await requireKb(store, principal, kbId);
   return asItem(await readDocument(store, principal, kbId, id));
 });
 
-/** Passages before and after the one that is read. */
+/** Number of passages before and after the requested one. */
 const PASSAGES_AROUND = 20;
 
 /**
- * A passage in its document, as a source of an answer names it, with those around it. Scope kb:read. Throws not_found,
- * also when the document was read again since.
+ * Returns a passage that an answer quotes, with those around it in its document. Scope kb:read. Throws not_found, also
+ * if the document was read again since.
  */
 export const getPassage = operation("getPassage", async ({ store }, principal, id): Promise<PassageItem> => {
   const passages = isUuid(id) ? await store.chunks.listAround(principal.project, id, PASSAGES_AROUND) : [];
@@ -131,8 +133,8 @@ export const getPassage = operation("getPassage", async ({ store }, principal, i
 });
 
 /**
- * Deletes a document and what waits to be read for it; nothing of it is found from then on. Returns it as it was. Scope
- * kb:write. Throws not_found.
+ * Deletes a document and its pending updates, and returns it; it can no longer be found. Scope kb:write. Throws
+ * not_found.
  */
 export const deleteDocument = operation(
   "deleteDocument",
@@ -145,7 +147,7 @@ export const deleteDocument = operation(
   { audit: "documents.delete", objectOf: ([, id]) => id },
 );
 
-/** Announces what was accepted; while the queue is unavailable the sweeper does so later. */
+/** Announces accepted documents; while the queue is unavailable the sweeper does so later. */
 async function announce({ queues, log }: IngestDeps, { project }: Principal, ingestIds: readonly string[]) {
   const ingests = ingestIds.map((ingestId) => ({ project, ingestId, attempts: 0 }));
   await leaveToSweeper(log, { ingestIds }, () => announceWork(queues, "ingest-documents", ingests));
@@ -166,7 +168,7 @@ async function queue(
   );
   const documents = queued.map(async ({ documentId, isNew }) => {
     const document = await store.documents.find(principal.project, kbId, documentId);
-    // It may be deleted again by now.
+    // It may have been deleted meanwhile.
     if (document === null)
       throw new ServiceError("not_found", "The document was deleted immediately after it was added.");
     return { item: asItem(document), isNew };
@@ -174,12 +176,12 @@ async function queue(
   return Promise.all(documents);
 }
 
-/** The key of what has no name of its own: the same content is the same document. */
+/** Returns the key of content without a name: the same content is the same document. */
 function keyOfContent(kind: string, bytes: Uint8Array): string {
   return `${kind}:${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}`;
 }
 
-/** A text to be read later. Throws what would make its reading fail anyhow. */
+/** Returns a text to read later. Throws the errors that reading it would cause. */
 function asText(request: DocumentRequest & { text: string }): NewIngest {
   const { text, title, url, mime = "text/markdown" } = request;
   const bytes = Buffer.from(text);
@@ -198,7 +200,7 @@ function asText(request: DocumentRequest & { text: string }): NewIngest {
   };
 }
 
-/** A URL that may be fetched, without its fragment. Throws invalid_request. */
+/** Returns a URL that may be fetched, without its fragment. Throws invalid_request. */
 function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: string): string {
   const url = new URL(text);
   url.hash = "";
@@ -218,9 +220,9 @@ function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: st
 }
 
 /**
- * Accepts a document that is described in JSON, to be read by the pipeline: a text, a page to fetch, or all pages of a
- * sitemap. When this resolves it is on disk and cannot get lost. Scope kb:write. Throws not_found, invalid_request with
- * every error of the input, payload_too_large, and rate_limited while too much of the project waits.
+ * Accepts a document described in JSON, to be read by the pipeline: a text, a page to fetch, or all pages of a sitemap.
+ * It is durable when this resolves. Scope kb:write. Throws not_found, invalid_request with every error of the input,
+ * payload_too_large, and rate_limited while too many documents of the project are pending.
  */
 export const addDocuments = operation(
   "addDocuments",
@@ -268,7 +270,7 @@ async function addSitemap(
 }
 
 /**
- * Says before a body is read whether `addFiles` or `addDocuments` will have it. Scope kb:write. Throws not_found.
+ * Checks before a body is read whether `addFiles` or `addDocuments` would accept it. Scope kb:write. Throws not_found.
  */
 export const requireUploadTarget = audited(
   "documents.add",
@@ -280,10 +282,10 @@ export const requireUploadTarget = audited(
 );
 
 /**
- * Accepts files, all or none, to be read by the pipeline. When this resolves they are on disk and cannot get lost; one
- * that cannot be read fails later, alone. Returns in the order of the files. Scope kb:write. Throws not_found,
- * invalid_request when there is no file, or an empty one alone, or two of one key, and rate_limited while too much of
- * the project waits.
+ * Accepts files, all or none, to be read by the pipeline. They are durable when this resolves; one that cannot be read
+ * fails later without affecting the others. Returns documents in the order of the files. Scope kb:write. Throws
+ * not_found, invalid_request for no file, a single empty file, or two with the same key, and rate_limited while too
+ * many documents of the project are pending.
  */
 export const addFiles = audited(
   "documents.add",
@@ -335,12 +337,15 @@ async function readImport(store: Store, { project }: Principal, kbId: string, id
   return item;
 }
 
-/** The sitemap with this id and how far its pages are read. Scope kb:read. Throws not_found. */
+/** Returns the sitemap with this id and its progress. Scope kb:read. Throws not_found. */
 export const getImport = operation("getImport", async ({ store }, principal, kbId, id) => {
   return readImport(store, principal, kbId, id);
 });
 
-/** A page of the sitemaps that were read into a knowledge base, newest first. Scope kb:read. Throws as `listDocuments`. */
+/**
+ * Returns a page of the sitemaps imported into a knowledge base, newest first. Scope kb:read. Throws like
+ * `listDocuments`.
+ */
 export const listImports = operation("listImports", async ({ store }, principal, kbId, input) => {
   await requireKb(store, principal, kbId);
   return readPage("imports", input, { read: (query) => store.imports.list(principal.project, kbId, query) });

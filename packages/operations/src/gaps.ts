@@ -20,17 +20,17 @@ import { requireKb } from "./kbs.ts";
 import type { ItemResult } from "./operation.ts";
 import { staleVersion, operation } from "./operation.ts";
 
-/** What is asked of the list of gaps. */
+/** Query of the list of gaps. */
 export interface GapListInput extends ListInput {
-  /** Only those of this status; all where absent. */
+  /** Only those of this status; all by default. */
   status?: string | undefined;
-  /** `count` where absent. */
+  /** `count` by default. */
   sort?: string | undefined;
 }
 
 const notFound = () => new ServiceError("not_found", "No gap with this ID exists in this project.");
 
-/** A gap as it is shown. */
+/** Returns a gap as shown. */
 export function asGap(gap: GapRecord): Gap {
   const { examples, createdAt, lastAt, ...rest } = gap;
   return {
@@ -48,8 +48,8 @@ async function readGap(store: Store, { project }: Principal, id: string): Promis
 }
 
 /**
- * A page of the questions that found no good answer, the most asked or the newest first; `q` is looked for in the
- * question. Scope tickets:read. Throws invalid_request with every error of the query.
+ * Returns a page of the questions without a good answer, most asked or newest first; `q` searches the question. Scope
+ * tickets:read. Throws invalid_request with every error of the query.
  */
 export const listGaps = operation("listGaps", async ({ store }, principal, input): Promise<ListPage<Gap>> => {
   const query = checkInput(gapListSchema(input.sort), input, "The query");
@@ -57,7 +57,9 @@ export const listGaps = operation("listGaps", async ({ store }, principal, input
   return { items: gaps.map(asGap), nextCursor: next === null ? null : encodeGapCursor(query.sort, next) };
 });
 
-/** Who would answer now: the agent that should have, or, when none fitted, one that has the article's knowledge base. */
+/**
+ * Returns the agent that would answer now: the gap's agent or, without one, an agent with the article's knowledge base.
+ */
 async function findAgent(store: Store, { project }: Principal, { agentId, article }: GapRecord): Promise<Agent | null> {
   if (agentId !== null) return store.agents.find(project, agentId);
   if (article === null) return null;
@@ -66,14 +68,14 @@ async function findAgent(store: Store, { project }: Principal, { agentId, articl
 }
 
 /**
- * The gap with this id, and what its agent would answer to its question now, where the principal may read knowledge
- * bases too. Scope tickets:read. Throws not_found.
+ * Returns the gap with this id, and its agent's current answer to the question if the principal may also read knowledge
+ * bases. Scope tickets:read. Throws not_found.
  */
 export const getGap = operation(
   "getGap",
   async ({ store, embeddings }: { store: Store; embeddings: Embeddings | null }, principal, id): Promise<GapDetail> => {
     const gap = await readGap(store, principal, id);
-    // What would be answered is the text of knowledge bases.
+    // The answer contains text of knowledge bases.
     const agent = grantsScope(principal.scopes, "kb:read") ? await findAgent(store, principal, gap) : null;
     const item = asGap(gap);
     if (agent === null) return { ...item, answerNow: null };
@@ -90,9 +92,9 @@ export const getGap = operation(
 );
 
 /**
- * Marks a gap, if it has one of the expected versions. One that was answered opens again when its question finds no good
- * answer once more. Scope tickets:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request
- * with every error of the input.
+ * Changes a gap if it has one of the expected versions. An answered one reopens when its question finds no good answer
+ * again. Scope tickets:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with
+ * every error of the input.
  */
 export const updateGap = operation(
   "updateGap",
@@ -107,18 +109,18 @@ export const updateGap = operation(
   { audit: "gaps.update" },
 );
 
-/** The gap after its article was written; of what customers have written only what the principal may read. */
+/** Returns the gap after its article was written; customers' texts only if the principal may read them. */
 function asAnswered(gap: GapRecord, { scopes }: Principal): AnsweredGap {
   const item = asGap(gap);
   return grantsScope(scopes, "tickets:read") ? item : { ...item, question: null, examples: [] };
 }
 
 /**
- * Writes an article for a gap, if the gap has one of the expected versions: a document of a knowledge base, read within
- * seconds, by which the gap is answered. Written again it replaces the one before, which `isReplacement` tells. Question
- * and examples are answered only to who may read tickets. Scope kb:write. Throws not_found for an unknown gap or knowledge
- * base, version_conflict with the current `ETag`, invalid_request with every error of the input, payload_too_large, and
- * rate_limited while too much of the project waits.
+ * Writes an article for a gap if the gap has one of the expected versions: a document of a knowledge base, read within
+ * seconds, which marks the gap as answered. A repeated call replaces the previous article, and `isReplacement` is true.
+ * Question and examples are only returned to a principal who may read tickets. Scope kb:write. Throws not_found for an
+ * unknown gap or knowledge base, version_conflict with the current `ETag`, invalid_request with every error of the
+ * input, payload_too_large, and rate_limited while too many documents of the project are pending.
  */
 export const writeGapArticle = operation(
   "writeGapArticle",
@@ -128,7 +130,7 @@ export const writeGapArticle = operation(
     const gap = await readGap(store, principal, id);
     await requireKb(store, principal, kbId);
     if (versions !== null) {
-      // Of two that have read the same version only one may go on to the document: this takes that version away.
+      // Of two calls with the same version only one may write the document: this update claims the version.
       const claimed = await store.gaps.update(principal.project, { id: gap.id, versions }, { status: gap.status });
       if (claimed === null) throw notFound();
       if (!claimed.changed) throw staleVersion("The gap", claimed.gap.version);

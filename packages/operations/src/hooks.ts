@@ -33,8 +33,8 @@ import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 
 /**
- * Makes a message of a body of a hook, with the body's id as its own, or says why it becomes none. Safe to repeat.
- * Rejects with channel_disabled and unavailable.
+ * Creates a message from a body of a hook, with the body's id, or returns why there is none. Idempotent. Rejects with
+ * channel_disabled and unavailable.
  */
 export type TakeHookBody = (hook: Hook, body: NewHookBody) => Promise<HookBodyResult>;
 
@@ -43,7 +43,7 @@ const UTF8 = new TextDecoder("utf-8", { fatal: false });
 
 const notFound = () => new ServiceError("not_found", "No hook with this ID exists in this project.");
 
-/** Where a platform posts to, without a secret. */
+/** Returns the path that a platform posts to, without a secret. */
 const urlOf = (id: string) => `/api/v1/hooks/${id}`;
 
 function asItem(hook: Hook): HookItem {
@@ -65,7 +65,7 @@ function asItem(hook: Hook): HookItem {
   };
 }
 
-/** A hook with the secret that the service has made for it; a secret in the path completes its address. */
+/** Returns a hook with its new secret; a secret in the path is part of its URL. */
 function withSecret(hook: Hook, secret: string, isGiven: boolean): HookSecretItem {
   const item = asItem(hook);
   if (isGiven) return item;
@@ -100,7 +100,7 @@ async function readHook(store: Store, { project }: Principal, id: string): Promi
   return hook;
 }
 
-/** What is wrong with a secret that somebody brings. */
+/** Returns the errors of a secret from the caller. */
 function secretErrors(auth: HookAuth, secret: string | undefined): FieldError[] {
   if (secret === undefined) return [];
   if (auth.type === "path") {
@@ -115,7 +115,7 @@ function secretErrors(auth: HookAuth, secret: string | undefined): FieldError[] 
   return [];
 }
 
-/** A secret as the platforms take it: letters, digits, `-` and `_`. */
+/** Creates a secret that all platforms accept: letters, digits, `-` and `_`. */
 function generateSecret({ type }: HookAuth): string {
   return type === "standard-webhooks" ? generateWebhookSecret() : randomBytes(SECRET_BYTES).toString("base64url");
 }
@@ -126,7 +126,7 @@ function overlay(mapping: Partial<HookMapping>, change: object): object {
   return Object.fromEntries(fields.filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** What is wrong with a mapping and a filter besides their shape. */
+/** Returns the errors of a mapping and a filter that their schemas do not cover. */
 async function mappingErrors(
   store: Store,
   project: ProjectId,
@@ -140,22 +140,22 @@ async function mappingErrors(
 }
 
 /**
- * A page of the hooks of the principal's project, newest first. Scope messages:write. Throws invalid_request for a query
- * that is not valid.
+ * Returns a page of the hooks of the principal's project, newest first. Scope messages:write. Throws invalid_request
+ * for an invalid query.
  */
 export const listHooks = operation("listHooks", async ({ store }, principal, input) => {
   return readPage("hooks", input, { read: (query) => store.hooks.listPage(principal.project, query), asItem });
 });
 
-/** The hook with this id, in the principal's project. Scope messages:write. Throws not_found. */
+/** Returns the hook with this id in the principal's project. Scope messages:write. Throws not_found. */
 export const getHook = operation("getHook", async ({ store }, principal, id) => {
   return asItem(await readHook(store, principal, id));
 });
 
 /**
- * Creates a hook in the principal's project, of what the input says and, for the rest, of its preset. A secret that the
- * service makes is in the result and nowhere else. Scope messages:write. Throws invalid_request with every error of the
- * input, paths that are no JSONPath among them, and when the project has a hook of this name.
+ * Creates a hook in the principal's project from the input, with defaults from its preset. A generated secret is only
+ * returned here. Scope messages:write. Throws invalid_request with every error of the input, including invalid
+ * JSONPaths, and if the project has a hook of this name.
  */
 export const createHook = operation(
   "createHook",
@@ -187,9 +187,9 @@ export const createHook = operation(
 );
 
 /**
- * Changes what the input names, if the hook has one of the expected versions; calls find it changed at once. The scheme
- * of its proof stays, since its secret belongs to it. Scope messages:write. Throws not_found, version_conflict with the
- * current `ETag`, and invalid_request as `createHook` does.
+ * Changes the given fields if the hook has one of the expected versions; calls use the change immediately. The
+ * authentication scheme cannot change, because the secret belongs to it. Scope messages:write. Throws not_found,
+ * version_conflict with the current `ETag`, and invalid_request like `createHook`.
  */
 export const updateHook = operation(
   "updateHook",
@@ -215,7 +215,7 @@ export const updateHook = operation(
       ...(change.mapping === undefined ? {} : { mapping }),
       ...(filter === undefined ? {} : { filter }),
     };
-    // Fields of the mapping are laid over the one that was read: another change in between must not be undone.
+    // The change is applied to the mapping that was read: a concurrent change must not be undone.
     const expected = versions ?? (change.mapping === undefined ? null : [before.version]);
     const { result, hook } = await store.hooks.update(principal.project, { id: before.id, versions: expected }, patch);
     if (hook === null) throw notFound();
@@ -227,8 +227,8 @@ export const updateHook = operation(
 );
 
 /**
- * Deletes a hook with the bodies that are kept of it, if it has one of the expected versions, and returns it as it was.
- * Messages that it made stay. Scope messages:write. Throws not_found, and version_conflict with the current `ETag`.
+ * Deletes a hook with its stored bodies if it has one of the expected versions, and returns it. Its messages are kept.
+ * Scope messages:write. Throws not_found, and version_conflict with the current `ETag`.
  */
 export const deleteHook = operation(
   "deleteHook",
@@ -243,9 +243,9 @@ export const deleteHook = operation(
 );
 
 /**
- * Gives a hook a new secret: the given one, or one that the service makes and that is in the result alone. The secret
- * before counts too until the overlap is over. Scope messages:write. Throws not_found, and invalid_request with every
- * fault of the input.
+ * Sets a new secret of a hook: the given one, or a generated one that is only returned here. The previous secret stays
+ * valid until the overlap ends. Scope messages:write. Throws not_found, and invalid_request with every error of the
+ * input.
  */
 export const rotateHookSecret = operation(
   "rotateHookSecret",
@@ -264,7 +264,7 @@ export const rotateHookSecret = operation(
 );
 
 /**
- * The last bodies of a hook, newest first, at most 20 and none older than 30 days, each with what became of it. Scope
+ * Returns the last bodies of a hook with their results, newest first, at most 20 and none older than 30 days. Scope
  * messages:write. Throws not_found.
  */
 export const listHookBodies = operation(
@@ -277,8 +277,8 @@ export const listHookBodies = operation(
 );
 
 /**
- * Tries a body again with the mapping and filter as they are now, and returns it with what became of it. One that has
- * become a message stays that one. Scope messages:write. Throws not_found, and what `takeHookBody` throws.
+ * Retries a body with the current mapping and filter, and returns it with its result. A body that has become a message
+ * is not changed. Scope messages:write. Throws not_found, and the errors of `takeHookBody`.
  */
 export const retryHookBody = operation(
   "retryHookBody",
@@ -296,8 +296,8 @@ export const retryHookBody = operation(
 );
 
 /**
- * Says what a hook makes of a body, without sending or keeping anything. Scope messages:write. Throws not_found, and
- * invalid_request for an input that is not valid; errors of the mapping are in the result.
+ * Returns the result of a hook for a body, without sending or storing anything. Scope messages:write. Throws not_found,
+ * and invalid_request for an invalid input; errors of the mapping are in the result.
  */
 export const testHook = operation(
   "testHook",

@@ -8,18 +8,18 @@ import type { Project, Store } from "@svc/store";
 import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
 import { generateWidgetKey } from "./channels.ts";
 
-/** What an initialisation found or made. */
+/** Result of an initialization. */
 export interface Initialized {
   project: Project;
   /**
-   * The first administrator's key; null when one exists already. Until it is noted as shown, the next initialisation
-   * makes another one in its place.
+   * The first administrator's key; null if one exists. Until it is marked as shown, the next initialization replaces
+   * it.
    */
   adminKey: string | null;
   isFirst: boolean;
 }
 
-/** What the first initialisation makes for people to try the product with: a knowledge base and who answers from it. */
+/** Objects for a first try of the product: a knowledge base and an agent with it. */
 export const FIRST_AGENT = {
   name: "assistant",
   description: "Answers questions about this service from its guide.",
@@ -28,7 +28,7 @@ export const FIRST_AGENT = {
   autoThreshold: 0.5,
 } as const;
 
-/** Knowledge base of the demo page's fictional shop, from which the first agent answers too. */
+/** Knowledge base of the demo page's fictional shop, which the first agent also uses. */
 export const DEMO_KB = { name: "demo shop", keyPrefix: "demo/" } as const;
 
 const MADE_BY_INITIALISATION = "initialisation";
@@ -51,7 +51,7 @@ async function fillKb(
   return kb.id;
 }
 
-/** Makes the agent that answers from the product's own guide, and from the documents of the demo page's shop if given. */
+/** Creates the agent that answers from the product's own guide, and from the documents of the demo shop if given. */
 async function makeFirstAgent(
   resources: { store: Store; log: Log },
   project: Project,
@@ -65,7 +65,7 @@ async function makeFirstAgent(
   await agents.insert(project.id, { name, description, kbIds, reviewPolicy: "auto_if", autoThreshold });
 }
 
-/** Makes the administrator's key where there is none, and returns it; null when one exists. */
+/** Creates the administrator's key if there is none, and returns it; null if one exists. */
 async function ensureAdminKey(store: Store, configured: string | undefined): Promise<string | null> {
   if (configured !== undefined) {
     await ensureConfiguredAdminKey(store, configured);
@@ -74,7 +74,7 @@ async function ensureAdminKey(store: Store, configured: string | undefined): Pro
   if (await store.apiKeys.hasLiveAdminBeside([MADE_BY_INITIALISATION, MADE_BY_COMMAND_LINE])) return null;
   const made = await store.apiKeys.listLiveCreatedBy(MADE_BY_INITIALISATION);
   if (made.length > 0 && (await store.installation.isAdminKeyShown())) return null;
-  // A start that failed after the key was made has shown it to nobody: another one takes its place.
+  // A startup that failed after creating the key has not shown it: another one replaces it.
   for (const { id } of made) {
     await store.apiKeys.revoke(id);
     await store.audit.append({ ...BY_INITIALISATION, action: "keys.revoke", object: id });
@@ -91,23 +91,23 @@ async function ensureAdminKey(store: Store, configured: string | undefined): Pro
 
 /** Input of an initialization. */
 export interface InitializeOptions {
-  /** The administrator's key that the configuration names. */
+  /** The administrator's key in the configuration. */
   configuredAdminKey: string | undefined;
-  /** Folder of the product's guide, one Markdown file a page. */
+  /** Folder of the product's guide, with one Markdown file per page. */
   guideDir: string;
-  /** True when the caller shows the key right away; else it calls `store.installation.markAdminKeyShown` later. */
+  /** True if the caller shows the key immediately; otherwise it calls `store.installation.markAdminKeyShown` later. */
   showsKey: boolean;
-  /** True: the first initialisation also gives the widget a key and switches it on. */
+  /** True: the first initialization also creates a key for the widget and enables it. */
   enablesWidget?: boolean;
-  /** Folder of the documents of the demo page's shop, from which the first agent answers too. */
+  /** Folder of the demo shop's documents, which the first agent also uses. */
   demoDir?: string | undefined;
 }
 
 /**
- * Server initialisation (service document, "Enabling the HTTP API channel"): makes the project `default`, an
- * administrator's key, and on the first run an agent with the product's guide, and switches the HTTP API on. Safe to
- * repeat and to run in several processes at once: what exists stays, and what somebody deleted later is not made again.
- * Where the configuration names the administrator's key, that one is made and no other.
+ * Initializes the server (service document, "Enabling the HTTP API channel"): creates the project `default`, an
+ * administrator's key, and on the first run an agent with the product's guide, and enables the HTTP API. Idempotent and
+ * safe to run concurrently in several processes: existing objects are unchanged, and deleted ones are not created
+ * again. If the configuration has the administrator's key, only that one is created.
  */
 export async function initialize(
   resources: { store: Store; log: Log },

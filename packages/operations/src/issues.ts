@@ -11,18 +11,18 @@ import type { Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { leaveToSweeper } from "./operation.ts";
 
-/** What submitting an issue needs. */
+/** Dependencies of submitting an issue. */
 export interface IssueDeps {
   store: Store;
   queues: Queues;
   log: Log;
 }
 
-/** How a caller waits for triage. */
+/** Options of waiting for triage. */
 export interface IssueWait {
-  /** Ends the waiting: the call rejects with its reason, and the issue is worked on all the same. */
+  /** Aborts waiting: the call rejects with its reason, and the issue is processed all the same. */
   signal?: AbortSignal;
-  /** So long at most, in milliseconds; 20 s where it is left out. */
+  /** Maximum time, in milliseconds; 20 s by default. */
   waitMs?: number;
 }
 
@@ -30,7 +30,7 @@ export interface IssueWait {
 const POLL_MS = [10, 20, 30, 50, 100, 150, 200] as const;
 const LAST_POLL_MS = 500;
 
-/** What an operator reads: the title is the ticket's subject, and the first line of its message. */
+/** Returns the text for operators: the title is the ticket's subject, and the first line of its message. */
 const textOf = ({ title, description }: IssueInput) => `${title.trim()}\n\n${description}`;
 
 /** Fields of an issue in the ticket's channel_meta. */
@@ -45,7 +45,7 @@ function metaOf({ clientIssueId, severity, source, person, dueDate }: IssueInput
   };
 }
 
-/** Waits until triage has worked on the message: false when the time is over. */
+/** Waits until triage has processed the message; returns false on timeout. */
 async function waitForTriage(
   { store }: IssueDeps,
   { project }: Principal,
@@ -66,8 +66,8 @@ async function waitForTriage(
 }
 
 /**
- * The message that this text of an issue is: the one that is there already while its ticket is not resolved, a further
- * one where it is. So a repeated call changes nothing, and a report that comes again after its ticket was resolved is not lost.
+ * Returns the id of the message for this text of an issue: the existing one while its ticket is not resolved, a new one
+ * afterwards. So a repeated call changes nothing, and a new report after the ticket was resolved is not lost.
  */
 async function messageIdOf({ store }: IssueDeps, { project }: Principal, ticketId: string, text: string) {
   const { count, isResolved } = await store.issues.findResolutions(project, ticketId);
@@ -81,8 +81,8 @@ async function messageIdOf({ store }: IssueDeps, { project }: Principal, ticketI
 }
 
 /**
- * Commits an issue as a message of the API channel and announces it; what the queue does not take, the sweeper announces.
- * Repeated in any way it is one ticket: its chat follows from `clientIssueId`, its message from its text.
+ * Commits an issue as a message of the API channel and announces it; if the queue is unavailable, the sweeper does.
+ * Repeated calls create one ticket: its chat follows from `clientIssueId`, its message from its text.
  */
 async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueInput) {
   const { store, queues, log } = deps;
@@ -100,7 +100,7 @@ async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueIn
       timestampMs: Date.now(),
       attachments: null,
       channelMeta: metaOf(issue),
-      // Nobody collects replies: they are read in the ticket.
+      // Replies are not collected: they are read in the ticket.
       mode: null,
       callInstance: null,
       callback: null,
@@ -115,8 +115,8 @@ async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueIn
   return { messageId, ticketId, created: await store.issues.isFirst(project, ticketId, seq) };
 }
 
-/** The issue as the caller sees it: an agent of another project is visible only to administrators. */
-async function tellIssue(
+/** Returns the issue as shown to the caller: an agent of another project is visible only to administrators. */
+async function toSubmittedIssue(
   { store }: IssueDeps,
   principal: Principal,
   { ticketId, created }: { ticketId: string; created: boolean },
@@ -128,7 +128,7 @@ async function tellIssue(
   const stage = isTriaged ? issue.stage : "triage";
   const isOwn = issue.project === principal.project && issue.agentId !== null;
   if (!isTriaged || (!isOwn && !isAdministrator(principal))) {
-    // How another project gets on with it is not told either: that a person has it is all that follows from its being sent.
+    // The progress in another project is not shown either: only that a person there has it.
     return { ...nothing, stage: isTriaged && issue.project !== principal.project ? "review" : stage, created };
   }
   const { projectName, agentId, confidence, why } = issue;
@@ -136,16 +136,16 @@ async function tellIssue(
 }
 
 /**
- * Makes a ticket of an issue in the shared Inbox: triage among the agents of all projects sends it to the project of the
- * one that fits best, where it waits for a person; without one it stays in the principal's project. Nothing is ever
- * sent automatically. Waits for triage, and answers with stage `triage` where that takes longer.
+ * Creates a ticket of an issue in the shared Inbox: triage among the agents of all projects sends it to the project of
+ * the best one, where it waits for a person; without one it stays in the principal's project. Nothing is ever sent
+ * automatically. Waits for triage, and responds with stage `triage` if that takes longer.
  *
- * Idempotent by `clientIssueId` in the principal's project: the same issue again, at once or after a crash, is the same
- * ticket, with `created` false. With another title or description, or once the ticket is resolved, it is a further message
- * of that ticket, which operators see, and which opens it again where it is resolved.
+ * Idempotent by `clientIssueId` in the principal's project: repeating the same issue, immediately or after a crash,
+ * returns the same ticket, with `created` false. With another title or description, or once the ticket is resolved, it
+ * is another message of that ticket, which operators see, and which reopens a resolved ticket.
  *
  * Scope messages:write. Throws invalid_request with every error of the input, and unavailable, after which the call may
- * be made again.
+ * be repeated.
  */
 export const submitIssue = audited(
   "issues.submit",
@@ -159,10 +159,10 @@ export const submitIssue = audited(
     const issue = checkInput(issueInputSchema, input, "The issue");
     const accepted = await acceptIssue(deps, principal, issue);
     const isTriaged = await waitForTriage(deps, principal, accepted.messageId, wait);
-    return tellIssue(deps, principal, accepted, isTriaged);
+    return toSubmittedIssue(deps, principal, accepted, isTriaged);
   },
   {
-    // Named by a call that was cut off or rejected, too: its ticket may exist.
+    // Recorded for an interrupted or rejected call, too: its ticket may exist.
     objectOf: ([input], _result, { project }) => {
       const { data } = issueInputSchema.safeParse(input);
       return data === undefined ? null : ticketIdOf(project, "api", issueChatIdOf(project, data.clientIssueId));

@@ -41,15 +41,15 @@ async function readKb(store: Store, { project }: Principal, id: string): Promise
   return kb;
 }
 
-/** Throws not_found unless the principal's project has this knowledge base. */
+/** Throws not_found unless this knowledge base is in the principal's project. */
 export async function requireKb(store: Store, { project }: Principal, id: string): Promise<void> {
   const kbs = isUuid(id) ? await store.kbs.findAll(project, [id]) : [];
   if (kbs.length === 0) throw notFound();
 }
 
 /**
- * A page of the knowledge bases of the principal's project, newest first. Scope kb:read. Throws invalid_request for a
- * query that is not valid.
+ * Returns a page of the knowledge bases of the principal's project, newest first. Scope kb:read. Throws invalid_request
+ * for an invalid query.
  */
 export const listKbs = operation("listKbs", async ({ store }, principal, input) => {
   return readPage("kbs", input, {
@@ -58,14 +58,14 @@ export const listKbs = operation("listKbs", async ({ store }, principal, input) 
   });
 });
 
-/** The knowledge base with this id, in the principal's project. Scope kb:read. Throws not_found. */
+/** Returns the knowledge base with this id in the principal's project. Scope kb:read. Throws not_found. */
 export const getKb = operation("getKb", async ({ store }, principal, id) => {
   return asItem(await readKb(store, principal, id), principal);
 });
 
 /**
- * Creates an empty knowledge base in the principal's project. Scope kb:write. Throws invalid_request with every error of
- * the input, and when the project has one of this name.
+ * Creates an empty knowledge base in the principal's project. Scope kb:write. Throws invalid_request with every error
+ * of the input, and if the project has one of this name.
  */
 export const createKb = operation(
   "createKb",
@@ -79,8 +79,8 @@ export const createKb = operation(
 );
 
 /**
- * Changes what the input names, if the knowledge base has one of the expected versions. Scope kb:write. Throws
- * not_found, version_conflict with the current `ETag`, and invalid_request with every error of the input.
+ * Changes the given fields if the knowledge base has one of the expected versions. Scope kb:write. Throws not_found,
+ * version_conflict with the current `ETag`, and invalid_request with every error of the input.
  */
 export const updateKb = operation(
   "updateKb",
@@ -97,9 +97,9 @@ export const updateKb = operation(
 );
 
 /**
- * Deletes a knowledge base with all its documents, if it has one of the expected versions, and takes it from the agents
- * that have it. Nobody finds it or anything in it from then on; the space is freed in the background. Returns it as it
- * was. Scope kb:write. Throws not_found, and version_conflict with the current `ETag`.
+ * Deletes a knowledge base with all its documents if it has one of the expected versions, removes it from its agents,
+ * and returns it. It can no longer be found or searched; the space is freed in the background. Scope kb:write. Throws
+ * not_found, and version_conflict with the current `ETag`.
  */
 export const deleteKb = operation(
   "deleteKb",
@@ -120,8 +120,8 @@ function asHit({ documentId, chunkId, title, url, headingPath, text, score, ...r
 }
 
 /**
- * The passages of a knowledge base that match a query best. Any query is fine, however long and whatever it holds; one
- * without words finds nothing. Scope kb:read. Throws not_found, and invalid_request for an empty query.
+ * Returns the passages of a knowledge base that match a query best. Any query is valid, whatever its length and
+ * content; one without words finds nothing. Scope kb:read. Throws not_found, and invalid_request for an empty query.
  */
 export const searchKb = operation(
   "searchKb",
@@ -134,7 +134,7 @@ export const searchKb = operation(
   },
 );
 
-/** The ids of the knowledge bases to search: all of the project where none is named. Throws not_found. */
+/** Returns the ids of the knowledge bases to search: all of the project by default. Throws not_found. */
 async function searchedKbs(store: Store, { project }: Principal, kbIds: readonly string[] | undefined) {
   if (kbIds === undefined) return (await store.kbs.list(project)).map(({ id }) => id);
   const ids = kbIds.map((id) => id.toLowerCase());
@@ -147,9 +147,9 @@ async function searchedKbs(store: Store, { project }: Principal, kbIds: readonly
 }
 
 /**
- * The passages of some knowledge bases of the principal's project that match a query best, of all where none is named.
- * An aborted signal ends it between two steps, with its reason. Scope kb:read. Throws not_found with each id that the
- * project does not have, and invalid_request with every error of the input.
+ * Returns the passages of some knowledge bases of the principal's project that match a query best, of all by default.
+ * An aborted signal ends the search between two steps, with its reason. Scope kb:read. Throws not_found with each id
+ * that is not in the project, and invalid_request with every error of the input.
  */
 export async function searchKbs(
   { store, embeddings }: { store: Store; embeddings: Embeddings | null },

@@ -11,12 +11,12 @@ import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
 /** A key with the name of its project. */
 type NamedApiKey = NonNullable<Awaited<ReturnType<Store["apiKeys"]["find"]>>>;
 
-/** Who has made the keys that somebody at the machine itself has asked for. */
+/** Creator of the keys that a person creates on the machine itself. */
 const MADE_BY_PERSON_AT_MACHINE = "svc keys";
 
 /**
- * Who makes a key. What the command line has made for itself is revoked when the configuration names an
- * administrator's key, so what somebody makes with the command line must not look the same.
+ * Returns the creator of a key. Keys that the command line creates for itself are revoked when the configuration has an
+ * administrator's key, so those that a person creates with it must be distinguishable.
  */
 function makerOf({ actor }: Principal): string {
   return actor === MADE_BY_COMMAND_LINE ? MADE_BY_PERSON_AT_MACHINE : actor;
@@ -41,14 +41,14 @@ function asItem(record: ApiKeyRecord, projectName: string | null): KeyItem {
 
 const asNamedItem = (record: NamedApiKey) => asItem(record, record.projectName);
 
-/** The key with this id. Throws not_found. */
+/** Returns the key with this id. Throws not_found. */
 async function readKey(store: Store, id: string): Promise<NamedApiKey> {
   const record = isUuid(id) ? await store.apiKeys.find(id) : null;
   if (record === null) throw new ServiceError("not_found", "No key with this ID exists.");
   return record;
 }
 
-/** The project that a new key is bound to: null for an administrator's key, and for no other. */
+/** Returns the project of a new key: null only for an administrator's key. */
 async function chooseProject(store: Store, scopes: Scope[], name: string | undefined): Promise<Project | null> {
   const error = (code: string, detail: string) => invalidInput([{ pointer: "/project", code, detail }], "The key");
   if (scopes.includes("admin:*")) {
@@ -62,22 +62,22 @@ async function chooseProject(store: Store, scopes: Scope[], name: string | undef
 }
 
 /**
- * A page of the keys of all projects, newest first, the revoked and the expired too. Scope admin:*. Throws
- * invalid_request for a query that is not valid.
+ * Returns a page of the keys of all projects, newest first, including revoked and expired ones. Scope admin:*. Throws
+ * invalid_request for an invalid query.
  */
 export const listKeys = operation("listKeys", async ({ store }, _principal, input) => {
   return readPage("keys", input, { read: (query) => store.apiKeys.listPage(query), asItem: asNamedItem });
 });
 
-/** The key with this id. Scope admin:*. Throws not_found. */
+/** Returns the key with this id. Scope admin:*. Throws not_found. */
 export const getKey = operation("getKey", async ({ store }, _principal, id) => {
   return asNamedItem(await readKey(store, id));
 });
 
 /**
- * Creates a key and returns it once, as `key`; or imports one that exists elsewhere, which is not repeated. It works at
- * once on every replica. A key without `admin:*` is bound to one project. Scope admin:*. Throws invalid_request with
- * every error of the input, for an unknown project, and for an imported key that is live already.
+ * Creates a key and returns it once, as `key`; or imports an existing one, which is not returned. It works immediately
+ * on every replica. A key without `admin:*` is bound to one project. Scope admin:*. Throws invalid_request with every
+ * error of the input, for an unknown project, and for an imported key that is already active.
  */
 export const createKey = operation(
   "createKey",
@@ -95,8 +95,8 @@ export const createKey = operation(
 );
 
 /**
- * Revokes a key; it stops working on every replica within a second. One that is revoked already stays as it is. Scope
- * admin:*. Throws not_found.
+ * Revokes a key; it stops working on every replica within a second. A revoked key stays unchanged. Scope admin:*.
+ * Throws not_found.
  */
 export const revokeKey = operation(
   "revokeKey",
@@ -108,10 +108,10 @@ export const revokeKey = operation(
 );
 
 /**
- * Creates a key in the place of a live one, with its name, scopes, project, limit and expiry, and returns it once. The
- * old one expires after `overlapSeconds`, or is revoked at once when that is 0; rotated again while it still works,
- * it passes on the expiry that it had before. Scope admin:*. Throws not_found, and invalid_request with every error of the input or for a key
- * that is revoked or has expired.
+ * Replaces an active key by a new one with its name, scopes, project, limit and expiry, and returns the new one once.
+ * The old one expires after `overlapSeconds`, or is revoked immediately if that is 0; if it is rotated again while it
+ * still works, the new key gets its original expiry. Scope admin:*. Throws not_found, and invalid_request with every
+ * error of the input or for a revoked or expired key.
  */
 export const rotateKey = operation(
   "rotateKey",

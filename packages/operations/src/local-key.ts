@@ -6,23 +6,23 @@ import { errorCode } from "@svc/primitives";
 import type { Store } from "@svc/store";
 
 const KEY_FILE = "cli-key";
-/** Who has made the command line's credentials. */
+/** Creator of the command line's credentials. */
 export const MADE_BY_COMMAND_LINE = "command-line";
 
 /** Audit log fields of the changes that the command line makes for itself. */
 const BY_COMMAND_LINE = { actor: MADE_BY_COMMAND_LINE, project: null, result: "ok", requestId: null } as const;
 
-/** Where the command line's credential lies in a data folder. */
+/** Returns the path of the command line's credential in a data folder. */
 export function localKeyFile(dataDir: string): string {
   return join(dataDir, KEY_FILE);
 }
 
-/** The command line's credential, or null when there is none in this data folder. */
+/** Reads the command line's credential, or null if there is none in this data folder. */
 export function readLocalKey(dataDir: string): Promise<string | null> {
   return readPrivateFile(localKeyFile(dataDir));
 }
 
-/** Makes sure that the data folder has a valid credential for the command line, which only its owner can read. */
+/** Ensures that the data folder has a valid credential for the command line, which only its owner can read. */
 export async function ensureLocalKey(store: Store, dataDir: string): Promise<string> {
   const known = await readLocalKey(dataDir);
   if (known !== null && (await store.apiKeys.findLiveByHash(hashApiKey(known))) !== null) return known;
@@ -37,7 +37,7 @@ export async function ensureLocalKey(store: Store, dataDir: string): Promise<str
   return key;
 }
 
-/** Revokes the command line's credentials, where the configuration names the only administrator's key. */
+/** Revokes the command line's credentials, if the configuration has the only administrator's key. */
 export async function revokeLocalKeys(store: Store): Promise<void> {
   for (const { id } of await store.apiKeys.listLiveCreatedBy(MADE_BY_COMMAND_LINE)) {
     await store.apiKeys.revoke(id);
@@ -45,7 +45,7 @@ export async function revokeLocalKeys(store: Store): Promise<void> {
   }
 }
 
-/** The text of a file without its line break; null when there is none, or an empty one that a crash has left. */
+/** Reads a file without its line break; null if it does not exist, or is empty after a crash. */
 export async function readPrivateFile(file: string): Promise<string | null> {
   try {
     const text = (await readFile(file, "utf8")).trim();
@@ -57,8 +57,8 @@ export async function readPrivateFile(file: string): Promise<string | null> {
 }
 
 /**
- * Writes a file that only its owner can read, whole or not at all: when this resolves it is on the disk, and a crash
- * before that leaves what was there.
+ * Writes a file atomically that only its owner can read: it is durable when this resolves, and a crash before that
+ * leaves the previous content.
  */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   const draft = `${file}.new`;
@@ -72,7 +72,7 @@ export async function writePrivateFile(file: string, text: string): Promise<void
   }
   await chmod(draft, 0o600);
   await rename(draft, file);
-  // Windows cannot open a folder; there the rename has to do.
+  // Windows cannot open a folder; there the rename must suffice.
   if (process.platform === "win32") return;
   const folder = await open(dirname(file), "r");
   try {
@@ -85,17 +85,17 @@ export async function writePrivateFile(file: string, text: string): Promise<void
 const SECRET_KEY_FILE = "secret-key";
 const KEY_BYTES = 48;
 
-/** Where the secret key of a data folder is. */
+/** Returns the path of a data folder's secret key. */
 export function localSecretKeyFile(dataDir: string): string {
   return join(dataDir, SECRET_KEY_FILE);
 }
 
-/** The secret key that a data folder keeps (`SVC_SECRET_KEY` of the embedded mode), or null when it has none. */
+/** Reads the secret key of a data folder (`SVC_SECRET_KEY` of the embedded mode), or null if it has none. */
 export function readLocalSecretKey(dataDir: string): Promise<string | null> {
   return readPrivateFile(localSecretKeyFile(dataDir));
 }
 
-/** The secret key that the database of a data folder was set up with is not in the folder. */
+/** The secret key of an existing database is missing in its data folder. */
 export class SecretKeyMissingError extends Error {
   constructor(dataDir: string) {
     const file = resolve(localSecretKeyFile(dataDir));
@@ -107,8 +107,8 @@ export class SecretKeyMissingError extends Error {
 }
 
 /**
- * Returns the secret key of a data folder. Creates one if there is none and the database is still to be made: another
- * key would open nothing of an existing one. Only its owner can read the file, which is on the disk before anything can be
+ * Returns the secret key of a data folder. Creates one if there is none and the database does not exist yet: another
+ * key could decrypt nothing of an existing one. Only its owner can read the file, which is durable before anything is
  * sealed with it. The folder must exist. Throws SecretKeyMissingError.
  */
 export async function ensureLocalSecretKey(dataDir: string, { hasData }: { hasData: boolean }): Promise<string> {

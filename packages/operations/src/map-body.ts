@@ -21,16 +21,16 @@ import type {
   CompiledTemplate,
 } from "./compile-mapping.ts";
 
-/** Hooks whose mappings are kept, those used last. A mapping that was read takes some ten kilobytes, mostly less. */
+/** Number of hooks with a cached mapping. A compiled mapping needs at most some ten kilobytes. */
 const MAX_HOOKS = 200;
 
-/** Mappings that have been read. */
+/** Cache of compiled mappings. */
 export interface MappingCache {
-  /** What reads the mapping of a hook: only once a version of it, as long as it is among those used last. */
+  /** Returns the compiler of a hook's mapping, which compiles each version once while it is in the cache. */
   readerOf(hook: Pick<Hook, "id" | "version">): ReadHookMapping;
 }
 
-/** Thrown in place of a result that took too long. */
+/** The work was interrupted because it took too long. */
 class TookTooLongError extends Error {
   constructor(limitMs: number) {
     super(`time limit of ${limitMs} ms exceeded`);
@@ -44,10 +44,10 @@ const CONTEXT = createContext(SCOPE);
 
 const isTimeout = (error: unknown): boolean => errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 
-/** A process that gets no turn while the time passes has not been slow: it is given twice the time, so often. */
+/** Maximum number of attempts: if the process itself was starved of CPU, the work gets twice the time. */
 const MAX_ATTEMPTS = 3;
 
-/** What a mapping makes of a body; with `failed`, as much of it as could be made, and why it is no message. */
+/** Result of mapping a body; with `failed`, everything that could be mapped, and the errors. */
 export interface MappedBody {
   outcome: "mapped" | "ignored" | "failed";
   text: string | null;
@@ -59,16 +59,16 @@ export interface MappedBody {
   faults: FieldError[];
 }
 
-/** What decides whether a callback can be promised. */
+/** Conditions for accepting a callback. */
 export interface CallbackRules {
   guard: Pick<AddressGuard, "checkUrl">;
-  /** A callback is signed by the webhook secret: a hook has no API key that could. */
+  /** A hook's callbacks are signed by the webhook secret, because it has no API key. */
   hasWebhookSecret: boolean;
 }
 
 /**
- * A mapping that walks a whole body of 1 MB a hundred times takes a tenth of this; what takes longer is meant to, and
- * holds up everybody else meanwhile.
+ * A mapping that reads a body of 1 MB a hundred times needs a tenth of this; a slower one is malicious, and would block
+ * the process.
  */
 const LIMIT_MS = 250;
 const NOTHING: MappedBody = {
@@ -82,10 +82,10 @@ const NOTHING: MappedBody = {
   faults: [],
 };
 
-/** Without these the message would be another one: one without the chat that it belongs to, or a repeat unnoticed. */
+/** Without these the message would be wrong: outside its chat, or an undetected duplicate. */
 const REQUIRED: ReadonlySet<TextField> = new Set(["text", "chatId", "eventId"]);
 
-/** What stands for a mapping that has been read, or reads it. */
+/** Compiles a mapping, or returns a compiled one. */
 export type ReadHookMapping = (mapping: HookMapping, filter: readonly HookCondition[]) => ReadMapping;
 
 export const WEBHOOK_SECRET_ERROR: FieldError = {
@@ -105,7 +105,7 @@ function isMet({ path, condition: { equals, not } }: CompiledCondition, document
   return (equals === undefined || isOneOf(equals)) && (not === undefined || !isOneOf(not));
 }
 
-/** What an error of one field's values is called; other errors are ours. */
+/** Returns the error of one field's values; throws other errors, which are internal. */
 function valueError(pointer: string, error: unknown): FieldError {
   if (error instanceof TooManyValuesError) return { pointer, code: "too_many", detail: error.message };
   if (error instanceof TooLongError) return { pointer, code: "too_long", detail: error.message };
@@ -142,7 +142,7 @@ function fill({ fields, meta }: CompiledMapping, document: HookDocument): Mapped
   return mapped;
 }
 
-/** What a message cannot take of what was mapped. */
+/** Returns the errors of mapped fields that a message does not accept. */
 function requestErrors(
   { text, chatId, userId, meta, webhookUrl, eventId }: MappedBody,
   { guard, hasWebhookSecret }: CallbackRules,
@@ -171,7 +171,7 @@ function requestErrors(
 
 const tooSlow = (detail: string): FieldError => ({ pointer: "/mapping", code: "too_slow", detail });
 
-/** What is wrong with a mapping and its filter, found within a quarter of a second whatever they are. */
+/** Returns the errors of a mapping and its filter, within a quarter of a second in any case. */
 export function findMappingErrors(mapping: HookMapping, filter: readonly HookCondition[]): FieldError[] {
   try {
     return withinTime(LIMIT_MS, () => compileMapping(mapping, filter).faults);
@@ -182,9 +182,9 @@ export function findMappingErrors(mapping: HookMapping, filter: readonly HookCon
 }
 
 /**
- * What a mapping makes of a body: the message that it becomes, `ignored` where the filter does not want it, or `failed`
- * with every error, each with a JSON Pointer into the hook. Takes at most a quarter of a second, whatever the paths and
- * the body are. `read` may know the mapping from an earlier body.
+ * Maps a body: returns the message, `ignored` if the filter does not match, or `failed` with every error, each with a
+ * JSON Pointer into the hook. Takes at most a quarter of a second for any paths and body. `read` may return a cached
+ * mapping.
  */
 export function mapBody(
   hook: { mapping: HookMapping; filter: readonly HookCondition[] },
@@ -218,11 +218,11 @@ export function mapBody(
   }
 }
 
-/** Runs once; true when that was broken off. */
+/** Runs once; returns true if it was interrupted. */
 function isBrokenOff(run: () => void, limitMs: number): boolean {
   SCOPE.run = run;
   try {
-    // Node's watchdog of `timeout` also stops what runs outside of the script, regular expressions included.
+    // Node's watchdog of `timeout` also stops code outside the script, including regular expressions.
     SCRIPT.runInContext(CONTEXT, { timeout: limitMs });
     return false;
   } catch (error) {
@@ -234,9 +234,9 @@ function isBrokenOff(run: () => void, limitMs: number): boolean {
 }
 
 /**
- * Does synchronous work that may take for ever, such as evaluating an expression that somebody else has written, and
- * breaks it off after `limitMs`: it must hold nothing that a break could leave half done, and may be begun again. Throws
- * TookTooLongError, and what the work throws. The work is a function of ours; no text becomes code.
+ * Runs synchronous work that may never end, such as evaluating an untrusted expression, and interrupts it after
+ * `limitMs`: it must be safe to interrupt at any point, and to repeat. Throws TookTooLongError, and the work's own
+ * errors. The work is a function; no text is executed as code.
  */
 function withinTime<Result>(limitMs: number, work: () => Result): Result {
   const done: ({ result: Result } | { error: unknown })[] = [];
@@ -268,7 +268,7 @@ export function createMappingCache(): MappingCache {
       (mapping, filter) => {
         const known = kept.get(id);
         const read = known?.version === version ? known.read : compileMapping(mapping, filter);
-        // Taken out and put in again, so that the first one is the one that was not used for longest.
+        // Moves it to the end, so that the first entry is the least recently used one.
         kept.delete(id);
         kept.set(id, { version, read });
         const [oldest] = kept.keys();

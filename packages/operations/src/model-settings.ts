@@ -6,12 +6,12 @@ import type { Log } from "@svc/log";
 import type { Store, StoredModelSettings } from "@svc/store";
 import { operation } from "./operation.ts";
 
-/** What operations on model settings need. */
+/** Dependencies of operations on model settings. */
 export interface ModelSettingsDeps {
   store: Store;
   log: Log;
   models: LanguageModels;
-  /** What the environment sets, which takes precedence, and what holds for every model. */
+  /** Settings from the environment, which take precedence, and those of every model. */
   config: {
     models: ModelsConfig | undefined;
     modelCalls: Pick<ModelsConfig, "timeoutMs" | "prices">;
@@ -19,12 +19,12 @@ export interface ModelSettingsDeps {
   };
 }
 
-/** How long a tested model may take: a local server may have to load it first. */
+/** Timeout of a tested model: a local server may have to load it first. */
 const TEST_MS = 30_000;
-/** How long a server that is looked for may take to respond. */
+/** Timeout of a server during discovery. */
 const FIND_MS = 1_500;
 
-/** Where an Ollama server is without any settings: on this machine, on the Docker host, beside the containers. */
+/** Default addresses of an Ollama server: on this machine, on the Docker host, or as a container. */
 const USUAL_SERVERS = ["localhost", "host.docker.internal", "ollama"].map((host) => `http://${host}:11434/v1`);
 
 /** The settings as shown. */
@@ -39,7 +39,7 @@ function asSettings(config: ModelSettingsDeps["config"], stored: StoredModelSett
   return { ok: true, source: "stored", baseUrl, api, apiKey: maskOf(apiKey), model };
 }
 
-/** Throws invalid_request while the environment sets this server, so that a change would have no effect. */
+/** Throws invalid_request if the environment sets this server, because a change would have no effect. */
 function requireChangeable(config: ModelSettingsDeps["config"], settings: StoredModelSettings | null): void {
   const name = settings === null ? null : modelProviderOf({ baseUrl: settings.baseUrl, api: settings.api }).name;
   const isTaken = config.models?.providers.some((provider) => provider.name === name) ?? false;
@@ -49,7 +49,7 @@ function requireChangeable(config: ModelSettingsDeps["config"], settings: Stored
   throw invalidInput([{ pointer: "/baseUrl", code: "set_by_environment", detail }], "The model settings");
 }
 
-/** The settings of an input. The stored key stays only with the server that it belongs to. */
+/** Returns the settings of an input. The stored key is kept only for the same server. */
 async function readSettings(store: Store, input: ModelSettingsInput): Promise<StoredModelSettings> {
   const { baseUrl, api, apiKey, model } = checkInput(modelSettingsInputSchema, input, "The model settings");
   const url = baseUrl.replace(/\/+$/u, "");
@@ -66,7 +66,7 @@ async function readSettings(store: Store, input: ModelSettingsInput): Promise<St
   };
 }
 
-/** The server with language models that the service uses first, and where it is set. Scope admin:*. */
+/** Returns the first server with language models, and where it is set. Scope admin:*. */
 export const getModelSettings = operation("getModelSettings", async ({ store, config }: ModelSettingsDeps) =>
   asSettings(config, await store.installation.findModelSettings()),
 );
@@ -86,7 +86,10 @@ export const setModelSettings = operation(
   { audit: "models.set_settings", isGlobal: true },
 );
 
-/** Removes the stored server with language models: agents quote from then on. Scope admin:*. Throws as `setModelSettings`. */
+/**
+ * Removes the stored server with language models: agents quote from then on. Scope admin:*. Throws like
+ * `setModelSettings`.
+ */
 export const removeModelSettings = operation(
   "removeModelSettings",
   async ({ store, config }: ModelSettingsDeps) => {
@@ -98,8 +101,8 @@ export const removeModelSettings = operation(
 );
 
 /**
- * Lists the models of the server in the input, and asks the given one a tiny question. Stores nothing. Scope admin:*.
- * Throws invalid_request with every error of the input.
+ * Lists the models of the server in the input, and sends the given one a minimal question. Stores nothing. Scope
+ * admin:*. Throws invalid_request with every error of the input.
  */
 export const testModelSettings = operation(
   "testModelSettings",
@@ -114,7 +117,7 @@ export const testModelSettings = operation(
     const { models: found, unreachable } = await openModelCatalogue(tested).list();
     const models = found.filter(({ installed }) => installed).map(({ name }) => name);
     const [missing] = unreachable;
-    // Some servers list nothing and have a model all the same.
+    // Some servers list no models and have one all the same.
     if (model === null) return { models, problem: missing?.detail ?? "No model is chosen: choose one.", ms: 0 };
     const opened = openLanguageModels(tested, { log, store });
     const began = performance.now();
@@ -131,7 +134,7 @@ export const testModelSettings = operation(
   },
 );
 
-/** Looks for Ollama servers at their usual addresses. Scope admin:*. */
+/** Looks for Ollama servers at their default addresses. Scope admin:*. */
 export const findModelServers = operation("findModelServers", async ({ config }: ModelSettingsDeps) => {
   const found = await Promise.all(
     USUAL_SERVERS.map(async (baseUrl) => {

@@ -10,7 +10,7 @@ import type { ModelPullRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { leaveToSweeper, operation, requireScopeOf } from "./operation.ts";
 
-/** What operations on models need. */
+/** Dependencies of operations on models. */
 export interface ModelDeps {
   store: Store;
   queues: Queues;
@@ -18,7 +18,7 @@ export interface ModelDeps {
   catalogue: ModelCatalogue;
 }
 
-/** A model as it was asked for: installed, or on the way. */
+/** A requested model: installed, or being pulled. */
 export type AskedModel =
   | { isInstalled: true; pull: ModelPull }
   | { isInstalled: false; isNew: boolean; record: ModelPullRecord };
@@ -34,10 +34,10 @@ export function asModelPull({ catalogId, status, completedBytes, totalBytes }: M
   return { ok: true, catalogId, status, completedBytes, totalBytes };
 }
 
-/** The model of a pull, as the audit log names it. */
+/** Returns the model of a pull for the audit log. */
 const asObject = ({ catalogId }: { catalogId: string }) => `model:${catalogId}`;
 
-/** A model that is being pulled and that the catalogue does not know. */
+/** Returns a model that is being pulled and is not in the catalogue. */
 function asUnlisted(record: ModelPullRecord): Model {
   const at = record.catalogId.indexOf(":");
   return {
@@ -53,9 +53,8 @@ function asUnlisted(record: ModelPullRecord): Model {
 }
 
 /**
- * A page of the models that there are, installed ones first, with how far those are that are being pulled; `q` is looked
- * for in their ids. They are the same for every project. Scope models:read. Throws invalid_request with every error of
- * the query.
+ * Returns a page of the available models, installed ones first, with the progress of pulls; `q` searches their ids.
+ * They are the same for every project. Scope models:read. Throws invalid_request with every error of the query.
  */
 export const listModels = operation(
   "listModels",
@@ -92,8 +91,8 @@ export const listModels = operation(
 );
 
 /**
- * Begins to pull a model to Ollama, or joins the pull that goes on; one that is installed is not pulled again. It goes on
- * whoever listens. Scope models:write. Throws as `ModelCatalogue.findPullable`.
+ * Starts pulling a model to Ollama, or joins the running pull; an installed one is not pulled again. The pull continues
+ * without listeners. Scope models:write. Throws like `ModelCatalogue.findPullable`.
  */
 export const pullModel = audited(
   "models.pull",
@@ -124,8 +123,8 @@ export const pullModel = audited(
 );
 
 /**
- * Cancels the pull of a model, for everybody who follows it; what was downloaded is kept for the next one. Scope
- * models:write. Throws not_found when it is not being pulled.
+ * Cancels the pull of a model, for all its followers; the next pull reuses what was downloaded. Scope models:write.
+ * Throws not_found if it is not being pulled.
  */
 export const cancelPull = operation(
   "cancelPull",
@@ -147,8 +146,8 @@ export const cancelPull = operation(
 );
 
 /**
- * The pull with this id of a model, as it is now, also when it is over; null when there is another one by now. Nothing is
- * begun. Scope models:write.
+ * Returns the current state of a model's pull with this id, also if it has ended; null if a newer one has replaced it.
+ * Starts nothing. Scope models:write.
  */
 export async function findPull(
   { store, catalogue }: Pick<ModelDeps, "store" | "catalogue">,

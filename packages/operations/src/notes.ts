@@ -8,18 +8,18 @@ import type { Log } from "@svc/log";
 import type { Store } from "@svc/store";
 import { audited } from "./audited.ts";
 
-/** What reading notes needs. */
+/** Dependencies of reading notes. */
 export interface NotesDeps {
   store: Store;
-  /** Null where no server with language models is configured: rules and statistics read them then. */
+  /** Null if no server with language models is configured: rules and statistics are used instead. */
   models: LanguageModels | null;
   log?: Log;
 }
 
 /**
- * Makes something of dictated notes: cleaned, summed up, with the issues that they tell of. Nothing is kept of them. The
- * same notes give the same ids of issues. Scope agents:execute. Throws invalid_request with every error of the input, and
- * rejects with the signal's reason when it is aborted.
+ * Cleans and summarizes dictated notes, and finds their issues. Stores nothing. The same notes give the same ids of
+ * issues. Scope agents:execute. Throws invalid_request with every error of the input, and rejects with the signal's
+ * reason when it is aborted.
  */
 export const summarizeNotes = audited(
   "notes.summarize",

@@ -45,7 +45,7 @@ type TargetArguments<Endpoint extends { path: string }> = Endpoint extends
   ? [target: Target<Endpoint>]
   : PathArguments<Endpoint["path"]>;
 
-/** A query as operations take it: page sizes are numbers, and lists that have no search reject `q`. */
+/** Query of an operation: page sizes are numbers, and lists without a search reject `q`. */
 type QueryInput<Values> = Omit<Values, "limit"> &
   ("limit" extends keyof Values ? { limit?: number | undefined; q?: string | undefined } : unknown);
 
@@ -70,7 +70,7 @@ type Bodies<Name extends AdminOperation> = Endpoints[Name]["answers"][number] ex
     : never
   : never;
 
-/** An item with facts that do not follow from its fields. */
+/** An item with metadata that its fields do not contain. */
 export interface ItemResult<Item> {
   item: Item;
   /** Version for the `ETag`, if it is not the item's own. */

@@ -46,7 +46,7 @@ async function readOperator(store: Store, id: string): Promise<OperatorRecord> {
   return record;
 }
 
-/** Roles with the ids of their projects. Throws invalid_request for projects that there are not. */
+/** Returns roles with the ids of their projects. Throws invalid_request for unknown projects. */
 async function rolesOf(store: Store, roles: OperatorInput["roles"]): Promise<NewRole[] | undefined> {
   if (roles === undefined) return undefined;
   const idOf = new Map((await store.projects.list()).map(({ id, name }) => [name, id]));
@@ -64,7 +64,7 @@ async function hashOf(password: string | null | undefined): Promise<string | nul
   return typeof password === "string" ? hashPassword(password) : password;
 }
 
-/** The operator as it was changed. Throws the error that an outcome stands for; `pointer` is what may not change so. */
+/** Returns the changed operator. Throws the error of an outcome; `pointer` is the rejected field. */
 function changed({ result, record }: OperatorOutcome, pointer: string): OperatorRecord {
   if (result === "taken") throw emailTaken();
   if (result === "last") throw lastAdministrator(pointer);
@@ -74,19 +74,19 @@ function changed({ result, record }: OperatorOutcome, pointer: string): Operator
 }
 
 /**
- * A page of the operators, newest first; `q` is looked for in name and e-mail address. Scope admin:*. Throws
- * invalid_request for a query that is not valid.
+ * Returns a page of the operators, newest first; `q` searches name and e-mail address. Scope admin:*. Throws
+ * invalid_request for an invalid query.
  */
 export const listOperators = operation("listOperators", async ({ store }, _principal, input) => {
   return readPage("operators", input, { read: (query) => store.operators.listPage(query), asItem });
 });
 
-/** The operator with this id. Scope admin:*. Throws not_found. */
+/** Returns the operator with this id. Scope admin:*. Throws not_found. */
 export const getOperator = operation("getOperator", async ({ store }, _principal, id) => {
   return asItem(await readOperator(store, id));
 });
 
-/** The operator with this id, or with this e-mail address in any case of its letters. Scope admin:*. Throws not_found. */
+/** Returns the operator with this id or e-mail address, ignoring case. Scope admin:*. Throws not_found. */
 export async function findOperator(
   { store }: { store: Store },
   principal: Principal,
@@ -99,8 +99,8 @@ export async function findOperator(
 }
 
 /**
- * Creates an operator; the password is stored as a hash and shown to nobody. Scope admin:*. Throws invalid_request with
- * every error of the input, for a project that there is not, and when somebody has the e-mail address.
+ * Creates an operator; only a hash of the password is stored. Scope admin:*. Throws invalid_request with every error of
+ * the input, for an unknown project, and if the e-mail address is in use.
  */
 export const createOperator = operation(
   "createOperator",
@@ -115,9 +115,9 @@ export const createOperator = operation(
 );
 
 /**
- * Changes what the input names, if the operator has one of the expected versions. Scope admin:*. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request as `createOperator` does, and when nobody would be left
- * who administers every project.
+ * Changes the given fields if the operator has one of the expected versions. Scope admin:*. Throws not_found,
+ * version_conflict with the current `ETag`, and invalid_request like `createOperator`, and if no administrator of all
+ * projects would be left.
  */
 export const updateOperator = operation(
   "updateOperator",
@@ -133,8 +133,8 @@ export const updateOperator = operation(
 );
 
 /**
- * Deletes an operator, if it has one of the expected versions, and returns it as it was. Scope admin:*. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request for the last one who administers every project.
+ * Deletes an operator if it has one of the expected versions, and returns it. Scope admin:*. Throws not_found,
+ * version_conflict with the current `ETag`, and invalid_request for the last administrator of all projects.
  */
 export const deleteOperator = operation(
   "deleteOperator",
@@ -148,8 +148,9 @@ export const deleteOperator = operation(
 );
 
 /**
- * Makes a link with which an operator chooses a password, once and within a day; an earlier one is void. The address is
- * the console's, with the token as `/link#<token>`. Scope admin:*. Throws not_found, also for one who may not sign in.
+ * Creates a single-use link for an operator to choose a password within a day; it invalidates an earlier one. Its
+ * address is the console's, with the token as `/link#<token>`. Scope admin:*. Throws not_found, also for an operator
+ * who may not sign in.
  */
 export const createOperatorLink = operation(
   "createOperatorLink",
@@ -165,8 +166,8 @@ export const createOperatorLink = operation(
 );
 
 /**
- * Makes the link with which somebody becomes the first administrator of the console; null where anybody can sign in by
- * password already. For people who work on the machine itself: no endpoint does this.
+ * Creates the link to become the first administrator of the console; null if someone can sign in by password already.
+ * For people on the machine itself: there is no endpoint for it.
  */
 export async function makeFirstLink({ store }: { store: Store }): Promise<{ token: string; expiresAt: Date } | null> {
   if (!(await store.operatorLinks.isFirstMissing())) return null;

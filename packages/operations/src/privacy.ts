@@ -10,7 +10,7 @@ export interface PersonalData {
   /** The kind of ID and a keyed hash of it. */
   subject: string;
   /**
-   * JSON of the export, in pieces, written while it is read so that it may have any length. Reading rejects with
+   * JSON of the export, in pieces, generated while it is read so that it may have any length. Reading rejects with
    * `unavailable` if the database fails: the text is then incomplete.
    */
   itemJson: AsyncIterable<string>;
@@ -24,13 +24,13 @@ interface ExportContents {
   parts: AsyncIterable<HeldRecords>;
 }
 
-/** What is asked for: the conversations and bodies of whom, and how a trail names him without telling who it is. */
-interface Sought extends BodyOwner {
+/** A request: whose conversations and bodies, and a pseudonym of the person for the audit log. */
+interface SubjectQuery extends BodyOwner {
   subject: string;
 }
 
 /** Finds the conversations of a subject in the principal's project. Throws invalid_request with every error. */
-async function seek(store: Store, { project }: Principal, input: PrivacySubject): Promise<Sought> {
+async function findSubject(store: Store, { project }: Principal, input: PrivacySubject): Promise<SubjectQuery> {
   const { userId, visitorId, customerId, chatId, channelId } = checkInput(privacySubjectSchema, input, "The subject");
   const named = (kind: string, id: string) =>
     `${kind}:${store.sealer.fingerprint(JSON.stringify([project, kind, id]))}`;
@@ -58,7 +58,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
   return {
     subject: named("chat", chatId ?? ""),
     userIds: [],
-    // Hooks write in chats of the API.
+    // Hooks use chats of the API.
     chatId: channels.includes("api") ? (chatId ?? null) : null,
     updatesChatId: channels.includes(UPDATES_CHANNEL) ? (chatId ?? null) : null,
     ticketIds: await store.erasures.findTickets(project, ticketIds),
@@ -80,7 +80,7 @@ async function* readTickets(store: Store, { project }: Principal, ticketIds: rea
   for (const ticketId of ticketIds) yield { ticketId, parts: store.erasures.read(project, ticketId) };
 }
 
-/** Some records as they are sent: bytes in base64. */
+/** Returns records as JSON, with bytes in base64. */
 function recordJson(record: Record<string, unknown>): string {
   return JSON.stringify(
     Object.fromEntries(
@@ -117,13 +117,13 @@ async function* writeExport({ head, tickets, parts: loose }: ExportContents): As
 }
 
 /**
- * All that the principal's project holds of a user, a visitor, a customer or a chat. Scope privacy:read; a key that is bound to a
- * project reads that project's alone. Throws invalid_request with every error of the input.
+ * Exports all data of the principal's project about a user, a visitor, a customer or a chat. Scope privacy:read; a key
+ * bound to a project reads only that project. Throws invalid_request with every error of the input.
  */
 export const exportPersonalData = operation(
   "exportPersonalData",
   async ({ store }, principal, input): Promise<PersonalData> => {
-    const { subject, ...owner } = await seek(store, principal, input);
+    const { subject, ...owner } = await findSubject(store, principal, input);
     const itemJson = writeExport({
       head: { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject },
       tickets: readTickets(store, principal, owner.ticketIds),
@@ -135,16 +135,15 @@ export const exportPersonalData = operation(
 );
 
 /**
- * Erases all that the principal's project holds of a user, a visitor, a customer or a chat, one conversation after the other; what is
- * worked on is given up. Cannot be undone. A message that comes afterwards starts its conversation again. Repeated, also
- * after a crash in the middle, it erases what is left. Scope privacy:write. Throws invalid_request with every error of the
- * input.
+ * Erases all data of the principal's project about a user, a visitor, a customer or a chat, one conversation after the
+ * other; work in progress is abandoned. Cannot be undone. A later message restarts its conversation. A repeated call,
+ * also after a crash, erases the rest. Scope privacy:write. Throws invalid_request with every error of the input.
  */
 export const erasePersonalData = operation(
   "erasePersonalData",
   async ({ store }, principal, input): Promise<ErasureReceipt> => {
-    const { subject, ...owner } = await seek(store, principal, input);
-    // First what could become a message again.
+    const { subject, ...owner } = await findSubject(store, principal, input);
+    // First everything that could still become a message.
     let counts = await store.erasures.eraseLoose(principal.project, owner);
     for (const ticketId of owner.ticketIds) {
       counts = addCounts(counts, (await store.erasures.erase(principal.project, ticketId)) ?? {});

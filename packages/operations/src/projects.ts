@@ -43,7 +43,7 @@ function asItem({ createdAt, ...project }: Project): ProjectItem {
   return { id, name, ...settings, ...secrets, createdAt: createdAt.toISOString(), version };
 }
 
-/** A page of all projects, newest first. Scope admin:*. Throws invalid_request for a query that is not valid. */
+/** Returns a page of all projects, newest first. Scope admin:*. Throws invalid_request for an invalid query. */
 export const listProjects = operation("listProjects", async ({ store }, _principal, input) => {
   return readPage("projects", input, { read: (query) => store.projects.listPage(query), asItem });
 });
@@ -57,14 +57,14 @@ async function readProject(store: Store, id: string): Promise<Project> {
   return project;
 }
 
-/** The project with this id. Scope admin:*. Throws not_found. */
+/** Returns the project with this id. Scope admin:*. Throws not_found. */
 export const getProject = operation("getProject", async ({ store }, _principal, id) => {
   return asItem(await readProject(store, id));
 });
 
 /**
  * Creates a project, without agents and knowledge bases. Scope admin:*. Throws invalid_request with every error of the
- * input, and when there is a project of this name.
+ * input, and if there is a project of this name.
  */
 export const createProject = operation(
   "createProject",
@@ -76,7 +76,7 @@ export const createProject = operation(
   { audit: "projects.create", isGlobal: true },
 );
 
-/** What a change makes of the project's webhook secret; undefined if it stays as it is. Throws invalid_request. */
+/** Returns the change of the project's webhook secret; undefined if it does not change. Throws invalid_request. */
 function secretOf(
   store: Store,
   project: Project,
@@ -88,16 +88,16 @@ function secretOf(
     throw invalidInput([{ pointer: "/overlapSeconds", code: "not_allowed", detail }], "The project");
   }
   const change = { secret, overlapSeconds: overlapSeconds ?? CHANNEL_LIMITS.overlapDefaultSeconds };
-  // Before anything is changed, what is not valid is reported.
+  // Reports invalid input before anything is changed.
   nextWebhookSecret(store, project, change, "/webhookSecret");
   return change;
 }
 
 /**
- * Changes what the input names, if the project has one of the expected versions. A new name counts within a second on
- * every replica, and takes the place of the old one in the settings of the widget; other settings count for messages that
- * come a second later. Scope admin:*. Throws not_found, version_conflict with the current `ETag`, and invalid_request with
- * every error of the input, for a name that is taken, and for another name of `default`.
+ * Changes the given fields if the project has one of the expected versions. A new name is used within a second on every
+ * replica, and replaces the old one in the settings of the widget; other settings apply to messages after a second.
+ * Scope admin:*. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every error of
+ * the input, for a name in use, and for a new name of `default`.
  */
 export const updateProject = operation(
   "updateProject",
@@ -123,14 +123,14 @@ export const updateProject = operation(
 
 const widgetHindrance = (name: string) => `The widget uses ${name}. Assign the widget to another project first.`;
 
-/** Why a project must not be deleted, or null. */
+/** Returns why a project must not be deleted, or null. */
 async function findHindrance(store: Store, { name }: Project): Promise<string | null> {
   if (name === DEFAULT_PROJECT) return `${DEFAULT_PROJECT} cannot be deleted: requests that name no project use it.`;
   const { widget } = await store.channelsConfig.read();
   return widget.config.project === name ? widgetHindrance(name) : null;
 }
 
-/** Says what would be deleted, and how to agree to it. */
+/** Returns the error that lists what would be deleted, and how to confirm it. */
 async function askToConfirm(store: Store, project: Project): Promise<ServiceError> {
   const held = Object.entries(await store.projects.countHeld(project.id)).filter(([, count]) => count > 0);
   const what = held.length === 0 ? "It is empty." : `${held.map(([kind, count]) => `${kind}: ${count}`).join(", ")}.`;
@@ -143,11 +143,11 @@ async function askToConfirm(store: Store, project: Project): Promise<ServiceErro
 }
 
 /**
- * Deletes a project with all that came in to it and all that was made in it, if it has one of the expected versions and
- * `confirm` is its name; returns it as it was. Nobody finds anything of it from then on, its keys stop within a second on
- * every replica, and its name is free; the space is freed in the background. What was sent to it from other projects goes
- * back there. Scope admin:*. Throws not_found, version_conflict with the current `ETag`, and invalid_request: without that
- * confirmation (its text counts what would be deleted), for `default`, and for the project of the widget.
+ * Deletes a project with all its data, if it has one of the expected versions and `confirm` is its name; returns it. It
+ * can no longer be found, its keys stop working within a second on every replica, and its name can be reused; the space
+ * is freed in the background. Tickets from other projects are returned to them. Scope admin:*. Throws not_found,
+ * version_conflict with the current `ETag`, and invalid_request: without that confirmation (its text counts what would
+ * be deleted), for `default`, and for the project of the widget.
  */
 export const deleteProject = operation(
   "deleteProject",

@@ -23,49 +23,49 @@ import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { requireKb } from "./kbs.ts";
 import { operation, readPage } from "./operation.ts";
 
-/** What is asked of the list of proposals. */
+/** Query of the list of proposals. */
 export interface ProposalListInput extends ListInput {
-  /** Only those of this status; all where absent. */
+  /** Only those of this status; all by default. */
   status?: string | undefined;
-  /** Only those for this knowledge base; all where absent. */
+  /** Only those for this knowledge base; all by default. */
   kbId?: string | undefined;
 }
 
-/** What an operator has made of a draft. */
+/** An operator's edit of a draft. */
 export interface OperatorEdit {
-  /** Who works on the ticket. */
+  /** The project that works on the ticket. */
   project: ProjectId;
   ticketId: string;
   draft: { text: string; sources: readonly Source[] };
-  /** What was sent instead. */
+  /** The text that was sent instead. */
   sentText: string;
   /** The operator, as in events. */
   actor: string;
 }
 
-/** Texts that people can write in again; others are read again from where they came. */
+/** Formats that can be edited; others are read again from their source. */
 const REWRITTEN_MIMES: readonly string[] = ["text/markdown", "text/plain"];
 
-/** Passages of a document that is put together again; more take seconds. */
+/** Maximum number of passages of a document that is reassembled; more take seconds. */
 const MAX_REWRITTEN_CHUNKS = 2_000;
 
-/** Titles are shown in lists. */
+/** Maximum length of a title, for lists. */
 const MAX_TITLE_CHARS = 200;
 
 const notFound = () => new ServiceError("not_found", "No proposal with this ID exists in this project.");
 
-/** Title of an article whose own one is a question that must not be shown. */
+/** Title of an article whose question must not be shown. */
 const HIDDEN_TITLE = "Answer to a customer";
 
-/** A question as the heading of what answers it. */
+/** Returns the question as the heading of its answer. */
 const headingOf = (question: string): string => `# ${titleOf(question)}\n\n`;
 
-/** True when a proposal may show what a customer has asked: what was accepted is a document like others. */
+/** Returns whether a proposal may show the customer's question: an accepted one is an ordinary document. */
 function mayShowQuestion({ status }: ProposalRecord, { scopes }: Principal): boolean {
   return status === "accepted" || grantsScope(scopes, "tickets:read");
 }
 
-/** Without what a customer has asked. */
+/** Removes the customer's question. */
 function withoutQuestion(record: ProposalRecord): ProposalRecord {
   const { question, title, after } = record;
   if (question === null) return record;
@@ -77,7 +77,7 @@ function withoutQuestion(record: ProposalRecord): ProposalRecord {
   };
 }
 
-/** A proposal as the principal may see it: conversations are for who may read tickets. */
+/** Returns a proposal as shown to the principal: conversations are only shown to one who may read tickets. */
 function asItem(record: ProposalRecord, principal: Principal): Proposal {
   const item = asFullItem(mayShowQuestion(record, principal) ? record : withoutQuestion(record));
   return grantsScope(principal.scopes, "tickets:read") ? item : { ...item, question: null, ticketId: null };
@@ -106,13 +106,13 @@ function asFullItem(proposal: ProposalRecord): Proposal {
   };
 }
 
-/** Lines that differ; finding more than these takes the square of their number, and shows that all is other words. */
+/** Maximum number of different lines: finding more is quadratic, and shows that the whole text differs. */
 const DIFF_OPTIONS = { maxEditLength: 400, headerOptions: FILE_HEADERS_ONLY } as const;
 
-/** Of longer texts all is shown as other words, so that a page of proposals is made in no time. */
+/** Longer texts are shown as entirely different, to limit the time of a page of proposals. */
 const MAX_COMPARED_LINES = 1_000;
 
-/** Ends with a line break, so that the diff does not speak of one that is missing. */
+/** Adds a final line break, so that the diff does not mention a missing one. */
 const asLines = (text: string): string => (text === "" ? "" : `${text}\n`);
 
 function diffOf({ title, before, after }: Pick<ProposalRecord, "title" | "before" | "after">): string {
@@ -133,13 +133,13 @@ async function readProposal(store: Store, { project }: Principal, id: string): P
   return proposal;
 }
 
-/** A text as a title: the beginning of one line. */
+/** Returns the beginning of a text on one line, as a title. */
 function titleOf(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS).toWellFormed()}…`;
 }
 
-/** A document with other words in the place of `before`; null when that cannot be done: see `rewriteDocument`. */
+/** Replaces `before` in a document; null if that is not possible: see `rewriteDocument`. */
 async function rewrite(
   store: Store,
   project: ProjectId,
@@ -152,8 +152,9 @@ async function rewrite(
 }
 
 /**
- * A page of the proposed changes of the principal's project, newest first; `q` is looked for in title and text. Of
- * conversations only who may read tickets sees anything. Scope kb:read. Throws invalid_request with every error of the query.
+ * Returns a page of the proposed changes of the principal's project, newest first; `q` searches title and text.
+ * Conversations are only shown to a principal who may read tickets. Scope kb:read. Throws invalid_request with every
+ * error of the query.
  */
 export const listProposals = operation("listProposals", async ({ store }, principal, { status, kbId, ...input }) => {
   const known = proposalStatusSchema.optional().safeParse(status);
@@ -170,16 +171,18 @@ export const listProposals = operation("listProposals", async ({ store }, princi
   });
 });
 
-/** The proposal with this id, in the principal's project, as `listProposals` shows it. Scope kb:read. Throws not_found. */
+/**
+ * Returns the proposal with this id in the principal's project, like `listProposals`. Scope kb:read. Throws not_found.
+ */
 export const getProposal = operation("getProposal", async ({ store }, principal, id) => {
   return asItem(await readProposal(store, principal, id), principal);
 });
 
-/** What becomes an article: all that will stand in it, so that nothing is accepted that nobody was shown. */
+/** Returns the full text of an article, so that nothing is accepted without being shown. */
 const articleText = (question: string | null, text: string): string =>
   question === null ? text : `${headingOf(question)}${text}`;
 
-/** An answer that has fewer words of a passage than this says something else, which the passage need not give way to. */
+/** Minimum share of a passage's words in an answer that may replace it; otherwise the answer says something else. */
 const MIN_KEPT_SHARE = 0.4;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
@@ -188,14 +191,17 @@ const segmentsOf = (text: string): string[] =>
     isWordLike === true ? [segment] : [],
   );
 
-/** Whether a text has most of the words of the one that it would replace, so that little is lost with that. */
+/** Returns whether a text has most of the words of the one that it would replace, so that little is lost. */
 function keepsMost({ before, after }: { before: string; after: string }): boolean {
   const kept = new Set(segmentsOf(after));
   const words = segmentsOf(before);
   return words.filter((word) => kept.has(word)).length >= MIN_KEPT_SHARE * words.length;
 }
 
-/** What an answer becomes: other words in the document that it quotes, or an article of its own. Null without a base. */
+/**
+ * Returns the proposal of an answer: a change of the document that it quotes, or a new article. Null without a
+ * knowledge base.
+ */
 async function proposalOf(
   store: Store,
   project: ProjectId,
@@ -239,10 +245,11 @@ async function proposalOf(
 const wordsOf = (text: string): string => (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(" ");
 
 /**
- * Proposes what an operator has changed in a draft: other words in the place of the passage that the draft quotes first
- * where most words of that are kept, else an addition to its document; or, where it quotes none, an article with the question and the operator's answer in the agent's first knowledge base.
- * Greetings and signatures are left out, and when only those were changed nothing is proposed. Returns the id of the
- * proposal, or null. Never throws: what was sent is sent, so an error is logged.
+ * Proposes an operator's edit of a draft for the knowledge base: a replacement of the passage that the draft quotes
+ * first if most of its words are kept, else an addition to its document; without a quote, an article with the question
+ * and the operator's answer in the agent's first knowledge base. Greetings and signatures are left out, and if only
+ * those were changed nothing is proposed. Returns the id of the proposal, or null. Never throws, because the reply is
+ * already sent: an error is logged.
  */
 export async function proposeFromEdit(
   { store, log }: { store: Store; log: Log },
@@ -263,7 +270,7 @@ export async function proposeFromEdit(
   }
 }
 
-/** Of the last answer that a person has given in a conversation. */
+/** Returns a proposal of the last answer of an operator in a conversation. */
 async function fromTicket(
   store: Store,
   { project }: Principal,
@@ -281,7 +288,7 @@ async function fromTicket(
   throw error("no_kb", "its agent has no knowledge base; send kbId and text");
 }
 
-/** Of a text that somebody has written. */
+/** Returns a proposal of a given text. */
 async function fromText(
   store: Store,
   principal: Principal,
@@ -322,8 +329,9 @@ async function fromText(
 }
 
 /**
- * Proposes a change to a knowledge base: a text, or the last answer that a person has given in a conversation. Scope
- * kb:write, and tickets:read where it names a conversation. Throws not_found for an unknown knowledge base, and invalid_request with every error of the input.
+ * Proposes a change to a knowledge base: a text, or the last answer of an operator in a conversation. Scope kb:write,
+ * and tickets:read for a conversation. Throws not_found for an unknown knowledge base, and invalid_request with every
+ * error of the input.
  */
 export const createProposal = operation(
   "createProposal",
@@ -343,7 +351,7 @@ export const createProposal = operation(
   { audit: "proposals.create" },
 );
 
-/** The proposal as it was decided. Throws the error that an outcome stands for. */
+/** Returns the decided proposal. Throws the error of an outcome. */
 function decidedBy(outcome: ProposalOutcome | null, principal: Principal): Proposal {
   if (outcome === null) throw notFound();
   const { result, proposal } = outcome;
@@ -357,7 +365,7 @@ function decidedBy(outcome: ProposalOutcome | null, principal: Principal): Propo
   throw new ServiceError("version_conflict", texts[result], { headers: { ETag: `"${proposal.version}"` } });
 }
 
-/** The article that a proposal becomes: the same key again is the same article. */
+/** Returns the article of a proposal: the same key is the same article. */
 function asArticle({ id, title, after, documentId }: ProposalRecord): DocumentInput {
   const isAddition = documentId !== null;
   return {
@@ -369,26 +377,25 @@ function asArticle({ id, title, after, documentId }: ProposalRecord): DocumentIn
 }
 
 /**
- * Makes a proposed change, if the proposal has one of the expected versions: a search finds the new text as soon as this
- * resolves. A passage is replaced in its document where that can be put together again from its passages; else the text
- * becomes an article of its own, "Addition to …". Accepted twice, it is made once. Scope kb:write, and tickets:read where
- * the principal was not shown all of it. Throws not_found,
- * version_conflict with the current `ETag` when it was decided otherwise or the document has changed since, and
- * invalid_request for a text that cannot be read.
+ * Accepts a proposed change if the proposal has one of the expected versions: a search finds the new text as soon as
+ * this resolves. A passage is replaced if its document can be reassembled from its passages; otherwise the text becomes
+ * an article of its own, "Addition to …". Idempotent. Scope kb:write, and tickets:read if parts of it are hidden
+ * without that. Throws not_found, version_conflict with the current `ETag` if it was rejected or the document has
+ * changed since, and invalid_request for a text that cannot be read.
  */
 export const acceptProposal = operation(
   "acceptProposal",
   async ({ store }, principal, { id, versions = null }) => {
     const proposal = await readProposal(store, principal, id);
     if (proposal.status === "accepted") return asItem(proposal, principal);
-    // An article has the question as its heading: nobody accepts what was kept from them.
+    // The heading of an article is the question: a principal cannot accept a text that is hidden from them.
     if (proposal.action === "add" && proposal.question !== null) requireScope(principal, "tickets:read");
     const { project, actor: by } = principal;
     const { documentId, baseHash, before, after, kbId } = proposal;
     const isChange = proposal.action === "replace" && documentId !== null && baseHash !== null;
     const target = isChange ? await store.proposals.findTarget(project, documentId) : null;
     if (isChange && target?.contentHash.equals(baseHash) !== true) {
-      // Changed by somebody else who has just accepted it, or by something else.
+      // Either a concurrent call has accepted it, or the document was changed otherwise.
       const now = await readProposal(store, principal, id);
       return decidedBy({ result: now.status === "accepted" ? "done" : "changed", proposal: now }, principal);
     }
@@ -421,7 +428,7 @@ export const acceptProposal = operation(
 );
 
 /**
- * Turns a proposed change down, if the proposal has one of the expected versions. Scope kb:write. Throws not_found,
+ * Rejects a proposed change if the proposal has one of the expected versions. Scope kb:write. Throws not_found,
  * version_conflict with the current `ETag`, and invalid_request with every error of the input.
  */
 export const rejectProposal = operation(

@@ -13,7 +13,7 @@ import { operation } from "./operation.ts";
 import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./compare-answers.ts";
 import type { SideUsage } from "./compare-answers.ts";
 
-/** What a replay works with. */
+/** Dependencies of a replay. */
 interface ReplayDeps {
   store: Store;
   embeddings: Embeddings | null;
@@ -23,7 +23,7 @@ interface ReplayDeps {
   timeLimitMs?: number;
 }
 
-/** So many replies are worked on at once: more would wait for the same processor, or for the same provider. */
+/** Number of replies processed concurrently: more would compete for the same processor or provider. */
 const CONCURRENCY = 3;
 
 const WHAT = "The replay";
@@ -34,7 +34,7 @@ interface Against {
   changed: string[];
 }
 
-/** Throws invalid_request with all errors that need the store to be found. */
+/** Throws invalid_request with the errors that only the store can detect. */
 async function findAgainst(
   store: Store,
   principal: Principal,
@@ -57,7 +57,7 @@ async function findAgainst(
     });
   }
   if (errors.length > 0) throw invalidInput(errors, WHAT);
-  // Nobody calls tools here, so what the change says of them makes no difference.
+  // No tools are called here, so changes of tools have no effect.
   const { tools: _tools, ...fields } = change;
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   const other: Agent = { ...agent, ...Object.fromEntries(given) };
@@ -71,7 +71,7 @@ function changedFields(one: Agent, other: Agent): string[] {
     .filter((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]));
 }
 
-/** Throws invalid_request with an error for each of these tickets that the project does not have. */
+/** Throws invalid_request with an error for each of these tickets that is not in the project. */
 async function requireTickets(store: Store, { project }: Principal, ticketIds: readonly string[]): Promise<void> {
   const found = await store.operatorReplies.findTickets(project, ticketIds);
   const detail = "is not the ID of a ticket in this project";
@@ -86,7 +86,7 @@ interface Played {
   usage: SideUsage;
 }
 
-/** One side's answer, as the pipeline would find it: an agent that fails has nothing to say. */
+/** Returns one side's answer, as the pipeline would; an agent that fails has none. */
 async function play(
   { store, embeddings, models, log }: ReplayDeps,
   { project }: Principal,
@@ -102,7 +102,7 @@ async function play(
       history,
       language: reply.language,
       search: (query, kbIds, limit) => searchWithEmbeddings({ store, embeddings }, project, { query, kbIds, limit }),
-      // Without a ticket, nothing of it is counted there; without tools, nothing is called.
+      // Without a ticket, its usage is not counted there; without tools, nothing is called.
       model: model === null ? null : { model, project, ticketId: null, signal },
     });
   } catch (error) {
@@ -131,7 +131,7 @@ async function play(
   };
 }
 
-/** Does something with each item, a few at a time, as long as `signal` lets it. */
+/** Processes each item, a few concurrently, until `signal` is aborted. */
 async function forEach<Item>(
   items: readonly Item[],
   signal: AbortSignal,
@@ -157,7 +157,7 @@ interface ItemPlayed {
   usage: { before: SideUsage; after: SideUsage };
 }
 
-/** Both sides on one reply. Rejects with the reason of the signal when that is aborted meanwhile. */
+/** Runs both sides for one reply. Rejects with the signal's reason when it is aborted meanwhile. */
 async function playBoth(
   deps: ReplayDeps,
   principal: Principal,
@@ -188,12 +188,11 @@ async function playBoth(
 }
 
 /**
- * What would change: past replies that people approved, edited or wrote, answered by an agent as it is and as it would
- * be, with the chat as it was before the question and the knowledge bases of now. Several messages that one reply
- * answered are asked as one. Nothing is sent, kept or changed but the row of the audit log, and no tool is called.
- * Returns what was compared in time, and says when that is not all. Scopes agents:execute and tickets:read. Throws
- * not_found, and invalid_request with every error of the input, those of the change as `updateAgent` has them, below
- * `/against`.
+ * Previews a change: replays past replies that people approved, edited or wrote with the current and the changed agent,
+ * using the chat before the question and the current knowledge bases. Messages that one reply answered are asked
+ * together. Nothing is sent, stored or changed except the row of the audit log, and no tool is called. Returns what was
+ * compared in time, and whether that is incomplete. Scopes agents:execute and tickets:read. Throws not_found, and
+ * invalid_request with every error of the input, those of the change as in `updateAgent`, below `/against`.
  */
 export const replayAgent = operation(
   "replayAgent",
@@ -208,7 +207,7 @@ export const replayAgent = operation(
     const replies = await store.operatorReplies.list(principal.project, query);
 
     const timeLimit = AbortSignal.timeout(timeLimitMs);
-    // An error of the store ends what else is on its way.
+    // An error of the store aborts the other replays.
     const problem = new AbortController();
     const signal = AbortSignal.any([timeLimit, problem.signal, ...(cancelled === undefined ? [] : [cancelled])]);
     const played: (ItemPlayed | undefined)[] = replies.map(() => undefined);
@@ -216,7 +215,7 @@ export const replayAgent = operation(
       try {
         played[index] = await playBoth(deps, principal, [agent, against.agent], { reply, signal });
       } catch (error) {
-        // What was on its way when the time was up is left out as what was not begun.
+        // Replays that were interrupted by the time limit are left out, like those not started.
         if (signal.aborted) return;
         problem.abort();
         throw error;

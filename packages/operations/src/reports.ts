@@ -40,7 +40,7 @@ interface Deps {
   store: Store;
 }
 
-/** Reads the query; days are those of the project, if it does not say where. */
+/** Parses the query; days are in the project's time zone by default. */
 async function readQuery({ store }: Deps, { project }: Principal, input: StatsInput) {
   const hours = (await store.projects.find(project))?.businessHours ?? null;
   const timeZone = input.timeZone ?? hours?.timeZone;
@@ -71,7 +71,7 @@ async function readNames(
 
 const weightOf = ({ conversations, messages, replies }: ReportFigures) => conversations + messages + replies;
 
-/** The keys that a table has even without any event, in their order; null for those that occurred, most first. */
+/** Keys that a table always has, in order; null for those that occurred, most frequent first. */
 const FIXED_KEYS: Record<ReportGroup, readonly string[] | null> = {
   time: null,
   hours: Array.from({ length: 24 }, (_, hour) => String(hour)),
@@ -81,7 +81,7 @@ const FIXED_KEYS: Record<ReportGroup, readonly string[] | null> = {
   operators: null,
 };
 
-/** The rows of a table, each with the period before. */
+/** Returns the rows of a table, each with the previous period. */
 function rowsOf(
   group: Exclude<ReportGroup, "time">,
   { current, previous }: { current: ReportPeriod; previous: ReportPeriod },
@@ -109,7 +109,7 @@ function timeRowsOf({ current, previous }: { current: ReportPeriod; previous: Re
     key: point.toISOString(),
     name: null,
     ...at(current, point),
-    // From the end: where the clocks change in one of the two, it may begin with a part of another day.
+    // Aligned at the end: if the clocks change in one of the two, it may begin with a part of another day.
     previous: at(previous, previous.points.at(index - current.points.length)),
   }));
 }
@@ -171,7 +171,7 @@ async function readReport(deps: Deps, principal: Principal, input: StatsInput): 
 }
 
 /**
- * Returns figures of the principal's project in a period, each with the period before. Scope tickets:read. Throws
+ * Returns figures of the principal's project in a period, each with the previous period. Scope tickets:read. Throws
  * invalid_request with every error of the input.
  */
 export const getReport = operation("getReport", (deps: Deps, principal, input: StatsInput) =>
@@ -180,7 +180,7 @@ export const getReport = operation("getReport", (deps: Deps, principal, input: S
 
 type Rows = CsvCell[][];
 
-/** A head and the rows, with the same columns of the period before. */
+/** Returns a header and the rows, with the same columns of the previous period. */
 function withPrevious<Figures extends object>(
   columns: readonly (keyof Figures & string)[],
   heads: readonly string[],
@@ -209,7 +209,7 @@ const groupTable =
     return withPrevious<ReportFigures>(REPORT_FIGURES, ["key", "name"], figures);
   };
 
-/** Rows of objects with these columns, and a head. */
+/** Returns a header and rows of objects with these columns. */
 const plainTable = <Name extends string>(columns: readonly Name[], rows: readonly Record<Name, CsvCell>[]): Rows => [
   [...columns],
   ...rows.map((row) => columns.map((column) => row[column])),
@@ -227,7 +227,7 @@ const RATING_COLUMNS = [
   "operatorName",
 ] as const satisfies readonly (keyof ReportRating)[];
 
-/** Reads the rows of each table that can be exported, the first of which is its head. */
+/** Readers of each exportable table; the first row is its header. */
 const TABLES = {
   ...(Object.fromEntries(REPORT_GROUPS.map((group) => [group, groupTable(group)])) as Record<ReportGroup, TableReader>),
   async total(deps, principal, input) {
@@ -261,7 +261,7 @@ const TABLES = {
   },
 } as const satisfies Record<ReportTable, TableReader>;
 
-/** Returns a table of a report as CSV (`writeCsv`). Scope tickets:read. Throws as `getReport`. */
+/** Returns a table of a report as CSV (`writeCsv`). Scope tickets:read. Throws like `getReport`. */
 export const exportReport = operation(
   "exportReport",
   async (deps: Deps, principal, { table: name, ...input }: StatsInput & { table: ReportTable }) => {

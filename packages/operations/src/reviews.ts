@@ -18,14 +18,14 @@ import { proposeFromEdit } from "./proposals.ts";
 import { asTicketItem } from "./ticket-items.ts";
 import { readTicket } from "./tickets.ts";
 
-/** What deciding needs. */
+/** Dependencies of decisions. */
 export interface ReviewDeps {
   store: Store;
   queues: Queues;
   log: Log;
 }
 
-/** Throws version_conflict where the ticket is not, or not yet, what the caller decides about. */
+/** Throws version_conflict if the ticket is no longer, or not yet, what the caller decides about. */
 function requireUnchanged(action: ReviewAction, state: ReviewState, versions: ExpectedVersions): void {
   const { needsCalm, needsNewest } = DECISION_RULES[action];
   const { ticket } = state;
@@ -40,7 +40,7 @@ function requireUnchanged(action: ReviewAction, state: ReviewState, versions: Ex
   if (mustBeNewest && state.hasReceived) throw conflict(ticket, UNREAD);
 }
 
-/** Whether somebody who is signed in may write in the tickets of another project, too, by its name. */
+/** Returns whether a signed-in operator may also write to tickets of another project, by its name. */
 async function mayWriteIn(store: Store, { operatorId }: Principal, name: string): Promise<boolean> {
   if (operatorId === undefined) return false;
   const roles = (await store.operators.find(operatorId))?.roles ?? [];
@@ -48,8 +48,8 @@ async function mayWriteIn(store: Store, { operatorId }: Principal, name: string)
 }
 
 /**
- * The project that a ticket is rerouted to: any one for an administrator; for an operator who is signed in, one whose
- * tickets they may write in. Throws project_mismatch, whether the project exists or not, and invalid_request where an
+ * Returns the target project of a reroute: any one for an administrator; for a signed-in operator, one whose tickets
+ * they may write to. Throws project_mismatch, whether the project exists or not, and invalid_request if an
  * administrator names none.
  */
 async function findTargetProject(
@@ -75,7 +75,7 @@ async function findTargetProject(
   );
 }
 
-/** Looks up what a ticket is rerouted to. Throws invalid_request where the agent cannot take it. */
+/** Returns the target of a reroute. Throws invalid_request if the agent cannot take the ticket. */
 async function findTarget(
   store: Store,
   principal: Principal,
@@ -93,7 +93,7 @@ async function findTarget(
 /** An operator as assignee; any other assignee is the name of a person or a team outside the console. */
 const OPERATOR_ASSIGNEE = /^operator:(?<id>[\da-f-]{36})$/iu;
 
-/** Throws invalid_request where the assignee is an operator who may not answer in the project. */
+/** Throws invalid_request if the assignee is an operator who may not reply in the project. */
 async function requireAssignable(
   store: Store,
   { projectName }: Principal,
@@ -123,12 +123,12 @@ export async function announce({ queues, log }: ReviewDeps, decided: Decided): P
 }
 
 /**
- * An earlier decision takes some hundredths of a second to be carried out: so often is looked again before a decision
- * that is about no version is refused.
+ * Polling intervals while an earlier decision is carried out, which usually takes some hundredths of a second, before a
+ * decision without a version is rejected.
  */
 const POLL_MS = [20, 50, 100, 200, 400];
 
-/** Decides; while an earlier decision is being carried out, again a few times. Null when there is no such ticket. */
+/** Decides; retries a few times while an earlier decision is carried out. Null if there is no such ticket. */
 export async function decidePatiently(
   { store }: ReviewDeps,
   { project }: Principal,
@@ -155,7 +155,7 @@ export async function decidePatiently(
 /** Errors of a ticket that cannot be closed as it is now. */
 const LEAVES_AS_IT_IS: ReadonlySet<string> = new Set(["version_conflict", "invalid_request"]);
 
-/** Says which of the input is wrong where a decision names a file that its ticket has not, or gives it too many tags. */
+/** Throws the input error for a decision that names an unknown file, or adds too many tags. */
 function refuseImpossible(error: unknown): never {
   if (error instanceof TooManyTagsError) {
     const detail = `would give the ticket more than ${TICKET_LIMITS.tagsMaxCount} tags`;
@@ -166,7 +166,7 @@ function refuseImpossible(error: unknown): never {
   throw invalidInput([{ pointer: "/attachments", code: "not_found", detail }], "The decision");
 }
 
-/** Checks, decides, announces, and answers the ticket as it is then. See `reviewTicket` for what each action does. */
+/** Validates, decides and announces, and returns the ticket. See `reviewTicket` for each action. */
 async function decide<Action extends ReviewAction>(
   deps: ReviewDeps,
   principal: Principal,
@@ -182,7 +182,7 @@ async function decide<Action extends ReviewAction>(
       "Send the ticket's ETag in If-Match, as returned when you fetched the ticket, to avoid overwriting changes you have not seen.",
     );
   }
-  // The schema of each action is the one that its input type is made from.
+  // Each action's input type is derived from its schema.
   const checked = checkInput<unknown>(REVIEW_INPUTS[action], input, "The decision") as ReviewInput<Action>;
   const target = action === "reroute" ? await findTarget(store, principal, checked as ReviewInput<"reroute">) : null;
   if (action === "assign") {
@@ -214,13 +214,13 @@ async function decide<Action extends ReviewAction>(
     await proposeFromEdit(deps, { project, ticketId, draft: seen.draft, sentText, actor });
   }
   const viewer = target === null ? principal : { ...principal, ...target };
-  // As it was decided: what has become of it since, or whether it is still there, does not undo that.
+  // The ticket as decided: later changes, or its deletion, do not undo that.
   return asTicketItem(decided.ticket, viewer);
 }
 
 /**
- * Closes a ticket of a customer who was just blocked, as spam. What the customer has written and the pipeline has not finished
- * is taken in again, as spam. A ticket that is closed meanwhile stays as it is, as does one whose reply is still being sent.
+ * Closes a ticket of a customer who was just blocked, as spam. Unfinished messages in the pipeline are accepted again,
+ * as spam. A ticket that is closed meanwhile, or whose reply is still being sent, is not changed.
  */
 export async function closeAsSpam(deps: ReviewDeps, principal: Principal, ticketId: string): Promise<void> {
   const plan = (state: ReviewState) => {
@@ -236,7 +236,7 @@ export async function closeAsSpam(deps: ReviewDeps, principal: Principal, ticket
   }
 }
 
-/** Makes the operation of an action. */
+/** Creates the operation of an action. */
 function operationOf<Action extends ReviewAction>(action: Action) {
   return audited(
     `tickets.${action}`,
@@ -246,58 +246,58 @@ function operationOf<Action extends ReviewAction>(action: Action) {
   );
 }
 
-/** Sends the draft as it is. The version has to be named. */
+/** Sends the draft unchanged. Requires the version. */
 export const approveDraft = operationOf("approve");
 /**
- * Sends the operator's text in the draft's place, and proposes what was changed for the knowledge base. The version
- * has to be named.
+ * Sends the operator's text instead of the draft, and proposes the edit for the knowledge base. Requires the version.
  */
 export const editDraft = operationOf("edit");
-/** Ends what waits without an answer. The version has to be named. */
+/** Closes the waiting messages without an answer. Requires the version. */
 export const rejectDraft = operationOf("reject");
 /** Lets the agent regenerate the draft. */
 export const regenerateDraft = operationOf("regenerate");
-/** Assigns the ticket to who asks. */
+/** Assigns the ticket to the caller. */
 export const takeOverTicket = operationOf("takeover");
-/** Assigns the ticket to somebody; an operator of the console has to be allowed to answer in the project. */
+/** Assigns the ticket; an operator of the console must be allowed to reply in the project. */
 export const assignTicket = operationOf("assign");
 /**
- * Nobody has the ticket any more; the agent goes on with it, unless the customer was promised a person, or it is to
- * wait for the next one as it is (`keepsDraft`).
+ * Unassigns the ticket; the agent continues, unless the customer was promised a person, or the ticket is to wait for
+ * the next operator unchanged (`keepsDraft`).
  */
 export const unassignTicket = operationOf("unassign");
 export const addNote = operationOf("note");
 /**
- * Sends the operator's own text, for all that waits or without being asked. Assigns the ticket to its author unless
- * somebody has it, so that the agent stays silent until the ticket is unassigned or resolved. `edit` does the same.
+ * Sends the operator's own text, as the answer to all waiting messages or unprompted. Assigns the ticket to its author
+ * unless it is assigned, so that the agent stays silent until the ticket is unassigned or resolved. `edit` does the
+ * same.
  */
 export const replyToTicket = operationOf("reply");
 /**
- * Gives the ticket to another agent, or to another project: project_mismatch without the rights of an administrator,
- * or, for who is signed in, a role in that project that may write in its tickets.
+ * Reroutes the ticket to another agent or project. Throws project_mismatch without administrator rights or, for a
+ * signed-in operator, a role in that project that may write to its tickets.
  */
 export const rerouteTicket = operationOf("reroute");
 /** Closes the ticket. */
 export const resolveTicket = operationOf("resolve");
 /**
- * Opens a closed ticket again: messages that closing left without an answer wait again, with their draft. With
- * `restore` the ticket has its former status and assignee, too.
+ * Reopens a closed ticket: messages that were closed without an answer wait again, with their draft. With `restore` the
+ * ticket also gets its former status and assignee.
  */
 export const reopenTicket = operationOf("reopen");
-/** Sends what has failed through the pipeline again. */
+/** Retries everything that failed in the pipeline. */
 export const retryTicket = operationOf("retry");
-/** Takes an open ticket out of the views of open work until a time, or until its customer writes. */
+/** Hides an open ticket from the views of open work until a time, or until its customer writes. */
 export const snoozeTicket = operationOf("snooze");
 /** Ends the snooze of a ticket. */
 export const unsnoozeTicket = operationOf("unsnooze");
 
 /**
- * What an operator can decide about a ticket of the principal's project. Each decision is committed in one transaction
- * with all that it changes, or refused; the pipeline carries it out once. Scope tickets:write. All throw not_found,
- * invalid_request (every error of the input, or what the ticket allows instead) and version_conflict with the present
- * `ETag`: when the ticket has none of the expected versions, when an earlier decision is not carried out yet, and,
- * where the action must not pass over it, when the customer has written something that is not in the ticket yet. Each
- * answers the ticket as the decision has made it.
+ * Decisions of an operator about a ticket of the principal's project. Each decision is committed in one transaction
+ * with all its changes, or rejected; the pipeline carries it out once. Scope tickets:write. All throw not_found,
+ * invalid_request (every error of the input, or the possible actions) and version_conflict with the current `ETag`: if
+ * the ticket has none of the expected versions, if an earlier decision is still in progress and, for actions that must
+ * not ignore it, if the customer has written something that is not in the ticket yet. Each returns the ticket as
+ * decided.
  */
 export const reviewTicket = {
   approve: approveDraft,

@@ -4,8 +4,8 @@ import { usedShareOf } from "@svc/store";
 import { operation } from "./operation.ts";
 
 /**
- * How the principal's project fared in a span of time, by channel and by agent, and the questions that found no answer
- * most often. Scope tickets:read. Throws invalid_request with every error of the input.
+ * Returns figures of the principal's project in a period, by channel and by agent, and the most frequent questions
+ * without an answer. Scope tickets:read. Throws invalid_request with every error of the input.
  */
 export const getStats = operation("getStats", async ({ store }, principal, input: StatsInput): Promise<Stats> => {
   const query = checkInput(statsInputSchema(new Date()), input, "The query");
@@ -37,8 +37,8 @@ export const getStats = operation("getStats", async ({ store }, principal, input
 });
 
 /**
- * Returns what became of the answers that the agents of the principal's project wrote in a span of time, by agent and by
- * confidence. Scope tickets:read. Throws invalid_request with every error of the input.
+ * Returns the outcomes of the answers by agents of the principal's project in a period, by agent and by confidence.
+ * Scope tickets:read. Throws invalid_request with every error of the input.
  */
 export const getAnswerStats = operation(
   "getAnswerStats",
@@ -49,7 +49,10 @@ export const getAnswerStats = operation(
   },
 );
 
-/** What waits in the queues of the principal's project, since when, and what was given up. Scope tickets:read. */
+/**
+ * Returns what is waiting in the queues of the principal's project, since when, and the dead letters. Scope
+ * tickets:read.
+ */
 export const getQueues = operation("getQueues", async ({ store }, principal) => {
   const states = await store.stats.readQueues(principal.project);
   return states.map(({ oldestDueAt, ...state }) => ({ ...state, oldestDueAt: oldestDueAt?.toISOString() ?? null }));

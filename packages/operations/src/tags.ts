@@ -27,20 +27,23 @@ async function readTag(store: Store, { project }: Principal, id: string): Promis
   return record;
 }
 
-/** A page of the managed tags of the principal's project, newest first. Scope tickets:read. Throws invalid_request. */
+/**
+ * Returns a page of the managed tags of the principal's project, newest first. Scope tickets:read. Throws
+ * invalid_request.
+ */
 export const listTags = operation("listTags", async ({ store }, principal, input) =>
   readPage("tags", input, { read: (query) => store.tags.listPage(principal.project, query), asItem }),
 );
 
-/** The managed tag with this ID, in the principal's project. Scope tickets:read. Throws not_found. */
+/** Returns the managed tag with this ID in the principal's project. Scope tickets:read. Throws not_found. */
 export const getTag = operation("getTag", async ({ store }, principal, id) =>
   asItem(await readTag(store, principal, id)),
 );
 
 /**
- * Creates a managed tag; tickets that have a tag of this name have it from then on. Scope tickets:write. Throws
- * invalid_request with every error of the input, for a name that the project has already, ignoring case, and for more
- * tags than a project can have.
+ * Creates a managed tag; tickets with a tag of this name use it from then on. Scope tickets:write. Throws
+ * invalid_request with every error of the input, for a name in use, ignoring case, and if the project has the maximum
+ * number of tags.
  */
 export const createTag = operation(
   "createTag",
@@ -60,9 +63,9 @@ export const createTag = operation(
 );
 
 /**
- * Changes what the input names, if the tag has one of the expected versions. A new name replaces the former one wherever
- * it is used: on up to 500 tickets before this returns, and on others by the pipeline. Scope tickets:write. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request as `createTag` does.
+ * Changes the given fields if the tag has one of the expected versions. A new name replaces the former one wherever it
+ * is used: on up to 500 tickets before this returns, and on others by the pipeline. Scope tickets:write. Throws
+ * not_found, version_conflict with the current `ETag`, and invalid_request like `createTag`.
  */
 export const updateTag = operation(
   "updateTag",
@@ -81,8 +84,8 @@ export const updateTag = operation(
 );
 
 /**
- * Deletes a managed tag, if it has one of the expected versions, removes it from tickets, as `updateTag` renames it, and
- * returns it as it was. Scope tickets:write. Throws not_found, and version_conflict with the current `ETag`.
+ * Deletes a managed tag if it has one of the expected versions, removes it from tickets as `updateTag` renames it, and
+ * returns it. Scope tickets:write. Throws not_found, and version_conflict with the current `ETag`.
  */
 export const deleteTag = operation(
   "deleteTag",
@@ -99,8 +102,9 @@ export const deleteTag = operation(
 );
 
 /**
- * Makes another managed tag of the project part of this one, on tickets as `updateTag` renames it. Cannot be undone. Scope
- * tickets:write. Throws not_found, and invalid_request for another tag that the project does not have, or that is this one.
+ * Merges another managed tag of the project into this one, on tickets as `updateTag` renames it. Cannot be undone.
+ * Scope tickets:write. Throws not_found, and invalid_request if the other tag is not in the project, or is the same
+ * one.
  */
 export const mergeTag = operation(
   "mergeTag",

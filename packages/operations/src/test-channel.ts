@@ -17,7 +17,7 @@ import type { Log } from "@svc/log";
 import { getChannel } from "./channels.ts";
 import { operation, leaveToSweeper } from "./operation.ts";
 
-/** What sending a test message needs. */
+/** Dependencies of sending a test message. */
 interface TestMessageDeps {
   store: Store;
   queues: Queues;
@@ -25,8 +25,8 @@ interface TestMessageDeps {
 }
 
 /**
- * Sends a message to the principal's project as a customer of the HTTP API would, in a chat of its own, so that what an
- * earlier test left with a person holds nothing up. It is durable when this resolves, and answered as any message is; the
+ * Sends a message to the principal's project like a customer of the HTTP API, in a new chat, so that an earlier test
+ * that waits for a person does not delay it. It is durable when this resolves, and is answered like any message; the
  * reply stays in its ticket. Scope messages:write. Throws invalid_request and unavailable.
  */
 export const sendTestMessage = operation(
@@ -56,7 +56,7 @@ export const sendTestMessage = operation(
   { audit: "messages.test", objectOf: (_args, result) => result?.ticketId ?? null },
 );
 
-/** What a chat reads. */
+/** Text of the test message. */
 const TEST_TEXT = "This is a test message: your bot can write to this chat.";
 /** Timeout and polling interval of the Bot API, in milliseconds. */
 const WAIT_MS = 10_000;
@@ -72,7 +72,7 @@ const noChat = (chatId: string | undefined) =>
 
 const noTestMessage = () => new ServiceError("not_found", "No channel with this ID sends test messages.");
 
-/** The conversation of a chat of the bot, or the one in which something happened last. Throws not_found. */
+/** Returns the conversation of a chat of the bot, by default the most recently active one. Throws not_found. */
 async function findChat(
   store: Store,
   project: ProjectId,
@@ -86,9 +86,9 @@ async function findChat(
 }
 
 /**
- * Sends a test message to a chat that has written to the bot, the way of every reply, and waits for at most ten seconds
- * until it is delivered. It answers no message and changes no ticket. Scope admin:*. Throws not_found where the chat is
- * none of the bot's or the channel has no test message, and invalid_request if the channel does not run.
+ * Sends a test message to a chat that has written to the bot, like any reply, and waits for at most ten seconds until
+ * it is delivered. It answers no message and changes no ticket. Scope admin:*. Throws not_found if the chat is not one
+ * of the bot's or the channel has no test message, and invalid_request if the channel does not run.
  */
 export const testChannel = operation(
   "testChannel",
@@ -112,7 +112,7 @@ export const testChannel = operation(
     const endsAt = performance.now() + WAIT_MS;
     for (;;) {
       const found = await store.outboxes.findOutcome(project.id, replyId);
-      // One that is gone was erased meanwhile.
+      // It was erased meanwhile.
       if (found === null) throw noChat(given.chatId);
       const { isDelivered, failure } = found;
       if (isDelivered) return { chatId, ticketId, state: "delivered", failure: null };

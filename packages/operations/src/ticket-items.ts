@@ -23,7 +23,7 @@ import type {
   ToolCallRecord,
 } from "@svc/store";
 
-/** What Markdown and HTML write around the words, by the order in which it is taken away. */
+/** Markdown and HTML markup around the words, in the order of removal. */
 const NOISE: readonly (readonly [RegExp, string])[] = [
   [/<!--.*?-->|<\/?[a-z][^<>\n]*>(?<!<[a-z][a-z0-9+.-]*:[^<>]*>)/gis, " "],
   [/^[ \t]*(?:```|~~~)[^\n]*$/gm, " "],
@@ -42,19 +42,19 @@ const NOISE: readonly (readonly [RegExp, string])[] = [
   [/\\(?=[!-/:-@[-`{-~])/g, ""],
 ];
 
-/** Most texts of customers have none of it. */
+/** Most customers' texts contain none of it. */
 const MAY_BE_NOISE = /[*_`~#>|[\]<\\]|^[ \t]*[-+]/m;
 
 /**
- * The beginning of a message as one line of plain text for a list: without Markdown, HTML tags, control and bidirectional
- * characters, at most 140 characters. Meant for texts of some hundred characters.
+ * Returns the beginning of a message as one line of plain text for a list: without Markdown, HTML tags, control and
+ * bidirectional characters, at most 140 characters. For texts of some hundred characters.
  */
 export function plainSnippet(text: string): string {
   const plain = MAY_BE_NOISE.test(text) ? NOISE.reduce((rest, [noise, by]) => rest.replace(noise, by), text) : text;
   return safeLine(plain, TICKET_LIMITS.lastMessageMaxChars);
 }
 
-/** A call as it is shown to people of its project. */
+/** Returns a call as shown to operators of its project. */
 export function asToolCall(call: ToolCallRecord, projectName: string): ToolCall {
   const { id, ticketId, messageId, agentId, tool, access, arguments: given, state, result, decidedBy } = call;
   return {
@@ -76,12 +76,12 @@ export function asToolCall(call: ToolCallRecord, projectName: string): ToolCall 
 }
 
 /**
- * A ticket of the principal's project as it is shown. The project in which it was created is shown if it is the same one,
- * and to administrators.
+ * Returns a ticket of the principal's project as shown. The project in which it was created is shown if it is the same
+ * one, and to administrators.
  */
 export function asTicketItem(ticket: TicketRecord, principal: Principal): TicketItem {
   const tellsHome = ticket.homeProject === principal.project || isAdministrator(principal);
-  // By its chat, which no other caller can choose: `channel_meta` may say anything.
+  // Identified by its chat, which other callers cannot choose: `channel_meta` may contain anything.
   const isIssue = isIssueChat(ticket);
   const said = isIssue ? null : customerOf(ticket.channelMeta);
   const stored = ticket.homeProject === principal.project ? ticket.customer : null;
@@ -114,7 +114,7 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
   };
 }
 
-/** A ticket as a list shows it. */
+/** Returns a ticket as shown in a list. */
 export function asListedTicket({ lastMessage, ...ticket }: ListedTicket, principal: Principal): TicketItem {
   const last: LastMessage | null =
     lastMessage === null
@@ -123,7 +123,7 @@ export function asListedTicket({ lastMessage, ...ticket }: ListedTicket, princip
   return { ...asTicketItem(ticket, principal), lastMessage: last };
 }
 
-/** A message as it is shown. */
+/** Returns a message as shown. */
 export function asMessage({ timestampMs, createdAt, finishedAt, ...message }: MessageRecord): TicketMessage {
   return {
     ...message,
@@ -133,13 +133,13 @@ export function asMessage({ timestampMs, createdAt, finishedAt, ...message }: Me
   };
 }
 
-/** A channel may say any time; one that no date can hold is shown as the nearest one. */
+/** Channels may send any number as a time; one out of range is replaced by the nearest valid date. */
 function asTime(timestampMs: number): string {
   const MAX_MS = 8_640_000_000_000_000;
   return new Date(Math.max(0, Math.min(MAX_MS, timestampMs))).toISOString();
 }
 
-/** A reply as it is shown. */
+/** Returns a reply as shown. */
 export function asReply({ createdAt, deliveredAt, content, ...reply }: ReplyRecord): TicketReply {
   return {
     ...reply,
@@ -150,8 +150,8 @@ export function asReply({ createdAt, deliveredAt, content, ...reply }: ReplyReco
 }
 
 /**
- * An event. If it happened while another project worked on the ticket, its reasons, notes, agents and passages belong to
- * that project, and only administrators see them.
+ * Returns an event as shown. If another project worked on the ticket at that time, its reasons, notes, agents and
+ * passages belong to that project, and only administrators see them.
  */
 export function asEvent({ at, project, moves, data, ...event }: EventRecord, principal: Principal): TicketEvent {
   const shown = { ...event, at: at.toISOString(), moves, data };
@@ -159,14 +159,14 @@ export function asEvent({ at, project, moves, data, ...event }: EventRecord, pri
   return { ...shown, moves: moves.map((move) => ({ ...move, why: "" })), data: {} };
 }
 
-/** What a ticket shows besides its contents. */
+/** Additional data of a ticket. */
 interface TicketExtras {
   usage: { sums: ModelSums; calls: ModelCallRecord[] };
   toolCalls: ToolCall[];
   possibleDuplicates: PossibleDuplicateItem[];
 }
 
-/** A ticket with its contents as it is shown. */
+/** Returns a ticket with its contents as shown. */
 export function asTicketDetail(
   ticket: TicketRecord,
   { messages, replies, events, draft, more }: TicketContents,

@@ -38,14 +38,16 @@ import { audited } from "./audited.ts";
 
 const notFound = () => new ServiceError("not_found", "No ticket with this ID exists in this project.");
 
-/** What the newest run of an issue has found to be likely the same, as far as the project still works on it. */
+/**
+ * Returns the likely duplicates that the newest run of an issue has found, as far as the project still works on them.
+ */
 async function readDuplicates(
   store: Store,
   { project }: Principal,
   events: readonly EventRecord[],
 ): Promise<PossibleDuplicateItem[]> {
   const noted = events.findLast((event) => "possibleDuplicates" in event.data && event.project === project);
-  // Written by the pipeline alone.
+  // Written only by the pipeline.
   const found = (noted?.data["possibleDuplicates"] ?? []) as { ticketId: string; similarity: number }[];
   if (found.length === 0) return [];
   const briefs = await store.issues.listBriefs(
@@ -58,14 +60,14 @@ async function readDuplicates(
   });
 }
 
-/** The words that a search asks for; the last one may be the beginning of a word. Null where it has none. */
+/** Parses the words of a search; the last one may be a prefix. Null if it has none. */
 function wordQueryOf(q: string): WordQuery | null {
   const words = searchWords(q);
   const beginning = words.pop();
   return beginning === undefined ? null : { words, beginning };
 }
 
-/** The ticket with this id, in the principal's project, opened or only accepted. Throws not_found. */
+/** Returns the ticket with this id in the principal's project, opened or only accepted. Throws not_found. */
 export async function readTicket(store: Store, { project }: Principal, id: string): Promise<TicketRecord> {
   const ticket = isUuid(id) ? await store.ticketDetails.find(project, id) : null;
   if (ticket === null) throw notFound();
@@ -85,8 +87,9 @@ const ofOneProject = (input: TicketListInput): FieldError[] =>
     : [];
 
 /**
- * Whose tickets a list is about, with what the principal may do in each: its own project; all of them for an
- * administrator; those that an operator who is signed in may read. Throws insufficient_scope for any other key.
+ * Returns the projects of a list of tickets, with the principal's rights in each: its own project; with all projects,
+ * every one for an administrator, and those that a signed-in operator may read. Throws insufficient_scope for any other
+ * key.
  */
 async function listOwners(store: Store, principal: Principal, ofAll: boolean): Promise<Map<ProjectId, Principal>> {
   if (!ofAll) return new Map([[principal.project, principal]]);
@@ -103,15 +106,15 @@ async function listOwners(store: Store, principal: Principal, ofAll: boolean): P
   );
 }
 
-/** One project as the store takes it, or several. */
+/** Returns one project or several, in the store's format. */
 const spanOf = (owners: ReadonlyMap<ProjectId, Principal>, ofAll: boolean, { project }: Principal) =>
   ofAll ? [...owners.keys()] : project;
 
 /**
- * A page of the tickets that the principal's project works on, by filters, words and order; a search without a word finds
- * nothing. With `allProjects` those of all projects that the principal may read: of an operator who is signed in, and of
- * an administrator. Scope tickets:read. Throws invalid_request with every error of the input, and insufficient_scope where
- * another key asks for all projects.
+ * Returns a page of the tickets of the principal's project, by filters, words and order; a search without a word finds
+ * nothing. `allProjects` includes all projects that the principal may read: for a signed-in operator or an
+ * administrator. Scope tickets:read. Throws invalid_request with every error of the input, and insufficient_scope if
+ * another key requests all projects.
  */
 export const listTickets = operation(
   "listTickets",
@@ -136,12 +139,12 @@ export const listTickets = operation(
   },
 );
 
-/** Tickets that are counted at most. */
+/** Maximum number of tickets that are counted. */
 const COUNT_MAX = 1_000;
 
 /**
- * How many tickets meet the filters, up to 1000: of the principal's project, or of all, as `listTickets` has them. Scope
- * tickets:read. Throws what that does, and invalid_request for words, which are not counted.
+ * Returns the number of tickets that match the filters, up to 1000: of the principal's project, or of all, like
+ * `listTickets`. Scope tickets:read. Throws the errors of that, and invalid_request for words, which are not counted.
  */
 export const countTickets = operation(
   "countTickets",
@@ -158,17 +161,17 @@ export const countTickets = operation(
 );
 
 /**
- * The ticket with this id, in the principal's project, with what was said and done. One that was accepted and is not
- * opened yet has the stage `received` and version 0. Scope tickets:read. Throws not_found.
+ * Returns the ticket with this id in the principal's project, with its messages and events. One that was accepted and
+ * is not opened yet has the stage `received` and version 0. Scope tickets:read. Throws not_found.
  */
 export const getTicket = operation("getTicket", async ({ store }, principal, id) => {
   const found = isUuid(id) ? await store.ticketDetails.read(principal.project, id) : null;
   if (found === null) throw notFound();
   const { ticket, contents } = found;
   const [usage, toolCalls] = await Promise.all([
-    // What other projects asked of models for this ticket is theirs.
+    // Other projects' model calls for this ticket belong to them.
     store.modelCalls.readTicket(isAdministrator(principal) ? null : principal.project, ticket.id),
-    // What other projects' agents have called is shown where they have the ticket.
+    // Tool calls of other projects' agents are shown in those projects.
     store.toolCalls.listOfTicket(principal.project, ticket.id),
   ]);
   const calls = toolCalls.map((call) => asToolCall(call, principal.projectName));
@@ -177,7 +180,8 @@ export const getTicket = operation("getTicket", async ({ store }, principal, id)
 });
 
 /**
- * A file of a conversation: one that its visitor sent, one of a reply, or one that is handed in for a reply. Scope tickets:read. Throws not_found.
+ * Returns a file of a conversation: of a visitor, of a reply, or one uploaded for a reply. Scope tickets:read. Throws
+ * not_found.
  */
 export const getTicketFile = operation("getTicketFile", async ({ store }, principal, id, fileId) => {
   const ticket = await readTicket(store, principal, id);
@@ -192,9 +196,9 @@ export const getTicketFile = operation("getTicketFile", async ({ store }, princi
 });
 
 /**
- * Changes what the input names, if the ticket has one of the expected versions. Scope tickets:write. Throws not_found,
- * also while the ticket is not opened yet, version_conflict with the current `ETag`, and invalid_request with every error
- * of the input.
+ * Changes the given fields if the ticket has one of the expected versions. Scope tickets:write. Throws not_found, also
+ * while the ticket is not opened yet, version_conflict with the current `ETag`, and invalid_request with every error of
+ * the input.
  */
 export const updateTicket = operation(
   "updateTicket",
@@ -210,16 +214,16 @@ export const updateTicket = operation(
   { audit: "tickets.update" },
 );
 
-/** A file as it was handed in. */
+/** An uploaded file. */
 export interface HandedInFile {
   name: string;
   bytes: Buffer;
 }
 
 /**
- * Keeps a file that a reply of this ticket will name, for a day at most. Its name is cleaned, its type is told by its
- * content. Scope tickets:write. Throws not_found, payload_too_large, and rate_limited when the ticket has too many files
- * that no reply names.
+ * Stores a file for a reply of this ticket, for at most a day without one. Its name is cleaned, its type detected from
+ * its content. Scope tickets:write. Throws not_found, payload_too_large, and rate_limited if the ticket has too many
+ * unused files.
  */
 export const addReplyFile = audited(
   "tickets.file",
@@ -253,8 +257,8 @@ export const addReplyFile = audited(
 );
 
 /**
- * What was said in a ticket of the principal's project and done to it before the places that the input names. Scope
- * tickets:read. Throws not_found, also while the ticket is not opened yet, and invalid_request.
+ * Returns messages and events of a ticket of the principal's project before the given positions. Scope tickets:read.
+ * Throws not_found, also while the ticket is not opened yet, and invalid_request.
  */
 export const getTicketHistory = operation(
   "getTicketHistory",

@@ -16,15 +16,15 @@ import type { ReviewDeps } from "./reviews.ts";
 
 /** Query of the list of calls. */
 export interface ToolCallListInput extends ListInput {
-  /** Only those in this state; all where absent. */
+  /** Only those in this state; all by default. */
   state?: ToolCallState | undefined;
 }
 
 const notFound = () => new ServiceError("not_found", "No tool call with this ID exists in this project.");
 
 /**
- * A page of the calls of the tools of the agents of the principal's project, newest first. Scope tickets:read. Throws
- * invalid_request for a query that is not valid.
+ * Returns a page of the tool calls of the principal's project's agents, newest first. Scope tickets:read. Throws
+ * invalid_request for an invalid query.
  */
 export const listToolCalls = operation("listToolCalls", async ({ store }, principal, { state, q, ...input }) => {
   const known = toolCallStateSchema.optional().safeParse(state);
@@ -36,7 +36,7 @@ export const listToolCalls = operation("listToolCalls", async ({ store }, princi
   });
 });
 
-/** A call of this project, and its ticket as it is. Throws not_found where the project has not both. */
+/** Returns a call of this project with its current ticket. Throws not_found unless the project has both. */
 async function readCall(
   store: Store,
   { project }: Principal,
@@ -48,7 +48,7 @@ async function readCall(
   return { call, ticket };
 }
 
-/** A call, with the version of its ticket. Scope tickets:read. Throws not_found. */
+/** Returns a call with the version of its ticket. Scope tickets:read. Throws not_found. */
 export const getToolCall = operation(
   "getToolCall",
   async ({ store }, principal, id): Promise<{ item: ToolCall; version: number }> => {
@@ -57,7 +57,7 @@ export const getToolCall = operation(
   },
 );
 
-/** A draft that is regenerated answers so many messages, the newest. */
+/** Maximum number of messages, the newest ones, that a regenerated draft answers. */
 const MAX_REDRAFTED = 20;
 
 const DECISIONS = {
@@ -65,7 +65,7 @@ const DECISIONS = {
   reject: { state: "rejected", decision: "rejectToolCall", why: "rejected a call of" },
 } as const;
 
-/** Throws version_conflict where a call is not any more what was approved or rejected, or not yet. */
+/** Throws version_conflict if a call cannot be decided any more, or not yet. */
 function requireUnchanged(
   { ticket, waiting, hasReceived, isUnderWay }: ReviewState,
   { messageId, agentId }: ToolCallRecord,
@@ -99,7 +99,7 @@ function requireUnchanged(
   }
 }
 
-/** What a decision about a call makes of its ticket: the draft is regenerated, for all that is held. */
+/** Returns the effect of a decision about a call on its ticket: the draft is regenerated, for all held messages. */
 function planOf(
   action: keyof typeof DECISIONS,
   call: ToolCallRecord,
@@ -111,7 +111,7 @@ function planOf(
     const { project, status, assignee, agentId } = state.ticket;
     const covers = state.waiting.filter((message) => message.state === "held").map(({ id }) => id);
     return {
-      // To the pipeline it is a draft that is regenerated; what was decided is in the event.
+      // The pipeline treats it as a regenerated draft; the event has the decision.
       action: "regenerate",
       actor,
       ticket: { project, status, stage: "received", assignee, agentId },
@@ -127,7 +127,7 @@ function planOf(
   };
 }
 
-/** An approval is for an agent and a tool as they were. Throws version_conflict where they are not so any more. */
+/** An approval applies to an unchanged agent and tool. Throws version_conflict if one has changed. */
 async function requireSameTool(
   store: Store,
   { project }: Principal,
@@ -141,7 +141,7 @@ async function requireSameTool(
   throw conflict(ticket, text);
 }
 
-/** Makes the operation of a decision. */
+/** Creates the operation of a decision. */
 function operationOf(action: keyof typeof DECISIONS) {
   return audited(
     `tool-calls.${action}`,
@@ -169,15 +169,15 @@ function operationOf(action: keyof typeof DECISIONS) {
   );
 }
 
-/** Approves a call that waits. See `decideToolCall`. */
+/** Approves a waiting call. See `decideToolCall`. */
 export const approveToolCall = operationOf("approve");
-/** Rejects a call that waits. See `decideToolCall`. */
+/** Rejects a waiting call. See `decideToolCall`. */
 export const rejectToolCall = operationOf("reject");
 
 /**
- * Approves or rejects a call that waits, in one transaction with the order to regenerate the draft; the pipeline makes an
- * approved call once. Scope tickets:write. Throws not_found, and version_conflict with the current `ETag` of the ticket:
- * when the call was decided already, its message is answered or the customer has written since, another agent has the
- * ticket, the tool was changed, or the ticket has none of the expected versions.
+ * Approves or rejects a waiting call, in one transaction with the work to regenerate the draft; the pipeline makes an
+ * approved call once. Scope tickets:write. Throws not_found, and version_conflict with the current `ETag` of the
+ * ticket: if the call was decided already, its message is answered or the customer has written since, another agent has
+ * the ticket, the tool was changed, or the ticket has none of the expected versions.
  */
 export const decideToolCall = { approve: approveToolCall, reject: rejectToolCall } as const;

@@ -4,12 +4,14 @@ import type { Principal } from "@svc/auth";
 import { operation } from "./operation.ts";
 import { readTicket } from "./tickets.ts";
 
-/** Pages of up to 200 messages and replies that are read; of a longer conversation the newest are in the transcript. */
+/**
+ * Maximum number of pages of up to 200 messages and replies; the transcript of a longer conversation has the newest.
+ */
 const PAGES_MAX_COUNT = 50;
 const NAME_CHARS = 100;
 
-/** What was said in a ticket, oldest first, and whether older entries are missing. */
-async function readSaid(store: Store, { project }: Principal, { id }: TicketRecord) {
+/** Reads the messages and replies of a ticket, oldest first, and whether older ones are missing. */
+async function readEntries(store: Store, { project }: Principal, { id }: TicketRecord) {
   const messages: MessageRecord[] = [];
   const replies: ReplyRecord[] = [];
   let before: OlderThan = { messages: Number.MAX_SAFE_INTEGER, replies: Number.MAX_SAFE_INTEGER, events: null };
@@ -30,10 +32,10 @@ async function readSaid(store: Store, { project }: Principal, { id }: TicketReco
 
 const AUTHORS = { agent: "Agent", operator: "Operator", system: "Automatic message" } as const;
 
-/** Control characters except tabs, which could make a terminal or a line say something else. */
+/** Control characters except tabs, which could manipulate a terminal or a line. */
 const CONTROL = /(?!\t)\p{Cc}/gu;
 
-/** The lines of a text, indented, so that none of them looks like the head of another entry. */
+/** Indents the lines of a text, so that none of them looks like the header of another entry. */
 const indented = (text: string) =>
   withoutBidiControls(text)
     .split(/\r\n|[\n\r\u2028\u2029]/u)
@@ -41,7 +43,7 @@ const indented = (text: string) =>
 
 const timeOf = (time: Date) => `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
-/** An entry: its time and author, then what was said and which files came with it. */
+/** Returns the lines of an entry: its time and author, then its text and files. */
 const entryOf = (at: Date, author: string, text: string, files: readonly string[]) => [
   "",
   `${timeOf(at)}  ${author}`,
@@ -52,7 +54,7 @@ const entryOf = (at: Date, author: string, text: string, files: readonly string[
 /** Returns the transcript of a conversation as plain text. */
 function transcriptOf(
   ticket: TicketRecord,
-  { messages, replies, isCut }: Awaited<ReturnType<typeof readSaid>>,
+  { messages, replies, isCut }: Awaited<ReturnType<typeof readEntries>>,
 ): string {
   const stated = ticket.customer ?? customerOf(ticket.channelMeta);
   const customer = safeLine(stated?.name ?? stated?.email ?? ticket.customer?.alias ?? "Customer", NAME_CHARS);
@@ -79,11 +81,11 @@ function transcriptOf(
 }
 
 /**
- * What was said in a ticket as a text file: messages and replies, without notes, drafts and reasons. Scope tickets:read.
- * Throws not_found.
+ * Returns the transcript of a ticket as a text file: messages and replies, without notes, drafts and reasons. Scope
+ * tickets:read. Throws not_found.
  */
 export const getTicketTranscript = operation("getTicketTranscript", async ({ store }, principal, id) => {
   const ticket = await readTicket(store, principal, id);
-  const text = transcriptOf(ticket, await readSaid(store, principal, ticket));
+  const text = transcriptOf(ticket, await readEntries(store, principal, ticket));
   return { filename: `conversation-${ticket.id.slice(0, 8)}.txt`, content: Buffer.from(text) };
 });

@@ -14,8 +14,8 @@ async function readUsage(store: Store, input: UsageInput): Promise<{ from: strin
 }
 
 /**
- * What projects have used by day, of all of them or of one, the newest day first. Scope admin:*. Throws invalid_request
- * with every error of the input, and for a project that does not exist.
+ * Returns the daily usage of all projects or of one, newest day first. Scope admin:*. Throws invalid_request with every
+ * error of the input, and for an unknown project.
  */
 export const getUsage = operation("getUsage", ({ store }: { store: Store }, _principal, input: UsageInput) =>
   readUsage(store, input),
@@ -32,7 +32,10 @@ const COLUMNS = [
   "modelTokens",
 ] as const satisfies readonly (keyof UsageDay)[];
 
-/** The same as CSV (RFC 4180). No value needs quotes: names of projects have only a-z, 0-9 and -. Throws as `getUsage`. */
+/**
+ * Returns the same as CSV (RFC 4180). No value needs quotes: names of projects have only a-z, 0-9 and -. Throws like
+ * `getUsage`.
+ */
 export const exportUsage = operation(
   "exportUsage",
   async ({ store }: { store: Store }, _principal, input: UsageInput) => {

@@ -59,7 +59,7 @@ async function readTicketEvent(
   };
 }
 
-/** Reads what an event is about, as it is now; null if it no longer exists in the project. */
+/** Reads the current state of an event's objects; null if they no longer exist in the project. */
 async function readAbout(
   store: Store,
   reader: Principal,
@@ -81,7 +81,10 @@ async function readAbout(
   return readTicketEvent(store, reader, type as SentEventType, event);
 }
 
-/** The event as JSON of at most `bodyMaxBytes`: what has free fields is emptied if it is too long, and then its change. */
+/**
+ * Returns the event as JSON of at most `bodyMaxBytes`: objects with free fields are emptied if it is too long, and then
+ * its change.
+ */
 function asBoundedJson(event: WebhookEvent): string {
   const json = JSON.stringify(event);
   if (Buffer.byteLength(json) <= bodyMaxBytes) return json;
@@ -98,8 +101,8 @@ function asBoundedJson(event: WebhookEvent): string {
 }
 
 /**
- * The body of an event for its webhook: what happened, and what it is about as it is now. Null if that was erased, or if
- * another project works on the ticket since.
+ * Returns the body of an event for its webhook: what happened, and the current state of its objects. Null if they were
+ * erased, or if another project works on the ticket now.
  */
 export async function readWebhookEvent(
   { store }: { store: Store },
@@ -108,7 +111,7 @@ export async function readWebhookEvent(
 ): Promise<string | null> {
   const project = await store.projects.find(delivery.project);
   if (project === null) return null;
-  // Sees what a key of this project with tickets:read sees, and nothing of other projects.
+  // Has the rights of a key of this project with tickets:read, and sees nothing of other projects.
   const reader: Principal = {
     actor: "webhook",
     keyId: null,

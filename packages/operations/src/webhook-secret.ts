@@ -9,32 +9,32 @@ import type { Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 
 const SECRET_BYTES = 32;
-/** Of a secret that somebody brings: shorter ones can be found by trying. */
+/** Minimum length of a given secret; shorter ones can be guessed. */
 const SECRET_MIN_BYTES = CHANNEL_LIMITS.secretMinBytes;
-/** An earlier secret signs at most this long beside the current one. */
+/** Maximum time for which a previous secret stays valid. */
 const OVERLAP_MAX_SECONDS = CHANNEL_LIMITS.overlapMaxSeconds;
 
 /** Facts about the webhook secret that can be shown. */
 export interface WebhookSecretState {
   isSet: boolean;
-  /** Until when the secret before signs as well (RFC 3339); null when none does. */
+  /** End of the previous secret's validity (RFC 3339); null if there is none. */
   previousUntil: string | null;
 }
 
-/** Makes a webhook secret as Standard Webhooks writes them: `whsec_` and the base64 of 32 random bytes. */
+/** Creates a webhook secret in the format of Standard Webhooks: `whsec_` and the base64 of 32 random bytes. */
 export function generateWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** The secret that signs beside the new one, and until when. */
+/** Returns the previous secret with the end of its validity. */
 function previousOf(
   store: Store,
   { webhookSecret, previousWebhookSecret }: WebhookSecrets,
   { secret, overlapSeconds }: { secret: string | null; overlapSeconds: number },
 ): WebhookSecrets["previousWebhookSecret"] {
-  // Without a current secret the key of each message signs, and nothing beside it.
+  // Without a current secret the key of each message signs, so there is no previous one.
   if (secret === null || overlapSeconds === 0) return null;
-  // A call that is repeated must not end the overlap that it has begun.
+  // A repeated call must not end the overlap that it has started.
   if (webhookSecret === null || store.sealer.open(webhookSecret) === secret) {
     const isOver = previousWebhookSecret === null || Date.parse(previousWebhookSecret.until) <= Date.now();
     return isOver ? null : previousWebhookSecret;
@@ -43,8 +43,8 @@ function previousOf(
 }
 
 /**
- * Secrets that follow from a new one: the previous one goes on signing beside it for `overlapSeconds` (0 to 30 days).
- * With null none is set. Throws invalid_request, with `pointer`, for what can be no secret.
+ * Returns the secrets after setting a new one: the previous one also signs for `overlapSeconds` (0 to 30 days). Null
+ * removes the secret. Throws invalid_request, with `pointer`, for an invalid secret.
  */
 export function nextWebhookSecret(
   store: Store,
@@ -72,8 +72,8 @@ export function nextWebhookSecret(
 }
 
 /**
- * Stores a new secret of a project, made from what is stored now: of two changes at once, the later one sees the secret
- * of the earlier one as the previous one. Throws as `nextWebhookSecret`, and not_found.
+ * Stores a new secret of a project, based on the stored ones: of two concurrent changes, the later one has the secret
+ * of the earlier one as the previous one. Throws like `nextWebhookSecret`, and not_found.
  */
 export async function storeWebhookSecret(
   store: Store,
@@ -97,11 +97,11 @@ export async function storeWebhookSecret(
 
 /**
  * Sets the secret that signs the callbacks of the principal's project; that of `default` is the setting of the channel
- * `api`. The previous one goes on signing beside it for `overlapSeconds` (0 to 30 days), so that receivers can be changed
- * in the meantime; it replaces one that is still in the overlap of an earlier change. Setting the same secret again leaves
- * a running overlap as it is, or ends it with an overlap of 0. With null none is set, from now on and without an overlap:
- * each callback is signed with the API key that sent its message. A running product follows within a second. Scope
- * admin:*. Throws invalid_request for what can be no secret.
+ * `api`. The previous one also signs for `overlapSeconds` (0 to 30 days), so that receivers can be changed meanwhile;
+ * it replaces one from the overlap of an earlier change. Setting the same secret again leaves a running overlap
+ * unchanged, or ends it with an overlap of 0. Null removes it immediately and without an overlap: each callback is then
+ * signed with the API key that sent its message. Every replica applies the change within a second. Scope admin:*.
+ * Throws invalid_request for an invalid secret.
  */
 export const setWebhookSecret = audited(
   "webhook-secret.set",

@@ -21,7 +21,7 @@ import { maskUrl } from "./deliveries.ts";
 import { leaveToSweeper, operation, readPage, staleVersion } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 
-/** What checking the URL of a webhook needs. */
+/** Dependencies of checking a webhook's URL. */
 interface UrlDeps {
   store: Store;
   guard: Pick<AddressGuard, "checkUrl">;
@@ -29,7 +29,7 @@ interface UrlDeps {
 
 const notFound = () => new ServiceError("not_found", "No webhook with this ID exists in this project.");
 
-/** A webhook as a principal may see it: only one who can change it sees values in its URL. */
+/** Returns a webhook as shown to a principal: values in its URL are only shown to one who can change it. */
 function asItem(webhook: Webhook, { scopes }: Principal): WebhookItem {
   const { id, description, url, events, channels, agentIds, priorities, createdBy, version } = webhook;
   const until = webhook.previousSecret?.until ?? null;
@@ -56,7 +56,7 @@ async function readWebhook(store: Store, { project }: Principal, id: string): Pr
   return webhook;
 }
 
-/** Throws invalid_request for agents that the project does not have. */
+/** Throws invalid_request for agents that are not in the project. */
 async function requireAgents(store: Store, { project }: Principal, agentIds: readonly string[] = []): Promise<void> {
   if (agentIds.length === 0) return;
   const known = new Set((await store.agents.list(project)).map(({ id }) => id));
@@ -67,7 +67,7 @@ async function requireAgents(store: Store, { project }: Principal, agentIds: rea
   if (errors.length > 0) throw invalidInput(errors, "The webhook");
 }
 
-/** Returns a URL in its normal form. Throws invalid_request for one whose address is not allowed. */
+/** Returns a URL in normalized form. Throws invalid_request for one whose address is not allowed. */
 function requireUrl(guard: UrlDeps["guard"], text: string): string {
   const check = guard.checkUrl(text);
   if (check.ok) return new URL(text).href;
@@ -76,12 +76,12 @@ function requireUrl(guard: UrlDeps["guard"], text: string): string {
 }
 
 /**
- * A page of the webhooks of the principal's project, newest first; `q` is looked for in the description and the URL. Scope
- * webhooks:read; without webhooks:write values in URLs are masked, and URLs are not searched. Throws invalid_request for a
- * query that is not valid.
+ * Returns a page of the webhooks of the principal's project, newest first; `q` searches the description and the URL.
+ * Scope webhooks:read; without webhooks:write values in URLs are masked, and URLs are not searched. Throws
+ * invalid_request for an invalid query.
  */
 export const listWebhooks = operation("listWebhooks", async ({ store }, principal, input) => {
-  // A search would tell what is masked.
+  // A search would reveal masked values.
   const searchesUrl = grantsScope(principal.scopes, "webhooks:write");
   return readPage("webhooks", input, {
     read: (query) => store.webhooks.listPage(principal.project, { ...query, searchesUrl }),
@@ -89,14 +89,14 @@ export const listWebhooks = operation("listWebhooks", async ({ store }, principa
   });
 });
 
-/** The webhook with this id, in the principal's project. Scope webhooks:read. Throws not_found. */
+/** Returns the webhook with this id in the principal's project. Scope webhooks:read. Throws not_found. */
 export const getWebhook = operation("getWebhook", async ({ store }, principal, id) => {
   return asItem(await readWebhook(store, principal, id), principal);
 });
 
 /**
- * Creates a webhook in the principal's project, with a secret that is in the result and nowhere else. Scopes webhooks:write
- * and tickets:read. Throws invalid_request with every error of the input, for an address that is not allowed, and when the
+ * Creates a webhook in the principal's project, with a secret that is only returned here. Scopes webhooks:write and
+ * tickets:read. Throws invalid_request with every error of the input, for an address that is not allowed, and if the
  * project has `WEBHOOK_LIMITS.maxCount` webhooks.
  */
 export const createWebhook = operation(
@@ -126,9 +126,9 @@ export const createWebhook = operation(
 );
 
 /**
- * Changes what the input names, if the webhook has one of the expected versions. Deliveries that are pending go to the new
- * URL. Scopes webhooks:write and tickets:read. Throws not_found, version_conflict with the current `ETag`, and
- * invalid_request as `createWebhook` does.
+ * Changes the given fields if the webhook has one of the expected versions. Pending deliveries go to the new URL.
+ * Scopes webhooks:write and tickets:read. Throws not_found, version_conflict with the current `ETag`, and
+ * invalid_request like `createWebhook`.
  */
 export const updateWebhook = operation(
   "updateWebhook",
@@ -162,8 +162,8 @@ export const deleteWebhook = operation(
 );
 
 /**
- * Gives a webhook a new secret, which is in the result and nowhere else; the previous one signs beside it for the overlap.
- * Scopes webhooks:write and tickets:read. Throws not_found and invalid_request.
+ * Sets a new secret of a webhook, which is only returned here; the previous one also signs during the overlap. Scopes
+ * webhooks:write and tickets:read. Throws not_found and invalid_request.
  */
 export const rotateWebhookSecret = operation(
   "rotateWebhookSecret",
@@ -185,8 +185,8 @@ export const rotateWebhookSecret = operation(
 );
 
 /**
- * Sends a test event to a webhook, also if it is not active, and returns its delivery, which is pending. Scope
- * webhooks:write. Throws not_found.
+ * Sends a test event to a webhook, also an inactive one, and returns its pending delivery. Scope webhooks:write. Throws
+ * not_found.
  */
 export const testWebhook = operation(
   "testWebhook",
@@ -195,7 +195,7 @@ export const testWebhook = operation(
     const due = await store.webhooks.insertTest(principal.project, webhook);
     const [first] = due;
     const item = first === undefined ? null : await store.deliveries.find(principal.project, first.deliveryId);
-    // It was deleted in this moment.
+    // It was deleted meanwhile.
     if (item === null) throw notFound();
     await leaveToSweeper(log, { deliveryId: item.id }, () => announceWork(queues, "webhook-deliveries", due));
     return item;

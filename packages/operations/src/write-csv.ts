@@ -2,8 +2,8 @@
 export type CsvCell = string | number | boolean | null;
 
 /**
- * What a spreadsheet takes for the start of a formula, by OWASP ("CSV Injection"); also within a cell, because Excel ends
- * cells at semicolons where lists are separated by them, as in German, and lines wherever they break then.
+ * Start of a formula in a spreadsheet, by OWASP ("CSV Injection"); also within a cell, because Excel splits cells at
+ * semicolons in locales that use them as list separators, such as German, and then also at line breaks.
  */
 const FORMULA = /^(?=[\t\r])|(?<=^|[;\n]|[\s\S]\r)(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
@@ -14,8 +14,9 @@ function writeCell(cell: CsvCell): string {
 }
 
 /**
- * Returns rows as a CSV file (RFC 4180) in UTF-8. Text that a spreadsheet would take for a formula begins with an
- * apostrophe; numbers stay numbers. The byte order mark makes Excel read it as UTF-8; other programs skip it.
+ * Returns rows as a CSV file (RFC 4180) in UTF-8. Text that a spreadsheet would interpret as a formula gets an
+ * apostrophe prefix; numbers stay numbers. Because of the byte order mark, Excel reads it as UTF-8; other programs skip
+ * it.
  */
 export const writeCsv = (rows: readonly (readonly CsvCell[])[]): Buffer =>
   Buffer.from(`\uFEFF${rows.map((row) => `${row.map(writeCell).join(",")}\r\n`).join("")}`);

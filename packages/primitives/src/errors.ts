@@ -7,7 +7,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** Returns the message of a thrown value, or the value as text if it is no error. */
+/** Returns the message of a thrown value, or the value as text if it is not an error. */
 export function errorMessage(error: unknown): string {
   const isError = typeof error === "object" && error !== null && "message" in error;
   return String(isError ? error.message : error);

@@ -10,7 +10,10 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** Returns true if JSON nests deeper than `maxLevels`. Walks iteratively, so that depth cannot exhaust the stack. */
+/**
+ * Returns true if JSON is nested deeper than `maxLevels`. Iterates without recursion, so that depth cannot exhaust the
+ * stack.
+ */
 export function isDeeperThan(value: unknown, maxLevels: number): boolean {
   const open: [value: unknown, level: number][] = [[value, 1]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

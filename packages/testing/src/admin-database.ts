@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, DatabaseError, escapeIdentifier } from "pg";
 
-/** SQLSTATE object_in_use: somebody is still connected to the database. */
+/** SQLSTATE object_in_use: the database has other connections. */
 const OBJECT_IN_USE = "55006";
 const TRIALS = 50;
 const PAUSE_MS = 100;
 
-/** The same server and user, another database. */
+/** Returns the URL of another database on the same server, with the same user. */
 export function urlOfDatabase(adminUrl: string, database: string): string {
   const url = new URL(adminUrl);
   url.pathname = `/${database}`;
@@ -27,7 +27,7 @@ async function onAdminConnection<Result>(adminUrl: string, work: (client: Client
   }
 }
 
-/** Runs a statement on a database that nobody may be connected to: connections to it are waited out. */
+/** Runs a statement that requires a database without connections: waits until existing ones are closed. */
 async function waitOutConnections(statement: () => Promise<unknown>): Promise<void> {
   for (let trial = 1; ; trial++) {
     try {
@@ -41,13 +41,13 @@ async function waitOutConnections(statement: () => Promise<unknown>): Promise<vo
 }
 
 /**
- * True if a database is copied best as files. That takes a fifth of the CPU time of a copy through the log, PostgreSQL's
- * way since 15, but two checkpoints, which are cheap only on a server that does not wait for its disk.
+ * True if copying a database as files is faster. That takes a fifth of the CPU time of PostgreSQL's default since 15, a
+ * copy through the log, but needs two checkpoints, which are cheap only on a server that does not wait for its disk.
  */
 const CAN_COPY_FILES = `
   SELECT current_setting('server_version_num')::int >= 150000 AND current_setting('fsync') = 'off' AS files`;
 
-/** Makes a database, as a copy of another one where that is given. A connection to the original is waited out. */
+/** Creates a database, optionally as a copy of another one, whose connections must be closed first. */
 export function createDatabase(adminUrl: string, name: string, template?: string): Promise<void> {
   const create = `CREATE DATABASE ${escapeIdentifier(name)}`;
   return onAdminConnection(adminUrl, async (client) => {
@@ -59,8 +59,8 @@ export function createDatabase(adminUrl: string, name: string, template?: string
 }
 
 /**
- * Creates a database that test files copy, unless one of them has created it before; they ask at once, so that one creates
- * it and the others wait. It gets its name when it is complete: what fails half-way is not copied. Returns the name.
+ * Creates a database for test files to copy, unless one of them already has: of concurrent calls, one creates it and
+ * the others wait. It gets its name when it is complete, so that a partial one is never copied. Returns the name.
  */
 export async function ensureDatabase(
   adminUrl: string,
@@ -85,8 +85,8 @@ export async function ensureDatabase(
 }
 
 /**
- * Removes a database together with the connections to it. It is not dropped `WITH (FORCE)`, which only a superuser may do
- * while autovacuum works in it; a plain `DROP DATABASE` ends autovacuum.
+ * Drops a database and terminates its connections. `WITH (FORCE)` requires a superuser while autovacuum works in it; a
+ * plain `DROP DATABASE` terminates autovacuum.
  */
 export function dropDatabase(adminUrl: string, name: string): Promise<void> {
   const endConnections =

@@ -3,7 +3,7 @@ import { repositoryPath } from "./repository-path.ts";
 import type { SharedServers } from "./shared-servers.ts";
 import { readTestSettings } from "./test-settings.ts";
 
-/** The address of a server that all test files of this run share; the first one who asks has it started. */
+/** Returns a server that all test files of this run share; the first call starts it. */
 export async function askSharedServer<Name extends keyof SharedServers>(name: Name): Promise<SharedServers[Name]> {
   const { runUrl } = readTestSettings();
   if (runUrl === undefined) {
@@ -14,7 +14,9 @@ export async function askSharedServer<Name extends keyof SharedServers>(name: Na
   return (await response.json()) as SharedServers[Name];
 }
 
-/** Returns the program of an app: in a test run one file, which starts in half the time, otherwise its build. */
+/**
+ * Returns the program of an app: in a test run one bundled file, which starts in half the time, otherwise its build.
+ */
 export async function findProgram(app: string): Promise<string> {
   if (readTestSettings().runUrl === undefined) return repositoryPath(`apps/${app}/dist/main.js`);
   const { folder } = await askSharedServer("programs");

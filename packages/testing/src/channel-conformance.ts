@@ -10,7 +10,7 @@ import type {
 import type { expect as jestExpect, test as jestTest } from "@jest/globals";
 import { waitFor } from "./wait-for.ts";
 
-/** Something that has reached the receiver of a channel, in the order of its coming. */
+/** An item that the receiver of a channel got, in order of arrival. */
 export type SentItem = {
   chatId: string;
   /** The part of the reply's context that the receiver gets. */
@@ -26,28 +26,28 @@ export type ItemToSend =
   | { kind: "message"; text: string }
   | { kind: "attachment"; filename: string; mime: string; content: Buffer };
 
-/** A channel that is not started yet, and the world around it. */
+/** A channel that is not started yet, and its environment. */
 export interface ChannelUnderTest {
   channel: Channel;
   /**
-   * Sends a message to this channel as a customer does. Resolves if the channel reports to the sender that it was
-   * accepted; rejects if the channel reports an error or is unreachable. A channel that only sends has none.
+   * Sends a message to this channel like a customer. Resolves if the channel reports to the sender that it was
+   * accepted; rejects if the channel reports an error or is unreachable. Absent for a channel that only sends.
    */
   receive?(message: { sender: string; text: string }): Promise<void>;
-  /** What has reached the receivers so far; on a channel that is collected from, what was collected so far. */
+  /** Returns what the receivers got so far; for a channel that is polled, what was collected so far. */
   sent(): SentItem[] | Promise<SentItem[]>;
-  /** Ends everything, the channel included when it runs. */
+  /** Closes everything, including the channel if it is running. */
   close(): Promise<void>;
-  /** The chat of a sender; by default the sender's name is the chat id. */
+  /** Returns the chat of a sender; by default the sender's name is the chat id. */
   chatIdOf?(sender: string): string;
   /**
-   * What commits a message. By default messages are accepted with ids made up; a channel that reads its replies from
-   * the store needs the real thing.
+   * Commits messages. By default they get invented ids; a channel that reads its replies from the store needs the real
+   * handler.
    */
   accept?: IncomingHandler;
-  /** Stores a reply that is announced to the channel, and returns its context. Default: an invented context. */
+  /** Stores a reply that is announced to the channel, and returns its context. By default the context is invented. */
   prepareReply?(accepted: AcceptedMessage, item: ItemToSend): Promise<ReplyContext>;
-  /** Code points of the longest text that this channel takes and sends. Default: 50,000. */
+  /** Maximum length of a text that this channel accepts and sends, in code points. Default: 50,000. */
   textMaxChars?: number;
 }
 
@@ -57,13 +57,13 @@ const EXACT_TEXTS = {
   "line breaks, tabs and quotes": 'first\n\n\tsecond "third" <b>&amp;</b> \\n {{x}} `code`',
 };
 
-/** Further start and stop than this is no other proof. */
+/** More starts and stops prove nothing new. */
 const ROUNDS = 3;
 
 /**
- * The promises that every channel must keep (service document, sections 2.3 to 2.5), as tests of the file that calls
- * this. `make` returns a new channel for each test; `test` and `expect` are those of `@jest/globals`. A test waits up to
- * `timeoutMs` (10 s). With `sendsOnly`, the promises about incoming messages are left out: the channel receives none.
+ * Guarantees of every channel (service document, sections 2.3 to 2.5), as tests of the calling file. `make` returns a
+ * new channel for each test; `test` and `expect` are those of `@jest/globals`. A test waits up to `timeoutMs` (10 s).
+ * With `sendsOnly`, guarantees about incoming messages are left out.
  */
 export function channelConformance(
   make: () => Promise<ChannelUnderTest>,
@@ -71,7 +71,7 @@ export function channelConformance(
 ): void {
   const { test, expect, timeoutMs = 10_000, sendsOnly = false } = options;
 
-  /** A test on a channel of its own, with a handler that notes what it is given. */
+  /** Defines a test with its own channel, whose handler records its calls. */
   function promise(title: string, run: (subject: Subject) => Promise<void>): void {
     test(title, async () => {
       const world = await make();
@@ -83,7 +83,7 @@ export function channelConformance(
     });
   }
 
-  /** A test of a promise about incoming messages. */
+  /** Defines a test about incoming messages. */
   const receivePromise: typeof promise = (title, run) => {
     if (!sendsOnly) promise(title, run);
   };
@@ -121,7 +121,7 @@ export function channelConformance(
       await subject.receive({ sender, text: `from ${sender}` });
     }
     const messages = [await subject.nextMessage(), await subject.nextMessage(), await subject.nextMessage()];
-    // Only the messages of one chat keep their order: a channel may hand over those of two chats at once.
+    // Only messages of the same chat are ordered: a channel may deliver those of two chats concurrently.
     const chatsOf = (sender: string) =>
       messages.filter(({ text }) => text === `from ${sender}`).map(({ chatId }) => chatId);
     const [first, third] = chatsOf("conformance-1");
@@ -200,7 +200,7 @@ export function channelConformance(
     await subject.channel.start();
     const text = longestText(subject);
     await subject.receive({ sender: "conformance-1", text });
-    // Compared as a condition: a difference of 50,000 characters is no use in a failure.
+    // Compared as a condition, because a difference of 50,000 characters is useless in a failure.
     expect((await subject.nextMessage()).text === text).toBe(true);
   });
 
@@ -219,7 +219,7 @@ export function channelConformance(
     expect(item).toMatchObject({ chatId: subject.chatIdOf("conformance-1"), text: "the answer" });
     expectContext(item, context);
 
-    // The next one proves that nothing is still on its way: it would have come before.
+    // If anything else were still pending, it would have arrived before the next one.
     await subject.send({ kind: "message", text: "the next answer" });
     await subject.nextSent("message");
     expect((await subject.sentOf("message")).length).toBe(2);
@@ -259,29 +259,29 @@ export function channelConformance(
     for (const item of await subject.sentOf("typing")) expect(item.chatId).toBe(chatId);
   });
 
-  /** A receiver may get less than the whole context (a person in a chat app sees no IDs), but nothing else. */
+  /** A receiver may get only a part of the context (a person in a chat app sees no IDs), but nothing else. */
   function expectContext(item: SentItem, context: ReplyContext): void {
     expect(context).toMatchObject(item.context ?? {});
   }
 }
 
-/** Ignores the rejection of a refused message. The tests that cause one check the handler instead. */
+/** Ignores the rejection of a message. The tests that cause one check the handler instead. */
 function ignoreRefusal(): void {}
 
 interface Subject {
   channel: Channel;
   textMaxChars: number;
-  /** Everything that the handler was given. */
+  /** All messages that the handler received. */
   handed: IncomingMessage[];
   /** Contexts of these messages, one for each. */
   contexts: IncomingContext[];
   /** Waits for the first message that the handler received and the test has not read yet. */
   nextMessage(): Promise<IncomingMessage>;
-  /** Lets the handler reject once. */
+  /** Makes the handler reject once. */
   refuseNext(): void;
   receive(message: { sender: string; text: string }): Promise<void>;
   chatIdOf(sender: string): string;
-  /** Sends something to the chat of `conformance-1`, which it opens when there is none, and answers its context. */
+  /** Sends an item to the chat of `conformance-1`, which is created if necessary, and returns its context. */
   send(item: ItemToSend): Promise<ReplyContext>;
   sentOf(kind: SentItem["kind"]): Promise<SentItem[]>;
   /** Waits for the first item of a kind that a receiver got and the test has not read yet. */

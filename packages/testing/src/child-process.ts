@@ -10,23 +10,23 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** A process that a test has started. It ends with the test file at the latest, and a test file that needs that fails. */
+/** A process started by a test. It ends with the test file at the latest; a test file that leaves it running fails. */
 export interface ChildProcess {
   readonly name: string;
   readonly pid: number;
   /** Resolves when the process has ended. */
   readonly exited: Promise<Exit>;
   isRunning(): boolean;
-  /** What it has written to stdout and stderr so far, the last megabytes of it. */
+  /** Returns its stdout and stderr so far, the last megabytes of it. */
   output(): string;
   /**
-   * Resolves when the output matches the pattern, or the URL answers with 2xx. Rejects with the output when the
-   * process ends before, or after `timeoutMs` (100 s).
+   * Resolves when the output matches the pattern, or the URL responds with 2xx. Rejects with the output if the process
+   * exits first, or after `timeoutMs` (100 s).
    */
   ready(condition: RegExp | string, options?: { timeoutMs?: number }): Promise<void>;
   /**
-   * Sends a signal that ends processes (SIGTERM by default) and resolves when the process is gone. Rejects, after
-   * a SIGKILL, when it is still there 40 s later. Safe to call when it has ended already.
+   * Sends a signal (SIGTERM by default) and resolves when the process has exited. If it is still running after 40 s,
+   * sends SIGKILL and rejects. Does nothing if it has exited already.
    */
   kill(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exit>;
 }
@@ -37,7 +37,7 @@ const END_TIMEOUT_MS = 40_000;
 const READY_TIMEOUT_MS = 100_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Starts a program. Whatever happens to this process, SIGKILL included, the child does not outlive it. */
+/** Starts a program that does not outlive this process, even if this one is killed with SIGKILL. */
 export function spawnChild(options: {
   name: string;
   command: string;
@@ -68,7 +68,8 @@ export function spawnChild(options: {
         child.once("exit", (code, signal) => {
           callOffGuard();
           release();
-          // The last output may come after the exit. A grandchild that keeps the pipe open must not hold the news back.
+          // The last output may arrive after the exit, but a grandchild that keeps the pipe open must not delay the
+          // result.
           child.once("close", () => ended({ code, signal }));
           setTimeout(() => ended({ code, signal }), LAST_OUTPUT_MS).unref();
         });

@@ -27,7 +27,7 @@ repeat
 until cursor == "0"
 return count`;
 
-/** How many keys that begin with a prefix hold a text, in any case of its letters, in their name or anywhere in them. */
+/** Counts the Redis keys with a prefix that contain a text, ignoring case, in their name or value. */
 export function countRedisKeysWith(redisUrl: string, prefix: string, text: string): Promise<number> {
   return runRedisScript(redisUrl, COUNT, [`${prefix}*`, text]);
 }

@@ -3,22 +3,22 @@ import { createDatabase, dropDatabase, ensureDatabase, urlOfDatabase } from "./a
 import { askSharedServer } from "./ask-shared-server.ts";
 import { holdResource } from "./held-resources.ts";
 
-/** A migrated database of one's own on the Postgres of this run. */
+/** A migrated database on the Postgres of this run. */
 export interface TestDatabase {
   readonly url: string;
-  /** Removes it, together with the connections to it. */
+  /** Drops it, and terminates its connections. */
   drop(): Promise<void>;
 }
 
-/** Rows that many test files begin with: they are made once in a run, and copied after that. */
+/** Initial rows of many test files: created once per run, then copied. */
 export interface DatabaseStart {
-  /** Says what is in it: the same name is the same rows. Letters, digits and underscores. */
+  /** Identifies the content: the same name must have the same rows. Letters, digits and underscores. */
   name: string;
-  /** Writes them into a migrated database. It leaves no connection behind. */
+  /** Writes them to a migrated database. Must close its connections. */
   fill(url: string): Promise<void>;
 }
 
-/** Makes a database with all tables and no rows but those of the migrations, and of `start`. Drop it in `afterAll`. */
+/** Creates a database with all tables and only the rows of the migrations and of `start`. Drop it in `afterAll`. */
 export async function createTestDatabase(start?: DatabaseStart): Promise<TestDatabase> {
   const { adminUrl, template, prefix } = await askSharedServer("postgres");
   const name = `${prefix}${randomBytes(6).toString("hex")}`;

@@ -5,13 +5,13 @@ import { removeRedisKeys } from "./remove-redis-keys.ts";
 import { readTestSettings } from "./test-settings.ts";
 import type { QueueBackend } from "./test-settings.ts";
 
-/** Where the queues of a test file are. */
+/** Queue backend of a test file. */
 export interface TestQueueBackend {
-  /** The Redis of this run; absent when the queues are in the database. */
+  /** The Redis of this run; absent if the queues are in the database. */
   readonly redisUrl?: string;
-  /** Keeps the jobs of test files apart on one Redis. */
+  /** Separates the jobs of test files on one Redis. */
   readonly prefix: string;
-  /** Removes what the test file has left in Redis. Close the queues first. */
+  /** Removes the test file's keys from Redis. Close the queues first. */
   stop(): Promise<void>;
 }
 

@@ -3,12 +3,12 @@ import { delimiter, join } from "node:path";
 import { errorCode } from "@svc/primitives";
 import { childEnvironment, readTestSettings } from "./test-settings.ts";
 
-/** The headless one first: the others also run a window's controls as a page of their own, for each window. */
+/** The headless one first: the others also run the window's controls as a page, for each window. */
 const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /**
- * The path of the Chromium to test with: the one that `SVC_CHROMIUM` names, else the first in the PATH; null when there
- * is none. Answers at once, since a test file has to know it before its tests are listed.
+ * Returns the path of the Chromium for tests: the one in `SVC_CHROMIUM`, else the first in the PATH; null if there is
+ * none. Synchronous, because a test file needs it to define its tests.
  */
 export function findChromium(): string | null {
   const { chromium } = readTestSettings();

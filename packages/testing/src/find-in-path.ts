@@ -19,5 +19,5 @@ export async function findInPath(name: string, further: readonly string[] = []):
   return null;
 }
 
-/** The path of `redis-server`, or null when the PATH has none. */
+/** Returns the path of `redis-server`, or null if it is not in the PATH. */
 export const findRedisServer = (): Promise<string | null> => findInPath("redis-server");

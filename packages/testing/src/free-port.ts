@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 
 /**
- * Below the range that systems take for outgoing connections: a port of that range could be taken by any client, also
- * by one that connects to this very port while its server is down.
+ * Below the range of ports for outgoing connections: any client could take a port of that range, even one that connects
+ * to this very port while its server is down.
  */
 const LOWEST = 20_000;
 const HIGHEST = 29_999;

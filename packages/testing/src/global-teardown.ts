@@ -1,6 +1,6 @@
 import { closeSharedServers } from "./global-setup.ts";
 
-/** Jest's global teardown: ends what the test files of this run shared. */
+/** Jest's global teardown: stops the shared servers. */
 export default async function globalTeardown(): Promise<void> {
   await closeSharedServers();
 }

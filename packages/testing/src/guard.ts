@@ -2,20 +2,19 @@ import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
 /**
- * Runs a shell line as soon as this process has ended, however it ended: SIGKILL and the workers that jest kills
- * included. It works because the shell waits for the end of its standard input, which only this process holds open.
- * `args` reach the line as $1, $2 and so on. Answers a function that calls it off. On Windows, which has no such
- * shell, nothing is guarded.
+ * Runs a shell line as soon as this process has ended, even by SIGKILL. The shell waits for the end of its standard
+ * input, which only this process keeps open. `args` are $1, $2 and so on. Returns a function that cancels it. Does
+ * nothing on Windows, which has no such shell.
  */
 export function guard(shellLine: string, args: string[]): () => void {
   if (process.platform === "win32") return () => undefined;
   const shell = spawn("sh", ["-c", `cat >/dev/null; ${shellLine}`, "guard", ...args], {
     stdio: ["pipe", "ignore", "ignore"],
-    // A session of its own: Ctrl-C in the terminal must not end the guard together with what it guards.
+    // Its own session: Ctrl-C in the terminal must not end the guard together with what it guards.
     detached: true,
   });
   shell.unref();
-  // The guard must not keep this process alive. A pipe of a child is a Socket in fact, if not by its type.
+  // The guard must not keep this process alive. A child's pipe is a Socket, although its type does not say so.
   (shell.stdin as Socket).unref();
   return () => void shell.kill("SIGKILL");
 }

@@ -1,18 +1,21 @@
-/** Something that a test file has started, and how to end it when the file has not. */
+/** A resource of a test file, and how to release it if the file does not. */
 interface HeldResource {
-  /** Name of what the file must end itself; null for what is kept until its end, which is no leak. */
+  /**
+   * Name of a resource that the file must release itself; null for one that is kept until the file ends, which is no
+   * leak.
+   */
   what: string | null;
   end: () => Promise<unknown>;
 }
 
-/** The list hangs on the global object of the test file's realm, where the jest environment outside can find it. */
+/** The list is on the global object of the test file's realm, where the jest environment can access it. */
 const HELD = Symbol.for("@svc/testing held resources");
 
 type Realm = { [HELD]?: Set<HeldResource> };
 
 /**
- * Notes that something was started that must not outlive the test file, and how to end it. Returns a function that
- * notes its end.
+ * Registers a resource that must not outlive the test file, and how to release it. Returns a function that unregisters
+ * it.
  */
 export function holdResource(what: string | null, end: () => Promise<unknown>): () => void {
   const realm = globalThis as Realm;
@@ -23,8 +26,8 @@ export function holdResource(what: string | null, end: () => Promise<unknown>): 
 }
 
 /**
- * Ends what is still held in a realm and returns what that was: an empty list if nothing leaked. Never rejects: what
- * cannot be ended is named with the reason. Meant for the end of a test file.
+ * Releases the resources that a realm still holds and returns their names: an empty list if nothing leaked. Never
+ * rejects: a resource that cannot be released is listed with the reason. Call it when a test file ends.
  */
 export async function endHeldResources(realm: object): Promise<string[]> {
   const held = (realm as Realm)[HELD] ?? new Set();

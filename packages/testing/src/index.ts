@@ -1,4 +1,4 @@
-// Every test file loads this for itself: what loads other workspaces at run time imports them when it needs them.
+// Every test file loads this file, so other workspaces are imported only when needed.
 export { channelConformance } from "./channel-conformance.ts";
 export type { ChannelUnderTest, ItemToSend, SentItem } from "./channel-conformance.ts";
 export type {

@@ -2,25 +2,25 @@ import { TestEnvironment } from "jest-environment-node";
 import { endHeldResources } from "./held-resources.ts";
 import { stretchOfLimits } from "./time-limits.ts";
 
-/** The error classes of the language. Node makes errors of its own of these, in the realm outside of a test. */
+/** The built-in error classes. Node creates its own errors with these, in the realm outside a test. */
 const ERROR_CLASSES = [Error, AggregateError, RangeError, SyntaxError, TypeError, URIError];
 
-/** The part of jest-circus's state that holds the hooks of a file. */
+/** The part of jest-circus's state with the hooks of a file. */
 interface RunState {
   rootDescribeBlock: { hooks: object[] };
-  /** After which a test or hook without a limit of its own has failed. */
+  /** Timeout of tests and hooks without one of their own. */
   testTimeout: number;
 }
 
 interface RunEvent {
   name: string;
-  /** Of `test_start`: with a limit of its own if it has one. */
+  /** Of `test_start`: with its own timeout if it has one. */
   test?: { timeout?: number };
   /** Of `hook_start`. */
   hook?: { timeout?: number };
 }
 
-/** Ends what a test file has left. Throws if there was anything. */
+/** Releases what a test file has leaked. Throws if there was anything. */
 async function endLeaks(realm: object): Promise<void> {
   const leaked = await endHeldResources(realm);
   if (leaked.length === 0) return;
@@ -28,13 +28,13 @@ async function endLeaks(realm: object): Promise<void> {
 }
 
 /**
- * The jest environment of this repository: Node's, which also fails a test file that leaves something running, after the
- * last hook of the file, and gives tests more time on a busy machine. Jest requires a class here.
+ * The jest environment of this repository: Node's, which also fails a test file that leaves something running after its
+ * last hook, and extends timeouts on a busy machine. Jest requires a class here.
  */
 export default class LeakCheckingEnvironment extends TestEnvironment {
-  /** The limit of tests and hooks without one of their own. */
+  /** Timeout of tests and hooks without one of their own. */
   #usualTimeoutMs = 0;
-  /** The limits of hooks that have one. */
+  /** Original timeouts of hooks that have one. */
   readonly #hookTimeouts = new WeakMap<object, number>();
 
   override async setup(): Promise<void> {
@@ -43,9 +43,9 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
   }
 
   /**
-   * Adds a last hook to the file. Only in a hook may the modules of the file still load others, as `pg` does for each
-   * connection, and an error of a hook stands beside the failures of the tests, which are often the cause of a leak: one
-   * of `teardown` would replace them.
+   * Adds a last hook to the file. Only hooks can still import modules, as `pg` does for each connection. An error of a
+   * hook is reported in addition to failed tests, which often cause the leak, while one of `teardown` would replace
+   * them.
    */
   handleTestEvent(event: RunEvent, state: RunState): void {
     if (event.name === "test_start" || event.name === "hook_start") this.#stretchLimit(event, state);
@@ -56,11 +56,11 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
     parent.hooks.push({ type: "afterAll", fn, parent, seenDone: false, timeout: undefined, asyncError: new Error() });
   }
 
-  /** Gives the test or hook that starts more time on a machine that is busy with something else. */
+  /** Extends the timeout of a starting test or hook on a busy machine. */
   #stretchLimit({ test, hook }: RunEvent, state: RunState): void {
     const stretch = stretchOfLimits();
     state.testTimeout = this.#usualTimeoutMs * stretch;
-    // A hook runs once for each test, and its limit must not grow each time; tests run once.
+    // A hook runs once per test, and its timeout must not grow each time; tests run once.
     if (test?.timeout !== undefined) test.timeout *= stretch;
     else if (hook?.timeout !== undefined) {
       const usual = this.#hookTimeouts.get(hook) ?? hook.timeout;
@@ -69,7 +69,7 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
     }
   }
 
-  /** Ends what a file left that could not be loaded, or that started something after its last hook. */
+  /** Releases what leaked from a file that could not be loaded, or that started something after its last hook. */
   override async teardown(): Promise<void> {
     try {
       await endLeaks(this.global);
@@ -80,8 +80,8 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
 }
 
 /**
- * Lets `instanceof Error` mean under jest what it means elsewhere. A test runs in a realm with an Error of its own, so
- * that without this no error of a socket or a file would be one, and code that asks would be tested wrongly.
+ * Makes `instanceof Error` work in jest. A test's realm has its own Error, so errors of sockets and files would not be
+ * instances, and code that checks would be tested wrongly.
  */
 function recognizeOuterErrors(realm: Record<string, unknown> | typeof globalThis): void {
   const classes = realm as Record<string, unknown>;

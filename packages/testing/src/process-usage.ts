@@ -1,13 +1,13 @@
 import { readFileSync, readdirSync } from "node:fs";
 
-/** Returns the parent and the CPU ticks of a process; null when it is gone, or where that is not known. */
+/** Returns the parent and the CPU ticks of a process; null if it has exited, or on other systems than Linux. */
 function statOf(pid: number): { parent: number; ticks: number } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
   } catch {
-    // The process is gone, or this is not Linux.
+    // The process has exited, or this is not Linux.
     return null;
   }
 }
@@ -24,7 +24,7 @@ function treeOf(pid: number): number[] {
   return [pid, ...all.filter((other) => statOf(other)?.parent === pid).flatMap(treeOf)];
 }
 
-/** Returns the CPU milliseconds that each group of processes has used so far, their children included (Linux only). */
+/** Returns the CPU milliseconds that each group of processes has used so far, including their children (Linux only). */
 export function cpuOf<Name extends string>(groups: Record<Name, number>): Record<Name, number> {
   return Object.fromEntries(
     Object.entries<number>(groups).map(([name, pid]) => [
@@ -34,18 +34,18 @@ export function cpuOf<Name extends string>(groups: Record<Name, number>): Record
   ) as Record<Name, number>;
 }
 
-/** Returns the resident memory of a process in bytes; null where that is not known. */
+/** Returns the resident memory of a process in bytes; null if unknown. */
 export function memoryOf(pid: number): number | null {
   try {
     const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return Number(kilobytes) * 1024;
   } catch {
-    // The process is gone, or this is not Linux.
+    // The process has exited, or this is not Linux.
     return null;
   }
 }
 
-/** Returns the CPU milliseconds that the machine has spent and could have spent; null where that is not known. */
+/** Returns the CPU milliseconds that the machine has used and had available; null if unknown. */
 export function cpuOfMachine(): { busy: number; total: number } | null {
   try {
     const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");

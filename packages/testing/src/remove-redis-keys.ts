@@ -8,7 +8,7 @@ repeat
 until cursor == "0"
 return removed`;
 
-/** Removes all keys that begin with a prefix (letters, digits and hyphens), and answers how many there were. */
+/** Deletes all keys with a prefix (letters, digits and hyphens), and returns their number. */
 export function removeRedisKeys(redisUrl: string, prefix: string): Promise<number> {
   return runRedisScript(redisUrl, REMOVE, [`${prefix}*`]);
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** Absolute path of something in this repository; `dist` and `src` of this package lie equally deep. */
+/** Returns the absolute path of a file in this repository; `dist` and `src` of this package have the same depth. */
 export function repositoryPath(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }

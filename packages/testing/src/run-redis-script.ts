@@ -4,9 +4,9 @@ import { connect as connectTls } from "node:tls";
 const TIMEOUT_MS = 10_000;
 
 /**
- * Runs a script in Lua on a Redis and answers its number. It speaks the protocol itself, since a Redis client is for the
- * queue package alone, and four commands need none. A script runs on the server, so that one answer of one line tells the
- * end of it.
+ * Runs a Lua script on a Redis and returns its number. Implements the protocol itself, because only the queue package
+ * may use a Redis client, and four commands need none. The script runs on the server, so that the response is a single
+ * line.
  */
 export async function runRedisScript(redisUrl: string, script: string, args: string[]): Promise<number> {
   const { protocol, hostname, port, username, password, pathname } = new URL(redisUrl);
@@ -33,7 +33,7 @@ export async function runRedisScript(redisUrl: string, script: string, args: str
   throw new Error("Redis closed the connection before the script of a test had ended.");
 }
 
-/** A command as Redis reads it: an array of strings, each with its length in bytes. */
+/** Encodes a command for Redis: an array of strings, each with its length in bytes. */
 function encodeCommand(words: string[]): string {
   const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
   return `*${words.length}\r\n${parts.join("")}`;

@@ -13,20 +13,20 @@ import type { TestSettings } from "./test-settings.ts";
 
 /** The Postgres of this run. */
 export interface SharedPostgres {
-  /** A database of it to send CREATE DATABASE to. */
+  /** One of its databases, for CREATE DATABASE. */
   adminUrl: string;
   /** The migrated database that others are copied from. */
   template: string;
-  /** What the name of every database of this run begins with. */
+  /** Prefix of the name of every database of this run. */
   prefix: string;
 }
 
-/** The Redis of this run. It may hold the data of others: keep to a prefix of your own. */
+/** The Redis of this run. It may contain other data: use your own prefix. */
 export interface SharedRedis {
   url: string;
 }
 
-/** The programs of the apps, each as one file under its name: `api.mjs`. */
+/** The programs of the apps, each as one file: `api.mjs`. */
 export interface SharedPrograms {
   folder: string;
 }
@@ -44,8 +44,8 @@ interface Opened<Server> {
 }
 
 /**
- * Serves the servers that all test files of a run share, each started when it is first asked for: a run of unit tests
- * starts none. Returns the URL to request them at; it contains a secret, since who knows it learns the database's password.
+ * Serves the servers that all test files of a run share, each started on its first request: a run of unit tests starts
+ * none. Returns the URL for requests, which contains a secret because the responses include the database's password.
  */
 export async function openSharedServers(
   settings: Pick<TestSettings, "databaseUrl" | "postgresBinDir" | "redisUrl">,
@@ -69,7 +69,7 @@ export async function openSharedServers(
       (error: unknown) => response.writeHead(500).end(errorMessage(error)),
     );
   });
-  // A line that is closed for having been idle could be the one that a test has just asked on.
+  // An idle connection must not be closed at the moment a test sends a request on it.
   broker.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => {
     broker.listen(0, "127.0.0.1", resolve);
@@ -82,7 +82,7 @@ export async function openSharedServers(
     async close() {
       broker.close();
       broker.closeAllConnections();
-      // The tests that requested a server that did not start have its error; there is nothing to close.
+      // Errors of servers that did not start were returned to the tests; there is nothing to close.
       const servers = await Promise.allSettled(opened.values());
       const running = servers.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       await Promise.all(running.map((server) => server.close()));
@@ -90,19 +90,19 @@ export async function openSharedServers(
   };
 }
 
-/** Bundles the apps from the present sources. The bundles stay for the next run. */
+/** Bundles the apps from the current sources. The bundles are kept for the next run. */
 async function makePrograms(): Promise<Opened<SharedPrograms>> {
   const script = (await import(repositoryPath("scripts/bundle-apps.mjs"))) as { bundleApps(): Promise<string> };
   return { server: { folder: await script.bundleApps() }, close: () => Promise.resolve() };
 }
 
-/** The bundled server gets back PostgreSQL's defaults for what its own settings switch off, as far as it has it. */
+/** Restores PostgreSQL's defaults on the bundled server where our own settings differ, as far as it supports them. */
 const USERS_SETTINGS = { jit: "on", max_parallel_workers: "8", io_method: "worker" };
 
 async function startBundledPostgres() {
   const server = await startPostgres({ maxConnections: 400, settings: USERS_SETTINGS });
   const { username, password } = new URL(server.url);
-  // Each connection costs both sides a hash of the password in 4,096 rounds, and tests make tens of thousands of them.
+  // Each connection costs both sides a password hash of 4,096 rounds, and tests open tens of thousands.
   const setPassword = `ALTER ROLE ${username} PASSWORD '${decodeURIComponent(password)}'`;
   await runAsAdmin(server.url, `SET scram_iterations = 1; ${setPassword}`);
   return server;
@@ -128,7 +128,7 @@ async function openPostgres({
   return { server: { adminUrl, template, prefix }, close };
 }
 
-/** A server that was lent to us is left as it was, also by the test files that failed. */
+/** Removes everything from a provided server, including the databases of failed test files. */
 async function dropDatabasesOf(adminUrl: string, prefix: string): Promise<void> {
   const rows = await runAsAdmin(adminUrl, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", [prefix]);
   for (const { datname } of rows as { datname: string }[]) await dropDatabase(adminUrl, datname);

@@ -8,45 +8,45 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { readTestSettings } from "./test-settings.ts";
 import type { CompositionName } from "./test-settings.ts";
 
-/** Parts of a composition. */
+/** Options of a composition. */
 export interface CompositionOptions {
-  /** Where everything is kept, already migrated. */
+  /** The database, already migrated. */
   databaseUrl: string;
-  /** Where the queues are; in the database when absent. */
+  /** The Redis of the queues; they are in the database by default. */
   redisUrl?: string;
-  /** Default: the one that TEST_COMPOSITION names. */
+  /** Default: that of TEST_COMPOSITION. */
   composition?: CompositionName;
-  /** How many processes of each app run separately; a standalone is always one. Default: 2. */
+  /** Number of processes per app if they run separately; a standalone is always one. Default: 2. */
   replicas?: number;
-  /** What runs separately beside API and pipeline; a standalone has it anyhow. */
+  /** Further apps besides API and pipeline; a standalone always has them. */
   apps?: readonly FurtherApp[];
-  /** Further settings of the product; they win over those that are made here. */
+  /** Further settings of the product, which override the defaults. */
   env?: Record<string, string>;
 }
 
 /** Apps that only some tests need. */
 export type FurtherApp = Exclude<IntegrationId, "api"> | "console";
 
-/** One process of a composition, which can be killed and started again with the same settings and ports. */
+/** A process of a composition, which can be killed and restarted with the same settings and ports. */
 export interface CompositionProcess {
   /** The app and its number: `standalone`, `api-1`, `pipeline-2`. */
   readonly name: string;
-  /** Another one after a restart. */
+  /** Changes after a restart. */
   readonly pid: number;
-  /** Where its API answers; absent when it has none. */
+  /** URL of its API; absent if it has none. */
   readonly apiUrl?: string;
-  /** Where its widget and its tool server answer, once they are enabled; absent when it has none. */
+  /** URL of its widget and its tool server, once they are enabled; absent if it has none. */
   readonly widgetUrl?: string;
   readonly toolsUrl?: string;
-  /** Where its console answers; absent when it has none. */
+  /** URL of its console; absent if it has none. */
   readonly consoleUrl?: string;
-  /** Where its health and its figures are. */
+  /** URL of its health and metrics. */
   readonly metricsUrl: string;
-  /** Its output since its last start. */
+  /** Returns its output since its last start. */
   output(): string;
-  /** Resolves when it is gone. SIGTERM by default. */
+  /** Resolves when it has exited. SIGTERM by default. */
   kill(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exit>;
-  /** Starts it again and waits until it is healthy. */
+  /** Restarts it and waits until it is healthy. */
   start(): Promise<void>;
 }
 
@@ -64,12 +64,12 @@ export interface Composition {
   /** An administrator's key. */
   readonly adminKey: string;
   readonly processes: CompositionProcess[];
-  /** Ends all processes in the clean way. Rejects when one does not end of itself. */
+  /** Stops all processes gracefully. Rejects if one does not exit by itself. */
   stop(): Promise<void>;
 }
 
 const API_HEALTH_PATH = "/api/v1/health";
-/** Of a process without an API: it is alive. Whether it keeps up with its work is for the tests to say. */
+/** For a process without an API: it is alive. Tests check whether it keeps up with its work. */
 const HEALTH_PATH = "/healthz";
 
 /** What a process serves besides its health. */
@@ -81,14 +81,14 @@ interface AppPlan {
   count: number;
 }
 
-/** What the further apps that listen on a port serve. */
+/** What the further apps with a port serve. */
 const SURFACES: Partial<Record<FurtherApp, readonly Surface[]>> = {
   widget: ["widget"],
   "tool-server": ["tools"],
   console: ["console"],
 };
 
-/** What each composition runs; all of it is started at once. */
+/** Apps of each composition; all are started at once. */
 const APPS = {
   standalone: () => [{ app: "standalone", surfaces: ["api", "widget", "tools", "console"], count: 1 }],
   separate: (count: number, further: readonly FurtherApp[]) => [
@@ -99,8 +99,8 @@ const APPS = {
 } satisfies Record<CompositionName, (replicas: number, further: readonly FurtherApp[]) => AppPlan[]>;
 
 /**
- * Starts the product as real processes from their builds on a database (and a Redis), with free ports and keys of its
- * own, and waits until every process says that it is healthy. Nothing of it outlives the test file.
+ * Starts the product as real processes from their builds on a database (and a Redis), with free ports and new keys, and
+ * waits until every process is healthy. Nothing outlives the test file.
  */
 export async function startComposition(options: CompositionOptions): Promise<Composition> {
   const { composition = readTestSettings().composition, replicas = 2, apps = [] } = options;
@@ -149,7 +149,7 @@ export async function startComposition(options: CompositionOptions): Promise<Com
   };
 }
 
-/** A port for everything that a process may listen on, so that compositions run side by side. */
+/** Returns a port for everything that a process may listen on, so that compositions can run concurrently. */
 async function freePorts() {
   return {
     SVC_API_PORT: String(await freePort()),
@@ -179,7 +179,8 @@ async function startApp(options: {
     const child = await startProcess({ file: await findProgram(app), env, name });
     try {
       await child.ready(healthUrl);
-      // It makes the link of the first administrator once its apps are up: one that a test makes before would be void.
+      // It creates the link of the first administrator once its apps are up: one that a test creates before would be
+      // invalidated.
       if (app === "standalone") await child.ready(/"ready":true/);
     } catch (error) {
       await child.kill("SIGKILL");

@@ -3,43 +3,43 @@ import type { Socket } from "node:net";
 import { holdResource } from "./held-resources.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
 
-/** The first request of a connection, as far as the head of it goes. */
+/** Head of the first request of a connection. */
 export interface RequestHead {
   method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   path: string;
-  /** By lower-case name; of a header that came several times the last value. */
+  /** By lower-case name; the last value of a repeated header. */
   headers: Record<string, string>;
-  /** Which connection of the proxy it came on, from 0. */
+  /** Number of its connection to the proxy, from 0. */
   connection: number;
 }
 
 /**
- * How many bytes of the answer, its head included, the caller gets before its connection is cut; null to let it live.
- * With 0 the caller gets nothing of the answer that the target has begun to give.
+ * Number of bytes of the response, including its head, after which the connection is cut; null to keep it. With 0 the
+ * caller gets nothing of a response that the target has started.
  */
 export type CutDecision = (request: RequestHead) => number | null;
 
-/** A way to a server on which connections break. */
+/** A proxy that cuts connections. */
 export interface CuttingProxy {
-  /** Base URL to use in place of that of the target, for example http://127.0.0.1:20123. */
+  /** Base URL to use instead of the target's, for example http://127.0.0.1:20123. */
   readonly url: string;
-  /** Connections that came in so far. */
+  /** Number of accepted connections. */
   readonly connections: number;
-  /** Connections that were cut so far. */
+  /** Number of connections cut. */
   readonly cuts: number;
-  /** Decides over every connection that comes from now on. */
+  /** Decides about every later connection. */
   cutWhen(decide: CutDecision): void;
-  /** Cuts what is still open and frees the port. Safe to call twice. */
+  /** Cuts open connections and frees the port. Idempotent. */
   close(): Promise<void>;
 }
 
 const END_OF_HEAD = "\r\n\r\n";
 
 /**
- * Starts a TCP proxy on a free port of 127.0.0.1 in front of a base URL (http). It cuts nothing until `cutWhen` says
- * so. The decision is made once a connection, for its first request: callers use a connection for each request. A cut
- * ends both sides, so that the target learns of it. A test file that does not close it fails.
+ * Starts a TCP proxy on a free port of 127.0.0.1 in front of a base URL (http). It cuts nothing until `cutWhen` is
+ * called. The decision is made once per connection, for its first request: callers use one connection per request. A
+ * cut closes both sides, so that the target detects it. A test file that does not close it fails.
  */
 export async function startCuttingProxy(targetUrl: string): Promise<CuttingProxy> {
   const target = new URL(targetUrl);
@@ -48,7 +48,7 @@ export async function startCuttingProxy(targetUrl: string): Promise<CuttingProxy
   let connections = 0;
   let cuts = 0;
 
-  /** Ends one side when the other one is gone. A side that fails closes next, so that its error says nothing more. */
+  /** Closes one side when the other one closes. A side that fails closes next, so its error can be ignored. */
   function tie(client: Socket, upstream: Socket): void {
     for (const socket of [client, upstream]) {
       open.add(socket);
@@ -58,7 +58,7 @@ export async function startCuttingProxy(targetUrl: string): Promise<CuttingProxy
     upstream.on("error", () => client.destroy());
   }
 
-  /** Hands the answer on until it ends or its share is used up. */
+  /** Forwards the response until it ends or the limit is reached. */
   async function handOn(upstream: Socket, client: Socket, share: () => number): Promise<void> {
     let given = 0;
     for await (const chunk of upstream as AsyncIterable<Buffer>) {
@@ -121,7 +121,7 @@ export async function startCuttingProxy(targetUrl: string): Promise<CuttingProxy
   };
 }
 
-/** Resolves when the bytes have been handed to the system, or the socket is gone. */
+/** Resolves when the bytes are written, or the socket is closed. */
 function written(socket: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     socket.write(bytes, () => resolve());

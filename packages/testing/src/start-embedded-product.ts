@@ -11,7 +11,7 @@ import { waitFor } from "./wait-for.ts";
 const ADMIN_KEY = "embedded-administrator-0123456789abcdef";
 const SECRET_KEY = "embedded-secret-key-0123456789abcdefghij";
 
-/** What a call of the API has besides its method and path. */
+/** Options of a call of the API. */
 interface CallOptions {
   /** The name of its project. Default: `default`. */
   project?: string;
@@ -19,7 +19,7 @@ interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** The product as `npm start` runs it, with its own PostgreSQL. */
+/** The product as run by `npm start`, with its own PostgreSQL. */
 export interface EmbeddedProduct {
   readonly apiUrl: string;
   readonly widgetUrl: string;
@@ -29,7 +29,7 @@ export interface EmbeddedProduct {
   readonly databaseUrl: string;
   readonly pid: number;
   readonly postgresPid: number;
-  /** Opens its store, which the caller closes. */
+  /** Opens its store; the caller closes it. */
   openStore: () => Store;
   /** Calls the API as an administrator and returns the body of the response. Rejects on any status but 2xx. */
   call(method: string, path: string, options?: CallOptions): Promise<unknown>;
@@ -37,8 +37,8 @@ export interface EmbeddedProduct {
 }
 
 /**
- * Starts the product with its embedded PostgreSQL and waits until API and console are ready. It keeps its data in
- * `folder`, by default in a temporary one; `env` has further settings.
+ * Starts the product with its embedded PostgreSQL and waits until API and console are ready. Its data is in `folder`,
+ * by default a temporary one; `env` has further settings.
  */
 export async function startEmbeddedProduct(
   options: { folder?: string; env?: Record<string, string> } = {},

@@ -1,45 +1,45 @@
 import { startWebhookReceiver } from "./start-webhook-receiver.ts";
 import type { FullAnswer, ReceivedRequest, ReceiverAnswer } from "./start-webhook-receiver.ts";
 
-/** A request for embeddings as it arrived. */
+/** A received request for embeddings. */
 export interface EmbeddingServerRequest {
   model: string;
   input: string[];
   headers: Record<string, string>;
 }
 
-/** A server that makes embeddings, as an OpenAI-compatible one does. */
+/** An OpenAI-compatible server for embeddings. */
 export interface EmbeddingServer {
-  /** What to configure as the address, as in http://127.0.0.1:20123/v1. */
+  /** URL to configure, such as http://127.0.0.1:20123/v1. */
   readonly baseUrl: string;
   readonly port: number;
-  /** Requests for embeddings so far, in the order of arrival. */
+  /** Returns the requests so far, in order of arrival. */
   requests(): EmbeddingServerRequest[];
-  /** Answers every further request in this way, or by the function's choice; null: with embeddings. */
+  /** Sets the response to all later requests, as a value or a function; null: embeddings. */
   answerWith(answer: ReceiverAnswer | null | ((request: EmbeddingServerRequest) => ReceiverAnswer | null)): void;
-  /** Frees the port. Safe to call twice. */
+  /** Frees the port. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What a server of the test's own is like. */
+/** Options of the server. */
 export interface EmbeddingServerOptions {
   port?: number;
-  /** How many numbers an embedding has; 512 by default. */
+  /** Dimension of an embedding; 512 by default. */
   dimensions?: number;
-  /** Words that mean the same, one list a meaning. */
+  /** Words with the same meaning, one list per meaning. */
   synonyms?: readonly (readonly string[])[];
-  /** A longer input is refused, as Ollama does it. */
+  /** Longer inputs are rejected, as by Ollama. */
   maxChars?: number;
-  /** How embeddings are written; "float" by default. */
+  /** Format of embeddings; "float" by default. */
   format?: "float" | "base64";
-  /** Answers in another order than asked for, numbered. */
+  /** Returns embeddings in another order than requested, numbered. */
   isShuffled?: boolean;
 }
 
 /**
- * Starts a real HTTP server on 127.0.0.1 that speaks `POST /v1/embeddings` as OpenAI and Ollama do. Its embeddings are
- * made from the words of a text: texts that share words, or words of one list of `synonyms`, are alike, others are not.
- * The same text always has the same one. A test file that does not close it fails.
+ * Starts a real HTTP server on 127.0.0.1 that implements `POST /v1/embeddings` like OpenAI and Ollama. Embeddings are
+ * computed from the words of a text: texts with common words, or words of the same list of `synonyms`, are similar,
+ * others are not. Deterministic. A test file that does not close it fails.
  */
 export async function startEmbeddingServer(options: EmbeddingServerOptions = {}): Promise<EmbeddingServer> {
   const { port, dimensions = 512, synonyms = [], maxChars = Number.POSITIVE_INFINITY } = options;

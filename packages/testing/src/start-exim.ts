@@ -5,7 +5,7 @@ import { findInPath } from "./find-in-path.ts";
 import { freePort } from "./free-port.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
-/** Path of Debian's exim4; null without it. Only root may give it a configuration of its own. */
+/** Returns the path of Debian's exim4; null without it. Only root can use a custom configuration. */
 export const findExim = async (): Promise<string | null> =>
   process.getuid?.() === 0 ? findInPath("exim4", ["/usr/sbin"]) : null;
 
@@ -13,12 +13,12 @@ export const findExim = async (): Promise<string | null> =>
 export interface Exim {
   /** With the user `svc` and the password `secret`. */
   url: string;
-  /** Emails that were delivered to addresses of example.com, as files of a Maildir. */
+  /** Returns emails delivered to addresses of example.com, as files of a Maildir. */
   readEmails(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** Accepts emails for example.com but `unknown@example.com`, and relays nothing. */
+/** Accepts emails for example.com except `unknown@example.com`, and relays nothing. */
 const configuration = (folder: string, port: number) => `
 primary_hostname = mail.example.com
 local_interfaces = 127.0.0.1
@@ -58,13 +58,13 @@ plain:
   server_set_id = $auth2
 `;
 
-/** Starts Debian's exim4 with a configuration of its own. */
+/** Starts Debian's exim4 with its own configuration. */
 export async function startExim(): Promise<Exim> {
   const folder = await makeTemporaryFolder("exim");
   await chmod(folder.path, 0o755);
   for (const name of ["spool", "log", "mail"]) {
     await mkdir(join(folder.path, name));
-    // exim4 gives up root for a user of its own.
+    // exim4 switches from root to its own user.
     await chmod(join(folder.path, name), 0o777);
   }
   const port = await freePort();
@@ -82,7 +82,7 @@ export async function startExim(): Promise<Exim> {
     async readEmails() {
       const inbox = join(folder.path, "mail", "new");
       const names = await readdir(inbox).catch((error: unknown) => {
-        // The folder is made for the first email.
+        // The folder is created for the first email.
         if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
         throw error;
       });

@@ -14,8 +14,9 @@ import { listenOnLoopback } from "./listen-on-loopback.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**
- * What goes wrong with a call. `error` is answered so, with no effect. `garbage` is no answer of the Bot API. `slow` is
- * done late. `silent` is never answered and `cut` is cut off: before it was done, or after where `hasEffect` is true.
+ * Failure of a call. `error` is a response without effect. `garbage` is not a response of the Bot API. `slow` is
+ * delayed. `silent` has no response and `cut` closes the connection: before the effect, or after it if `hasEffect` is
+ * true.
  */
 export type BotApiFailure =
   | { kind: "error"; code: number; description: string; retryAfterS?: number }
@@ -24,14 +25,14 @@ export type BotApiFailure =
   | { kind: "silent"; hasEffect?: boolean }
   | { kind: "cut"; hasEffect?: boolean };
 
-/** A call that reached the fake whole. */
+/** A call that the fake received completely. */
 export interface BotApiCall {
-  /** Which one it is of all calls, from 0. */
+  /** Its number among all calls, from 0. */
   index: number;
-  /** As it was called, such as `sendMessage`. */
+  /** As called, such as `sendMessage`. */
   method: string;
   botId: number;
-  /** Null where it concerns no chat. */
+  /** Null if it concerns no chat. */
   chatId: string | null;
   fields: Readonly<Record<string, unknown>>;
 }
@@ -40,33 +41,33 @@ export interface BotApiCall {
 export interface BotApiOutcome {
   call: BotApiCall;
   status: number | null;
-  /** What an error said. */
+  /** Description of an error. */
   description: string | null;
 }
 
-/** Chooses what goes wrong with a call; null lets it live. */
+/** Chooses the failure of a call; null for none. */
 export type FailureScript = (call: BotApiCall) => BotApiFailure | null;
 
-/** Who serves the API: Telegram; or a self-hosted server with `--local`, whose files lie on this disk or on its own. */
+/** Kind of server: Telegram; or a self-hosted one with `--local`, whose files are on this disk or on its own. */
 export type BotApiServerKind = "cloud" | "local" | "local-elsewhere";
 
-/** A Bot API with bots of its own. */
+/** A fake Bot API with its own bots. */
 export interface FakeBotApi {
-  /** For `SVC_TELEGRAM_API_ROOT`, as in http://127.0.0.1:20123. */
+  /** For `SVC_TELEGRAM_API_ROOT`, such as http://127.0.0.1:20123. */
   readonly url: string;
-  /** Registers a bot, as @BotFather does. */
+  /** Registers a bot, like @BotFather. */
   addBot: (options?: { id?: number; username?: string; token?: string }) => FakeBot;
-  /** Every further call goes wrong as the script says; null heals it. Calls that are held in silence stay so. */
+  /** Sets the failure of all later calls; null for none. Silent calls stay silent. */
   failWith: (script: FailureScript | BotApiFailure | null) => void;
-  /** Whether `sendRichMessage` is known here; it is. */
+  /** Sets whether `sendRichMessage` is supported; true by default. */
   setRichMessages: (isKnown: boolean) => void;
-  /** Whether more than a message a second to a chat, or 30 to all, is refused with 429; it is not. */
+  /** Sets whether more than a message per second to a chat, or 30 to all, is rejected with 429; false by default. */
   setFloodControl: (isOn: boolean) => void;
-  /** Calls that were dealt with, in the order in which they were. */
+  /** Completed calls, in order of completion. */
   readonly outcomes: readonly BotApiOutcome[];
-  /** Where more than Telegram allows was sent and took effect; messages may come so much closer than they were sent. */
+  /** Returns violations of Telegram's rate limits by accepted messages, with a tolerance for their time in transit. */
   rateViolations: (toleranceMs?: number) => RateViolation[];
-  /** Cuts what is open and frees the port. Safe to call twice. */
+  /** Cuts open connections and frees the port. Idempotent. */
   close: () => Promise<void>;
 }
 
@@ -76,7 +77,7 @@ const TOKEN_FORM = /^\d{1,20}:[\w-]{1,100}$/;
 const CALL_PATH = /^\/bot([^/]+)\/([^/?]+)$/;
 const FILE_PATH = /^\/file\/bot([^/]+)\/(.+)$/;
 const NOT_FOUND = new BotApiRefusal(404, "Not Found");
-/** Where a self-hosted server keeps the files of its bots. */
+/** Folder of a self-hosted server's files. */
 const SERVER_FOLDER = "/var/lib/telegram-bot-api";
 
 function sendJson(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
@@ -94,9 +95,9 @@ function sendRefusal(response: ServerResponse, { code, message, parameters }: Bo
 }
 
 /**
- * Starts Telegram's Bot API (https://core.telegram.org/bots/api), as far as a service of messages needs it, on a port of
- * 127.0.0.1: its protocol to the letter, its refusals in its own words, and whatever goes wrong with it at will. A test
- * file that does not close it fails.
+ * Starts Telegram's Bot API (https://core.telegram.org/bots/api), as far as a messaging service needs it, on a port of
+ * 127.0.0.1: with its exact protocol and error messages, and configurable failures. A test file that does not close it
+ * fails.
  */
 export async function startFakeBotApi(options: { server?: BotApiServerKind } = {}): Promise<FakeBotApi> {
   const { server: kind = "cloud" } = options;
@@ -112,7 +113,7 @@ export async function startFakeBotApi(options: { server?: BotApiServerKind } = {
 
   const allSent = () => [...states.values()].map(({ sent }) => sent);
 
-  /** @throws BotApiRefusal for a token that is none of a bot. */
+  /** @throws BotApiRefusal for an unknown token. */
   function findBot(token: string): BotState {
     if (!TOKEN_FORM.test(token)) throw NOT_FOUND;
     const bot = states.get(token);
@@ -120,7 +121,7 @@ export async function startFakeBotApi(options: { server?: BotApiServerKind } = {
     return bot;
   }
 
-  /** @throws BotApiRefusal where this message would be one too many. */
+  /** @throws BotApiRefusal if this message exceeds the rate limit. */
   function controlFlood(bot: BotState, chatId: string): void {
     const now = performance.now();
     const recent = bot.sent.slice(-MESSAGES_A_SECOND).filter(({ atMs }) => now - atMs < SECOND_MS - TOLERANCE_MS);
@@ -140,7 +141,7 @@ export async function startFakeBotApi(options: { server?: BotApiServerKind } = {
     });
   }
 
-  /** Does what a call asks for. */
+  /** Performs a call. */
   async function perform(call: Omit<MethodCall, "filePathOf" | "isLocal">): Promise<unknown> {
     const name = call.method.toLowerCase();
     const isUnknown = !Object.hasOwn(BOT_METHODS, name) || (name === "sendrichmessage" && !hasRichMessages);
@@ -241,7 +242,7 @@ export async function startFakeBotApi(options: { server?: BotApiServerKind } = {
   }
 
   const server = createServer((request, response) => {
-    // A call that was cut while it came is nobody's any more; a fault of the fake shows as a cut.
+    // The caller of an interrupted request has disconnected; an error of the fake closes the connection.
     answer(request, response).catch(() => response.destroy());
   });
   const port = await listenOnLoopback(server);

@@ -1,37 +1,37 @@
 import type { ChatCompletionRequest, Fixture, FixtureResponse, LLMock } from "@copilotkit/aimock";
 import { holdResource } from "./held-resources.ts";
 
-/** What a model was asked, whichever API it was asked by: in the shape of OpenAI's chat completions. */
+/** A request to a model of any API, in the format of OpenAI's chat completions. */
 export type ModelRequest = ChatCompletionRequest;
 
-/** What a fake model answers: an object is its JSON output, a text its text; or a response of the mock as it is. */
+/** Response of a fake model: an object is its JSON output, a string its text; or a response of the mock. */
 export type ModelScript = (request: ModelRequest) => object | string | FixtureResponse | Promise<object | string>;
 
-/** How a fake model's answers go out: slowly, in small pieces, cut off. */
+/** Transmission of a fake model's responses: slow, in small pieces, interrupted. */
 export type ModelManners = Pick<
   Fixture,
   "latency" | "chunkSize" | "truncateAfterChunks" | "disconnectAfterMs" | "streamingProfile"
 >;
 
-/** A server with language models, as OpenAI, Anthropic and Ollama run one. */
+/** A server with language models, like those of OpenAI, Anthropic and Ollama. */
 export interface FakeModel {
-  /** For `SVC_LLM_BASE_URL`, as in http://127.0.0.1:20123/v1; Anthropic's API is at the same place. */
+  /** For `SVC_LLM_BASE_URL`, such as http://127.0.0.1:20123/v1; Anthropic's API has the same base URL. */
   readonly baseUrl: string;
-  /** The mock itself, for what this does not offer. */
+  /** The mock itself, for further features. */
   readonly mock: LLMock;
-  /** What was asked so far, oldest first. */
+  /** Returns the requests so far, oldest first. */
   requests(): ModelRequest[];
-  /** Answers every further request so. */
+  /** Sets the response to all later requests. */
   answerWith(script: ModelScript, manners?: ModelManners): void;
   /** Fails the next request with this status. */
   failNext(status: number, message?: string): void;
-  /** Frees the port. Safe to call twice. */
+  /** Frees the port. Idempotent. */
   close(): Promise<void>;
 }
 
 const RESPONSE_FIELDS = ["content", "toolCalls", "error", "blocks"];
 
-/** What the mock understands, of what a script says. */
+/** Converts a script's response to the mock's format. */
 function responseOf(said: object | string): FixtureResponse {
   if (typeof said === "string") return { content: said };
   const isResponse = RESPONSE_FIELDS.some((field) => field in said);
@@ -39,11 +39,11 @@ function responseOf(said: object | string): FixtureResponse {
 }
 
 /**
- * Starts a fake of model servers on a port of 127.0.0.1 that speaks their real protocols. Until `answerWith` it answers
- * every request with an error. A test file that does not close it fails.
+ * Starts a fake of model servers on a port of 127.0.0.1 that implements their real protocols. Until `answerWith` is
+ * called, every response is an error. A test file that does not close it fails.
  */
 export async function startFakeModel(script?: ModelScript, manners: ModelManners = {}): Promise<FakeModel> {
-  // It takes a tenth of a second to load, which only a test with a model has to spend.
+  // Loading it takes a tenth of a second, so only tests with a model do.
   const { LLMock: Server } = await import("@copilotkit/aimock");
   const mock = new Server({ port: 0, host: "127.0.0.1", logLevel: "silent" });
   await mock.start();

@@ -11,42 +11,44 @@ export interface OllamaModel {
   contextWindow: number;
 }
 
-/** What a step of a pull does: says a line, waits until it may go on, or cuts the line. */
+/** A step of a pull: sends a line, waits, or cuts the connection. */
 export type PullStep = object | { wait: Promise<unknown> } | "cut";
 
-/** Progress of a pull: its lines, in their order. */
+/** Lines of a pull, in order. */
 export type PullScript = (name: string, index: number) => readonly PullStep[];
 
-/** One request for a pull. */
+/** A request for a pull. */
 export interface OllamaPull {
   name: string;
-  /** True while its client listens and it has not ended. */
+  /** True while its client is connected and it has not ended. */
   readonly isOpen: boolean;
 }
 
-/** A server that speaks as much of Ollama's API as is needed to list, pull and ask models. */
+/** A server with the part of Ollama's API that lists, pulls and calls models. */
 export interface FakeOllama {
-  /** For `SVC_OLLAMA_BASE_URL`, as in http://127.0.0.1:20123. */
+  /** For `SVC_OLLAMA_BASE_URL`, such as http://127.0.0.1:20123. */
   readonly url: string;
   /** For `SVC_LLM_BASE_URL`: the same with `/v1`. */
   readonly baseUrl: string;
-  /** The models that it has. */
+  /** Returns the installed models. */
   installed(): OllamaModel[];
   install(model: OllamaModel): void;
-  /** What was asked to be pulled so far, oldest first. */
+  /** Requested pulls, oldest first. */
   readonly pulls: readonly OllamaPull[];
-  /** Pulls every further model so; a model is installed by the line `success`. Without one, pulls take no time. */
+  /**
+   * Sets the script of all later pulls; the line `success` installs the model. By default, pulls complete immediately.
+   */
   pullWith(script: PullScript): void;
-  /** Answers nothing at all from now on, or no longer: what is open stays. */
+  /** Stops or resumes responding; open connections stay open. */
   setSilent(isSilent: boolean): void;
-  /** Cuts what is open and frees the port. Safe to call twice. */
+  /** Cuts open connections and frees the port. Idempotent. */
   close(): Promise<void>;
 }
 
 const DIGEST = "sha256:c6eb396dbd5992bbe3f5cdb947e8bbc0ee413d7c17e2beaae69f5d569cf982eb";
 const TOTAL_BYTES = 1_000_000;
 
-/** The lines of a pull that goes well, as Ollama says them. */
+/** Returns the lines of a successful pull, in Ollama's format. */
 export function linesOfPull(totalBytes = TOTAL_BYTES, parts = 2): object[] {
   const status = `pulling ${DIGEST.slice(7, 19)}`;
   const layer = Array.from({ length: parts + 1 }, (_, part) => ({
@@ -117,7 +119,7 @@ export async function startFakeOllama(models: readonly OllamaModel[] = []): Prom
     response.writeHead(200, { "Content-Type": "application/x-ndjson" });
     for (const step of script(name, pulls.length - 1)) {
       if (step === "cut") {
-        // An empty line, which carries those before it to the client.
+        // An empty line flushes the lines before it to the client.
         await new Promise<void>((resolve) => response.write("\n", () => resolve()));
         response.destroy();
         return;

@@ -12,18 +12,18 @@ import { waitFor } from "./wait-for.ts";
 
 const run = promisify(execFile);
 
-/** Where Debian and its relatives install PostgreSQL, one folder a major version. */
+/** Debian's folder of PostgreSQL, with one folder per major version. */
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 
-/** A PostgreSQL that users install themselves, with its default settings. */
+/** An installed PostgreSQL with its default settings. */
 export interface InstalledPostgres {
-  /** The database `postgres` on it; the user is a superuser. */
+  /** Its database `postgres`; the user is a superuser. */
   readonly url: string;
   readonly dataDir: string;
   stop(): Promise<void>;
 }
 
-/** Returns the folder of the programs of the oldest PostgreSQL that is installed, or null if there is none. */
+/** Returns the program folder of the oldest installed PostgreSQL, or null if there is none. */
 export async function findInstalledPostgres(): Promise<string | null> {
   try {
     const versions = (await readdir(DEBIAN_FOLDER)).map(Number).filter((version) => version >= 14);
@@ -34,7 +34,7 @@ export async function findInstalledPostgres(): Promise<string | null> {
   }
 }
 
-/** Returns the folder of the programs of the PostgreSQL that the product brings along. */
+/** Returns the program folder of the bundled PostgreSQL. */
 export async function findBundledPostgres(): Promise<string> {
   const { findBinaries, makeUsable } = await import("@svc/embedded");
   const { uid, gid } = await findAccount();
@@ -42,7 +42,7 @@ export async function findBundledPostgres(): Promise<string> {
   return dirname((await makeUsable(await findBinaries(), account, () => undefined)).postgres);
 }
 
-/** Returns the user that PostgreSQL runs as, since it refuses to run as root; empty for an ordinary user. */
+/** Returns the user for PostgreSQL, which refuses to run as root; empty for an ordinary user. */
 async function findAccount(): Promise<{ uid?: number; gid?: number }> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all(["-u", "-g"].map(async (flag) => run("id", [flag, "postgres"])));
@@ -50,8 +50,8 @@ async function findAccount(): Promise<{ uid?: number; gid?: number }> {
 }
 
 /**
- * Starts an installed PostgreSQL in a temporary folder. Its settings are PostgreSQL's defaults, as on a server of users,
- * but for the number of connections and for fsync: only processes are killed in tests, never the machine.
+ * Starts an installed PostgreSQL in a temporary folder. It has PostgreSQL's default settings, as on users' servers,
+ * except the number of connections and fsync: tests kill only processes, never the machine.
  */
 export async function startInstalledPostgres(
   binDir: string,
@@ -76,7 +76,7 @@ export async function startInstalledPostgres(
     fsync: "off",
     ...settings,
   };
-  // In its file, where ALTER SYSTEM can replace it.
+  // In the file, so that ALTER SYSTEM can override it.
   const lines = Object.entries(merged).map(([name, value]) => `${name} = '${value}'\n`);
   await appendFile(join(dataDir, "postgresql.conf"), ["\n", ...lines].join(""));
   const server = await spawnChild({
@@ -85,7 +85,7 @@ export async function startInstalledPostgres(
     args: ["-D", dataDir],
     ...options,
   });
-  // Where its settings collect the log in a file, this is the last line before.
+  // If its settings redirect the log to a file, this is the last line before that.
   await server.ready(/ready to accept connections|redirecting log output/);
   const url = `postgres://svc@127.0.0.1:${port}/postgres`;
   await waitFor(() => runAsAdmin(url, "SELECT 1"), { what: "the installed PostgreSQL" });

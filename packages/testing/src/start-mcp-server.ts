@@ -8,7 +8,7 @@ import { listenOnLoopback } from "./listen-on-loopback.ts";
 export interface McpTestTool {
   name: string;
   description?: string;
-  /** JSON Schema of its arguments; any object where absent. */
+  /** JSON Schema of its arguments; any object by default. */
   parameters?: object;
   annotations?: ToolAnnotations;
   call: (input: unknown) => CallToolResult | Promise<CallToolResult>;
@@ -18,7 +18,7 @@ export interface McpTestTool {
 export interface McpTestRequest {
   httpMethod: string;
   headers: IncomingMessage["headers"];
-  /** The method of the protocol, as in `tools/call`; undefined where the request has none. */
+  /** The protocol's method, such as `tools/call`; undefined if the request has none. */
   method: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface McpTestRequest {
 export interface McpTestServer {
   readonly url: string;
   readonly requests: readonly McpTestRequest[];
-  /** Cuts what is still open and frees the port. Safe to call twice. */
+  /** Cuts open connections and frees the port. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ async function giveAnswer(response: ServerResponse, answer: Response): Promise<v
 }
 
 /**
- * Starts a server of the official package with these tools on a port of 127.0.0.1. It speaks every revision of the
+ * Starts a server of the official package with these tools on a port of 127.0.0.1. It supports every revision of the
  * protocol, or with `isOld` only those before 2026-07-28. A test file that does not close it fails.
  */
 export async function startMcpServer(
@@ -56,7 +56,7 @@ export async function startMcpServer(
   { isOld = false }: { isOld?: boolean } = {},
 ): Promise<McpTestServer> {
   const requests: McpTestRequest[] = [];
-  // Only who needs it waits for the package.
+  // Loaded only by tests that need it.
   const { McpServer, createMcpHandler, fromJsonSchema, legacyStatelessFallback } =
     await import("@modelcontextprotocol/server");
   const makeServer = () => {

@@ -12,12 +12,12 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** Returns the path of `pgbouncer`, or null if it is neither in the PATH nor where Debian installs it. */
+/** Returns the path of `pgbouncer`, or null if it is neither in the PATH nor in Debian's folder. */
 export const findPgBouncer = (): Promise<string | null> => findInPath("pgbouncer", ["/usr/sbin"]);
 
 /**
- * Starts a PgBouncer in front of the database of a URL. Its settings are PgBouncer's defaults but for `settings`, the
- * number of clients and how they sign in. It does not run as root, and reads its settings as the user that it becomes.
+ * Starts a PgBouncer in front of the database of a URL. It has PgBouncer's defaults except `settings`, the number of
+ * clients and their authentication. It does not run as root, and reads its settings as its own user.
  */
 export async function startPgBouncer(
   databaseUrl: string,
@@ -29,7 +29,7 @@ export async function startPgBouncer(
   await chmod(folder.path, 0o755);
   const listenPort = await freePort();
   const target = { host: hostname, port, user: decodeURIComponent(username), password: decodeURIComponent(password) };
-  // PgBouncer does not read an empty value.
+  // PgBouncer rejects empty values.
   const connection = Object.entries({ ...target, dbname: name }).flatMap(([key, value]) =>
     value === "" ? [] : [`${key}='${value}'`],
   );

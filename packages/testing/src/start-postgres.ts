@@ -3,31 +3,31 @@ import { holdResource } from "./held-resources.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { testLog } from "./test-log.ts";
 
-/** A private Postgres in a temporary folder; its role may create databases and is no superuser. */
+/** A private Postgres in a temporary folder; its role may create databases and is not a superuser. */
 export interface PrivatePostgres {
-  /** An empty database `svc` on it, the same after a restart. */
+  /** An empty database `svc` on it, unchanged by a restart. */
   readonly url: string;
   readonly port: number;
-  /** Another one after a restart. */
+  /** Changes after a restart. */
   readonly pid: number;
-  /** Ends it (SIGKILL by default), resolves when it is gone, and leaves it down until `start`. */
+  /** Stops it (SIGKILL by default), resolves when it has exited, and keeps it stopped until `start`. */
   kill(signal?: "SIGINT" | "SIGQUIT" | "SIGKILL"): Promise<void>;
-  /** Starts it again on the same port and data. */
+  /** Restarts it with the same port and data. */
   start(): Promise<void>;
-  /** Ends it for good and removes its data. */
+  /** Stops it permanently and removes its data. */
   stop(): Promise<void>;
 }
 
 /**
- * Postgres ends by itself when its folder is gone, but looks only once a minute; so it is asked, and its end waited for,
- * since a server that still writes would keep the folder from being removed.
+ * Postgres exits by itself when its folder is removed, but checks only once a minute; so it is stopped first, because a
+ * running server would keep writing to the folder.
  */
 const END_SERVER = `pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -QUIT "$pid"
   while kill -0 "$pid"; do sleep 0.1; done`;
 
 /**
- * Starts the Postgres that the product brings along. Settings are Postgres' own; by default the data does not survive
- * a failure of the machine, only of processes, which is all that a test can kill.
+ * Starts the bundled Postgres. `settings` are Postgres' own; by default the data survives a crash of processes but not
+ * of the machine, which tests cannot cause.
  */
 export async function startPostgres(
   options: { maxConnections?: number; settings?: Record<string, string> } = {},
@@ -60,7 +60,7 @@ export async function startPostgres(
     },
     async kill(signal = "SIGKILL") {
       process.kill(server.pid, signal);
-      // The embedded server is supervised: without this it would be back in a moment.
+      // The embedded server is supervised and would be restarted immediately.
       await server.stop();
       isDown = true;
     },

@@ -6,14 +6,14 @@ import { childEnvironment } from "./test-settings.ts";
 export interface ProcessOptions {
   /** Absolute path of the program. */
   file: string;
-  /** Its environment; nothing of the test's own reaches it but PATH, HOME and the like. */
+  /** Its environment; of the test's own it gets only PATH, HOME and the like. */
   env: Record<string, string>;
-  /** What it is called in failures. */
+  /** Its name in failures. */
   name: string;
   args?: string[];
 }
 
-/** Starts a Node program, for example the `main.js` of an app. */
+/** Starts a Node.js program, for example the `main.js` of an app. */
 export function startProcess({ file, env, name, args = [] }: ProcessOptions): Promise<ChildProcess> {
   return spawnChild({
     name,

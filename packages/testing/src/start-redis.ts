@@ -3,21 +3,21 @@ import { freePort } from "./free-port.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { childEnvironment } from "./test-settings.ts";
 
-/** A Redis of one's own. By default nothing is on disk, so that a restart loses all data. */
+/** A private Redis. By default nothing is on disk, so that a restart loses all data. */
 export interface PrivateRedis {
   readonly url: string;
   readonly port: number;
-  /** Another one after a restart. */
+  /** Changes after a restart. */
   readonly pid: number;
-  /** Ends it (SIGKILL by default) and resolves when it is gone. */
+  /** Stops it (SIGKILL by default) and resolves when it has exited. */
   kill(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<void>;
-  /** Starts it again, empty, on the same port. */
+  /** Restarts it, empty, on the same port. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a `redis-server` from the PATH on 127.0.0.1 that never evicts a key; `settings` are Redis' own. Rejects when
+ * Starts a `redis-server` from the PATH on 127.0.0.1 that never evicts a key; `settings` are Redis' own. Rejects if
  * there is none.
  */
 export async function startRedis(

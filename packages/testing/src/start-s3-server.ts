@@ -11,7 +11,7 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-/** The server of the package, which has no types. */
+/** The package's server; the package has no types. */
 type S3rver = new (options: {
   address: string;
   port: number;
@@ -21,7 +21,7 @@ type S3rver = new (options: {
 }) => { run(): Promise<{ port: number }>; close(): Promise<void> };
 
 const BUCKET = "svc-files";
-/** What the server appends to the name of the file with an object's content. */
+/** Suffix of the server's files with an object's content. */
 const SUFFIX = "._S3rver_object";
 
 /** Starts an S3-compatible server on a free port, with its data in a temporary folder. */

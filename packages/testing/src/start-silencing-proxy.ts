@@ -3,27 +3,26 @@ import type { Socket } from "node:net";
 import { holdResource } from "./held-resources.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
 
-/** State of the half-open connections after the silence. */
+/** State of half-open connections after the proxy recovers. */
 export type SilenceEnd = "forgotten" | "resumed";
 
 /** A proxy whose connections can become half-open: no data passes, and neither side gets an error. */
 export interface SilencingProxy {
-  /** The server's URL, by way of the proxy. */
+  /** The server's URL through the proxy. */
   readonly url: string;
-  /** Number of connections that were opened in the silence and wait for its end. */
+  /** Number of connections opened while nothing passes, which are waiting. */
   readonly waiting: number;
   /**
-   * From now on nothing passes in either direction. Connections stay open; new ones hear nothing, and the server does not
-   * learn of them.
+   * Stops forwarding in both directions. Connections stay open; new ones get no data, and the server does not see them.
    */
   silence(): void;
   /**
-   * New connections pass again. Those that were there in the silence hear nothing for ever (`forgotten`, as behind a
-   * firewall that knows them no more), or all that was sent meanwhile (`resumed`, as TCP sends again): those that were
-   * opened in it reach the server only then.
+   * Resumes forwarding of new connections. Existing ones stay silent forever (`forgotten`, like behind a firewall that
+   * has dropped their state), or receive everything sent meanwhile (`resumed`, like a TCP retransmission); connections
+   * opened meanwhile reach the server only then.
    */
   restore(end: SilenceEnd): void;
-  /** Cuts what is open and frees the port. Safe to call twice. */
+  /** Cuts open connections and frees the port. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -34,12 +33,12 @@ interface Lane {
   isForgotten: boolean;
 }
 
-/** Starts such a proxy on a free port of 127.0.0.1 in front of the TCP server that a URL names. */
+/** Starts a silencing proxy on a free port of 127.0.0.1 in front of the TCP server of a URL. */
 export async function startSilencingProxy(serverUrl: string): Promise<SilencingProxy> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
   const lanes = new Set<Lane>();
-  /** Connections that were opened in a silence. */
+  /** Connections opened while nothing passes. */
   const unheard = new Set<Socket>();
   let isSilent = false;
 
@@ -52,7 +51,7 @@ export async function startSilencingProxy(serverUrl: string): Promise<SilencingP
       if (isSilent) lane.held.push(chunk);
       else to.write(chunk);
     });
-    // The end of a connection is news too: the other side learns of it only where something passes.
+    // The end of a connection is only forwarded while data passes.
     const end = () => {
       sockets.delete(from);
       lanes.delete(lane);

@@ -8,11 +8,11 @@ import { waitFor } from "./wait-for.ts";
 export interface ReceivedEmail {
   /** Recipients of the envelope. */
   recipients: string[];
-  /** The message as it was sent. */
+  /** The message as sent. */
   raw: string;
 }
 
-/** What a server does with an email: accepts it, rejects it at one of the steps, or breaks off the connection. */
+/** Handling of an email: accept it, reject it at one of the steps, or drop the connection. */
 export type EmailScript = "accept" | { rejectAt: "sender" | "recipient" | "text"; code: number } | "cut";
 
 /** A server that accepts emails by SMTP and delivers none. */
@@ -27,7 +27,7 @@ export interface SmtpReceiver {
   close(): Promise<void>;
 }
 
-/** Starts a real SMTP server on 127.0.0.1, without encryption; `port` for one that comes back. */
+/** Starts a real SMTP server on 127.0.0.1, without encryption; `port` allows restarting one. */
 export async function startSmtpServer({
   port = 0,
   user,
@@ -77,7 +77,7 @@ export async function startSmtpServer({
       resolve(typeof address === "object" && address !== null ? address.port : 0);
     });
   });
-  // A client that breaks off is no failure of a test.
+  // A client that disconnects does not fail the test.
   server.on("error", () => undefined);
 
   let closing: Promise<void> | undefined;

@@ -4,22 +4,22 @@ import { holdResource } from "./held-resources.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
 import { waitFor } from "./wait-for.ts";
 
-/** A request that reached a receiver whole. */
+/** A request that a receiver got completely. */
 export interface ReceivedRequest {
   method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   path: string;
-  /** By lower-case name; the values of a header that came several times are joined with a comma. */
+  /** By lower-case name; the values of a repeated header are joined with a comma. */
   headers: Record<string, string>;
-  /** The bytes of the body as they were sent; signatures are made over these. */
+  /** The bytes of the body, which signatures cover. */
   body: Buffer;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   json: unknown;
-  /** When its last byte arrived, in milliseconds since 1970. */
+  /** Time of its last byte, in milliseconds since 1970. */
   receivedAtMs: number;
 }
 
-/** An answer in full, given after `delayMs` (at once when absent). */
+/** A complete response, sent after `delayMs` (immediately by default). */
 export interface FullAnswer {
   status: number;
   headers?: Record<string, string>;
@@ -28,42 +28,41 @@ export interface FullAnswer {
 }
 
 /**
- * What a receiver does with a request: answers it, never answers ("hang"), closes the connection without an answer
- * ("cut") or in the middle of one that promises more ("cut-midway").
+ * Response of a receiver: a complete one, none ("hang"), or a closed connection before the response ("cut") or in the
+ * middle of it ("cut-midway").
  */
 export type ReceiverAnswer = FullAnswer | "hang" | "cut" | "cut-midway";
 
-/** Chooses the answer to a request; `index` counts all requests of the receiver from 0. */
+/** Chooses the response to a request; `index` counts all requests of the receiver from 0. */
 export type ReceiverScript = (request: ReceivedRequest, index: number) => ReceiverAnswer;
 
-/** A server that callbacks are sent to. */
+/** A receiver of callbacks. */
 export interface WebhookReceiver {
   readonly port: number;
-  /** Its address with a path, `/` when absent: for example http://127.0.0.1:20123/hook. */
+  /** Returns its URL with a path, `/` by default: for example http://127.0.0.1:20123/hook. */
   url(path?: string): string;
-  /** Everything that has arrived, in the order of arrival. */
+  /** All requests, in order of arrival. */
   readonly requests: readonly ReceivedRequest[];
-  /** Answers every further request by this script, or always in this way. */
+  /** Sets the script or the response for all later requests. */
   answerWith(script: ReceiverScript | ReceiverAnswer): void;
   /**
-   * Waits for the first request that matches (any when there is no predicate) and that `next` has not returned before.
+   * Waits for the first request that matches the predicate, if there is one, and that `next` has not returned before.
    * It may have arrived already. Rejects after `timeoutMs` (30 s) with a list of what did arrive.
    */
   next(
     predicate?: (request: ReceivedRequest) => boolean,
     options?: { what?: string; timeoutMs?: number },
   ): Promise<ReceivedRequest>;
-  /** Cuts what is still open and frees the port. Safe to call twice. */
+  /** Cuts open connections and frees the port. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What "cut-midway" says before it closes the connection: less than it promises. */
+/** Body that "cut-midway" sends before it closes the connection: less than its length. */
 const HALF_ANSWER = "only the beginning";
 
 /**
- * Starts a real HTTP server on 127.0.0.1 that notes every request and answers 204 until `answerWith` says otherwise.
- * With `port` on that port, so that a receiver can go away and come back; with a free one when absent. A test file that
- * does not close it fails.
+ * Starts a real HTTP server on 127.0.0.1 that records every request and responds with 204 until `answerWith` is called.
+ * Listens on `port`, so that a receiver can be restarted, or on a free one. A test file that does not close it fails.
  */
 export async function startWebhookReceiver(
   options: { port?: number; answer?: ReceiverScript | ReceiverAnswer } = {},
@@ -130,7 +129,7 @@ export async function startWebhookReceiver(
     next(predicate = () => true, { what = "a request", timeoutMs = 30_000 } = {}) {
       const take = () => {
         const found = requests.find((request) => !returned.has(request) && predicate(request));
-        // Noted in the same moment, so that two who wait do not get the same one.
+        // Marked synchronously, so that concurrent waiters get different ones.
         if (found !== undefined) returned.add(found);
         return found;
       };

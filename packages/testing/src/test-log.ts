@@ -2,14 +2,14 @@ import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
 import { readTestSettings } from "./test-settings.ts";
 
-/** One line of a log as it was written. */
+/** A line of a log. */
 export interface LogLine {
   level: string;
   msg?: string;
   [field: string]: unknown;
 }
 
-/** A log that says nothing, or all from the level that TEST_LOG names. */
+/** Returns a log that writes nothing, or everything from the level of TEST_LOG. */
 export function testLog(name = "test"): Log {
   return createLog({ level: readTestSettings().logLevel, name });
 }

@@ -2,20 +2,20 @@ import { LOG_LEVELS } from "@svc/log";
 import type { LogLevel } from "@svc/log";
 
 export const QUEUE_BACKENDS = ["postgres", "redis"] as const;
-/** Where BullMQ keeps its jobs in this run. */
+/** Where BullMQ stores its jobs in this run. */
 export type QueueBackend = (typeof QUEUE_BACKENDS)[number];
 
 export const COMPOSITIONS = ["standalone", "separate"] as const;
-/** How the product is put together in this run: one process, or processes of each app. */
+/** Composition of the product in this run: one process, or processes for each app. */
 export type CompositionName = (typeof COMPOSITIONS)[number];
 
-/** How the tests of this run were asked to run. */
+/** Settings of this test run. */
 export interface TestSettings {
   /** A Postgres to use instead of a new one; its user must be allowed to create databases. */
   databaseUrl: string | undefined;
-  /** Folder of the programs of an installed PostgreSQL to start instead of the bundled one. */
+  /** Program folder of an installed PostgreSQL to use instead of the bundled one. */
   postgresBinDir: string | undefined;
-  /** A Redis to use where no `redis-server` is in the PATH. */
+  /** A Redis to use if `redis-server` is not in the PATH. */
   redisUrl: string | undefined;
   queueBackend: QueueBackend;
   composition: CompositionName;
@@ -24,18 +24,17 @@ export interface TestSettings {
   chromium: string | undefined;
   /** Folder for screenshots of tests in a browser; absent if none were requested. */
   screenshotDir: string | undefined;
-  /** Where the servers of this run are asked for; set by jest's global setup. */
+  /** URL for requesting this run's servers; set by jest's global setup. */
   runUrl: string | undefined;
 }
 
-/** Carries the address of the run's servers from the global setup to the workers that jest forks after it. */
+/** Passes the URL of the run's servers from the global setup to jest's workers. */
 export const RUN_URL_VARIABLE = "SVC_TEST_RUN_URL";
 
 /**
  * Reads the settings of this test run: `TEST_DATABASE_URL`, `TEST_POSTGRES_BIN_DIR`, `REDIS_URL`, `TEST_QUEUE_BACKEND`
- * (default postgres), `TEST_COMPOSITION` (default standalone), `TEST_LOG` (default silent), `TEST_SCREENSHOTS`
- * and `SVC_CHROMIUM`. The only place of the tests that reads the environment. Throws on a value that
- * is not one of those allowed.
+ * (default postgres), `TEST_COMPOSITION` (default standalone), `TEST_LOG` (default silent), `TEST_SCREENSHOTS` and
+ * `SVC_CHROMIUM`. The only code of the tests that reads the environment. Throws on an invalid value.
  */
 export function readTestSettings(env: NodeJS.ProcessEnv = process.env): TestSettings {
   return {
@@ -51,7 +50,7 @@ export function readTestSettings(env: NodeJS.ProcessEnv = process.env): TestSett
   };
 }
 
-/** What every child process needs from the environment of the test; everything else it gets by name. */
+/** Returns the part of the test's environment that every child process needs; everything else is passed explicitly. */
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ"];
   return Object.fromEntries(kept.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));

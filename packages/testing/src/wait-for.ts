@@ -3,21 +3,21 @@ import { stretchOfLimits } from "./time-limits.ts";
 
 const MIN_PAUSE_MS = 20;
 /**
- * A check often asks the product or reads a database, which costs more than the rest of a test when it is done 50 times a
- * second: the longer a wait has taken, the longer its pauses are, up to this.
+ * Maximum pause between two checks. A check often calls the product or reads a database, which would cost more than the
+ * rest of a test at 50 times per second, so pauses grow with the waiting time.
  */
 const MAX_PAUSE_MS = 200;
-/** A wait ends at most this share of its time later than what it waits for. */
+/** Pause as a share of the waiting time, which limits the delay. */
 const PAUSE_SHARE = 0.1;
 
-/** Returns the pause before the next check of a wait that has taken so many milliseconds. */
+/** Returns the pause before the next check after this waiting time. */
 export const pauseAfter = (waitedMs: number): number =>
   Math.min(Math.max(waitedMs * PAUSE_SHARE, MIN_PAUSE_MS), MAX_PAUSE_MS);
 
 /**
- * Waits until `check` answers something truthy and resolves to that. A check that throws has not come true yet. Fails
- * after `timeoutMs` (30 s), longer on a machine that is busy with something else, with `what` was waited for and the last
- * error of the check as the cause.
+ * Waits until `check` returns a truthy value and resolves to it. A check that throws is repeated. Fails after
+ * `timeoutMs` (30 s), longer on a busy machine, with `what` in the message and the last error of the check as the
+ * cause.
  */
 export async function waitFor<Found>(
   check: () => Found | Promise<Found>,

@@ -1,22 +1,22 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What a model of the test's own is like. */
+/** Options of the model. */
 export interface EmbeddingModelOptions {
-  /** The words that the model knows, one list a meaning; all other words mean the same nothing. */
+  /** The words that the model knows, one list per meaning; all other words share another meaning. */
   meanings: readonly (readonly string[])[];
-  /** Further files, or others in place of those that a model has; null: it lacks this one. */
+  /** Files that are added or replaced; null removes one. */
   files?: Readonly<Record<string, object | string | null>>;
-  /** Name of a further input of the model. */
+  /** Name of an additional input of the model. */
   extraInput?: string;
 }
 
 const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"];
 
 /**
- * Writes a folder with a tiny sentence-embedding model, laid out as those that are published for transformers.js: a real
- * ONNX graph that looks the tokens of a text up in a table, and a WordPiece tokenizer. Words of one list of `meanings`
- * have one vector, at right angles to all others. The vectors of its special tokens are shorter and alike.
+ * Writes a folder with a tiny sentence-embedding model, in the layout of transformers.js: a real ONNX graph that looks
+ * up the tokens of a text in a table, and a WordPiece tokenizer. Words of the same list of `meanings` have the same
+ * vector, orthogonal to all others. The vectors of its special tokens are shorter and similar.
  */
 export function writeEmbeddingModel(dir: string, options: EmbeddingModelOptions): void {
   const { meanings, extraInput } = options;
@@ -72,11 +72,11 @@ function tokenizerOf(vocabulary: Readonly<Record<string, number>>): object {
   };
 }
 
-/** Numbers of ONNX's types and of the fields of its messages are those of onnx.proto. */
+/** Numbers of ONNX's types and of the fields of its messages, from onnx.proto. */
 const FLOAT = 1;
 const INT64 = 7;
 
-/** An ONNX model whose output is the table's row of each token. */
+/** Returns an ONNX model whose output is the table's row of each token. */
 function modelOf(
   table: Float32Array,
   { rowCount, dimensions, extraInput }: { rowCount: number; dimensions: number; extraInput: string | undefined },
@@ -109,7 +109,7 @@ function valueOf(name: string, type: number, dimensions: readonly (string | numb
 
 const message = (...fields: Buffer[]) => Buffer.concat(fields);
 
-/** A field of a protobuf message: a number as a varint, anything else with its length. */
+/** Encodes a field of a protobuf message: a number as a varint, anything else with its length. */
 function field(number: number, value: number | string | Buffer): Buffer {
   if (typeof value === "number") return Buffer.concat([varint(number << 3), varint(value)]);
   const bytes = Buffer.from(value);

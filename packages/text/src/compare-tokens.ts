@@ -1,17 +1,17 @@
-/** How many letters at the end may differ: endings such as -s, -ing, -en, -tion. */
+/** Number of final letters that may differ: endings such as -s, -ing, -en, -tion. */
 const MAX_ENDING_CHARS = 3;
 
-/** Words that share fewer letters at their beginning are different words. */
+/** Words that share fewer initial letters are different words. */
 const MIN_STEM_CHARS = 4;
 
 /**
- * True when two words in lower case are equal or look like forms of one word, in any language: they begin alike and
- * differ in a short ending only. Coarser than a stemmer; good enough to find the words of a question in a passage
- * that a search with a real stemmer has chosen.
+ * Returns whether two words in lower case are equal or look like forms of one word, in any language: they differ only
+ * in a short ending. Coarser than a stemmer, but sufficient to find the words of a question in a passage that a search
+ * with a real stemmer has chosen.
  */
 export function isSameWord(one: string, other: string): boolean {
   if (one === other) return true;
-  // Another number is another thing.
+  // A different number is a different thing.
   if (/\p{N}/u.test(one) || /\p{N}/u.test(other)) return false;
   const shorter = Math.min(one.length, other.length);
   if (Math.max(one.length, other.length) - shorter > MAX_ENDING_CHARS) return false;
@@ -20,7 +20,7 @@ export function isSameWord(one: string, other: string): boolean {
   return same >= MIN_STEM_CHARS && same >= shorter - MAX_ENDING_CHARS;
 }
 
-/** How much two texts have in common, each 0 to 1. */
+/** Similarity of two texts, each 0 to 1. */
 export interface TokenScores {
   /**
    * Tokens that both have, whatever their order, as the harmonic mean of precision and recall: the F1 of SQuAD (Rajpurkar
@@ -33,7 +33,7 @@ export interface TokenScores {
 
 const f1 = (hits: number, given: number, wanted: number) => (hits === 0 ? 0 : (2 * hits) / (given + wanted));
 
-/** Compares two lists of tokens. Takes time in proportion to the product of their lengths: cut what may be long. */
+/** Compares two lists of tokens. Takes time proportional to the product of their lengths: cut long ones. */
 export function compareTokens(given: readonly string[], wanted: readonly string[]): TokenScores {
   return {
     f1: f1(countShared(given, wanted), given.length, wanted.length),

@@ -1,8 +1,8 @@
 import { splitSentences } from "./split-sentences.ts";
 
 /**
- * Whether a text holds NUL, which PostgreSQL stores in no text, or a lone surrogate, which is no character and has no
- * UTF-8 form. Such texts are refused at the door; nothing is repaired.
+ * Returns whether a text contains NUL, which PostgreSQL cannot store, or a lone surrogate, which has no UTF-8 form.
+ * Such texts are rejected, not repaired.
  */
 export function hasBadCharacters(text: string): boolean {
   // With the flag `u`, a surrogate that is part of a pair is seen as its character and does not match.
@@ -11,7 +11,7 @@ export function hasBadCharacters(text: string): boolean {
 
 const graphemeSegmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** So far behind the limit the text is read to see whether a sentence really ends there. */
+/** Number of characters after the limit that are read to check whether a sentence ends there. */
 const LOOKAHEAD_CHARS = 200;
 
 /**
@@ -29,7 +29,7 @@ export function cutText(text: string, maxChars: number): string {
   return text.slice(0, end).trimEnd();
 }
 
-/** The last boundary of graphemes up to the limit; of code points where the first grapheme is already longer. */
+/** Returns the last grapheme boundary up to the limit; a code point boundary if the first grapheme is longer. */
 function graphemeLimit(text: string, maxChars: number): number {
   // Only the code point behind the limit matters of the rest, and the segmenter is slow on long texts.
   const boundary = graphemeSegmenter.segment(text.slice(0, maxChars + 2)).containing(maxChars)?.index ?? maxChars;

@@ -9,8 +9,8 @@ export type DetectedLanguage = {
   /** ISO 639-1; Norwegian in either form is `no`. */
   readonly language: string;
   /**
-   * From 0 to 1. From 0.5 on the text itself says so; below, nothing in it was clear and `language` is the hint, or
-   * `en` without one.
+   * From 0 to 1. From 0.5 the text itself identifies the language; below, nothing in it was clear and `language` is the
+   * hint, or `en` without one.
    */
   readonly confidence: number;
 };
@@ -18,21 +18,21 @@ export type DetectedLanguage = {
 const require = createRequire(import.meta.url);
 let tinyld: typeof Tinyld | undefined;
 
-/** Its tables take a tenth of a second to set up, which a program that asks for no language does not spend. */
+/** Setting up its tables takes a tenth of a second, so they are loaded only when needed. */
 const loadTinyld = (): typeof Tinyld => (tinyld ??= require("tinyld") as typeof Tinyld);
 
 type Scores = Map<string, number>;
 
-/** Enough to know a language by; longer texts are looked at in two places of half this length. */
+/** Enough to detect a language; longer texts are sampled in two places of half this length. */
 const SAMPLE_CHARS = 1200;
 
 /** Of all letters: a message in another script often names products in Latin letters, hardly ever the reverse. */
 const LEAST_SHARE_BESIDE_LATIN = 0.3;
 
 /**
- * What the caller knows beforehand, and what English is given where nothing is known. `bonus` decides between close
- * languages and never against a clear text; below `leastConfidence` the text says too little against the expectation.
- * Measured on 390 short messages in 30 languages: a high bar for `en` would cost more German and Spanish than it saves.
+ * Prior of the hint, and of English without one. `bonus` decides between similar languages and never against a clear
+ * text; below `leastConfidence` the text does not override the prior. Measured on 390 short messages in 30 languages: a
+ * high threshold for `en` would lose more German and Spanish than it saves.
  */
 const EXPECTATIONS = {
   hinted: { bonus: 0.12, leastConfidence: 0.2 },
@@ -41,9 +41,7 @@ const EXPECTATIONS = {
 
 type Expected = { readonly language: string; readonly bonus: number; readonly leastConfidence: number };
 
-/**
- * Without a single known word the guess stays unsure: n-grams alone take Catalan for French and Basque for Hungarian.
- */
+/** Upper bound without a known word: n-grams alone mistake Catalan for French and Basque for Hungarian. */
 const MOST_WITHOUT_WORDS = 0.45;
 
 /**
@@ -88,7 +86,7 @@ const CYRILLIC_LETTERS: Readonly<Record<string, string>> = {
 
 const DEVANAGARI: Readonly<Record<string, string>> = { hi: "", mr: "ळ", ne: "" };
 
-/** Scripts that one language, or one of ours, is written in. */
+/** Scripts of a single language, or of a single supported one. */
 const ONE_LANGUAGE_SCRIPTS: readonly (readonly [pattern: RegExp, language: string])[] = [
   [/\p{Script=Greek}/gu, "el"],
   [/\p{Script=Armenian}/gu, "hy"],
@@ -109,7 +107,7 @@ const ONE_LANGUAGE_SCRIPTS: readonly (readonly [pattern: RegExp, language: strin
   [/\p{Script=Ethiopic}/gu, "am"],
 ];
 
-/** Scripts in which the language must be looked for, by their letters and words. */
+/** Scripts of several languages, which are distinguished by letters and words. */
 const SHARED_SCRIPTS: readonly (readonly [
   pattern: RegExp,
   find: (sample: string, expected: Expected) => DetectedLanguage,
@@ -160,12 +158,12 @@ function findByWords(
   const withWords = new Set(candidates.filter((language) => (scores.get(language) ?? 0) > 0));
   addLetterScores(scores, words, alphabets);
   add(scores, expected.language, expected.bonus);
-  // Most of the time that a detection takes: left out where it could not change which language it is.
+  // The most expensive step: skipped if it cannot change the result.
   if (leadOf(scores) <= gramWeight(words.length)) addGramScores(scores, sample, words.length);
   return decide(scores, expected, { withWords, wordCount: words.length });
 }
 
-/** Function words: what share of the words is one of this language, less where several languages have it. */
+/** Scores function words: a language's share of the words, less for words of several languages. */
 function addWordScores(scores: Scores, words: readonly string[]): void {
   for (const word of words) {
     for (const [language, weight] of functionWordWeights(word)) {
@@ -190,8 +188,8 @@ function addLetterScores(scores: Scores, words: readonly string[], alphabets: Re
 }
 
 /**
- * tinyld gives 1 where it is certain, and small numbers that only rank the others. The more words there are, the less
- * it counts: a foreign name is enough for its certainty, and function words tell by then.
+ * tinyld returns 1 if it is certain, and small numbers that only rank the others. It counts less the more words there
+ * are: a foreign name suffices for its certainty, and function words decide by then.
  */
 function addGramScores(scores: Scores, sample: string, wordCount: number): void {
   const guesses = loadTinyld().detectAll(sample, { only: [...scores.keys()] });
@@ -202,7 +200,7 @@ function addGramScores(scores: Scores, sample: string, wordCount: number): void 
   }
 }
 
-/** What the n-grams can add to a language at most. */
+/** Returns the maximum that n-grams add to a language's score. */
 function gramWeight(wordCount: number): number {
   return 0.25 * Math.min(1, 8 / Math.max(1, wordCount));
 }
@@ -268,7 +266,7 @@ function sampleOf(text: string): string {
   const half = SAMPLE_CHARS / 2;
   const middle = Math.floor(text.length / 2);
   const part = text.length <= SAMPLE_CHARS ? text : `${text.slice(0, half)} ${text.slice(middle, middle + half)}`;
-  // Addresses, numbers and codes such as K-1050 are in no language.
+  // URLs, numbers and codes such as K-1050 have no language.
   return part
     .split(/\s+/)
     .filter((word) => !/:\/\/|@|^www\.|\p{N}/u.test(word))

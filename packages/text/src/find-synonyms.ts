@@ -18,7 +18,7 @@ interface Groups {
 /** Least number of first letters that two forms of a word have in common; shorter words are compared as they are. */
 const START_CHARS = 4;
 
-/** Synonyms of one word of a text, at most: of a word with many meanings the first groups count. */
+/** Maximum number of synonyms of a word; for a word with many meanings the first groups count. */
 const MAX_SYNONYMS = 24;
 
 /** One group a line, its words and phrases separated by commas, the most neutral first. */
@@ -81,7 +81,7 @@ export function findTopics(text: string, language: string): Map<number, number> 
   return found;
 }
 
-/** Endings by which forms of one word differ; a looser comparison takes France for a franc. */
+/** Endings of forms of one word; a looser comparison would match France and franc. */
 const ENDINGS = new Set(["", "s", "es", "ed", "d", "ing", "n", "en", "er", "em", "nen"]);
 
 function isForm(word: string, term: string | undefined): boolean {

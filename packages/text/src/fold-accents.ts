@@ -28,7 +28,7 @@ const SPECIAL: Readonly<Record<string, string>> = {
  * The result is in NFC. Its length may differ from that of the text.
  */
 export function foldAccents(text: string): string {
-  // Most words have nothing to fold, and looking for it takes ten times as long.
+  // Most words have nothing to fold, and the full check takes ten times as long.
   if (isAscii(text)) return text;
   return text
     .normalize("NFD")

@@ -16,7 +16,7 @@ type OpenBlock = {
   endsHard: boolean;
 };
 
-// None of these can go back over a run of characters twice: lines come from strangers and may be 50,000 spaces.
+// None of these backtracks over a run of characters: lines are untrusted and may be 50,000 spaces.
 const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]*)?(`{3,}|~{3,})(.*)$/;
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/;
 const SETEXT_UNDERLINE = /^ {0,3}(?:={2,}|-{3,})[ \t]*$/;
@@ -74,7 +74,7 @@ export function splitBlocks(text: string): Block[] {
     }
   }
   close();
-  // In CommonMark, a fence that is not closed extends to the end.
+  // In CommonMark, an unclosed fence extends to the end.
   if (fence !== undefined) blocks.push({ kind: "code", start: fence.start, end: text.length });
   return blocks;
 }

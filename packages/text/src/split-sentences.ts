@@ -14,16 +14,16 @@ const abbreviations = JSON.parse(
   Record<"continuing" | "numbered" | "ambiguous" | "trailing" | "sentenceStarters" | "germanOrdinalNouns", string[]>
 >;
 
-/** After these a sentence always continues. */
+/** A sentence always continues after these. */
 const CONTINUING_ABBREVIATIONS = setOf(abbreviations.continuing);
 
 /** Abbreviations before a number; before anything else the word is an ordinary one: `No. I don't.` */
 const NUMBERED_ABBREVIATIONS = setOf(abbreviations.numbered);
 
-/** Abbreviations that are as often the last word of a sentence: it ends only before a usual first word. */
+/** Abbreviations that often are the last word of a sentence: it ends only before a common first word. */
 const AMBIGUOUS_ABBREVIATIONS = setOf(abbreviations.ambiguous);
 
-/** After these a sentence continues in lower case, even in a text that begins its sentences in lower case. */
+/** A sentence continues in lower case after these, even in a text without capitals. */
 const TRAILING_ABBREVIATIONS = setOf(abbreviations.trailing);
 
 /** Words that begin many sentences and few names. In lower case. */
@@ -40,7 +40,7 @@ export type Sentence = {
   readonly start: number;
   /** Offset behind its last UTF-16 unit. */
   readonly end: number;
-  /** What it is, so that an answer need not quote a heading or half a program. */
+  /** Its kind, so that an answer need not quote a heading or code. */
   readonly kind: BlockKind;
 };
 
@@ -53,7 +53,7 @@ const TERMINATORS = /[\p{Sentence_Terminal}…]+|[;\u037E]/gu;
  */
 const CLOSERS = /(?:["'”“’‘»«›‹)\]}*_~`」』）】》〉〕］｝]|\[\d{1,4}\]| ''(?!\S))*/uy;
 
-/** Emoji behind the sign belong to the sentence that they comment on. */
+/** Emoji after the sign belong to the sentence. */
 const EMOJI = /(?:[^\S\n\r]*(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200D|\uFE0F))*/uy;
 
 /**
@@ -64,7 +64,7 @@ const OPENERS = /(?:["'“‘„«‹([{*_~`¿¡—–\-「『（【《〈\s]|\.
 
 const WORD = /[\p{L}\p{M}\p{N}]{1,24}/uy;
 
-/** How far the word before a full stop is looked for: longer ones are no abbreviations. */
+/** Maximum length of the word before a full stop: longer ones are not abbreviations. */
 const LONGEST_ABBREVIATION_CHARS = 12;
 
 /**
@@ -107,7 +107,7 @@ type Candidate = {
   readonly sign: string;
   /** Behind the sign, its closing quotes and emoji. */
   readonly end: number;
-  /** The text begins its sentences in lower case. */
+  /** The text does not capitalize its sentences. */
   readonly isCareless: boolean;
 };
 
@@ -126,7 +126,7 @@ function endsSentence(prose: string, candidate: Candidate): boolean {
   return sign !== "." || !isAbbreviated(prose, candidate, nextStart, isLower);
 }
 
-/** Whether the single full stop belongs to the word or number before it. */
+/** Returns whether the full stop belongs to the word or number before it. */
 function isAbbreviated(prose: string, { start, index }: Candidate, nextStart: number, isNextLower: boolean): boolean {
   const before = prose.slice(Math.max(start, index - LONGEST_ABBREVIATION_CHARS - 1), index);
   const word = /[\p{L}\p{M}\p{N}.º°№-]+$/u.exec(before)?.[0] ?? "";
@@ -153,7 +153,7 @@ function isEnumeration(prose: string, start: number, numberStart: number): boole
   return before === "" || /[:;,(]$/.test(before);
 }
 
-/** Behind the marker of a list item, whose full stop ends nothing. */
+/** Returns the offset after the marker of a list item, whose full stop ends nothing. */
 function contentStart(prose: string): number {
   return /^[\s>]*(?:\d{1,9}[.)]|\p{L}[.)])[ \t]+(?:\[[ xX]\] )?/u.exec(prose)?.[0].length ?? 0;
 }
@@ -180,7 +180,7 @@ function codePointAt(prose: string, index: number): string {
   return codePoint === undefined ? "" : String.fromCodePoint(codePoint);
 }
 
-/** Behind what a sticky pattern matches at an offset; the offset itself when it does not match. */
+/** Returns the offset after a sticky pattern's match; the offset itself if there is none. */
 function matchEnd(pattern: RegExp, text: string, start: number): number {
   pattern.lastIndex = start;
   return pattern.test(text) ? pattern.lastIndex : start;

@@ -3,7 +3,7 @@ import { primaryLanguage } from "./language-data.ts";
 
 /** A file of `data/function-words`, one per language (ISO 639-1): words in lower case, separated by spaces. */
 interface FunctionWords {
-  /** Words that carry grammar and no topic, question words among them. */
+  /** Grammatical words without a topic, including question words. */
   stop: string[];
   /** Words that ask. */
   question: string[];

@@ -3,7 +3,7 @@ import { foldAccents } from "./fold-accents.ts";
 /** A word with parts that are joined by marks: `K-1050`, `covid-19`, `SVC_DATA_DIR`. */
 const JOINED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,12}(?:[-_/.][\p{L}\p{N}]{1,12}){1,3}(?![\p{L}\p{N}])/gu;
 
-/** Least number of letters of a part that is a word of its own. */
+/** Minimum number of letters of a part that is a word of its own. */
 const WORD = /^\p{L}{4,}$/u;
 
 /**
@@ -26,7 +26,7 @@ export function findCodes(text: string): { term: string; start: number; end: num
   }).filter(({ term }) => /\p{L}/u.test(term) && /\p{N}/u.test(term));
 }
 
-/** Characters of a word that count; longer words are not typed in full. */
+/** Number of characters of a word that count; longer words are not typed in full. */
 const MAX_WORD_CHARS = 64;
 
 /**
@@ -105,14 +105,14 @@ function addSegments(tokens: Token[], run: string, offset: number): void {
   }
 }
 
-/** The next part of a run, one unit longer where its end would fall into a surrogate pair. */
+/** Returns the next part of a run, one unit longer if it would split a surrogate pair. */
 function wellFormedPart(run: string, from: number): string {
   const end = from + LONGEST_SEGMENTED_CHARS;
   const splitsPair = (run.codePointAt(end - 1) ?? 0) > 0xff_ff;
   return run.slice(from, splitsPair ? end + 1 : end);
 }
 
-/** Cuts a run at the apostrophes that do not belong to a word. */
+/** Splits a run at the apostrophes that do not belong to a word. */
 function addPieces(tokens: Token[], run: string, offset: number): void {
   let start = 0;
   let end = 0;

@@ -24,7 +24,9 @@ export function wordRarity(word: string, language: string): number {
 /** What a text is about, as a direction of length 1. */
 export type Meaning = Float32Array;
 
-/** Rare words say what a text is about: each counts by this power of its rarity, and a common one at least so much. */
+/**
+ * Rare words determine a text's topic: each counts by this power of its rarity, and a common one at least this much.
+ */
 const RARITY_POWER = 3;
 const LEAST_RARITY = 0.02;
 
@@ -46,7 +48,7 @@ const vectorsOf = createLanguageData(
     ),
 );
 
-/** Returns what words are about together; null when none of them is in the list of the language, or it has none. */
+/** Returns the combined meaning of words; null if none of them is in the list of the language, or it has none. */
 export function meaningOf(words: readonly string[], language: string): Meaning | null {
   const vectors = vectorsOf(language);
   if (vectors.size === 0) return null;
@@ -64,7 +66,7 @@ export function meaningOf(words: readonly string[], language: string): Meaning |
   return length === 0 ? null : sum.map((value) => value / length);
 }
 
-/** Returns how alike two meanings are, -1 to 1; 0 when either is not known. */
+/** Returns the similarity of two meanings, -1 to 1; 0 if either is unknown. */
 export function likeness(one: Meaning | null, other: Meaning | null): number {
   if (one === null || other === null) return 0;
   return one.reduce((total, value, at) => total + value * (other[at] ?? 0), 0);

@@ -9,41 +9,42 @@ import type { ReadQuestion } from "./read-question.ts";
 /** The weights of figures, by name. */
 type Weights = Readonly<Record<string, number>>;
 
-/** What `eval/src/fit-answers.ts` has fitted. */
+/** Weights fitted by `eval/src/fit-answers.ts`. */
 export interface AnswerWeights {
-  /** Which passage answers. */
+  /** Weights for choosing the passage that answers. */
   passage: Weights;
-  /** Which part of the right passage answers. */
+  /** Weights for choosing the part of that passage. */
   part: Weights;
-  /** Whether what was chosen answers: `bias`, and the figures that `gateFigures` returns. */
+  /** Weights for whether the chosen answer is right: `bias`, and the figures that `gateFigures` returns. */
   gate: Weights;
   /**
-   * Which of several groups of knowledge bases a question is for, by the same figures; a wrong one has 0 on average.
+   * Weights of the same figures for choosing among several groups of knowledge bases; a wrong group scores 0 on
+   * average.
    */
   route: Weights;
 }
 
-/** What is to be answered with, and how sure that is. */
+/** The chosen answer and its confidence. */
 export interface ChosenAnswer {
   read: ReadPassage;
-  /** The part that answers, and then those that are added, in reading order. */
+  /** The part that answers, followed by the added parts in reading order. */
   best: AnswerPart;
   others: readonly AnswerPart[];
-  /** 0 to 1: in how many of such cases the answer is right. */
+  /** 0 to 1: the share of similar cases in which the answer is right. */
   confidence: number;
-  /** What speaks for these knowledge bases against others, in logarithms of odds; a wrong one has 0 on average. */
+  /** Evidence for these knowledge bases over others, in log odds; a wrong one has 0 on average. */
   routing: number;
-  /** Words of the question, as they are written there, that the passage has in no form and no other word for, rarest first. */
+  /** Words of the question as written there that the passage has neither in any form nor as a synonym, rarest first. */
   missing: readonly string[];
 }
 
-/** What is known of the conversation: passages to prefer, and those to leave out. */
+/** Preferences from the conversation: passages to prefer and passages to leave out. */
 export interface AnswerPreference {
-  /** Added to what speaks for a passage; -Infinity leaves it out. */
+  /** Added to the score of a passage; -Infinity leaves it out. */
   bonusOf?: (passage: Passage) => number;
-  /** Added to what speaks for a part of a passage. */
+  /** Added to the score of a part of a passage. */
   partBonusOf?: (passage: Passage, part: AnswerPart) => number;
-  /** Parts of an answer that were said already. */
+  /** Returns whether a part was already quoted. */
   wasSaid?: (passage: Passage, part: AnswerPart) => boolean;
 }
 
@@ -51,45 +52,45 @@ export interface AnswerPreference {
 const MAX_ANSWER_CHARS = 420;
 const MAX_OTHER_PARTS = 2;
 
-/** A part that speaks so much less for itself than the best one is not added to it, in logarithms of odds. */
+/** A part whose score is lower than the best one's by more than this is not added, in log odds. */
 const MAX_PART_GAP = 2.5;
 
-/** What follows the best part in its paragraph is added up to this length. */
+/** Maximum length of the text added after the best part, from its paragraph. */
 const MAX_FOLLOWING_CHARS = 260;
 
-/** What speaks for a passage with steps where somebody asks how to do what its title or headings are about. */
+/** Bonus of a passage with steps when the question asks how to do what its title or headings name. */
 const STEPS_BONUS = 3;
 const LEAST_TOPIC_SHARE = 0.4;
 
 /**
- * Title and headings that hold so much of a question, and headings so much by themselves, repeat it, as in a list of
- * questions and answers: the text right below is the answer.
+ * If title and headings contain this share of a question, and the headings alone the second share, they repeat the
+ * question, as in an FAQ: the text right below is the answer.
  */
 const REPEATED_BY_ALL = 0.8;
 const REPEATED_BY_HEADINGS = 0.4;
 const BEGIN_BONUS = 1.5;
 
 /**
- * What one standard deviation of similarity among the passages found speaks for a passage: models differ in how high
- * their similarities are, less in their order. One without an embedding counts as a little less similar than the
+ * Bonus of a passage per standard deviation of similarity among the found passages. Models differ in the level of their
+ * similarities more than in their order. A passage without an embedding counts as slightly less similar than the
  * others.
  */
 const SIMILARITY_BONUS = 0.6;
 const UNKNOWN_SIMILARITY = -0.5;
 
-/** Words more common than this in everyday language ("work", "want", "still") say little by their absence. */
+/** A missing word that is more common than this in everyday language ("work", "want", "still") is weak evidence. */
 const LEAST_MISSED_RARITY = 0.45;
 
-/** Passages of a knowledge base whose size is not said. */
+/** Assumed number of passages of a knowledge base of unknown size. */
 const USUAL_PASSAGES = 200;
 
-/** A lead over the next passage beyond this says no more. */
+/** Maximum lead over the next passage that counts. */
 const MAX_MARGIN = 4;
 
-/** No answer is surer: some quote the wrong passage all the same. */
+/** Upper bound of the confidence, because some answers quote the wrong passage. */
 const MAX_CONFIDENCE = 0.97;
 
-/** An answer that lacks a code of the question (a model, an error number) is about something else. */
+/** Upper bound for an answer without a code of the question (a model, an error number): it is about something else. */
 const MAX_CONFIDENCE_WITHOUT_CODE = 0.3;
 
 let fitted: AnswerWeights | undefined;
@@ -102,7 +103,7 @@ export function answerWeights(): AnswerWeights {
   return fitted;
 }
 
-/** Chooses what answers a question among the passages that were found for it; null when there are none. */
+/** Chooses the answer to a question among the passages found; null if there are none. */
 export function chooseAnswer(
   question: ReadQuestion,
   found: SearchResult,
@@ -118,7 +119,7 @@ export function chooseAnswer(
   const { best, others, lead } = chooseParts(first, weights, (part) => partBonusOf(first.read.passage, part));
   const figures = gateFigures(question, found, ranked, { best, lead });
   const odds = (weights.gate["bias"] ?? 0) + weigh(figures, weights.gate);
-  // What holds no word of the question is no answer to it, however well its documents suit.
+  // A passage without any word of the question does not answer it, however well its documents match.
   const likely = first.figures["maxHeld"] === 0 ? 0 : Math.min(1 / (1 + Math.exp(-odds)), MAX_CONFIDENCE);
   const lacksCode = first.figures["missingCode"] === 1;
   return {
@@ -131,12 +132,12 @@ export function chooseAnswer(
   };
 }
 
-/** A passage with what speaks for it, in logarithms of odds. */
+/** A passage with its score, in log odds. */
 export interface RankedPassage extends RatedPassage {
   value: number;
 }
 
-/** Ranks the passages that were found, best first. */
+/** Ranks the passages found, best first. */
 export function rankPassages(
   question: ReadQuestion,
   found: SearchResult,
@@ -157,7 +158,7 @@ export function rankPassages(
     .sort((a, b) => b.value - a.value);
 }
 
-/** Returns a function that says what its embedding speaks for a passage, among those that were found. */
+/** Returns a function for the embedding bonus of a passage relative to the other passages found. */
 function similarityBonusAmong(hits: readonly Passage[]): (passage: Passage) => number {
   const known = hits.flatMap(({ similarity }) => (similarity === undefined ? [] : [similarity]));
   if (known.length < 2) return () => 0;
@@ -173,12 +174,12 @@ export function spreadOf(values: readonly number[]): { mean: number; deviation: 
   return { mean, deviation: Math.sqrt(variance) || 1 };
 }
 
-/** Returns what speaks for a passage or part because it has the steps that are asked for. */
+/** Returns the bonus of a passage or part that has the steps the question asks for. */
 export function stepsBonus({ hasSteps = 0, headSynonyms = 0 }: Figures): number {
   return hasSteps === 1 && headSynonyms >= LEAST_TOPIC_SHARE ? STEPS_BONUS : 0;
 }
 
-/** Chooses the part that answers and those to add; `lead` is what it is ahead of the next part. */
+/** Chooses the part that answers and the parts to add; `lead` is its lead over the next part. */
 export function chooseParts(
   { parts, read, figures: { headSynonyms = 0, headingRarity = 0 } }: RatedPassage,
   weights: AnswerWeights,
@@ -215,8 +216,8 @@ export function chooseParts(
 }
 
 /**
- * Returns whether a part may be added to the best one: it has all words of the question that the best part has, or others,
- * or stands in its paragraph. Items of another list would lack the sentence that leads to them.
+ * Returns whether a part may be added to the best one: it has all words of the question that the best part has, has
+ * other words of it, or is in the same paragraph. Items of another list would lack their introductory sentence.
  */
 function adds(best: RatedPart, other: RatedPart, { units }: ReadPassage): boolean {
   if (other.part.kind === "item" && other.part.unit !== best.part.unit && other.part.unit !== best.part.unit + 1) {
@@ -228,7 +229,7 @@ function adds(best: RatedPart, other: RatedPart, { units }: ReadPassage): boolea
 }
 
 /**
- * What says whether a chosen answer is right: the figures of its passage and part, its lead, the question, the base.
+ * Figures for whether a chosen answer is right: of its passage and part, its lead, the question and the knowledge base.
  */
 export function gateFigures(
   question: ReadQuestion,
@@ -264,7 +265,7 @@ export function isInOtherLanguage({ language }: ReadQuestion, { languages }: Sea
   return language !== null && languages !== undefined && languages.length > 0 && !languages.includes(language);
 }
 
-/** A row with the columns that a question names: by their heads, beside what the row itself holds, or by their cells. */
+/** Restricts a table row to the columns that a question names, by their headers or by their cells. */
 function withColumns(question: ReadQuestion, { passage }: ReadPassage, part: AnswerPart): AnswerPart {
   if (part.kind !== "row" || part.heads === undefined) return part;
   const positionsOf = (terms: readonly string[]): Set<number> =>
@@ -280,7 +281,7 @@ function withColumns(question: ReadQuestion, { passage }: ReadPassage, part: Ans
   );
   const most = Math.max(...held);
   if (most === 0) return part;
-  // The cells that the question names the row by are said too.
+  // The cells by which the question identifies the row are included.
   const holds = cellsOf(passage.text, part).map((cell) => positionsOf(termsOf(cell)).size > 0);
   return { ...part, columns: held.flatMap((value, at) => (value === most || holds[at] === true ? [at] : [])) };
 }

@@ -3,17 +3,17 @@ import { readPassage } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
 import type { QuestionWord, ReadQuestion } from "./read-question.ts";
 
-/** Figures that speak for or against an answer, by name; most are shares from 0 to 1. */
+/** Features for or against an answer, by name; most are shares from 0 to 1. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** Places of words in a question. */
+/** Positions of words in a question. */
 type Positions = ReadonlySet<number>;
 
 /** A part of a passage with its figures. */
 export interface RatedPart {
   part: AnswerPart;
   figures: Figures;
-  /** Places of the question's words that it holds, also in other words. */
+  /** Positions of the question's words that the part contains, synonyms included. */
   held: Positions;
 }
 
@@ -27,13 +27,13 @@ export interface RatedPassage {
 /** BM25's constants for a sentence, and the usual length of one in words. */
 const SENTENCE = { k1: 1.2, b: 0.75, words: 20 } as const;
 
-/** Words of a question that stand at most this many words apart in a text belong together there. */
+/** Maximum distance in a text, in words, of two adjacent words of a question. */
 const MAX_PAIR_DISTANCE = 3;
 
 /**
- * Rates the passages that a search found for a question, and their parts: how much of the question each holds, by itself,
- * with its neighbours and with its headings, in the question's words and in others; which of its words are missing; and
- * whether it has the kind of thing that is asked for. The figures are what `answer-weights.json` weighs.
+ * Rates the passages found for a question, and their parts: how much of the question each contains, alone, with its
+ * neighbours and with its headings, verbatim and in synonyms; which words are missing; and whether it contains the kind
+ * of information the question asks for. `answer-weights.json` has the weights of these figures.
  */
 export function ratePassages(question: ReadQuestion, found: SearchResult): RatedPassage[] {
   const top = Math.max(...found.hits.map(({ score }) => score), Number.MIN_VALUE);
@@ -60,7 +60,7 @@ export function ratePassages(question: ReadQuestion, found: SearchResult): Rated
   });
 }
 
-/** How much of a question words of a text hold. */
+/** Measures how much of a question the words of a text cover. */
 function createMeasures({ words, positionsOf, synonymPositionsOf, likenessTo }: ReadQuestion) {
   const totalWeight = sum(words, ({ weight }) => weight) || 1;
   const totalRarity = sum(words, ({ rarity }) => rarity) || 1;
@@ -80,7 +80,7 @@ function createMeasures({ words, positionsOf, synonymPositionsOf, likenessTo }: 
   };
 }
 
-/** What the title, the headings and each part of a passage hold of a question. */
+/** Words of a question that the title, the headings and each part of a passage contain. */
 interface HeldPlaces {
   headTerms: readonly string[];
   title: Positions;
@@ -113,7 +113,7 @@ function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures;
   return { parts, figures: passageFigures({ question, read, places: positions, measures }, parts) };
 }
 
-/** The words of a part; a cell is said under the head of its column. */
+/** Returns the words of a part; a cell includes its column header. */
 function saidBy({ terms, heads = [] }: AnswerPart): readonly string[] {
   return heads.length === 0 ? terms : [...heads.flat(), ...terms];
 }
@@ -125,7 +125,7 @@ interface Rating {
   measures: ReturnType<typeof createMeasures>;
 }
 
-/** How much of the question a part holds, by itself, with its neighbours and with its headings. */
+/** Returns how much of the question a part covers, alone, with its neighbours and with its headings. */
 function heldFigures(
   { question: { words }, read, places: positions, measures }: Rating,
   part: AnswerPart,
@@ -165,7 +165,7 @@ function heldFigures(
   };
 }
 
-/** What kind of text a part is, and whether it has the kind of thing that is asked for. */
+/** Returns the kind of text of a part, and whether it contains the kind of information the question asks for. */
 function kindFigures({ kind, holdsKind }: ReadQuestion, read: ReadPassage, part: AnswerPart, at: number): Figures {
   const text = read.passage.text.slice(part.start, part.end);
   const hasKind = holdsKind(text, part.terms);
@@ -232,7 +232,7 @@ function passageFigures({ question, read, places: positions, measures }: Rating,
   };
 }
 
-/** The share of a question's neighbouring words that stand near each other in a text. */
+/** Returns the share of a question's adjacent words that are close to each other in a text. */
 function pairShare(count: number, positionsOf: (term: string) => readonly number[], terms: readonly string[]): number {
   if (count < 2) return 0;
   const found = new Set<string>();

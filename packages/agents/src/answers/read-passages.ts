@@ -4,18 +4,18 @@ import { splitUnits } from "../passage-units.ts";
 import type { Span, Unit } from "../passage-units.ts";
 import { maskMarkup, showParts } from "../readable-markdown.ts";
 
-/** A sentence, list item, table row or code block of a passage: what may be the answer. */
+/** A sentence, list item, table row or code block of a passage that may be the answer. */
 export interface AnswerPart {
   kind: "sentence" | "item" | "row" | "code";
   start: number;
   end: number;
-  /** Number of the unit of `splitUnits` that it is, or is an item or row of. */
+  /** Index of its unit, as returned by `splitUnits`. */
   unit: number;
   /** Its words without accents, in order. */
   terms: readonly string[];
-  /** Of a row of a table with a header: the words of each column's head. */
+  /** For a row of a table with a header: the words of each column header. */
   heads?: readonly (readonly string[])[];
-  /** Of a row: the columns that a question names; all, if it names none. */
+  /** For a row: the columns that a question names, or all if it names none. */
   columns?: readonly number[];
 }
 
@@ -31,7 +31,7 @@ export interface ReadPassage {
 /** The line below the header of a table. */
 const DELIMITER = /^\s*(?=[^\n]*-)[|:\- \t]+$/;
 
-/** Longer lists and sentences joined by markup are taken apart. */
+/** Lists and sentences joined by markup are split above this length. */
 const MAX_JOINED_CHARS = 1_200;
 
 /** Reads a passage as the units that may answer a question. */

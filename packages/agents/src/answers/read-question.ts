@@ -16,16 +16,16 @@ import type { WordingMatcher } from "../match-wording.ts";
 import { JOINED_LANGUAGES } from "../talk/read-talk.ts";
 import type { SearchResult } from "../answer.ts";
 
-/** The kinds in the order in which they are looked for: the first that a question asks for counts. "steps" is what to do. */
+/** Kinds in order of precedence: the first that matches a question wins. "steps" asks what to do. */
 const KINDS = ["money", "duration", "time", "number", "person", "place", "steps"] as const;
 
-/** What kind of answer a question asks for. */
+/** Kind of information that a question asks for. */
 type AnswerKind = (typeof KINDS)[number];
 
-/** A question's kind shows in its beginning. */
+/** Number of characters of a question that are read to find its kind. */
 const MAX_CHARS = 500;
 
-/** What shows in any language that a text holds something of a kind. */
+/** Language-independent patterns of a text that contains this kind of information. */
 const SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {
   money: /[€$£¥₽₺₹]|\p{N}/u,
   time: /\p{N}/u,
@@ -50,11 +50,11 @@ const compiled = new Map<string, LanguageKinds | null>();
 
 const fileOf = createLanguageFiles("answer-kinds", fileSchema);
 
-/** A word of a question, with what it weighs. */
+/** A word of a question with its weight. */
 export interface QuestionWord {
   /** Without accents. */
   term: string;
-  /** As it is written in the question; null where that can't be told, as for a word that was corrected beyond recognition. */
+  /** The word as written in the question; null if unknown, as for a word that was heavily corrected. */
   said: string | null;
   /** Inverse document frequency in the knowledge bases. */
   weight: number;
@@ -64,42 +64,45 @@ export interface QuestionWord {
   isName: boolean;
   /** Whether it is a name with digits ("E12"). */
   isCode: boolean;
-  /** Whether no document of the knowledge bases has it. */
+  /** Whether no document of the knowledge bases contains it. */
   isUnknown: boolean;
 }
 
-/** A question as its possible answers are compared with it. */
+/** A question prepared for comparison with possible answers. */
 export interface ReadQuestion {
   words: readonly QuestionWord[];
   kind: AnswerKind | null;
-  /** Whether a text, whose folded words are given, has the kind of thing that is asked for; false where no kind is. */
+  /**
+   * Returns whether a text with these folded words contains the kind of information the question asks for; false if it
+   * asks for no kind.
+   */
   holdsKind: (text: string, terms: readonly string[]) => boolean;
-  /** Its language (ISO 639-1); null where it does not show clearly. */
+  /** Language of the question (ISO 639-1); null if it is not clear. */
   language: string | null;
-  /** How alike the question and words of a text are in meaning, -1 to 1; null for a language without word vectors. */
+  /** Semantic similarity of the question and words of a text, -1 to 1; null for a language without word vectors. */
   likenessTo: ((terms: readonly string[]) => number) | null;
-  /** For a term of a text, the places of the words that it is a form of; empty for none. */
+  /** Returns the positions of the words that a term of a text is a form of; empty if there are none. */
   positionsOf: (term: string) => readonly number[];
   /** As `positionsOf`, for terms that mean the same as a word. */
   synonymPositionsOf: (term: string) => readonly number[];
 }
 
-/** Of a long question the rarest words say what it is about. */
+/** Maximum number of words; the rarest words of a long question identify its topic. */
 const MAX_WORDS = 32;
 
-/** Even the most common word that is no stop word counts this much. */
+/** Minimum rarity of a word that is not a stop word. */
 const LEAST_RARITY = 0.05;
 
 const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 
-/** A language counts as known when the question shows it this clearly. */
+/** Minimum confidence to accept the detected language of a question. */
 const LEAST_LANGUAGE_CONFIDENCE = 0.6;
 
 /** Reads a question that was searched for. */
 export function readQuestion(asked: string, { words, passageCount = Infinity, languages }: SearchResult): ReadQuestion {
   const detected = detectLanguage(asked);
   const isClear = detected.confidence >= LEAST_LANGUAGE_CONFIDENCE;
-  // Short questions show no language: then it is that of the documents.
+  // The language of short questions cannot be detected, so the documents' language is used.
   const language = isClear ? detected.language : (languages?.[0] ?? detected.language);
   const spoken = [...new Set([language, ...(languages ?? [])])];
   const kind = kindOf(asked, spoken);
@@ -110,7 +113,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     tokens.map(({ term }) => term),
     spoken,
   );
-  // The weight of a word that stands nowhere, with some room for the share of its form.
+  // Weight of a word in no document, with a margin for the share of its form.
   const leastUnknown = 1.15 * Math.log(1 + (passageCount + 0.5) / 0.5);
   const read = [...words]
     .filter(({ word, weight }) => weight > 0 && !measures.has(foldAccents(word)))
@@ -158,7 +161,9 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
   };
 }
 
-/** The word of a question that a term was searched for: itself, or the only other that begins like it. */
+/**
+ * Returns the word of the question that a term was searched for: itself, or the only other one with the same prefix.
+ */
 function writtenAs(term: string, written: readonly string[]): string | null {
   const folded = written.map((word) => ({ word, form: foldAccents(word.toLowerCase()) }));
   const same = folded.find(({ form }) => form === term) ?? folded.find(({ form }) => isForm(form, term));
@@ -169,7 +174,7 @@ function isForm(one: string, other: string): boolean {
   return isSameWord(one, other) || isPlural(one, other);
 }
 
-/** A word too short for `isSameWord` may have a plural all the same: "dog", "dogs". */
+/** Returns whether one is the plural of the other, for words too short for `isSameWord`: "dog", "dogs". */
 function isPlural(one: string, other: string): boolean {
   return Math.min(one.length, other.length) >= 3 && (one === `${other}s` || other === `${one}s`);
 }

@@ -7,41 +7,41 @@ import type { ChosenAnswer } from "./choose-answer.ts";
 import { cellsOf, readTable } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
 
-/** An answer as customers read it, and what it quotes of its passage, word for word. */
+/** An answer as shown to customers, and what it quotes of its passage verbatim. */
 export interface WrittenAnswer {
   text: string;
   quote: string;
 }
 
-/** A sentence, row or block that is longer is cut. */
+/** Sentences, rows and blocks are cut at this length. */
 const MAX_PART_CHARS = 1_000;
 
-/** Where steps are asked for, and behind a colon, a whole list is shown up to this length; code too. */
+/** Maximum length of a list or code that is shown as a whole, when the question asks for steps or after a colon. */
 const MAX_STEPS_CHARS = 900;
 
-/** Below a term in bold, the first sentence is shown, and those after it in its paragraph up to this length. */
+/** Maximum length of the further sentences shown after the first one below a term in bold. */
 const MAX_BELOW_CHARS = 260;
 
-/** What leads to a list or code ("Do this:") is shown with it up to this length. */
+/** Maximum length of an introduction ("Do this:") that is shown with its list or code. */
 const MAX_LEAD_CHARS = 240;
 
-/** A sentence before the best one that is no longer stays before it. */
+/** A sentence before the best one stays before it up to this length. */
 const MAX_SHORT_LEAD_CHARS = 80;
 
-/** A sentence that begins like this says nothing without the one before it. */
-const LEANS_BACK =
+/** Matches the beginning of a sentence that depends on the one before it. */
+const DEPENDS_ON_PREVIOUS =
   /^(?:it|they|this|these|those|that|he|she|otherwise|however|also|instead|dies|diese|dieser|dieses|sie|es|er|das|dann|sonst|auch|esto|esta|este|ello|también|además|cela|ceci|ils|elles|il|elle|aussi|sinon)\b/iu;
 
-/** The end of a sentence that leads to what follows it: "Run this command:". */
-const LEADS_ON = /[:：][*_\s]*$/;
+/** Matches the end of a sentence that introduces what follows: "Run this command:". */
+const INTRODUCES_NEXT = /[:：][*_\s]*$/;
 
 /** A paragraph that is bold as a whole: the term of a definition list, or a question above its answer. */
 const TERM = /^\*\*(?:[^*]|\*(?!\*))+\*\*$/;
 
 /**
- * Writes a chosen answer: first the part that answers, then what was chosen to add. A row of a table is said with the heads
- * of its columns, an item of a list with what leads to the list, and steps as a whole. The text has no anchors and no link
- * references without a target; soft line breaks of the source are spaces.
+ * Writes a chosen answer: first the part that answers, then the added parts. A table row is written with its column
+ * headers, a list item with the introduction of its list, and steps as a whole. The text has no anchors and no link
+ * references without a target; soft line breaks become spaces.
  */
 export function writeAnswer(
   { read, best, others: added }: ChosenAnswer,
@@ -79,7 +79,10 @@ export function writeAnswer(
   };
 }
 
-/** What a part needs before it: the sentence that leads to its list, table or code, or that it refers back to. */
+/**
+ * Returns the context that a part needs before it: the introduction of its list, table or code, or the sentence it
+ * refers to.
+ */
 function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): AnswerPart[] {
   const at = parts.findLastIndex(({ end }) => end <= best.start);
   const previous = parts[at];
@@ -88,15 +91,15 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
   const isNext = previous.unit === best.unit - 1;
   const said = passage.text.slice(previous.start, previous.end);
   if (isNext && best.kind !== "row" && units[best.unit]?.kind !== "sentence")
-    return LEADS_ON.test(said) ? [previous] : [];
+    return INTRODUCES_NEXT.test(said) ? [previous] : [];
   const own = passage.text.slice(best.start, best.end).replace(/^[\W_]+/u, "");
   const isSameParagraph = units[previous.unit]?.paragraph === units[best.unit]?.paragraph;
-  return isNext && isSameParagraph && best.kind === "sentence" && LEANS_BACK.test(own) ? [previous] : [];
+  return isNext && isSameParagraph && best.kind === "sentence" && DEPENDS_ON_PREVIOUS.test(own) ? [previous] : [];
 }
 
 /**
- * Returns the parts with what each of them needs around it: behind a sentence that ends in a colon the code or list that it
- * leads to, behind a term or a question in bold the text below it, and above such text its term. Nothing is added twice.
+ * Returns the parts with the neighbours they need: after a sentence that ends in a colon the code or list it
+ * introduces, after a term or question in bold the text below it, and before such text its term. Adds nothing twice.
  */
 function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readonly AnswerPart[]): AnswerPart[] {
   const used = new Set(chosen.map(({ unit }) => unit));
@@ -120,7 +123,7 @@ function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readon
     const above = part.kind !== "row" && isTerm(part.unit - 1) && isBelow(part.unit) ? partOf(part.unit - 1) : [];
     if (following === undefined || part.kind !== "sentence" || !isBelow(next)) return [...above, part];
     const isList = following.kind === "code" || following.kind === "list";
-    const isLed = isTerm(part.unit) || (isList && LEADS_ON.test(text.slice(part.start, part.end)));
+    const isLed = isTerm(part.unit) || (isList && INTRODUCES_NEXT.test(text.slice(part.start, part.end)));
     if (!isLed || following.end - following.start > MAX_STEPS_CHARS) return [...above, part];
     if (isTerm(next)) return [...above, part];
     const isText = ({ kind, paragraph, end }: Unit): boolean =>
@@ -131,7 +134,7 @@ function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readon
   });
 }
 
-/** An added sentence right before the best one stays there when it is short: readers see the best one at once all the same. */
+/** Returns an added sentence that stays right before the best one because it is short enough not to hide it. */
 function shortLead({ passage, units }: ReadPassage, best: AnswerPart, rest: readonly AnswerPart[]): AnswerPart[] {
   const previous = rest.findLast(({ end }) => end <= best.start);
   if (previous?.kind !== "sentence" || best.kind !== "sentence") return [];
@@ -150,8 +153,8 @@ function sayPart(units: readonly Unit[], shown: string, part: AnswerPart): strin
 }
 
 /**
- * A row of a table as `Head: cell · Head: cell`; a table of two columns as `cell: cell`. Where a question names columns,
- * only these are said beside the first.
+ * Formats a table row as `Header: cell · Header: cell`, and a row of two columns as `cell: cell`. If the question names
+ * columns, only these and the first one are included.
  */
 function sayRow(shown: string, unit: Unit, row: AnswerPart): string {
   const { columns = [] } = row;
@@ -175,14 +178,17 @@ function cutCode(code: string): string {
   return [...lines, "…", ...(fence === undefined ? [] : [fence])].join("\n");
 }
 
-/** Sentences of one paragraph stay on one line; all else begins a paragraph, as a list has to in Markdown. */
+/**
+ * Returns the separator of two parts: sentences of one paragraph share a line, everything else starts a paragraph, as
+ * Markdown lists require.
+ */
 function between(units: readonly Unit[], previous: AnswerPart, part: AnswerPart): string {
   const [from, to] = [units[previous.unit], units[part.unit]];
   const isProse = from?.kind === "sentence" && to?.kind === "sentence";
   return isProse && from.paragraph === to.paragraph && previous.end <= part.start ? " " : "\n\n";
 }
 
-/** Word for word the part that answers, with what was used of the passage right before and behind it. */
+/** Returns the quote: the part that answers, verbatim, with the used text directly before and after it. */
 function quoteOf({ text }: Passage, parts: readonly AnswerPart[], best: AnswerPart): string {
   const spans: Span[] = [];
   for (const { start, end } of [...parts].sort((a, b) => a.start - b.start)) {
@@ -194,7 +200,7 @@ function quoteOf({ text }: Passage, parts: readonly AnswerPart[], best: AnswerPa
   return text.slice(own.start, own.end);
 }
 
-/** With the definitions that the links of an answer (`[words][name]`, `[name]`) need, where the passage has them. */
+/** Appends the definitions that the links of an answer (`[words][name]`, `[name]`) need, if the passage has them. */
 function withLinkDefinitions(passage: string, answer: string): string {
   const names = new Set(Array.from(answer.matchAll(/\[([^\][\n]{1,200})\]/g), ([, name = ""]) => name.toLowerCase()));
   const lines = linkDefinitions(passage)

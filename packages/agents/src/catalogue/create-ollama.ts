@@ -6,7 +6,7 @@ import { fetchJson, MAX_MODELS, countOf, entriesOf, fieldsOf, nameOf } from "./f
 interface InstallableModel {
   /** As in `llama3.2:3b`. */
   name: string;
-  /** What it takes on the disk, about: the library says it rounded, and a name may stand for another file by now. */
+  /** Approximate size on disk. The library rounds it, and a name may refer to another file by now. */
   sizeBytes: number;
   /** In tokens. */
   contextWindow: number;
@@ -15,8 +15,8 @@ interface InstallableModel {
 const MB = 1_000_000;
 
 /**
- * Well-known models of Ollama's library (https://ollama.com/library) that answer in sensible time on an ordinary
- * machine, by their families. Any other one can be pulled by its name.
+ * Well-known models of Ollama's library (https://ollama.com/library), by family, that are fast enough on an ordinary
+ * machine. Any other one can be pulled by name.
  */
 const INSTALLABLE_MODELS: readonly InstallableModel[] = [
   { name: "gemma3:1b", sizeBytes: 815 * MB, contextWindow: 32_768 },
@@ -37,21 +37,21 @@ interface InstalledModel {
   name: string;
   digest: string;
   sizeBytes: number | null;
-  /** True for one that Ollama sends what it is asked to somewhere else. */
+  /** True if Ollama forwards requests for it to another server. */
   isRemote: boolean;
 }
 
-/** Where Ollama's own API is. */
+/** Address of Ollama's own API. */
 export interface OllamaTarget {
   /** Its address, without `/api`. */
   rootUrl: string;
-  /** For a proxy in front of it that wants one. */
+  /** For a proxy in front of Ollama that requires one. */
   apiKey?: string;
 }
 
-/** An Ollama server. Everything rejects with a `ProviderError`. */
+/** An Ollama server. All methods but `isThere` reject with a `ProviderError`. */
 export interface Ollama {
-  /** Where it is asked to pull. */
+  /** Target for pulls. */
   readonly target: OllamaTarget;
   /** Returns true if an Ollama responds there. Never rejects. */
   isThere(signal: AbortSignal): Promise<boolean>;
@@ -60,19 +60,19 @@ export interface Ollama {
   listModels(signal: AbortSignal): Promise<CatalogueModel[]>;
 }
 
-/** Models whose details are asked for at once. */
+/** Number of models whose details are fetched concurrently. */
 const SHOWN_AT_ONCE = 8;
-/** Contexts that are remembered: a model with this digest never has another one. */
+/** Maximum number of cached context sizes; the context of a model with a given digest never changes. */
 const MAX_REMEMBERED = 5_000;
 
-/** The part of a provider's address that Ollama's own API is at: what is before `/v1`. */
+/** Returns the root of Ollama's own API: the provider's URL without `/v1`. */
 const rootOf = (baseUrl: string) => baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "");
 
-/** What is sent along with every request. */
+/** Returns the headers of every request. */
 export const authorizationOf = ({ apiKey }: OllamaTarget): Record<string, string> =>
   apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` };
 
-/** Makes what asks a provider by Ollama's own API, which may be another server that does not know it. */
+/** Opens Ollama's own API at a provider, which may be another server that does not support it. */
 export function createOllama({ name: provider, baseUrl, apiKey }: ModelProviderConfig): Ollama {
   const rootUrl = rootOf(baseUrl);
   const target: OllamaTarget = { rootUrl, ...(apiKey === undefined ? {} : { apiKey }) };
@@ -90,7 +90,7 @@ export function createOllama({ name: provider, baseUrl, apiKey }: ModelProviderC
     });
   }
 
-  /** How many tokens a model reads at once; null where it does not say so in time. */
+  /** Returns a model's context window in tokens; null if the server does not report it in time. */
   async function contextOf({ name, digest }: InstalledModel, signal: AbortSignal): Promise<number | null> {
     const known = contexts.get(`${name} ${digest}`);
     if (known !== undefined) return known;
@@ -99,7 +99,7 @@ export function createOllama({ name: provider, baseUrl, apiKey }: ModelProviderC
       const answer = await fetchJson(`${rootUrl}/api/show`, { headers, body: { model: name }, signal });
       info = fieldsOf(fieldsOf(answer)["model_info"]);
     } catch {
-      // The list is worth more than what it says of one model, and is asked for again.
+      // One missing context size must not fail the list; it is fetched again next time.
       return null;
     }
     const [, context] = Object.entries(info).find(([key]) => key.endsWith(".context_length")) ?? [];
@@ -114,7 +114,7 @@ export function createOllama({ name: provider, baseUrl, apiKey }: ModelProviderC
       try {
         return typeof fieldsOf(await fetchJson(`${rootUrl}/api/version`, { headers, signal }))["version"] === "string";
       } catch {
-        // Any other response means that it is no Ollama, or not now.
+        // Any other response means that this is not an Ollama server, or that it is unavailable.
         return false;
       }
     },
@@ -136,7 +136,7 @@ export function createOllama({ name: provider, baseUrl, apiKey }: ModelProviderC
   };
 }
 
-/** The models that could be installed on an Ollama which has those of these names. */
+/** Returns the models that can be installed on an Ollama server with these installed names. */
 function installableOn(provider: string, installed: ReadonlySet<string>): CatalogueModel[] {
   return INSTALLABLE_MODELS.filter(({ name }) => !installed.has(name)).map(({ name, sizeBytes, contextWindow }) => ({
     catalogId: `${provider}:${name}`,
@@ -149,5 +149,5 @@ function installableOn(provider: string, installed: ReadonlySet<string>): Catalo
   }));
 }
 
-/** A model of the catalogue, without what is known of its pull. */
+/** A model of the catalogue, without the state of its pull. */
 export type CatalogueModel = Omit<Model, "pull">;

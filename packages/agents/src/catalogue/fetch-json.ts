@@ -4,7 +4,7 @@ import type { ErrorCode } from "@svc/contracts";
 /** A model could not be pulled: `message` says why and what to do. */
 export class PullError extends Error {
   readonly code: ErrorCode;
-  /** True when another try would end the same. */
+  /** True when a retry would fail in the same way. */
   readonly isFinal: boolean;
 
   constructor(code: ErrorCode, message: string, options: { isFinal: boolean; cause?: unknown }) {
@@ -15,7 +15,10 @@ export class PullError extends Error {
   }
 }
 
-/** A provider did not return what it was asked for: `message` continues after its name and holds none of its words. */
+/**
+ * A provider did not return what was requested: `message` continues after its name and contains no text of the
+ * provider.
+ */
 export class ProviderError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
@@ -23,15 +26,15 @@ export class ProviderError extends Error {
   }
 }
 
-/** What a provider has sent, as far as it is an object. */
+/** An object that a provider has sent. */
 type Fields = Readonly<Record<string, unknown>>;
 
 const NAME = /^[^\s\p{C}]{1,250}$/u;
 
-/** Models of one provider that are read at most. */
+/** Maximum number of models read per provider. */
 export const MAX_MODELS = 2_000;
 
-/** An answer is at most this long: the list of the largest provider is a tenth of it. */
+/** Maximum size of a response: ten times the list of the largest provider. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 const STATUS_WORDS: Readonly<Record<number, string>> = {
@@ -44,19 +47,19 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 /** What is sent. */
 interface JsonRequest {
   headers?: Readonly<Record<string, string>>;
-  /** Posted as JSON where there is one. */
+  /** Posted as JSON if present. */
   body?: object;
   signal: AbortSignal;
 }
 
-/** The code of the system where a request could not be made at all. */
+/** Returns the system's error code for a request that could not be made. */
 function problemCode(error: unknown): string {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const code = errorCode(cause);
   return code !== undefined && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
 }
 
-/** The error that a failed request means; what ends by `signal` has taken too long. */
+/** Returns the error for a failed request; an aborted `signal` is reported as a timeout. */
 export function asProviderError(error: unknown, signal: AbortSignal): ProviderError {
   if (error instanceof ProviderError) return error;
   if (signal.aborted) return new ProviderError("did not respond in time", { cause: error });
@@ -75,8 +78,8 @@ async function readText(response: Response): Promise<string> {
 }
 
 /**
- * Asks a provider for JSON. The operator chose its address, so it need not be public; redirects are not followed, since
- * the key would go with them. Rejects with a `ProviderError`.
+ * Requests JSON from a provider. The operator chose its address, so it need not be public. Redirects are not followed,
+ * because the key would be sent with them. Rejects with a `ProviderError`.
  */
 export async function fetchJson(url: string, { headers = {}, body, signal }: JsonRequest): Promise<unknown> {
   try {
@@ -107,23 +110,23 @@ function parse(text: string): unknown {
   }
 }
 
-/** An object's fields; of anything else there are none. */
+/** Returns an object's fields; an empty object for any other value. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
-/** A list's entries, at most `max`; of anything else there are none. */
+/** Returns at most `max` entries of a list; none for any other value. */
 export function entriesOf(value: unknown, max: number): Fields[] {
   return Array.isArray(value) ? value.slice(0, max).map(fieldsOf) : [];
 }
 
-/** The first of these that is a count of something; null where none is. */
+/** Returns the first value that is a count; null if there is none. */
 export function countOf(...values: unknown[]): number | null {
   const found = values.find((value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0);
   return typeof found === "number" ? found : null;
 }
 
-/** A model's name; null for what can be none, such as a text with spaces or controls in it. */
+/** Returns a model's name; null for an invalid one, such as a text with spaces or control characters. */
 export function nameOf(value: unknown): string | null {
   return typeof value === "string" && NAME.test(value) ? value : null;
 }

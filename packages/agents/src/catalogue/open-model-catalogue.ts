@@ -17,15 +17,15 @@ import type { ProviderError } from "./fetch-json.ts";
 import { pullFromOllama } from "./pull-from-ollama.ts";
 import type { PullOptions } from "./pull-from-ollama.ts";
 
-/** A model that can be pulled, and whether it need be. */
+/** A model that can be pulled, and whether it is installed. */
 export interface PullableModel {
-  /** Its id in the catalogue, written out: with its tag. */
+  /** Full id in the catalogue, with its tag. */
   catalogId: string;
-  /** What it takes on the disk, in bytes; null while it is not installed. */
+  /** Size on disk, in bytes; null while it is not installed. */
   installedBytes: number | null;
 }
 
-/** The models that there are: those of every configured provider, and those that can be installed on Ollama. */
+/** The available models: those of every configured provider, and those that can be installed on Ollama. */
 export interface ModelCatalogue {
   /**
    * Returns what every provider has. Providers that do not respond within two seconds are listed in `unreachable`.
@@ -33,33 +33,33 @@ export interface ModelCatalogue {
    */
   list(): Promise<{ models: CatalogueModel[]; unreachable: UnreachableProvider[] }>;
   /**
-   * The model that an id stands for, if it can be pulled. `ollama:` begins the ids of every Ollama, whatever its
-   * provider is called. Throws ServiceError: not_found for an unknown provider, invalid_request for an id that stands
-   * for no model, or for one that cannot be pulled, unavailable while Ollama does not answer.
+   * Returns the model with this id if it can be pulled. `ollama:` is a prefix for every Ollama server, whatever its
+   * provider's name. Throws ServiceError: not_found for an unknown provider, invalid_request for an id that is not a
+   * model's or a model that cannot be pulled, unavailable while Ollama does not respond.
    */
   findPullable(catalogId: string): Promise<PullableModel>;
   /**
-   * The ids, written out, that an id may stand for: more than one where `ollama:` names no provider. None for no model.
+   * Returns the full ids that an id may refer to: several if `ollama:` names no provider, none if it is not a model's.
    */
   idsOf(catalogId: string): string[];
   /**
-   * Pulls the model with this id, as `findPullable` has answered it, and resolves when it is installed. What an earlier
-   * pull has downloaded is not downloaded again. Rejects with a `PullError`, or with the reason of the signal.
+   * Pulls the model with this id, as returned by `findPullable`, and resolves when it is installed. Layers from an
+   * earlier pull are not downloaded again. Rejects with a `PullError`, or with the reason of the signal.
    */
   pull(catalogId: string, options: PullOptions): Promise<void>;
 }
 
-/** Registries that Ollama may be sent to; any other host would let a caller choose whom this network calls. */
+/** Registries from which Ollama may pull. With any other host, a caller could make this network connect anywhere. */
 const HOSTS: ReadonlySet<string> = new Set(["registry.ollama.ai", "ollama.com", "hf.co", "huggingface.co"]);
 
 const PART = String.raw`[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*`;
 const NAME = new RegExp(`^${PART}(?:/${PART}){0,2}(?::${PART})?$`);
 const MAX_CHARS = 250;
 
-/** The tag that a name without one stands for. */
+/** Default tag of a name without one. */
 const DEFAULT_TAG = "latest";
 
-/** Where models are listed, and what is sent along. */
+/** Path of the model list of each API, and its headers. */
 const REQUESTS: Record<ModelApi, (provider: ModelProviderConfig) => { path: string; headers: Record<string, string> }> =
   {
     openai: ({ apiKey }) => ({
@@ -74,12 +74,12 @@ const REQUESTS: Record<ModelApi, (provider: ModelProviderConfig) => { path: stri
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** How long a provider may take to say what it has. */
+/** Time limit for a provider's response, in milliseconds. */
 const ANSWER_MS = 2_000;
-/** What begins the ids of an Ollama's models. */
+/** Prefix of the ids of Ollama's models. */
 const OLLAMA = "ollama";
 
-/** Where the address of a provider stands. */
+/** Setting with the address of each provider. */
 const SETTINGS: Readonly<Record<string, string>> = {
   ollama: "SVC_OLLAMA_BASE_URL or SVC_LLM_BASE_URL",
   anthropic: "SVC_ANTHROPIC_BASE_URL and SVC_ANTHROPIC_API_KEY",
@@ -87,7 +87,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 const settingOf = ({ name }: ModelProviderConfig) => SETTINGS[name] ?? "SVC_LLM_BASE_URL and SVC_LLM_API_KEY";
 
 /** Message to a caller about a provider that does not respond. */
-function away(provider: ModelProviderConfig, error: ProviderError): ServiceError {
+function unavailableError(provider: ModelProviderConfig, error: ProviderError): ServiceError {
   const start = provider.name === OLLAMA ? "Start it with: ollama serve. Or check" : "Check";
   const detail = `${provider.name} ${error.message}. ${start} ${settingOf(provider)}.`;
   return new ServiceError("unavailable", detail, { headers: { "Retry-After": "5" }, cause: error });
@@ -95,13 +95,13 @@ function away(provider: ModelProviderConfig, error: ProviderError): ServiceError
 
 interface Entry {
   provider: ModelProviderConfig;
-  /** Null where it cannot be an Ollama, by the API that it speaks. */
+  /** Null if the provider's API shows that it is not Ollama. */
   ollama: Ollama | null;
 }
 
 /**
- * Opens the catalogue of a configuration; without one there are no models. Nothing is asked before it is used. A
- * provider may take `answerMs` to say what it has.
+ * Opens the catalogue of a configuration; without one there are no models. Makes no request before it is used. Each
+ * provider has `answerMs` to respond.
  */
 export function openModelCatalogue(
   config: ModelsConfig | undefined,
@@ -135,7 +135,7 @@ export function openModelCatalogue(
         const installedBytes = installed === undefined ? null : (installed.sizeBytes ?? 0);
         return { catalogId: `${provider.name}:${name}`, installedBytes };
       } catch (error) {
-        throw away(provider, asProviderError(error, signal));
+        throw unavailableError(provider, asProviderError(error, signal));
       }
     },
 
@@ -162,7 +162,7 @@ export function openModelCatalogue(
 async function listModelsOf({ provider, ollama }: Entry, signal: AbortSignal): Promise<CatalogueModel[]> {
   if (ollama === null) return listHostedModels(provider, signal);
   if (provider.name === OLLAMA) return ollama.listModels(signal);
-  // At the same time, so that who is no Ollama and does not say so at once is not asked the less for it.
+  // Requested concurrently, so that a provider that is not Ollama but is slow to say so still has its full time.
   const hosted = listHostedModels(provider, signal);
   const [isOllama, listed] = await Promise.all([
     ollama.isThere(signal),
@@ -187,13 +187,13 @@ async function tryToList(entry: Entry, answerMs: number): Promise<CatalogueModel
   }
 }
 
-/** The providers that the beginning of an id may mean: any, where `ollama` is the name of none. */
+/** Returns the providers that an id's prefix may refer to: any, if none is named `ollama`. */
 function candidatesOf(entries: Entry[], prefix: string): Entry[] {
   const named = entries.filter(({ provider }) => provider.name === prefix);
   return named.length === 0 && prefix === OLLAMA ? entries : named;
 }
 
-/** The Ollama that an id begins with; an id that names none means the one that is there, whatever it is called. */
+/** Finds the Ollama server of an id's prefix; without a provider's name, the one that responds. */
 async function findOllama(entries: Entry[], prefix: string, signal: AbortSignal): Promise<Entry & { ollama: Ollama }> {
   for (const { provider, ollama } of candidatesOf(entries, prefix)) {
     if (ollama === null) continue;
@@ -202,7 +202,7 @@ async function findOllama(entries: Entry[], prefix: string, signal: AbortSignal)
   const named = entries.find(({ provider }) => provider.name === prefix);
   if (named !== undefined) {
     await listHostedModels(named.provider, signal).catch((error: unknown) => {
-      throw away(named.provider, asProviderError(error, signal));
+      throw unavailableError(named.provider, asProviderError(error, signal));
     });
     throw new ServiceError(
       "invalid_request",
@@ -220,7 +220,7 @@ async function findOllama(entries: Entry[], prefix: string, signal: AbortSignal)
   );
 }
 
-/** What an id is made of. */
+/** Splits an id into its parts. */
 function partsOf(catalogId: string): { prefix: string; name: string } {
   const at = catalogId.indexOf(":");
   if (at > 0 && catalogId.length <= MODEL_LIMITS.catalogIdMaxChars) {
@@ -230,7 +230,7 @@ function partsOf(catalogId: string): { prefix: string; name: string } {
   throw new ServiceError("invalid_request", detail);
 }
 
-/** The models of a provider that has them ready, in the shape of its API. Rejects with a `ProviderError`. */
+/** Lists the models of a provider, in the shape of its API. Rejects with a `ProviderError`. */
 async function listHostedModels(provider: ModelProviderConfig, signal: AbortSignal): Promise<CatalogueModel[]> {
   const { path, headers } = REQUESTS[provider.api](provider);
   const answer = await fetchJson(`${provider.baseUrl.replace(/\/+$/, "")}${path}`, { headers, signal });
@@ -245,10 +245,10 @@ async function listHostedModels(provider: ModelProviderConfig, signal: AbortSign
         name,
         provider: provider.name,
         local,
-        // llama.cpp tells the size of its file.
+        // llama.cpp reports the size of its file.
         sizeBytes: countOf(meta["size"]),
         installed: true,
-        // No two servers call it the same: vLLM, OpenRouter, LM Studio, Groq, Anthropic, llama.cpp.
+        // The field's name differs: vLLM, OpenRouter, LM Studio, Groq, Anthropic, llama.cpp.
         contextWindow: countOf(
           entry["max_model_len"],
           entry["context_length"],
@@ -263,8 +263,8 @@ async function listHostedModels(provider: ModelProviderConfig, signal: AbortSign
 }
 
 /**
- * A model's name as Ollama has it, with its tag: `llama3.2` is `llama3.2:latest`, and `hf.co/user/model:Q4_K_M` stays
- * as it is. Null for what is no name, and for one of a registry that is none of those that are known.
+ * Returns a model's name as Ollama stores it, with its tag: `llama3.2` is `llama3.2:latest`, and
+ * `hf.co/user/model:Q4_K_M` stays as it is. Null for an invalid name and for an unknown registry.
  */
 export function readOllamaName(text: string): string | null {
   if (text.length > MAX_CHARS || !NAME.test(text)) return null;

@@ -5,13 +5,13 @@ import type { OllamaTarget } from "./create-ollama.ts";
 import { asProviderError, PullError, countOf, fieldsOf } from "./fetch-json.ts";
 
 interface KnownError {
-  /** What Ollama says. */
+  /** Pattern of Ollama's message. */
   said: RegExp;
   code: ErrorCode;
   explain: (name: string) => string;
 }
 
-/** What Ollama says of pulls that another try would not help. */
+/** Ollama's messages about pulls that a retry would not help. */
 const KNOWN_ERRORS: readonly KnownError[] = [
   {
     said: /no space left|not enough (?:disk )?space|disk (?:is )?full|enospc/i,
@@ -39,20 +39,23 @@ const KNOWN_ERRORS: readonly KnownError[] = [
 
 const EXCERPT_CHARS = 200;
 
-/** How a pull is followed and ended. */
+/** Options to follow and abort a pull. */
 export interface PullOptions {
-  /** Called with each news, of which there are many a second. */
+  /** Called for each progress event; there are many per second. */
   onProgress: (progress: ModelPullProgress) => void;
-  /** Ends the pull; what was downloaded is kept for the next one. */
+  /** Aborts the pull; the next one reuses what was downloaded. */
   signal: AbortSignal;
-  /** Silence after which the server is given up; 3 minutes by default, since it checks large files without a word. */
+  /**
+   * Time without data after which the pull fails; 3 minutes by default, because Ollama sends nothing while it verifies
+   * large files.
+   */
   silenceMs?: number;
 }
 
 const SILENCE_MS = 180_000;
-/** Characters of one line; Ollama's are short. */
+/** Maximum length of a line, in characters; Ollama's are short. */
 const MAX_LINE_CHARS = 65_536;
-/** Layers of one model; the largest have some dozens. */
+/** Maximum number of layers of a model; the largest have some dozens. */
 const MAX_LAYERS = 1_000;
 
 const cut = (name: string, cause?: unknown) =>
@@ -61,7 +64,7 @@ const cut = (name: string, cause?: unknown) =>
     cause,
   });
 
-/** Adds up what Ollama says of one layer after the other. */
+/** Adds up the progress that Ollama reports layer by layer. */
 function createTally() {
   const layers = new Map<string, { total: number; completed: number }>();
   let status = "pulling manifest";
@@ -84,7 +87,7 @@ function createTally() {
   };
 }
 
-/** The lines of an answer as they come. */
+/** Yields the lines of a response as they arrive. */
 async function* linesOf(body: AsyncIterable<Uint8Array>, onBytes: () => void): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
   let rest = "";
@@ -107,7 +110,7 @@ function parseLine(line: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** Reads the answer to its end; rejects unless that says that the model is there. */
+/** Reads the response to its end; rejects unless it reports that the model is installed. */
 async function followPull(
   name: string,
   lines: AsyncIterable<string>,
@@ -146,7 +149,7 @@ async function post(target: OllamaTarget, name: string, signal: AbortSignal): Pr
  * was cut off. Rejects with a `PullError`, or with the reason of the signal.
  */
 export async function pullFromOllama(target: OllamaTarget, name: string, options: PullOptions): Promise<void> {
-  // Some proxies repeat the key that they refuse.
+  // Some proxies repeat the key that they reject.
   const { apiKey } = target;
   const explain = (said: string) =>
     explainPullError(name, apiKey === undefined ? said : said.replaceAll(apiKey, "[key]"));
@@ -178,7 +181,7 @@ export async function pullFromOllama(target: OllamaTarget, name: string, options
     throw error instanceof PullError ? error : cut(name, error);
   } finally {
     clearTimeout(timer);
-    // The line of an answer that is not read to its end is given back.
+    // Closes the connection of a response that was not read to its end.
     silence.abort();
   }
 }
@@ -186,12 +189,12 @@ export async function pullFromOllama(target: OllamaTarget, name: string, options
 // oxlint-disable-next-line require-yield -- There is nothing to yield.
 async function* neverAnything(): AsyncGenerator<Uint8Array> {}
 
-/** The beginning of what a server says, in one line without controls. */
+/** Returns the beginning of a server's message on one line, without control characters. */
 function excerptOf(text: string): string {
   return text.slice(0, 2_000).replaceAll(/\s+/g, " ").replaceAll(/\p{C}/gu, "").trim().slice(0, EXCERPT_CHARS);
 }
 
-/** The error that Ollama means by what it says of a pull. What is not known may pass by itself. */
+/** Returns the error for Ollama's message about a pull. Unknown errors may be temporary. */
 function explainPullError(name: string, said: string): PullError {
   const known = KNOWN_ERRORS.find((error) => error.said.test(said));
   if (known !== undefined) return new PullError(known.code, known.explain(name), { isFinal: true });

@@ -25,7 +25,7 @@ import type { TextStream } from "./stream-text.ts";
 
 const LEFT_OUT = "This result is left out: it contains instructions to its reader.";
 
-/** A question that a model is to answer. */
+/** A question for a model. */
 export interface ModelQuestion {
   agent: Agent;
   text: string;
@@ -33,19 +33,19 @@ export interface ModelQuestion {
   language: string | undefined;
   search: Search;
   /**
-   * The answer without a model, to the question or to other words for it: how sure a search is of that says how sure
-   * the model's answer can be.
+   * Returns the answer without a model, to the question or to a rewritten query. Its confidence limits that of the
+   * model's answer.
    */
   quote: (query?: string) => Promise<Answer>;
   model: AnswerModel;
-  /** Hears the answer while it grows, and what it has become in the end; nothing where a person has to look. */
+  /** Receives the answer as it is generated, and its final text; nothing if a person must review it. */
   stream: TextStream;
 }
 
-/** Number of passages that a model gets: the one that answers need not be the best. */
+/** Number of passages in the prompt: the one that answers is not always the best match. */
 const MODEL_PASSAGE_LIMIT = 10;
 
-/** Maximum number of requests to a model with tools, which is asked again after each round of calls. */
+/** Maximum number of requests to a model with tools; each round of calls needs one more. */
 const MAX_ROUNDS = 5;
 
 const MAX_OUTPUT_TOKENS = 4_000;
@@ -57,20 +57,20 @@ const MAX_ANSWER_CHARS = 20_000;
 const MAX_TITLES = 3;
 const MAX_TITLE_CHARS = 80;
 
-/** From this confidence on, quotes are sent instead of an answer that the model has not. */
+/** From this confidence, quotes are sent when the model has no answer. */
 const GOOD_QUOTE = 0.5;
 
-/** Where a search by the customer's words is as sure as this, no other words are asked for. */
+/** A search with at least this confidence needs no rewritten query. */
 const SURE_SEARCH = 0.6;
 
-/** When less of what is said is supported, a person has to look. */
+/** With a lower share of supported statements, a person must review the answer. */
 const MIN_SUPPORT = 0.5;
 
 /**
- * Writes an answer with a language model, grounded in passages: a claim is sent if the text that it cites supports it.
- * A person has to look when too little is supported, when anything in it looks planted, or when the model says that the
- * passages do not answer. What it supports with nothing, quotes answer where they are sure enough. Rejects with a
- * `ModelError` when the model gives no usable answer.
+ * Writes an answer with a language model, grounded in passages: a claim is sent only if the cited text supports it. A
+ * person must review the answer if too little is supported, if it may contain injected text, or if the model reports
+ * that the passages do not answer the question. If nothing is supported, quotes are sent if their confidence is high
+ * enough. Rejects with a `ModelError` when the model gives no usable answer.
  */
 export async function answerWithModel(question: ModelQuestion): Promise<Answer> {
   const { agent, text, history, language, model, stream } = question;
@@ -100,7 +100,7 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
     maxOutputTokens: MAX_OUTPUT_TOKENS,
     signal: model.signal,
     onPartial: passOnClaims(judge, stream),
-    // The stream takes back what another answer does not say.
+    // The stream replaces sent text that another attempt does not repeat.
     mayRestart: true,
     ...(tools.length === 0 ? {} : { tools: numberTools(tools, evidence, fence), maxRounds: MAX_ROUNDS }),
   });
@@ -108,7 +108,7 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
     throw new ModelError("too_long", `the answer has ${output.claims.length} claims, which is too many`);
   const claims = output.claims.filter((claim) => claim.text.trim() !== "");
   const own = claims.map(judge);
-  // What is held anyway needs no second opinion.
+  // An answer that is held anyway needs no second opinion.
   const isHeld = !output.answered || own.some(({ isSuspect }) => isSuspect);
   const verified = isHeld ? { claims: own, usage: null } : await verifyClaims(own, { model, question: asked });
   const judged = judgeAnswer(verified.claims);
@@ -120,8 +120,8 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
 }
 
 /**
- * What a search finds, and how sure it is. Where the words of the question leave it unsure, the model is asked for
- * other words first, those of the documents' languages among them: what they find is read as well.
+ * Searches the knowledge bases, and returns the passages with the confidence. If the confidence is low, the model first
+ * rewrites the query, also in the documents' languages; the passages of both searches are used.
  */
 async function lookUp(
   { agent, text, history, search, quote, model }: ModelQuestion,
@@ -140,7 +140,7 @@ async function lookUp(
   return { quoted: surest, hits: mergeHits([found.hits, ...others.map(({ hits }) => hits)]), spent: usage };
 }
 
-/** The best of each search, then the second of each, and so on: as many passages as a model is given. */
+/** Merges searches: the best passage of each, then the second of each, and so on, up to the limit of the prompt. */
 function mergeHits(lists: readonly (readonly Passage[])[]): Passage[] {
   const merged = new Map<string, Passage>();
   for (let rank = 0; rank < MODEL_PASSAGE_LIMIT; rank += 1) {
@@ -151,11 +151,11 @@ function mergeHits(lists: readonly (readonly Passage[])[]): Passage[] {
   return [...merged.values()];
 }
 
-/** Each claim is judged once, however often the answer is looked at while it comes. */
+/** Caches judgements, because the partial answer is examined many times while it is generated. */
 function keepJudgements(context: ClaimContext): (claim: Claim) => JudgedClaim {
   const known = new Map<string, JudgedClaim>();
   return (claim) => {
-    // The result of a tool can be cited from then on.
+    // The result of a tool can be cited once the call has finished.
     const key = JSON.stringify([context.evidence.count(), claim]);
     const judged = known.get(key) ?? judgeClaim({ ...claim, text: defuseText(claim.text, MAX_CLAIM_CHARS) }, context);
     known.set(key, judged);
@@ -165,7 +165,7 @@ function keepJudgements(context: ClaimContext): (claim: Claim) => JudgedClaim {
 
 const NO_USAGE: ModelUsage = { model: "", inputTokens: 0, outputTokens: 0, costUsd: null };
 
-/** Tokens and costs of two calls of one model. */
+/** Adds the tokens and costs of two calls of one model. */
 function addUsage(one: ModelUsage, other: ModelUsage | null): ModelUsage {
   if (other === null) return one;
   return {
@@ -186,7 +186,7 @@ interface Said {
   leftOut: readonly string[];
 }
 
-/** What becomes of what a model said. */
+/** Decides what is sent of a model's output. */
 function settle(said: Said, stream: TextStream): Answer {
   const { answered, needsPerson, judged, quoted, usage, model, leftOut } = said;
   const rated = { statistical: quoted.confidence, byResults: judged.byResults, isCompared: judged.isCompared };
@@ -218,14 +218,14 @@ function settle(said: Said, stream: TextStream): Answer {
   return { ...answer, text: judged.sendable, model: { usage, fallback: null } };
 }
 
-/** The model wants a person and has no answer: what a search found is the draft. */
+/** The model asks for a person and has no answer: the quotes of the search become the draft. */
 function handOver({ quoted, usage, model, judged }: Said, stream: TextStream): Answer {
   stream.become("");
   const why = [`${model} asks for a person.`, judged.complaint, quoted.why].filter(Boolean).join(" ");
   return { ...quoted, why, needsPerson: true, model: { usage, fallback: null } };
 }
 
-/** The model has read the passages and has no answer: a person looks, with what the search found as the draft. */
+/** The model found no answer in the passages: a person reviews the quotes of the search as the draft. */
 function holdUnanswered({ quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
   stream.become("");
   const fallback = "according to the model, the passages do not answer the question";
@@ -233,7 +233,7 @@ function holdUnanswered({ quoted, usage, model, leftOut }: Said, stream: TextStr
   return { ...quoted, confidence: 0, why, model: { usage, fallback, mustReview: true } };
 }
 
-/** Quotes in the place of an answer that nothing supports. */
+/** Returns quotes when nothing supports the model's answer. */
 function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
   const fallback = "its citations support none of its statements";
   const confidence = rateConfidence({
@@ -255,8 +255,8 @@ function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: T
 }
 
 /**
- * Quotes for which no model was needed. What a search quotes is not sent by itself where it gives orders to a model: it
- * was written to be read by one.
+ * Returns quotes that needed no model. Quotes with instructions to a model are held, because they were written to
+ * manipulate one.
  */
 export function ifInnocent(quoted: Answer, leftOut: readonly string[] = []): Answer {
   if (quoted.text === null || !givesOrders(quoted.text)) return quoted;
@@ -273,14 +273,14 @@ function describeLeftOut(titles: readonly string[]): string {
   return `Left out because of instructions for a model: ${nameTitles(titles)}.`;
 }
 
-/** The first few of these titles, in quotes. */
+/** Returns the first few titles, in quotes. */
 function nameTitles(titles: readonly string[]): string {
   const named = [...new Set(titles)];
   const shown = named.slice(0, MAX_TITLES).map((title) => `"${cutText(defuseText(title, 1_000), MAX_TITLE_CHARS)}"`);
   return named.length > shown.length ? `${shown.join(", ")} and ${named.length - shown.length} more` : shown.join(", ");
 }
 
-/** Best first, and behind each passage of a section the others that were found of it, in the order of the document. */
+/** Sorts passages best first, each followed by the other found passages of its section in document order. */
 function inReadingOrder(hits: readonly Passage[]): Passage[] {
   const keyOf = ({ documentId, headingPath }: Passage) => JSON.stringify([documentId, headingPath]);
   const sections = new Map<string, Passage[]>();
@@ -289,8 +289,8 @@ function inReadingOrder(hits: readonly Passage[]): Passage[] {
 }
 
 /**
- * Tools whose results come fenced and numbered, so that claims can cite them. A result that gives orders to a model is
- * left out.
+ * Wraps tools so that their results are fenced and numbered, and claims can cite them. A result with instructions to a
+ * model is left out.
  */
 function numberTools(tools: readonly ChatTool[], evidence: Evidence, fence: Fence): ChatTool[] {
   return tools.map((tool) => ({
@@ -299,7 +299,9 @@ function numberTools(tools: readonly ChatTool[], evidence: Evidence, fence: Fenc
   }));
 }
 
-/** What came of calls that were made before the model is asked, as the results of its own calls come. */
+/**
+ * Fences the results of calls made before the request to the model, in the same form as the results of its own calls.
+ */
 function fenceResults(results: readonly CallResult[], evidence: Evidence, fence: Fence): string[] {
   return results.map(({ tool, text }) => fenceResult(tool, `${tool} ${text}`, evidence, fence));
 }

@@ -4,21 +4,21 @@ import { createLanguageFiles, phrases } from "../language-files.ts";
 import { fold } from "./read-amounts.ts";
 import type { Token } from "./read-amounts.ts";
 
-/** A file of `data/turns`: words that deny or restrict a statement; "*" at the end stands for all words that begin so. */
+/** A file of `data/turns`: words that negate or restrict a statement; "*" at the end matches any ending. */
 const turnsSchema = z.strictObject({ denial: phrases, restriction: phrases });
 
 const turnsOf = createLanguageFiles("turns", turnsSchema);
 
-/** In scripts without spaces a sign within the text denies or restricts it. */
+/** Characters that negate or restrict a text in scripts without spaces. */
 const UNSPACED = {
   denial: /[不没沒無无非勿未別别]|ない|なく|ません|ずに|できかね/u,
   restriction: /[只仅僅]|のみ|だけ|以外|除外|除く/u,
 } as const;
 
-/** What turns a statement into another one. */
+/** What reverses or narrows a statement. */
 type Turn = "denial" | "restriction";
 
-/** What a statement has besides words and numbers. */
+/** Properties of a statement other than its words and numbers. */
 export type Mark =
   | "free"
   | "pay"
@@ -33,15 +33,15 @@ export type Mark =
   | "ask"
   | "secret";
 
-/** What a phrase does in a statement. */
+/** Function of a phrase in a statement. */
 export type Kind = Mark | "not" | "if" | "unless" | "light" | "turn";
 
-/** The words of a language that decide what a statement says. */
+/** The words of a language that decide the meaning of a statement. */
 export interface Lexicon {
   phrases: ReadonlyMap<string, Kind>;
   flips: ReadonlyMap<string, string>;
   same: ReadonlyMap<string, string>;
-  /** Stop words that tell nothing apart. */
+  /** Stop words without distinguishing meaning. */
   empty: ReadonlySet<string>;
   lets: ReadonlySet<string>;
   /** Words that begin another statement within a sentence. */
@@ -49,20 +49,20 @@ export interface Lexicon {
 }
 
 const MAX_PHRASE_WORDS = 4;
-/** A phrase that stands in two lists counts as what stands later here. */
+/** Kinds in ascending precedence: a phrase in two lists has the kind that comes later here. */
 const KINDS = "light all free only except if unless even less more we you pay ask secret not".split(" ") as Exclude<
   Kind,
   "turn"
 >[];
 
 /**
- * A file of `data/claims`: phrases that decide what a statement says. Phrases are in lower case, but for German "Sie" and
+ * A file of `data/claims`: phrases that decide the meaning of a statement, in lower case except German "Sie" and
  * "Ihnen".
  */
 const claimsSchema = z.strictObject({
   /** Denies. */
   not: phrases,
-  /** Says the opposite of the word behind the colon: "closed:open". */
+  /** Means the opposite of the word after the colon: "closed:open". */
   flips: phrases,
   /** Costs nothing. */
   free: phrases,
@@ -76,24 +76,24 @@ const claimsSchema = z.strictObject({
   even: phrases,
   /** Without exception. */
   all: phrases,
-  /** Up to a number or a time. */
+  /** Upper limit of a number or a time. */
   less: phrases,
-  /** From a number or a time on. */
+  /** Lower limit of a number or a time. */
   more: phrases,
-  /** Who acts. */
+  /** Names the actor. */
   we: phrases,
   you: phrases,
   /** Bears costs. */
   pay: phrases,
   /** What a text asks its reader to do. */
   ask: phrases,
-  /** What no reply may ask for. */
+  /** Secrets that no reply may ask for. */
   secret: phrases,
   /** Stop words that distinguish things. */
   telling: phrases,
-  /** What is said to somebody rather than about somebody. */
+  /** Addresses the reader rather than describing somebody. */
   lets: phrases,
-  /** Says nothing by itself. */
+  /** Carries no meaning by itself. */
   light: phrases,
   /** Groups of words with one meaning. */
   same: z.array(z.string()),
@@ -121,12 +121,15 @@ function lexiconOf(language: string, words: ClaimWords): Lexicon {
   };
 }
 
-/** German "Sie" is "you", "sie" is not: words with a capital letter in the list are looked for as they stand. */
+/**
+ * Folds a phrase. German "Sie" is "you" while "sie" is not, so capitalized words in the list are matched with their
+ * case.
+ */
 function foldOwn(phrase: string): string {
   return /^(?:Sie|Ihnen)$/.test(phrase) ? phrase : fold(phrase);
 }
 
-/** Returns the lexicon of a language; undefined where its words are not known in full. */
+/** Returns the lexicon of a language; undefined if the language is not fully supported. */
 export function lexiconFor(language: string): Lexicon | undefined {
   const known = lexicons.get(language);
   const words = known === undefined ? wordsOf(language) : null;
@@ -136,7 +139,7 @@ export function lexiconFor(language: string): Lexicon | undefined {
   return lexicon;
 }
 
-/** Returns what the longest phrase at a place does, and its length in tokens; null where none begins there. */
+/** Returns the kind of the longest phrase at a position and its length in tokens; null if no phrase begins there. */
 export function phraseAt(
   tokens: readonly Token[],
   at: number,
@@ -150,7 +153,7 @@ export function phraseAt(
   return null;
 }
 
-/** Returns whether a text denies or restricts what it states; null where no words of its language are known. */
+/** Returns whether a text negates or restricts its statement; null if its language is not supported. */
 export function hasTurn(text: string, turn: Turn, language: string): boolean | null {
   if (language === "zh" || language === "ja") return UNSPACED[turn].test(text);
   // Norwegian has two codes: "nb" is Bokmål.
@@ -158,7 +161,7 @@ export function hasTurn(text: string, turn: Turn, language: string): boolean | n
   if (known === undefined) return null;
   const words = foldAccents(text.toLowerCase().replace(/[’ʼ]/g, "'")).match(/[\p{L}\p{M}']+/gu) ?? [];
   return words.some((word) => {
-    // "can't", "n'est", "l'aucun": what stands before or behind the apostrophe is a word as well.
+    // "can't", "n'est", "l'aucun": the parts before and after the apostrophe are words as well.
     if (turn === "denial" && language === "en" && word.endsWith("n't")) return true;
     return word.split("'").some((part) => known.some((one) => isWord(part, one)));
   });

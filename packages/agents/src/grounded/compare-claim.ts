@@ -18,7 +18,7 @@ import { readStatements } from "./read-statement.ts";
 import type { Amount } from "./read-amounts.ts";
 import type { Statement } from "./read-statement.ts";
 
-/** A quote as it stands in a passage. */
+/** A quote as it occurs in a passage. */
 export interface QuotedText {
   quote: string;
   /** The whole passage. */
@@ -27,28 +27,29 @@ export interface QuotedText {
   title: string;
 }
 
-/** From this confidence on, the language of a claim is not only guessed. */
+/** Minimum confidence of a detected language. */
 const CLEAR_LANGUAGE = 0.5;
 
-/** The language of a text shows in its beginning. */
+/** Number of characters read to detect a language. */
 const MAX_DETECTED_CHARS = 1_000;
 
-/** Languages that write every noun with a capital letter, which says nothing about names there. */
+/** Languages that capitalize every noun, so that a capital does not mark a name. */
 const CAPITAL_NOUNS: ReadonlySet<string> = new Set(["de", "lb"]);
 
-/** So much of what a statement says has to stand in what it quotes, or it is about something else. */
+/** Minimum share of a statement's words that its quote contains; otherwise the quote is about something else. */
 const MIN_SHARE = 1 / 4;
 
-/** A shorter statement may well say it in other words alone. */
+/** A shorter statement may have no words in common with its source. */
 const MIN_WORDS = 3;
 
-/** What says more than this at once is no single claim, and takes long to compare. */
+/** A text with more statements is not a single claim, and slow to compare. */
 const MAX_STATEMENTS = 40;
 
 /**
- * Compares a claim with the sentences that its quotes stand in: denials, restrictions, conditions, exceptions, numbers
- * with their units, days, names, and who acts. A true quote must not carry a false statement. `known` (the question, the
- * agent's instructions) may lend numbers to the claim, which are then unsure. `language` is that of the question.
+ * Compares a claim with the sentences that contain its quotes: negations, restrictions, conditions, exceptions, numbers
+ * with their units, days, names and actors. A correct quote must not support a wrong statement. Numbers of the claim
+ * may also come from `known` (the question, the agent's instructions); they are then unsure. `language` is that of the
+ * question.
  */
 export function compareClaim(
   claim: string,
@@ -84,7 +85,7 @@ export function compareClaim(
   if (Math.max(said.length, source.statements.length) > MAX_STATEMENTS) {
     return worstOf([...amounts, unsure("it says too much at once to be compared")]);
   }
-  // Words of other languages are not known in full: only what stands there letter by letter is sure.
+  // Other languages are not fully supported: only a verbatim quote is sure.
   const isKnown = lexiconFor(own) !== undefined || findQuote(claim, sentences) !== null;
   const compared = said.map((one) =>
     worstOf([compareWords(one, source, confidence >= CLEAR_LANGUAGE), compareBest(one, source.statements)]),
@@ -99,23 +100,23 @@ export function compareClaim(
 
 interface Source {
   statements: readonly Statement[];
-  /** The quoted sentences, and the passages that they stand in, folded. */
+  /** The quoted sentences and their passages, folded. */
   text: string;
   passage: string;
   holds: (word: string) => boolean;
-  /** Whether the question or the instructions have a word. */
+  /** Returns whether the question or the instructions contain a word. */
   knows: (word: string) => boolean;
   /** Numbers of titles, the question and the instructions. */
   lent: ReadonlySet<number>;
 }
 
-/** Returns the sentences of the passage in which the quote stands, from the beginning of the first to the end of the last. */
+/** Returns the whole sentences of the passage that contain the quote. */
 export function quotedSentences({ quote, text }: Pick<QuotedText, "quote" | "text">): string {
   const position = findQuotePosition(quote, text);
   if (position === null) return quote;
   const sentences = splitSentences(text).filter(({ start, end }) => start < position.end && end > position.start);
   const found = text.slice(position.start, position.end);
-  // "… at 2:00. They are …" is not always cut: what begins and ends as a sentence is one.
+  // "… at 2:00. They are …" is not always split: text that begins and ends like a sentence is one.
   const isWhole =
     sentences[0]?.start === position.start &&
     /[.!?]["”»)]?$/u.test(found) &&
@@ -127,7 +128,7 @@ function numbersOf(text: string): ReadonlySet<number> {
   return new Set([...numbersIn(text), ...numberWordsIn(text)].map(Number));
 }
 
-/** Numbers with their units, and units, days and months by themselves: all of them have to stand in the source. */
+/** Compares numbers with their units, and units, days and months alone: the source must contain all of them. */
 function compareAmounts({ amounts, measures }: Statement, { statements, lent }: Source): Comparison {
   const given = statements.flatMap((statement) => statement.amounts);
   const units = new Map(statements.flatMap((statement) => [...statement.measures]));
@@ -156,7 +157,7 @@ function isConverted(unit: string, given: readonly Amount[]): boolean {
   );
 }
 
-/** Names, what is asked for, and how much of the words the source has. */
+/** Compares names, requests, and the share of the words that the source contains. */
 function compareWords(one: Statement, { holds, knows, text, passage }: Source, isClear: boolean): Comparison {
   const code = [...one.codes].find((word) => !text.includes(word));
   if (code !== undefined)

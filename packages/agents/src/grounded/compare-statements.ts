@@ -3,39 +3,39 @@ import { CONVERSIONS } from "./read-amounts.ts";
 import type { Amount } from "./read-amounts.ts";
 import type { Statement } from "./read-statement.ts";
 
-/** What a comparison of a claim with the sentences that it quotes has shown. */
+/** Result of comparing a claim with the sentences that it quotes. */
 export interface Comparison {
   /**
-   * `same`: each word that matters stands in the quoted sentences, and nothing turns them. `unsure`: words alone cannot
-   * tell. `different`: the claim says something else.
+   * `same`: the quoted sentences contain each significant word, and nothing reverses their meaning. `unsure`: the words
+   * alone do not decide. `different`: the claim states something else.
    */
   verdict: "same" | "unsure" | "different";
-  /** Why it is not `same`, in words for an operator; empty where it is. */
+  /** Explains to an operator why the verdict is not `same`; empty if it is. */
   why: string;
 }
 
 export const SAME: Comparison = { verdict: "same", why: "" };
 export const different = (why: string): Comparison => ({ verdict: "different", why });
 export const unsure = (why: string): Comparison => ({ verdict: "unsure", why });
-/** The higher, the less alike. */
+/** Order of the verdicts: higher is less alike. */
 const RANK = { same: 0, unsure: 1, different: 2 } as const;
 
-/** Languages that make one word of several. */
+/** Languages with compound words. */
 const COMPOUNDING: ReadonlySet<string> = new Set(["de", "nl", "sv", "da", "no", "nb", "nn", "fi"]);
 const MIN_PART_CHARS = 5;
 
-/** Where a statement has fewer of its words in that which it is compared with, its turns may be those of another. */
+/** Below this share of common words, negations and restrictions may belong to another statement. */
 const MIN_TURN_SHARE = 0.6;
 
-/** A claim that leaves out more of the statement that it quotes is not the same without a second opinion. */
+/** A claim that omits a larger share of the quoted statement needs a second opinion. */
 const MAX_DROPPED_SHARE = 1 / 3;
 
-/** So much of a condition has to come along with what it is a condition of. */
+/** Minimum share of a condition that must accompany what it applies to. */
 const MIN_CONDITION_SHARE = 0.5;
 
 /**
- * Compares a statement with that of its source which has most of its words, or with the one that fits best where several
- * have as many.
+ * Compares a statement with the one of its source that has most of its words; of several with as many, with the best
+ * match.
  */
 export function compareBest(one: Statement, statements: readonly Statement[]): Comparison {
   if (statements.length === 0) return unsure("it quotes no sentence");
@@ -49,7 +49,7 @@ export function compareBest(one: Statement, statements: readonly Statement[]): C
     .reduce((kindest, next) => (RANK[next.verdict] < RANK[kindest.verdict] ? next : kindest));
 }
 
-/** Words of the statement itself count twice as much as those that it takes from the part before it. */
+/** Scores common words. The statement's own words count twice as much as those inherited from the part before it. */
 function scoreOf(one: Statement, other: Statement): number {
   const holds = holdsForm(other.words, other.language);
   const inherits = holdsForm(other.inherited, other.language);
@@ -99,12 +99,12 @@ function compareStatements(one: Statement, other: Statement, all: readonly State
   ]);
 }
 
-/** Where the statements have too little in common, a turn of one says little about the other. */
+/** Downgrades a verdict of `different` if the statements have too little in common. */
 function weaken(comparison: Comparison, share: number): Comparison {
   return comparison.verdict === "different" && share < MIN_TURN_SHARE ? unsure(comparison.why) : comparison;
 }
 
-/** A day of another part of the sentence, and "every week" for "every two weeks". */
+/** Detects a day of another part of the sentence, and "every week" for "every two weeks". */
 function compareMeasures(one: Statement, other: Statement): Comparison {
   const isCounted = (unit: string) => one.amounts.some((amount) => amount.unit === unit);
   const uncounted = other.amounts.find(({ unit }) => unit !== null && one.measures.has(unit) && !isCounted(unit));
@@ -113,7 +113,10 @@ function compareMeasures(one: Statement, other: Statement): Comparison {
   return stray === undefined ? SAME : unsure(`"${stray}" is in another part of the sentence`);
 }
 
-/** What leaves out much, or takes its subject from a heading while it leaves out that of the sentence, may be about something else. */
+/**
+ * A claim that omits much, or takes its subject from a heading and omits that of the sentence, may be about something
+ * else.
+ */
 function compareDropped(one: Statement, other: Statement, strays: readonly string[]): Comparison {
   const holds = holdsForm(one.words, one.language);
   const dropped = [...other.words].filter((word) => !holds(word));
@@ -123,7 +126,10 @@ function compareDropped(one: Statement, other: Statement, strays: readonly strin
     : SAME;
 }
 
-/** Denials, restrictions and limits. Where another part of the sentence turns, a restriction may say the same. */
+/**
+ * Compares negations, restrictions and limits. If another part of the sentence has a contrast, a restriction may mean
+ * the same.
+ */
 function compareTurn(one: Statement, other: Statement, hasContrast: boolean): Comparison {
   const isRestricted = [one, other].map(({ marks }) => marks.has("only") || marks.has("except"));
   const isFree = one.marks.has("free") !== other.marks.has("free");
@@ -157,12 +163,16 @@ function compareTurn(one: Statement, other: Statement, hasContrast: boolean): Co
   return compareLimits(one, other);
 }
 
-/** Whether a statement is denied, with its condition where only one of the two has one: "not unless" is "if". */
+/**
+ * Returns whether a statement is negated, including its condition if only one of the two has one: "not unless" is "if".
+ */
 function deniesOf(one: Statement, other: Statement): boolean {
   return one.condition !== null && other.condition === null ? one.isDenied !== one.isConditionDenied : one.isDenied;
 }
 
-/** "All but these" and "not only these" restrict alike, as do "only these" and "none but these". */
+/**
+ * Returns the sign of a restriction: "all but these" equals "not only these", and "only these" equals "none but these".
+ */
 function signOf({ marks, isDenied }: Statement): boolean {
   return marks.has("except") !== isDenied;
 }
@@ -196,7 +206,7 @@ function compareLimits(one: Statement, other: Statement): Comparison {
   return isDropped ? unsure("it lacks a limit of the quoted sentence") : SAME;
 }
 
-/** Who acts: the company and the customer must not be taken for each other, nor for somebody who is named. */
+/** Compares actors: the company, the customer and named persons must not be confused. */
 function compareParties(one: Statement, other: Statement): Comparison {
   const [isWe, isYou] = (["we", "you"] as const).map((mark) => one.marks.has(mark));
   const [areWe, areYou] = (["we", "you"] as const).map((mark) => other.marks.has(mark));
@@ -214,7 +224,7 @@ function compareParties(one: Statement, other: Statement): Comparison {
   return one.marks.has("pay") && other.marks.has("pay") ? different(why) : unsure(why);
 }
 
-/** What holds under a condition is not said without it, and no condition is added. */
+/** A conditional statement must keep its condition, and no condition may be added. */
 function compareCondition(one: Statement, other: Statement): Comparison {
   const added = [...(one.condition ?? [])].filter((word) => !holdsForm(other.words, other.language)(word));
   if (added.length > 0) return unsure(`it has the condition "${added.join(", ")}"`);
@@ -226,8 +236,8 @@ function compareCondition(one: Statement, other: Statement): Comparison {
 }
 
 /**
- * Compares statements across languages, which only the whole can be compared by: whether something in it is denied,
- * restricted, or limited the other way.
+ * Compares statements across languages, as a whole: whether something is negated, restricted, or limited in the other
+ * direction.
  */
 export function compareTurns(said: readonly Statement[], given: readonly Statement[]): Comparison {
   const [one, other] = [said[0], given[0]];
@@ -242,7 +252,7 @@ export function compareTurns(said: readonly Statement[], given: readonly Stateme
   return SAME;
 }
 
-/** Returns whether words hold another one in any of its forms; "unopened" is no form of "opened". */
+/** Returns whether words contain another one in any of its forms; "unopened" is no form of "opened". */
 export function holdsForm(words: Iterable<string>, language: string): (word: string) => boolean {
   const held = [...words];
   const isPart = (part: string, whole: string) =>
@@ -256,15 +266,15 @@ export function holdsForm(words: Iterable<string>, language: string): (word: str
     (word.includes("-") && word.split("-").every((part) => held.some((one) => isForm(one, part))));
 }
 
-/** Returns the comparison that shows most difference; the first of several. */
+/** Returns the worst of the comparisons; the first of several. */
 export function worstOf(comparisons: readonly Comparison[]): Comparison {
   return comparisons.reduce((worst, next) => (RANK[next.verdict] > RANK[worst.verdict] ? next : worst), SAME);
 }
 
-/** Returns whether two amounts are one, in other units too. `units` are those of the sentences of the other. */
+/** Returns whether two amounts are equal, also in other units. `units` are those of the sentences of the other. */
 export function isSameAmount(one: Amount, other: Amount, units: ReadonlyMap<string, string>): boolean {
   if (one.value === other.value && (one.unit === other.unit || isUnitKnown(one, other, units))) return true;
-  // A time of day is written in digits or in words, with and without its half of the day.
+  // A time of day is written in digits or words, with or without am or pm.
   if (one.unit === "clock" && other.unit === null)
     return one.value / 60 === other.value || one.value / 60 - 12 === other.value;
   if (other.unit === "clock" && one.unit === null)
@@ -276,7 +286,7 @@ export function isSameAmount(one: Amount, other: Amount, units: ReadonlyMap<stri
   );
 }
 
-/** One of them has no unit of its own: that of the other is then one of the sentence. */
+/** Returns whether the unit of one amount is a unit of the other's sentence, if only one of them has a unit. */
 function isUnitKnown(one: Amount, other: Amount, units: ReadonlyMap<string, string>): boolean {
   if (one.unit === null) return true;
   return other.unit === null && units.has(one.unit);

@@ -1,31 +1,31 @@
 import type { Passage } from "../answer.ts";
 import { givesOrders } from "./gives-orders.ts";
 
-/** Text that a claim can cite, by its number. */
+/** A text that a claim can cite by its number. */
 export interface CitableText {
-  /** What stands before its text in the prompt: title and headings. */
+  /** Title and headings, which precede its text in the prompt. */
   title: string;
   text: string;
-  /** Null for the result of a tool, which is no document. */
+  /** Null for the result of a tool, which is not a document. */
   passage: Passage | null;
 }
 
-/** What a model may cite in one call: passages, and whatever its tools have answered so far. */
+/** What a model may cite in one call: passages, and the results of its tools so far. */
 export interface Evidence {
   find(number: number): CitableText | null;
-  /** How much can be cited by now. */
+  /** Returns the number of texts that can be cited so far. */
   count(): number;
   /** Adds the result of a tool and returns its number. */
   addResult(tool: string, text: string): number;
-  /** Titles of passages that were left out because they give orders to their reader. */
+  /** Titles of passages that were left out because they contain instructions to a model. */
   readonly leftOut: readonly string[];
-  /** Those that were not, with their numbers. */
+  /** The other passages, with their numbers. */
   readonly passages: readonly { number: number; cited: CitableText }[];
 }
 
 /**
- * Numbers the passages of a search, from 1, and then what calls of tools have brought before. What gives orders to a
- * model is left out as a whole.
+ * Numbers the passages of a search, from 1, followed by the results of earlier tool calls. A text with instructions to
+ * a model is left out entirely.
  */
 export function collectEvidence(
   hits: readonly Passage[],
@@ -54,7 +54,7 @@ export function collectEvidence(
   };
 }
 
-/** Title and headings of a passage; a first heading that is the title is not said twice. */
+/** Returns title and headings of a passage; a first heading equal to the title is not repeated. */
 function headingOf({ title, headingPath }: Passage): string {
   return [title, ...(headingPath[0] === title ? headingPath.slice(1) : headingPath)].join(" › ");
 }

@@ -1,39 +1,39 @@
 import { foldAccents, tokenize } from "@svc/text";
 
-/** What a claim may take addresses and numbers from. */
+/** Sources of the addresses and numbers of a claim. */
 export interface KnownParts {
-  /** What the claim cites, and the agent's instructions. */
+  /** The texts that the claim cites, and the agent's instructions. */
   texts: readonly string[];
-  /** What the customer has asked: its numbers may be repeated, its addresses not. */
+  /** The customer's question: a claim may repeat its numbers, but not its addresses. */
   question: string;
 }
 
-/** What stands in a claim and in nothing that it may be taken from. */
+/** A part of a claim that none of its sources contains. */
 export interface ForeignPart {
-  /** `number` may be a slip; the others are how planted text gets out. */
+  /** A `number` may be a mistake; the other kinds are how injected text does harm. */
   kind: "link" | "image" | "HTML" | "email address" | "phone number" | "number";
   text: string;
 }
 
-// What stands before `](` may hold brackets itself, so that it is looked for, and not needed.
+// The text before `](` may contain brackets itself, so it is optional.
 const TARGET = /(?:(!?)\[(?:\\.|[^\][\\]){0,500})?\]\(\s*<?\s*([^()<>\s]{1,1000})/g;
-// Definitions stand in quotes and list items, too.
+// Definitions may also be in quotes and list items.
 const REFERENCE = /^[ \t>*+-]*(?:\d{1,3}[.)][ \t]+)?\[(?:\\.|[^\][\\]){1,999}\]:\s*<?\s*(\S{1,1000})/gm;
-/** What Markdown makes a link of whatever its scheme is. */
+/** Markdown makes a link of this whatever its scheme is. */
 const AUTOLINK = /<([a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,1000})>/gi;
 const ADDRESS =
   /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s<>"'`)\]}]{1,1000}|\b(?:javascript|data|vbscript|tel|sms|mailto|file):[^\s<>"')]{1,200}/gi;
-// Behind "//" a host begins as well, where a scheme is left out; behind one "/" it is a file of a path.
+// A host may also follow "//" without a scheme; after a single "/" it is a file of a path.
 const DOMAIN =
   /(?:(?<![\p{L}\p{N}@./-])|(?<=(?<![\p{L}\p{N}:./])\/\/))(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}(?:\/[^\s<>"'`)\]}]{0,500})?(?![\p{L}\p{N}@])/gu;
 const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}/gu;
 const PHONE = /(?<![\p{L}\p{N}])\+?\(?\p{Nd}[\p{Nd}\s()./–-]{5,24}\p{Nd}(?!\p{N})/gu;
-// A tag, a comment, the beginning of a block of HTML, and what the next claim would make a tag or a link.
+// A tag, a comment, the beginning of an HTML block, and text that the next claim could turn into a tag or a link.
 const HTML =
   /<(?:\/?[a-z][a-z0-9-]*(?:[\s/][^>]{0,2000})?|[!?][^>]{0,2000})>|^[ \t>*+-]*<(?:\/?[a-z][a-z0-9-]*(?=[\s/]|$)|[!?])|(?:<(?:\/?[a-z][a-z0-9-]*|[!?])[^>]{0,2000}|\]\([^)]{0,2000})(?![\s\S])/gim;
-/** Blocks of code, and code within a line: what is not closed there, or begins with `\`, is none. */
+/** Code blocks and code spans; one that is not closed, or begins with `\`, is not code. */
 const CODE = /^[ \t]*(`{3,})[^`\n]*\n[\s\S]*?^[ \t]*\1`*[ \t]*$|(?<![\\`])(`+)(?!`)[^\n]*?(?<!`)\2(?!`)/gm;
-/** Character references hide what they stand for from all that is looked for here; these hide nothing. */
+/** Character references hide characters from the other patterns; these are harmless. */
 const REFERENCES = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi;
 const HARMLESS =
   /^&(?:amp|lt|gt|quot|apos|nbsp|ndash|mdash|hellip|larr|rarr|copy|reg|trade|euro|times|deg|#39|#x27|#34|#160);$/i;
@@ -42,9 +42,7 @@ const LIST_NUMBER = /^[ \t>]*\d{1,3}[.)][ \t]/gm;
 
 const MIN_PHONE_DIGITS = 7;
 
-/**
- * What a claim holds of links, images, HTML, addresses and numbers that stands in nothing that it may be taken from.
- */
+/** Returns the links, images, HTML, addresses and numbers of a claim that none of its sources contains. */
 export function findForeignParts(text: string, { texts, question }: KnownParts): ForeignPart[] {
   const given = withPlainDots(texts.join("\n"));
   const foreign: ForeignPart[] = [];
@@ -80,7 +78,7 @@ function withPlainDots(text: string): string {
     .replace(/(?<=[a-z\d-])[\u3002\uFF61](?=[a-z])/gi, ".");
 }
 
-/** The pattern is slow where words are not spaced, and most texts have none. */
+/** The pattern is slow on text without spaces, and most texts contain no address. */
 function emailsIn(text: string): string[] {
   return text.includes("@") ? (text.match(EMAIL) ?? []).map((found) => found.toLowerCase()) : [];
 }
@@ -100,7 +98,7 @@ function linksIn(text: string): { text: string; isImage: boolean }[] {
   return [...targets, ...others.map((found) => ({ text: found, isImage: false }))];
 }
 
-/** Every way in which a text names an address, in one form. */
+/** Returns every address in a text, in normalized form. */
 function linksOf(text: string): readonly string[] {
   return linksIn(text).map((link) => formOf(link.text));
 }
@@ -114,7 +112,9 @@ function formOf(link: string): string {
     .replace(/\/$/, "");
 }
 
-/** The address itself, or the beginning of its path: "acme.example" of "acme.example/help". */
+/**
+ * Returns whether an address is known, as a whole or as the beginning of a path: "acme.example" of "acme.example/help".
+ */
 function isKnownLink(link: string, known: readonly string[]): boolean {
   const form = formOf(link);
   return known.some((one) => one === form || (one.startsWith(form) && /^[/?#]/.test(one.slice(form.length))));
@@ -124,18 +124,19 @@ function phonesIn(text: string): string[] {
   return (text.match(PHONE) ?? []).filter(isPhone).map((phone) => digitsOf(phone).replace(/\D/g, ""));
 }
 
-/** Dates and amounts are written with the same signs; phone numbers are given with their prefix. */
+/** Dates and amounts use the same characters, so only numbers with a prefix are phone numbers. */
 function isPhone(found: string): boolean {
   const plain = digitsOf(found);
   const isDate = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?!\d)/.test(plain);
   return /^[+(0]/.test(plain) && !isDate && plain.replace(/\D/g, "").length >= MIN_PHONE_DIGITS;
 }
 
-/** A day in numbers, in any order. */
+/** A numeric date, in any order. */
 const DATE = /(?<!\p{Nd})(\p{Nd}{1,4})([./-])(\p{Nd}{1,2})\2(\p{Nd}{2,4})(?!\p{Nd})/gu;
 
 /**
- * Numbers without separators and leading zeros: 1,000 and 1000 are one, as are 05 and 5; those of a date one by one.
+ * Returns numbers without separators and leading zeros: 1,000 equals 1000, and 05 equals 5; those of a date
+ * individually.
  */
 export function numbersIn(text: string): Set<string> {
   const found = text.replace(LIST_NUMBER, "").replace(DATE, "$1 / $3 / $4").match(NUMBER) ?? [];
@@ -151,7 +152,7 @@ export function numbersIn(text: string): Set<string> {
   );
 }
 
-/** What is written out in documents, people and models like to write in digits: "three in the afternoon" is 3 p.m. */
+/** Number words, which people and models often write in digits: "three in the afternoon" is 3 p.m. */
 const NUMBER_WORDS: Readonly<Record<string, string>> = {
   "1": "one once eins ein eine einen einem einer einmal un une uno una um uma een",
   "2": "two twice zwei zweimal deux dos due dois duas twee",
@@ -188,17 +189,17 @@ export const DIGITS_OF: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Numbers that a text writes as words, in digits. */
+/** Returns the numbers that a text writes as words, in digits. */
 export function numberWordsIn(text: string): string[] {
   return tokenize(text).flatMap(({ term }) => DIGITS_OF.get(foldAccents(term)) ?? []);
 }
 
-/** Digits of any script as those of ASCII. */
+/** Replaces the digits of any script by ASCII digits. */
 function digitsOf(text: string): string {
   return text.replace(/\p{Nd}/gu, (digit) => String(valueOf(digit)));
 }
 
-/** The digits of a script follow each other, from zero; those of mathematics are several sets in a row. */
+/** The digits of a script are consecutive from zero; mathematical digits are several sets in a row. */
 function valueOf(digit: string): number {
   const point = digit.normalize("NFKC").codePointAt(0) ?? 0;
   let value = 0;

@@ -1,43 +1,42 @@
-/** A quote as a model gives it may leave out so much between its parts ("…"). */
+/** Maximum length that a model may omit between two parts of a quote ("…"). */
 const MAX_SPAN_CHARS = 800;
 
-/** What says less than this shows nothing. Scripts that put no spaces between words say more in a character. */
+/** Minimum length of a quote that proves anything. Scripts without spaces need fewer characters. */
 const MIN_QUOTE_CHARS = 6;
 const MIN_UNSPACED_CHARS = 3;
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 
-/** What counts of a text: letters, marks, digits and what changes an amount. */
+/** Characters that are compared: letters, marks, digits and signs that change an amount. */
 const COUNTED = /[\p{L}\p{M}\p{N}%‰°€$£¥]/u;
 
-/** Within a word these are nothing: the soft hyphen, joiners and marks that turn text. */
+/** Ignored within a word: the soft hyphen, joiners and bidi marks. */
 const INVISIBLE = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/u;
 
-/** A text as it is compared: words with one space between them, and where each character of it stands. */
+/** A text normalized for comparison: words separated by one space, and the position of each character. */
 interface Folded {
   text: string;
-  /** Places in the text itself, one for each character. */
+  /** Offset of each character in the original text. */
   starts: number[];
   ends: number[];
 }
 
 /**
- * Finds a quote in a text: white space, punctuation, typographic quotes, case and Markdown marks do not count, words
- * and numbers do. Returns the passage of the text as it is; null if it does not hold the quote, or when the quote says
- * next to nothing.
+ * Finds a quote in a text, ignoring white space, punctuation, typographic quotes, case and Markdown. Returns the
+ * matching part of the text; null if there is none, or if the quote is too short to prove anything.
  */
 export function findQuote(quote: string, text: string): string | null {
   const position = findQuotePosition(quote, text);
   return position === null ? null : text.slice(position.start, position.end);
 }
 
-/** A place in a text: UTF-16 offsets. */
+/** A range of a text, in UTF-16 offsets. */
 export interface QuotePosition {
   start: number;
   end: number;
 }
 
-/** As `findQuote`: where it stands, at the earliest from an offset on. */
+/** Returns the position that `findQuote` matches, at or after an offset. */
 export function findQuotePosition(quote: string, text: string, from = 0): QuotePosition | null {
   const parts = quote
     .split(/…|\[?\.\.\.\]?/)
@@ -56,7 +55,7 @@ function saysSomething(folded: string): boolean {
   return folded.length >= (UNSPACED.test(folded) ? MIN_UNSPACED_CHARS : MIN_QUOTE_CHARS);
 }
 
-/** All parts in their order, close to each other. */
+/** Finds all parts in their order, close to each other. */
 function findParts(parts: readonly string[], folded: Folded, atLeast: number): QuotePosition | null {
   const first = folded.starts.findIndex((position) => position >= atLeast);
   if (first === -1) return null;
@@ -73,7 +72,7 @@ function findParts(parts: readonly string[], folded: Folded, atLeast: number): Q
   return parts.length > 1 && end - start > MAX_SPAN_CHARS ? null : { start, end };
 }
 
-/** Where whole words begin; in scripts without spaces any place will do. */
+/** Finds words at a word boundary; in scripts without spaces at any position. */
 function indexOfWords(text: string, words: string, from: number): number {
   const first = words[0] ?? "";
   const last = words.at(-1) ?? "";
@@ -89,7 +88,7 @@ function foldQuote(quote: string): string {
   return fold(quote, true).text;
 }
 
-/** The addresses of Markdown links and images, and numbers of list items: readers do not see them in a sentence. */
+/** Addresses of Markdown links and images, and numbers of list items, which are not part of a sentence. */
 const TARGETS = /\]\([^()\s]{0,1000}(?:\s+"[^"]{0,200}")?\)|^[ \t>]*\d{1,3}[.)][ \t]/gmu;
 const LIST_NUMBERS = /^[ \t>]*\d{1,3}[.)][ \t]/gmu;
 
@@ -117,7 +116,7 @@ function fold(text: string, skipsTargets: boolean): Folded {
       ends.push(start);
     }
     isBetween = false;
-    // One character may become several, as ﬁ does.
+    // One character may become several, for example ﬁ.
     for (const unit of sign.normalize("NFKC").toLowerCase().split("")) {
       folded.push(unit);
       starts.push(start);
@@ -127,7 +126,7 @@ function fold(text: string, skipsTargets: boolean): Folded {
   return { text: folded.join(""), starts, ends };
 }
 
-/** With the marks that belong to what was found: the full stop behind it, emphasis and quotes around it. */
+/** Extends a match by the punctuation, emphasis and quotation marks around it. */
 function withMarks(text: string, { start, end }: QuotePosition): QuotePosition {
   const before = /[*_`"'“„«(‘¿¡]{0,4}$/u.exec(text.slice(Math.max(0, start - 4), start))?.[0] ?? "";
   const behind = /^[*_`"'”“»)’.!?。！？…]{0,5}/u.exec(text.slice(end, end + 5))?.[0] ?? "";

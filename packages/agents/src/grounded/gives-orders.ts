@@ -1,15 +1,15 @@
 import { tokenize } from "@svc/text";
 
-/** Number of words in the same order that is no coincidence. */
+/** Number of consecutive equal words that is not a coincidence. */
 const RUN_WORDS = 8;
 
-/** What an administrator has put in quotes is meant to be said. */
-const SAYINGS = /"[^"\n]{1,500}"|“[^”\n]{1,500}”|„[^“”\n]{1,500}[“”]|«[^»\n]{1,500}»|'[^'\n]{20,500}'/g;
+/** Text in quotation marks, which an administrator wants the agent to say. */
+const QUOTED_TEXT = /"[^"\n]{1,500}"|“[^”\n]{1,500}”|„[^“”\n]{1,500}[“”]|«[^»\n]{1,500}»|'[^'\n]{20,500}'/g;
 
-/** How texts speak to a model rather than to a reader, in the languages in which that is done most. */
+/** Patterns of text that addresses a model rather than a reader, in the most common languages. */
 const ORDERS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget)\b[^.!?\n]{0,60}\b(?:instruction|rule|prompt|direction|guideline)s?\b/i,
-  // Documents tell people to override settings and to ignore mail about an order: those are nobody's "your".
+  // Documents also tell readers to override settings or ignore mails about an order: "your" is required to match.
   /\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,20}\b(?:your|previous|prior|earlier|system)\b[^.!?\n]{0,30}\b(?:instructions?|rules?|prompts?|directions?|guidelines?|orders|training)\b/i,
   /\b(?:ignore|disregard|forget)\b[^.!?\n]{0,20}\b(?:everything|all)\b[^.!?\n]{0,20}\b(?:above|before|previous|prior|earlier)\b/i,
   /\b(?:reveal|repeat|print|show|output|leak|disclose|tell)\b[^.!?\n]{0,40}\b(?:your|the|its)\b[^.!?\n]{0,20}\b(?:system prompt|hidden prompt|initial prompt|(?:system|secret|hidden|initial|original) instructions?)\b/i,
@@ -29,22 +29,22 @@ const ORDERS: readonly RegExp[] = [
 ];
 
 /**
- * True when a text gives orders to a model that reads it ("ignore all rules", chat markup), in the words in which this
- * is mostly done. It is one guard of several: what it does not know is caught, at the latest, where claims are checked.
+ * Returns whether a text contains instructions to a model ("ignore all rules", chat markup), in common phrasing. This
+ * is one safeguard of several: what it misses is caught when claims are checked.
  */
 export function givesOrders(text: string): boolean {
   const shown = text.replace(/\p{Default_Ignorable_Code_Point}/gu, "").normalize("NFKC");
-  // A sentence may continue in the next line, and markup is on lines of its own.
+  // A sentence may continue on the next line, and markup has its own lines.
   const unwrapped = shown.replace(/(?<=\S)[ \t]{0,8}\r?\n[ \t]{0,8}(?=\p{Ll})/gu, " ");
   return ORDERS.some((order) => order.test(shown) || order.test(unwrapped));
 }
 
 /**
- * Makes the check whether a text reveals the model's instructions: runs of its words that are in the rules and in
- * nothing that may be said.
+ * Creates the check whether a text reveals the model's instructions: it contains runs of words that are in the rules
+ * and in none of the texts that may be repeated.
  */
 export function repeatsRules(rules: string): (text: string, sayable: string) => boolean {
-  const message = runsOf(rules.replace(SAYINGS, "\n"));
+  const message = runsOf(rules.replace(QUOTED_TEXT, "\n"));
   return (text, sayable) => {
     const runs = [...runsOf(text)].filter((run) => message.has(run));
     if (runs.length === 0) return false;
@@ -53,9 +53,9 @@ export function repeatsRules(rules: string): (text: string, sayable: string) => 
   };
 }
 
-/** What an administrator wants to have said word for word. */
+/** Returns the sentences that an administrator wants the agent to say verbatim. */
 export function sayingsOf(instructions: string): string[] {
-  return (instructions.match(SAYINGS) ?? []).map((quoted) => quoted.slice(1, -1));
+  return (instructions.match(QUOTED_TEXT) ?? []).map((quoted) => quoted.slice(1, -1));
 }
 
 function runsOf(text: string): Set<string> {

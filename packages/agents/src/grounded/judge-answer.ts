@@ -3,25 +3,25 @@ import { cutText } from "@svc/text";
 import { joinClaims } from "./stream-text.ts";
 import type { JudgedClaim } from "./judge-claim.ts";
 
-/** What an answer of a model is worth. */
+/** Assessment of a model's answer. */
 export interface JudgedAnswer {
-  /** All that the model said. */
+  /** The whole text of the model. */
   whole: string;
-  /** What of it may be sent: supported statements and courtesies. */
+  /** The part that may be sent: supported statements and courtesies. */
   sendable: string;
   sources: Source[];
-  /** The share of its statements that are supported, by length; 0 where it states nothing. */
+  /** Share of its statements that are supported, by length; 0 if it states nothing. */
   support: number;
-  /** The share that only results of tools support, of what is supported. */
+  /** Share of the supported statements that only tool results support. */
   byResults: number;
   isCompared: boolean;
   isSuspect: boolean;
-  /** Supported statements, and all of them. */
+  /** Number of supported statements, and of all statements. */
   supportedCount: number;
   statedCount: number;
-  /** Titles of what it cites. */
+  /** Titles of the cited texts. */
   titles: string[];
-  /** The unsupported sentences and why, in words for an operator; empty where there are none. */
+  /** The unsupported sentences with the reasons, for an operator; empty if there are none. */
   complaint: string;
 }
 
@@ -29,7 +29,7 @@ const MAX_NAMED = 5;
 const MAX_NAMED_CHARS = 120;
 const MAX_WHY_CHARS = 200;
 
-/** Puts judged claims together. */
+/** Combines judged claims. */
 export function judgeAnswer(claims: readonly JudgedClaim[]): JudgedAnswer {
   const stated = claims.filter(({ kind }) => kind !== "courtesy");
   const supported = stated.filter(({ kind }) => kind === "supported");

@@ -13,8 +13,8 @@ import type { Claim } from "./answer-prompt.ts";
 import type { CitableText, Evidence } from "./evidence.ts";
 
 /**
- * Courtesies around an answer, which state nothing. Phrases are separated by commas; accents, case and punctuation do
- * not count. Greetings, thanks and goodbyes stand in the small talk.
+ * Courtesies around an answer, which state nothing. Phrases are separated by commas; accents, case and punctuation are
+ * ignored. Greetings, thanks and goodbyes are in the small talk.
  */
 const SAID_COURTESIES = `
   glad to help, happy to help, i'm happy to help, i am happy to help, i'm glad to help, i am glad to help,
@@ -82,62 +82,59 @@ const courtesies = lazily(() => {
   return new Set([...SAID_COURTESIES.split(","), ...sayings].map(wordsOf));
 });
 
-/** A courtesy is short; what is longer says something. */
+/** A courtesy is short; a longer text states something. */
 const MAX_CHARS = 400;
 
-/**
- * So much of what a sentence says has to stand in what it cites: it may be said in other words, not be about something
- * else.
- */
+/** Minimum share of a sentence's words that its source contains: it may be rephrased, but must have the same topic. */
 const MIN_SHARE = 1 / 3;
-/** A shorter sentence may well say it in other words alone. */
+/** A shorter sentence may have no words in common with its source. */
 const MIN_WORDS = 3;
-/** The language of a text shows in its beginning. */
+/** Number of characters read to detect a language. */
 const MAX_DETECTED_CHARS = 1_000;
 
-/** What a claim turned out to be. */
+/** Result of checking a claim. */
 export interface JudgedClaim {
   text: string;
   /**
-   * A courtesy states nothing and needs no support. `unsure`: nothing contradicts it, and words alone cannot show it;
-   * it counts as supported only after a second opinion.
+   * A courtesy states nothing and needs no support. `unsure`: nothing contradicts it, but the words alone do not prove
+   * it; only a second opinion makes it supported.
    */
   kind: "supported" | "courtesy" | "unsure" | "unsupported";
-  /** Why it is not supported, for an operator; empty where it is. */
+  /** Explains to an operator why it is not supported; empty if it is. */
   why: string;
-  /** True when it looks like text that somebody has planted, so that the whole answer is in doubt. */
+  /** True when it may be injected text, so that the whole answer is suspect. */
   isSuspect: boolean;
-  /** What it cites, each quote as it stands in its document. */
+  /** Its sources, with each quote as it occurs in its document. */
   sources: Source[];
-  /** Titles of what it cites. */
+  /** Titles of the cited texts. */
   titles: string[];
-  /** The sentences that its quotes stand in, each under its title, for a second opinion. */
+  /** The sentences that contain its quotes, each below its title, for a second opinion. */
   evidence: string;
-  /** True when only results of tools support it. */
+  /** True when only tool results support it. */
   isByResults: boolean;
-  /** False if it could not be decided whether what it cites is about the same. */
+  /** False if the topic of the claim and the cited text could not be compared. */
   isCompared: boolean;
 }
 
-/** What claims are judged by. */
+/** Context that claims are judged in. */
 export interface ClaimContext {
   evidence: Evidence;
   question: string;
-  /** That of the question, as ISO 639-1. */
+  /** Language of the question (ISO 639-1). */
   language: string;
   instructions: string;
-  /** Whether a text reveals the model's instructions; `sayable` may be said in spite of that. */
+  /** Returns whether a text reveals the model's instructions; text in `sayable` may be repeated. */
   repeatsRules: (text: string, sayable: string) => boolean;
 }
 
-/** Longer quotes in a citation are not looked for. */
+/** Maximum length of a quote. */
 const MAX_QUOTE_CHARS = 4_000;
 const MAX_CITATIONS = 20;
 
 /**
- * Judges a claim by itself: supported when each of its citations that counts stands in what it names, and when the
- * claim holds nothing that must be taken from there and is not. The same arguments give the same result, so that what
- * was passed on while the answer came stays true.
+ * Judges a claim by itself: it is supported when each citation occurs in its source, and the claim contains nothing
+ * that must come from there and does not. The function is deterministic, so that text that was already streamed stays
+ * valid.
  */
 export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   const { evidence, question, language, instructions, repeatsRules } = context;
@@ -152,7 +149,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   const foreign = findForeignParts(text, { texts: [...texts, instructions], question });
   const judged = {
     text,
-    // The result of a tool is no document.
+    // The result of a tool is not a document.
     sources: cited.flatMap(({ found, quote }) => (found.passage === null ? [] : [sourceOf(found.passage, quote)])),
     titles: cited.map(({ found }) => found.title),
     evidence: cited.map(({ found, quote }) => `${found.title}\n${quotedSentences({ ...found, quote })}`).join("\n\n"),
@@ -190,7 +187,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   return { ...judged, kind: "supported", why: "", isSuspect: false, isCompared };
 }
 
-/** What the document itself says counts as compared, however short it is. */
+/** A verbatim quote counts as compared, however short it is. */
 function isLiteral(text: string, sayable: string): boolean {
   return findQuote(text, sayable) !== null;
 }
@@ -199,14 +196,14 @@ function addressOf({ passage }: CitableText): string {
   return passage?.url ?? "";
 }
 
-/** A sentence that the agent's instructions want to have said, word for word. */
+/** Returns whether the agent's instructions want a sentence said verbatim. */
 function isSaying(text: string, instructions: string): boolean {
   return sayingsOf(instructions).some((saying) => saying.trim() === text);
 }
 
 /**
- * Whether a claim is about what the cited texts are about, by the words that they share; null where that cannot be
- * decided, because they are in different languages or the claim is too short. `language` is that of the question.
+ * Returns whether a claim and the cited texts have the same topic, by the words they share; null if that cannot be
+ * decided because their languages differ or the claim is too short. `language` is that of the question.
  */
 export function isAbout(claim: string, cited: string, language: string): boolean | null {
   const own = detectLanguage(claim, language).language;
@@ -221,7 +218,7 @@ export function isAbout(claim: string, cited: string, language: string): boolean
   return words.filter(holds).length >= MIN_SHARE * words.length;
 }
 
-/** True when a text is nothing but courtesies: it states nothing, so nothing has to support it. */
+/** Returns whether a text consists only of courtesies: it states nothing, so it needs no support. */
 export function isCourtesy(text: string): boolean {
   if (text.length > MAX_CHARS) return false;
   const sentences = splitSentences(text);

@@ -1,38 +1,38 @@
-/** What any answer can be sure of at most: that of a quote. */
+/** Maximum confidence of any answer, equal to that of a quote. */
 const MAX_CONFIDENCE = 0.95;
 
-/** So much of what is missing up to that, an answer gains that is supported in full. */
+/** Share of the remaining confidence that a fully supported answer gains. */
 const FULL_SUPPORT_LIFT = 0.5;
 
-/** What a tool has answered is about what was asked, mostly. */
+/** Confidence of a tool result: it is usually about the question. */
 const RESULT_CONFIDENCE = 0.8;
 
-/** When the model says that the passages do not answer, the quotes of a search count for so much. */
+/** Factor for the quotes of a search if the model reports that the passages do not answer. */
 const NOT_ANSWERED_FACTOR = 0.8;
 
-/** What is known of an answer of a model. */
+/** Evidence for a model's answer. */
 export interface AnswerEvidence {
-  /** The share of its statements that cited text supports, by length, 0 to 1. */
+  /** Share of its statements that the cited text supports, by length, 0 to 1. */
   support: number;
-  /** Of those, the share that results of tools support and no passage, 0 to 1. */
+  /** Share of these that only tool results support, 0 to 1. */
   byResults: number;
-  /** True when what was cited could be compared with what is said, for each statement. */
+  /** True when each statement could be compared with the text it cites. */
   isCompared: boolean;
-  /** How sure a search is that the knowledge bases answer the question, 0 to 1. */
+  /** Confidence of the search that the knowledge bases answer the question, 0 to 1. */
   statistical: number;
-  /** Whether the model says that it has answered. */
+  /** Whether the model reports that it has answered. */
   isAnswered: boolean;
 }
 
 /**
- * How sure an answer of a model is, from 0 to 0.95, to be compared with an agent's threshold as that of quotes is.
+ * Returns the confidence of a model's answer, from 0 to 0.95, on the same scale as that of quotes.
  *
- * With `base = statistical`, or 0.8 for the share that results of tools support:
+ * With `base = statistical`, or 0.8 for the share that tool results support:
  * - not answered: `0.8 · base`, for the quotes that are sent instead;
- * - supported in full, and compared: `base + (0.95 − base) / 2`. A search that found nothing leaves it below one half;
- * - else `support · base`, never more than the search alone would be.
+ * - fully supported and compared: `base + (0.95 − base) / 2`. It stays below one half if the search found nothing;
+ * - else `support · base`, never more than the confidence of the search.
  *
- * It never falls when one of its arguments grows.
+ * Monotonic in each of its arguments.
  */
 export function rateConfidence({ support, byResults, isCompared, statistical, isAnswered }: AnswerEvidence): number {
   const base = Math.min(

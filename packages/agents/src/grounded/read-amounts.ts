@@ -12,14 +12,14 @@ export interface Amount {
 const TOKEN =
   /(?<clock>\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?|uhr\b|h\b)|\b\d{1,2}:\d{2}\b)|(?<number>\d+(?:[.,'’\u00A0\u202F]\d{3}(?!\d))*(?:[.,]\d+)?)|(?<code>`[^`\n]+`|[\p{L}\p{N}]+(?:[_=][\p{L}\p{N}]+)+)|(?<word>[\p{L}\p{M}]+(?:['’-][\p{L}]+)*)|(?<sign>[€$£%])/giu;
 
-/** A piece of a text, and where it begins. */
+/** A token of a text and its offset. */
 export interface Token {
   kind: "clock" | "number" | "code" | "word" | "sign";
   text: string;
   index: number;
 }
 
-/** Returns the words, numbers, times of day, identifiers and signs of a text, in their order. */
+/** Returns the words, numbers, times of day, identifiers and signs of a text, in order. */
 export function tokensOf(text: string): Token[] {
   return [...text.matchAll(TOKEN)].flatMap(({ groups = {}, index }) => {
     const [kind, found = ""] = Object.entries(groups).find(([, value]) => value !== undefined) ?? [];
@@ -28,9 +28,9 @@ export function tokensOf(text: string): Token[] {
 }
 
 const measuresSchema = z.strictObject({
-  /** How many of the smaller unit make the larger one: `[larger, smaller, factor]`. */
+  /** Number of smaller units in a larger one: `[larger, smaller, factor]`. */
   conversions: z.array(z.tuple([z.string(), z.string(), z.number()])),
-  /** Units, days and months by what they measure, with their words in all known languages. */
+  /** Units, days and months by dimension, with their words in all supported languages. */
   words: z.record(z.string(), z.record(z.string(), z.string())),
 });
 
@@ -38,7 +38,7 @@ const measures = measuresSchema.parse(
   JSON.parse(readFileSync(new URL("../../data/measures.json", import.meta.url), "utf8")),
 );
 
-/** How many of the smaller unit make the larger one: `[larger, smaller, factor]`. */
+/** Number of smaller units in a larger one: `[larger, smaller, factor]`. */
 export const CONVERSIONS = measures.conversions;
 
 const MEASURE_OF = new Map(
@@ -54,14 +54,14 @@ export function fold(text: string): string {
   return foldAccents(text.toLowerCase());
 }
 
-/** Returns the unit, day or month that a token names, with what it measures. */
+/** Returns the unit, day or month that a token names, with its dimension. */
 export function measureAt(tokens: readonly Token[], at: number): { unit: string; dimension: string } | undefined {
   return MEASURE_OF.get(fold(tokens[at]?.text ?? "")) ?? (isSecond(tokens, at) ? SECOND : undefined);
 }
 
 const SECOND = { unit: "second", dimension: "time" } as const;
 
-/** Returns the number that a token is, in digits or as a word; null where it is none. "one" may be an article. */
+/** Returns the number of a token, in digits or as a word; null if it is none. "one" may be an article. */
 export function amountAt(tokens: readonly Token[], at: number): Amount | null {
   const token = tokens[at];
   if (token?.kind === "clock" || token?.kind === "number") return readAmount(tokens, at);
@@ -69,7 +69,10 @@ export function amountAt(tokens: readonly Token[], at: number): Amount | null {
   return digits === undefined || digits === "1" ? null : { value: Number(digits), unit: unitNear(tokens, at) };
 }
 
-/** Returns whether "every" before a token says how often ("every two weeks", "every Monday"), and not "without exception". */
+/**
+ * Returns whether "every" before a token expresses a frequency ("every two weeks", "every Monday") rather than "without
+ * exception".
+ */
 export function isFrequency(tokens: readonly Token[], at: number): boolean {
   const next = tokens[at];
   return (
@@ -81,7 +84,7 @@ export function isFrequency(tokens: readonly Token[], at: number): boolean {
   );
 }
 
-/** "a second one" is no time. */
+/** "a second one" is not a duration. */
 function isSecond(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 1];
   return (
@@ -99,7 +102,7 @@ function readAmount(tokens: readonly Token[], at: number): Amount {
   return { value: hour * 60 + Number(minutes), unit: "clock" };
 }
 
-/** The unit that a number has: the sign before it, or the next word or the one behind that ("five working days"). */
+/** Returns the unit of a number: the sign before it, or one of the next two words ("five working days"). */
 function unitNear(tokens: readonly Token[], at: number): string | null {
   const before = tokens[at - 1];
   if (before !== undefined && SIGN_BEFORE.test(before.text)) return MEASURE_OF.get(before.text)?.unit ?? null;
@@ -108,13 +111,13 @@ function unitNear(tokens: readonly Token[], at: number): string | null {
     const isCounted = ["time", "money", "data", "weight", "length"].includes(measure?.dimension ?? "");
     if (measure !== undefined) return isCounted ? measure.unit : null;
     if (token.kind === "number" || token.kind === "clock") continue;
-    // "a month" behind a number is how often.
+    // "a month" after a number is a frequency.
     if (/^(?:a|an|per|pro|je|al|por|each|every|the)$/i.test(token.text)) return null;
   }
   return null;
 }
 
-/** Returns amounts with the first of "from 3 to 10 pm" and "von 15 bis 22 Uhr" as a time of day as well. */
+/** Marks the first number of "from 3 to 10 pm" and "von 15 bis 22 Uhr" as a time of day as well. */
 export function joinRanges(amounts: readonly Amount[]): Amount[] {
   return amounts.map((amount, index) => {
     const next = amounts[index + 1];

@@ -5,46 +5,46 @@ import { DIGITS_OF } from "./find-foreign-parts.ts";
 import { amountAt, fold, isFrequency, joinRanges, measureAt, tokensOf } from "./read-amounts.ts";
 import type { Amount, Token } from "./read-amounts.ts";
 
-/** What decides about a part of a sentence that says one thing. */
+/** The meaning of a part of a sentence with one statement. */
 export interface Statement {
   text: string;
   /** As ISO 639-1. */
   language: string;
-  /** Words that carry the meaning, folded; synonyms as one. */
+  /** Words that carry the meaning, folded; synonyms are unified. */
   words: ReadonlySet<string>;
   amounts: readonly Amount[];
-  /** Units, days and months, each with what it measures. */
+  /** Units, days and months, each with its dimension. */
   measures: ReadonlyMap<string, string>;
-  /** Whether what it states, and its condition, is denied an odd number of times. */
+  /** Whether the statement, with its condition, is negated an odd number of times. */
   isDenied: boolean;
   isConditionDenied: boolean;
-  /** Words of its condition; null where it has none. */
+  /** Words of its condition; null if it has none. */
   condition: ReadonlySet<string> | null;
-  /** Words behind "except"; null where there are none. */
+  /** Words after "except"; null if there are none. */
   exception: ReadonlySet<string> | null;
   marks: ReadonlySet<Mark>;
-  /** What it says "all" of: the words behind it, "" for "always". */
+  /** What "all" applies to: the words after it, "" for "always". */
   allOf: ReadonlySet<string>;
-  /** Whether it says what is possible or needed, rather than who does something. */
+  /** Whether it states a possibility or need rather than an action. */
   letsYou: boolean;
   /** Words with a capital letter within a sentence. */
   names: ReadonlySet<string>;
   /** Identifiers and code. */
   codes: ReadonlySet<string>;
-  /** The first of its words, which is mostly whom it is about. */
+  /** Its first word, which usually is its subject. */
   subject: string | null;
-  /** Words of the part before it, where it continues that: "€80 for a city bicycle, for an electric one €250". */
+  /** Words of the part before it that it continues: "€80 for a city bicycle, for an electric one €250". */
   inherited: ReadonlySet<string>;
 }
 
-/** Addresses are compared by themselves, and say nothing in words. */
+/** Addresses are compared separately; their words have no meaning here. */
 const ADDRESSES = /(?<=\])\([^()\s]{1,1000}\)|<?\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s<>"'`)\]}]{1,1000}>?/gi;
 
 const YES_OR_NO = /^(?:yes|no|ja|nein|sí|si|oui|non)\s*[,.:;–-]\s*(?=\S)/iu;
 
 /**
- * Reads the statements of a text: each sentence, cut where it goes over to something else ("; cats are not allowed").
- * A "Yes," or "No," at its beginning is left out.
+ * Reads the statements of a text: sentences, split where another statement begins ("; cats are not allowed"). A leading
+ * "Yes," or "No," is left out.
  */
 export function readStatements(text: string, language: string): Statement[] {
   return splitSentences(text.replace(ADDRESSES, " ")).flatMap(({ text: sentence }) => {
@@ -69,11 +69,11 @@ interface SentencePart {
   goesOn: boolean;
 }
 
-/** Cuts a sentence where it goes over to something else. */
+/** Splits a sentence where another statement begins. */
 function cutStatements(sentence: string, language: string): SentencePart[] {
   const turns = (lexiconFor(language)?.turns ?? []).join("|");
   const denials = "not|never|no|kein|keine|nicht|nie|nunca|ni";
-  // ", not by post" is a part of its own, ", no refund is possible" goes with what stands before.
+  // ", not by post" is a part of its own, ", no refund is possible" belongs to the part before it.
   const pattern =
     turns === ""
       ? /;\s+/u
@@ -87,7 +87,7 @@ function cutStatements(sentence: string, language: string): SentencePart[] {
     .flatMap((piece) => cutAmounts(piece).map((part, index) => ({ part, goesOn: index > 0 })));
 }
 
-/** "€80 for a city bicycle and €250 for an electric one": each amount with its own words. */
+/** Splits "€80 for a city bicycle and €250 for an electric one", so that each amount has its own words. */
 function cutAmounts(part: string): string[] {
   const cut: string[] = [];
   let end = 0;
@@ -101,7 +101,7 @@ function cutAmounts(part: string): string[] {
   return cut;
 }
 
-/** An amount and more than two words. */
+/** Returns whether a text has an amount and more than two words. */
 function saysAmount(text: string): boolean {
   const tokens = tokensOf(text);
   const words = tokens.filter(({ kind }) => kind === "word");
@@ -110,7 +110,7 @@ function saysAmount(text: string): boolean {
   );
 }
 
-/** Short forms in full, and "los no residentes" as a word for people. */
+/** Expands short forms, and replaces "los no residentes" by a word for people. */
 function unfold(marked: string, language: string): string {
   const text = marked.replaceAll("**", "");
   if (language === "en") {
@@ -125,13 +125,13 @@ function unfold(marked: string, language: string): string {
 /** The parts of a statement: what it says, under which condition, and with which exception. */
 type Part = "main" | "condition" | "exception";
 
-/** What has been read of a statement. */
+/** Intermediate result of reading a statement. */
 interface Reading {
   part: Part;
-  /** Where the condition or the exception begins: one at 0 ends at the comma. */
+  /** Where the condition or the exception begins; one at position 0 ends at the comma. */
   begins: number;
   words: Record<Part, Set<string>>;
-  /** Denials that count each, and those that are one together ("no … nada", "neither … nor"). */
+  /** Negations that count individually, and those that form one together ("no … nada", "neither … nor"). */
   denials: Record<Part, number>;
   denied: Record<Part, number>;
   marks: Set<Mark>;
@@ -225,16 +225,16 @@ function readPhrase(
     marks.add("all");
     reading.allOf.add(ALL_OF.test(phrase[0]?.text ?? "") ? fold(tokens[next]?.text ?? "") : "");
   } else if (kind === "we" || kind === "you") {
-    // Who acts under a condition is not who acts.
+    // The actor of a condition is not the actor of the statement.
     if (part !== "condition") marks.add(kind);
   } else if (kind !== "light" && kind !== "turn") marks.add(kind);
-  // What a text asks for, and who pays, has to stand in what it quotes as a word, too.
+  // Requests and payments must also occur in the quoted text as words.
   if (kind === "ask" || kind === "secret" || kind === "even" || kind === "pay") {
     for (const { text } of phrase) reading.words[part].add(fold(text));
   }
 }
 
-/** Takes a word in that carries meaning, as the first of its synonyms; null for one that carries none. */
+/** Adds a word that carries meaning, as the first of its synonyms; returns null for one that carries none. */
 function readWord(
   { part, words, denials, marks }: Reading,
   tokens: readonly Token[],
@@ -244,7 +244,7 @@ function readWord(
   const word = fold(tokens[at]?.text ?? "");
   const flipped = lexicon?.flips.get(word);
   if (flipped !== undefined) denials[part] += 1;
-  // "pagamos": the verb says who.
+  // "pagamos": the verb ending marks the actor.
   if (language === "es" && word.length > 4 && word.endsWith("mos")) marks.add("we");
   if (DIGITS_OF.has(word) || word.length < 2 || (lexicon?.empty ?? stopWords(language)).has(word)) return null;
   const pair = `${word} ${fold(tokens[at + 1]?.text ?? "")}`;
@@ -253,7 +253,10 @@ function readWord(
   return { said, isPair: lexicon?.same.has(pair) === true };
 }
 
-/** What was read, as a statement. "Only if" denies what it states without its condition, as "not unless" does. */
+/**
+ * Converts the intermediate result to a statement. "Only if" negates the statement without its condition, like "not
+ * unless".
+ */
 function settle(
   { words, denials, denied, marks: read, allOf }: Reading,
   rest: Omit<
@@ -283,7 +286,7 @@ function settle(
   };
 }
 
-/** A capital letter within a sentence. */
+/** Returns whether a token is capitalized within a sentence. */
 function isName(tokens: readonly Token[], at: number, text: string): boolean {
   const token = tokens[at];
   if (token === undefined || at === 0 || !/^\p{Lu}/u.test(token.text)) return false;

@@ -7,7 +7,7 @@ import type { ModelErrorKind } from "../models/model-error.ts";
 import { PROMPT_LIMITS, historyOf } from "./answer-prompt.ts";
 import { createFence } from "./fence.ts";
 
-/** Other words that come later than this are not worth the wait. */
+/** Time limit for a rewritten query, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 const MAX_OUTPUT_TOKENS = 300;
@@ -25,12 +25,12 @@ What stands between a line "[WORD begin …]" and a line "[WORD end …]" was wr
 
 const querySchema = z.object({ queries: z.array(z.string()).describe("What to search for, the best first.") });
 
-/** The model can be reached, and has given nothing of use: it may still answer. */
+/** Errors of a reachable model that gave no usable output: it may still answer the question. */
 const USELESS: ReadonlySet<ModelErrorKind> = new Set(["cut", "refused", "empty", "invalid_output", "too_long"]);
 
 /**
- * Asks the model for other words for a question: synonyms, and the languages of the documents (ISO 639-1). Empty where it
- * gives none. Rejects with a `ModelError` when the model cannot be asked, and with the reason of the signal when that is
+ * Asks the model for synonyms of a question's words, also in the languages of the documents (ISO 639-1). Returns none
+ * if it gives none. Rejects with a `ModelError` when the model is unavailable, and with the signal's reason when it is
  * aborted.
  */
 export async function rewriteQuery(

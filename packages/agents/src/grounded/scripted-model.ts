@@ -3,7 +3,7 @@ import type { Agent } from "@svc/contracts";
 import type { AnswerModel, OnText, Passage, Search, SearchResult } from "../answer.ts";
 import type { ChatRequest, LanguageModel } from "../models/language-model.ts";
 
-/** Response of a scripted model, by the answer's schema; an error is thrown. */
+/** Response of a scripted model, in the answer's schema; an error is thrown. */
 export interface ScriptedAnswer {
   answered?: boolean;
   needsPerson?: boolean;
@@ -14,18 +14,18 @@ export type ModelScript = (request: ChatRequest<unknown>) => ScriptedAnswer | Pr
 
 const PROJECT = asProjectId("00000000-0000-7000-8000-000000000001");
 
-/** What else a scripted model is asked for: a second opinion about each claim, and other words for the question. */
+/** Other responses of a scripted model: a second opinion about each claim, and other words for the question. */
 export interface ScriptedOpinions {
   verdict?: "yes" | "no" | "unsure";
   queries?: readonly string[];
 }
 
-/** How many claims a second opinion is asked about. */
+/** Maximum number of claims in a second opinion. */
 const MAX_VERDICTS = 100;
 
 /**
- * A language model for tests that answers by a script, claim by claim, and keeps what it was asked. Without `opinions`
- * it is unsure of every claim and has no other words.
+ * Creates a language model for tests that responds by a script, claim by claim, and records its requests. Without
+ * `opinions` it is unsure of every claim and has no other words.
  */
 export function scriptModel(
   script: ModelScript,
@@ -62,7 +62,7 @@ export function scriptModel(
   return { model, requests };
 }
 
-/** What an answer is made with by such a model; what is heard of it is put together in `heard`. */
+/** Creates the model of an answer; the streamed text is collected in `heard`. */
 export function answerModelOf(
   model: LanguageModel,
   more: Partial<AnswerModel> = {},
@@ -114,7 +114,7 @@ export const testPassage = (change: Partial<Passage> = {}): Passage => ({
   ...change,
 });
 
-/** A search that finds these passages, and what it was asked. */
+/** Creates a search that returns these passages and records its calls. */
 export function searchOf(...hits: Passage[]): { search: Search; calls: Parameters<Search>[] } {
   const calls: Parameters<Search>[] = [];
   const result: SearchResult = { hits, bestPossible: 10, words: [{ word: "backups", weight: 5 }] };

@@ -11,26 +11,26 @@ const partialSchema = z.object({
   claims: z.array(z.unknown()),
 });
 
-/** What begins a block of its own in Markdown. */
+/** Matches the beginning of a Markdown block. */
 const BLOCK = /^(?:[-*+]\s|\d{1,3}[.)]\s|#{1,6}\s|\||>|```)/;
 const LIST_OR_ROW = /^(?:[-*+]\s|\d{1,3}[.)]\s|\|)/;
 
-/** Passes an answer on while it grows. */
+/** Streams an answer as it is generated. */
 export interface TextStream {
-  /** Passes on what a text has beyond what was passed on before; what was said already may be its beginning alone. */
+  /** Sends what a text adds to the text sent so far; a text shorter than that is ignored. */
   grow(text: string): void;
-  /** Replaces the text that was passed on by this one; from the first difference it is sent again. */
+  /** Replaces the sent text; everything from the first difference on is sent again. */
   become(text: string): void;
 }
 
-/** Makes a stream of an answer: the pieces, put together, are always the last text that it became. */
+/** Creates the stream of an answer: its pieces combined are always the last text. */
 export function streamText(onText: OnText | undefined): TextStream {
   let said = "";
   function become(text: string): void {
     if (text === said) return;
     let offset = 0;
     while (offset < said.length && said[offset] === text[offset]) offset += 1;
-    // Never between the two halves of a character.
+    // Never splits a surrogate pair.
     if (/[\uD800-\uDBFF]/.test(said[offset - 1] ?? "")) offset -= 1;
     said = text;
     onText?.({ offset, text: text.slice(offset) });
@@ -38,13 +38,13 @@ export function streamText(onText: OnText | undefined): TextStream {
   return {
     become,
     grow(text) {
-      // A model that is asked again starts over; sent text is withdrawn only if the new text differs.
+      // A second attempt starts over; sent text is withdrawn only if the new text differs.
       if (!said.startsWith(text)) become(text);
     },
   };
 }
 
-/** Claims as one text: sentences follow each other on a line, list items and rows on lines of their own. */
+/** Joins claims: sentences share a line, list items and rows have lines of their own. */
 export function joinClaims(texts: readonly string[]): string {
   return texts.reduce((whole, text, index) => {
     const before = texts[index - 1];
@@ -60,20 +60,20 @@ function between(before: string, text: string): string {
 }
 
 /**
- * Makes the listener that passes on the claims of an answer while it comes: each as soon as it is complete and found
- * good, and none from the first one on that puts the answer in doubt, promises a person or needs a second opinion.
+ * Returns the listener that streams the claims of an answer: each as soon as it is complete and supported, up to the
+ * first claim that puts the answer in doubt, promises a person or needs a second opinion.
  */
 export function passOnClaims(judge: (claim: Claim) => JudgedClaim, stream: TextStream): (partial: unknown) => void {
   return (partial) => {
     const read = partialSchema.safeParse(partial);
     if (!read.success) return;
-    // The last one may still grow.
+    // The last claim may be incomplete.
     const complete = read.data.claims.slice(0, -1).map((claim) => claimSchema.safeParse(claim));
     const good: string[] = [];
     for (const { success, data } of complete) {
       const judged = success ? judge(data) : null;
       if (judged === null || judged.isSuspect || promisesPerson(judged.text)) break;
-      // What needs a second opinion would stand behind what follows.
+      // A claim that needs a second opinion would have to be inserted before the following ones.
       if (judged.kind === "unsure") break;
       if (judged.kind !== "unsupported") good.push(judged.text);
     }

@@ -6,7 +6,7 @@ import { PROMPT_LIMITS } from "./answer-prompt.ts";
 import { createFence } from "./fence.ts";
 import type { JudgedClaim } from "./judge-claim.ts";
 
-/** An opinion that comes later than this does not come. */
+/** Time limit for a second opinion, in milliseconds. */
 const TIMEOUT_MS = 20_000;
 
 const MAX_OUTPUT_TOKENS = 2_000;
@@ -34,9 +34,9 @@ const verdictsSchema = z.object({
 });
 
 /**
- * Asks the model for a second opinion about the claims that words alone could not decide, in one call, and returns all
- * claims with those it confirms as supported and the others as unsupported. Where the model gives no usable opinion,
- * nothing is confirmed. Rejects with the reason of the signal when that is aborted.
+ * Asks the model in one call for a second opinion about the claims that words alone could not decide. Returns all
+ * claims: those it confirms as supported, the others as unsupported. Without a usable opinion nothing is confirmed.
+ * Rejects with the signal's reason when it is aborted.
  */
 export async function verifyClaims(
   claims: readonly JudgedClaim[],
@@ -81,7 +81,7 @@ async function askModel(
       timeoutMs: TIMEOUT_MS,
       signal,
     });
-    // Two opinions about one claim are none.
+    // Contradictory or repeated opinions about one claim are ignored.
     const opinions = asked.map((_, index) => output.verdicts.filter(({ claim }) => claim === index + 1));
     const isYes = (own: typeof output.verdicts): boolean =>
       own.length > 0 && own.every(({ verdict }) => verdict === "yes");

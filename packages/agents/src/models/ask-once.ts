@@ -3,17 +3,17 @@ import { openCallBounds } from "./language-model.ts";
 import type { ChatTool } from "./language-model.ts";
 import { ModelError, modelErrorOf } from "./model-error.ts";
 
-/** What a call has used and done so far, whatever becomes of it. */
+/** Usage of a call so far, recorded whether it succeeds or fails. */
 export interface CallTally {
   inputTokens: number;
   outputTokens: number;
-  /** Tool calls that were carried out. */
+  /** Number of tool calls carried out. */
   toolCalls: number;
-  /** True when something of an answer was handed out, so that no other answer may take its place. */
+  /** True once a part of the answer was passed on, so that no other answer may replace it. */
   hasHandedOut: boolean;
 }
 
-/** What a model is asked in one go, with the rounds of its tools. */
+/** A request to a model, with the rounds of its tools. */
 export interface Question {
   model: SdkModel;
   apiKey: string | undefined;
@@ -26,23 +26,23 @@ export interface Question {
   maxRounds: number;
   maxOutputTokens: number;
   signal: AbortSignal;
-  /** What the answer says so far. */
+  /** Called with the text of the answer so far. */
   onText(text: string): Promise<void>;
 }
 
-/** Tool calls of one question, whatever its rounds: models that loop call several at once, too. */
+/** Maximum number of tool calls per question, in all rounds. A model in a loop may also call several at once. */
 const MAX_TOOL_CALLS = 20;
 
-/** Characters of an answer; far more than the most tokens give. */
+/** Maximum length of an answer, in characters; far above what the token limit allows. */
 const MAX_TEXT_CHARS = 100_000;
 
 /** Approximate characters per token, for providers that do not count. */
 const CHARS_PER_TOKEN = 4;
 
-/** Tokens of one round; who says that there were more has not counted. */
+/** Maximum plausible number of tokens of one round; a larger count is an error of the provider. */
 const MAX_TOKENS = 1_000_000_000;
 
-/** The tools as the client library takes them. `mayCall` counts, and says whether one more may be carried out. */
+/** Converts the tools for the client library. `mayCall` counts calls, and returns whether another one is allowed. */
 async function toolSetOf(question: Question, mayCall: () => boolean): Promise<ToolSet> {
   const { jsonSchema, tool } = await import("ai");
   return Object.fromEntries(
@@ -60,12 +60,12 @@ async function toolSetOf(question: Question, mayCall: () => boolean): Promise<To
   );
 }
 
-/** Starts the request; the stream has what the model writes, thinks and calls, round by round. */
+/** Starts the request; the stream has the model's text, reasoning and tool calls, round by round. */
 async function openStream(question: Question, tally: CallTally, signal: AbortSignal) {
   const { Output, stepCountIs, streamText } = await import("ai");
   const { maxRounds } = question;
   let round = 0;
-  // The result of a tool in the last round would not be read.
+  // The model would not read the result of a tool in the last round.
   const mayCall = () => round < maxRounds && tally.toolCalls < MAX_TOOL_CALLS && ++tally.toolCalls > 0;
   return streamText({
     model: question.model,
@@ -82,17 +82,17 @@ async function openStream(question: Question, tally: CallTally, signal: AbortSig
       return {};
     },
     maxOutputTokens: question.maxOutputTokens,
-    // Requests are tried again below the client library, where the time that is left is known.
+    // Retries are made below the client library, where the remaining time is known.
     maxRetries: 0,
     abortSignal: signal,
-    // The error is a part of the stream, too; without this it is written to the console.
+    // The stream reports the error as well; without this handler the library writes it to the console.
     onError: () => undefined,
   }).fullStream;
 }
 
 /**
- * Asks a model once and returns the text of its last round. Rejects with a `ModelError`, or with the reason of the
- * signal as soon as that is aborted, whatever the model or a tool does then. Counts in `tally`.
+ * Calls a model once and returns the text of its last round. Rejects with a `ModelError`, or with the signal's reason
+ * as soon as it is aborted, without waiting for the model or a tool. Adds to `tally`.
  */
 export async function askOnce(question: Question, tally: CallTally): Promise<string> {
   const { signal, apiKey } = question;
@@ -108,7 +108,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
     }
   };
   let text = "";
-  // With what it thinks, and asks of tools.
+  // Includes reasoning and tool calls.
   let writtenChars = 0;
   let finish = "";
   try {
@@ -143,11 +143,11 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
       }
     }
   } catch (error) {
-    // Of an answer that breaks off no provider says what it took.
+    // Providers report no usage for an interrupted answer.
     if (writtenChars > 0 && finish === "") addUsage(tally, question, { writtenChars });
     reader.cancel(error).catch(() => undefined);
     signal.throwIfAborted();
-    // The client library keeps the connection to the provider open until it is cancelled.
+    // The client library keeps the connection open until it is cancelled.
     bounds.end(error);
     throw error;
   } finally {
@@ -156,7 +156,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
   return checkFinish(finish, text);
 }
 
-/** Returns the text of an answer that is complete; throws a `ModelError` for any other. */
+/** Returns the text of a complete answer; throws a `ModelError` otherwise. */
 function checkFinish(finish: string, text: string): string {
   const error = FINISH_ERRORS[finish]?.(text) ?? null;
   if (error !== null) throw error;
@@ -164,7 +164,7 @@ function checkFinish(finish: string, text: string): string {
   return text;
 }
 
-/** Finish reasons that may be errors, with their meaning. */
+/** Finish reasons that may be errors, and their errors. */
 const FINISH_ERRORS: Readonly<Record<string, (text: string) => ModelError | null>> = {
   "tool-calls": () => new ModelError("tool_loop", "the model kept calling tools and gave no answer"),
   "content-filter": () => new ModelError("refused", "the model refused to answer"),
@@ -173,12 +173,12 @@ const FINISH_ERRORS: Readonly<Record<string, (text: string) => ModelError | null
     /[}\]]\s*(?:```)?\s*$/.test(text) ? null : new ModelError("too_long", "the answer exceeds the maximum length"),
 };
 
-/** The tokens of a question, about. */
+/** Estimates the tokens of a question. */
 export function estimateTokens({ system, messages }: { system: string; messages: readonly object[] }): number {
   return Math.ceil((system.length + JSON.stringify(messages).length) / CHARS_PER_TOKEN);
 }
 
-/** Adds what a provider has counted, or an estimate. */
+/** Adds the usage that a provider reports, or an estimate. */
 function addUsage(
   tally: CallTally,
   question: Question,
@@ -188,21 +188,21 @@ function addUsage(
   tally.outputTokens += countOf(used.outputTokens) ?? Math.ceil(used.writtenChars / CHARS_PER_TOKEN);
 }
 
-/** What a provider has counted; undefined for what is no count. */
+/** Returns a provider's count; undefined if it is not a valid count. */
 function countOf(tokens: number | undefined): number | undefined {
   return Number.isSafeInteger(tokens) && tokens !== undefined && tokens >= 0 && tokens <= MAX_TOKENS
     ? tokens
     : undefined;
 }
 
-/** Rejects when the signal is aborted, with its reason. */
+/** Rejects with the signal's reason when it is aborted. */
 function endOf(signal: AbortSignal): Promise<never> {
   const ended = new Promise<never>((_, reject) => {
     const end = () => reject(signal.reason as Error);
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   });
-  // It is no longer awaited if the answer was complete before.
+  // It is not awaited if the answer is complete first.
   ended.catch(() => undefined);
   return ended;
 }

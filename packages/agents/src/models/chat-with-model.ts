@@ -8,13 +8,13 @@ import type { ModelErrorKind } from "./model-error.ts";
 import type { CallManners, ChatRequest, ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
 import type { LearnedQuirks } from "./create-model-fetch.ts";
 
-/** What models think aloud, before their answer. */
+/** Matches a model's reasoning before its answer. */
 const THOUGHTS = /^\s*<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/i;
 
-/** JSON that comes in a fence, which need not be closed yet. */
+/** Matches JSON in a code fence, which may not be closed yet. */
 const FENCE = /```(?:json)?[ \t]*\n?([\s\S]*?)(?:```|$)/i;
 
-/** The SDK's model for a name at a provider. The provider's package is loaded when it is first needed. */
+/** Creates the SDK's model for a name at a provider. The provider's package is loaded on first use. */
 type ModelMaker = (provider: ModelProviderConfig, name: string, fetch: typeof globalThis.fetch) => Promise<SdkModel>;
 
 const MAKERS: Record<ModelApi, ModelMaker> = {
@@ -31,12 +31,12 @@ const MAKERS: Record<ModelApi, ModelMaker> = {
   },
   async anthropic({ baseUrl, apiKey = "" }, name, fetch) {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
-    // An empty key rather than none: the SDK would look for one in the environment, which one place alone reads.
+    // Without a key, the SDK would read one from the environment; all configuration is read in one place.
     return createAnthropic({ baseURL: baseUrl, apiKey, fetch }).languageModel(name);
   },
 };
 
-/** The model that is asked, and how. */
+/** The model to call, and its settings. */
 export interface ModelTarget {
   id: string;
   provider: ModelProviderConfig;
@@ -48,30 +48,30 @@ export interface ModelTarget {
 }
 
 /**
- * Errors that a retry may resolve: models do not always respond alike, and connections break. Requests that fail
- * before anything of an answer has come are tried again below.
+ * Errors that a retry may resolve: outputs vary, and connections drop. Requests that fail before any output are retried
+ * below.
  */
-const MENDABLE: ReadonlySet<ModelErrorKind> = new Set(["cut", "empty", "invalid_output"]);
+const RETRYABLE_ERRORS: ReadonlySet<ModelErrorKind> = new Set(["cut", "empty", "invalid_output"]);
 const MAX_TRIES = 2;
 
-/** A second try that has less time than this is not begun. */
+/** Minimum remaining time for a second attempt, in milliseconds. */
 const LEAST_TRY_MS = 1_000;
 
-/** Characters of a wrong answer that the model is shown again. */
+/** Number of characters of an invalid answer that the retry shows to the model. */
 const SHOWN_CHARS = 4_000;
 
 const MAX_ERRORS_SHOWN = 3;
 
-/** An answer that does not fit its schema, and what to say of it. */
+/** An answer that does not match its schema, and the error message. */
 interface Misfit {
   text: string;
   faults: string;
 }
 
 /**
- * Asks a model, with the rounds of its tools, until its answer fits the schema: twice at most, and only once when a
- * tool was called, or text was streamed that cannot be withdrawn. Rejects with a `ModelError` when there is no usable
- * answer in time, and with the reason of the signal when that is aborted. Counts in `tally`.
+ * Calls a model, with the rounds of its tools, until its answer matches the schema: at most twice, and only once if a
+ * tool was called or streamed text cannot be withdrawn. Rejects with a `ModelError` without a usable answer in time,
+ * and with the signal's reason when it is aborted. Adds to `tally`.
  */
 export async function chatWithModel<Output>(
   target: ModelTarget,
@@ -124,7 +124,7 @@ export async function chatWithModel<Output>(
         }
         if (!(error instanceof ModelError)) throw error;
         const isHeard = tally.hasHandedOut && request.mayRestart !== true;
-        const isFinal = isHeard || tally.toolCalls > 0 || tries >= MAX_TRIES || !MENDABLE.has(error.fault);
+        const isFinal = isHeard || tally.toolCalls > 0 || tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.fault);
         if (isFinal || performance.now() + LEAST_TRY_MS > deadlineAt) throw error;
       }
     }
@@ -133,7 +133,7 @@ export async function chatWithModel<Output>(
   }
 }
 
-/** What was said, and after an answer that did not fit: that answer, and what is wrong with it. */
+/** Returns the messages, followed by an invalid answer and its error if there is one. */
 function messagesOf<Output>({ messages }: ChatRequest<Output>, misfit: Misfit | null): ModelMessage[] {
   const said = messages.map(({ role, text }): ModelMessage => ({ role, content: text }));
   if (misfit === null) return said;
@@ -141,11 +141,11 @@ function messagesOf<Output>({ messages }: ChatRequest<Output>, misfit: Misfit | 
   return [...said, { role: "assistant", content: misfit.text }, { role: "user", content: ask }];
 }
 
-/** Of a long answer only so much more is worth reading it again from its beginning. */
+/** Growth of a long partial answer that is worth parsing it again. */
 const WORTH_READING = 1.02;
 const LONG_CHARS = 2_000;
 
-/** Reads what has come of the JSON and hands it out, when there is more of it than before. */
+/** Parses the partial JSON and passes it on when it has grown. */
 async function partialReader<Output>(
   { onPartial }: Pick<ChatRequest<Output>, "onPartial">,
   tally: CallTally,
@@ -168,7 +168,7 @@ async function partialReader<Output>(
   };
 }
 
-/** A value as JSON; what is nested so deeply that it cannot be written is no answer. */
+/** Serializes a value as JSON; undefined if it is nested too deeply. */
 function writeJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -178,7 +178,7 @@ function writeJson(value: unknown): string | undefined {
   }
 }
 
-/** Makes the SDK's model for a name at a provider; nothing is asked yet. */
+/** Creates the SDK's model for a name at a provider; makes no request. */
 function createSdkModel(
   provider: ModelProviderConfig,
   name: string,
@@ -188,8 +188,8 @@ function createSdkModel(
 }
 
 /**
- * The JSON of an answer from its beginning on, as far as it has come: models that were not bound to JSON put it in a
- * fence, or words before it. Empty where none has begun.
+ * Returns the JSON of a partial answer: models without a JSON mode put it in a fence, or text before it. Empty if it
+ * has not begun.
  */
 export function jsonPartOf(text: string): string {
   if (text.startsWith("{")) return text;
@@ -200,7 +200,7 @@ export function jsonPartOf(text: string): string {
   return fence !== null && fence.index < start ? (fence[1] ?? "").trim() : said.slice(start);
 }
 
-/** The value of an answer's JSON, whatever words stand around it; undefined where it is none. */
+/** Returns the value of an answer's JSON, ignoring text around it; undefined if there is none. */
 export function readJsonOutput(text: string): unknown {
   const part = jsonPartOf(text);
   const end = Math.max(part.lastIndexOf("}"), part.lastIndexOf("]"));

@@ -4,27 +4,27 @@ import { explainStatus, ModelError } from "./model-error.ts";
 import type { RequestError } from "./model-error.ts";
 import type { CallManners } from "./language-model.ts";
 
-/** The body of a request as OpenAI's API has it. */
+/** Request body of the OpenAI API. */
 type RequestBody = Record<string, unknown>;
 
-/** Something of the API that some servers and models do not know. */
+/** A feature of the API that some servers and models do not support. */
 interface Quirk {
-  /** What a refusal says that means this. */
+  /** Pattern of the error message. */
   pattern: RegExp;
-  /** The body without it; the same body where it has nothing of it. */
+  /** Returns the body without it, or the same body if it does not use it. */
   adapt(body: RequestBody): RequestBody;
 }
 
-/** What a provider was found not to know, by name; requests to it go without. */
+/** Names of features that a provider does not support; requests to it omit them. */
 export type LearnedQuirks = Set<string>;
 
-/** How JSON in text is asked for: a model reads it, no server. */
+/** Asks the model for JSON in the prompt, because the server has no JSON mode. */
 const JSON_IN_TEXT =
   "Answer with one JSON value and nothing else: no words before or after it. It must conform to this JSON Schema:\n";
 
-/** In the order in which they are looked for. */
+/** In the order in which they are tested. */
 const QUIRKS: Readonly<Record<string, Quirk>> = {
-  // Newer models of OpenAI call the bound of an answer so, and refuse the name that all other servers know.
+  // Newer OpenAI models use this name for the output limit, and reject the name that all other servers use.
   maxCompletionTokens: {
     pattern: /max_completion_tokens/i,
     adapt: ({ max_tokens: bound, ...body }) => (bound === undefined ? body : { ...body, max_completion_tokens: bound }),
@@ -33,48 +33,50 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
     pattern: /stream_options|include_usage/i,
     adapt: (body) => Object.fromEntries(Object.entries(body).filter(([name]) => name !== "stream_options")),
   },
-  // llama.cpp cannot bind an answer that may call tools instead; older servers know no schema at all.
+  // llama.cpp does not support a schema together with tools; older servers support no schema at all.
   jsonInText: {
     pattern: /response_format|json_schema|json schema|structured output|grammar/i,
     adapt: withSchemaInText,
   },
 };
 
-/** A quirk counts for requests with tools, or for those without: some servers know a thing in one of them only. */
+/**
+ * Quirks are recorded separately for requests with and without tools: some servers lack a feature in only one of them.
+ */
 const keyOf = (name: string, body: RequestBody) => `${name}${"tools" in body ? " with tools" : ""}`;
 
-/** What an answer may take. */
+/** Limits of a response. */
 interface BodyBounds {
-  /** From now to the first piece. */
+  /** Time to the first byte. */
   firstByteMs: number;
-  /** From one piece to the next. */
+  /** Maximum time between two chunks. */
   silenceMs: number;
   maxBytes: number;
-  /** Gives the body up; it belongs to one call. */
+  /** Aborts reading the body. */
   signal?: AbortSignal | null | undefined;
 }
 
-/** What of an error's text is read, and for how long. */
+/** Maximum size of an error body, and time to read it. */
 const ERROR_BYTES = 65_536;
 const ERROR_MS = 2_000;
 
-/** A try that has less time than this is not begun. */
+/** Minimum remaining time for an attempt, in milliseconds. */
 const LEAST_TRY_MS = 250;
 
-/** Statuses by which servers say that they do not know something of a request. */
+/** Statuses for unsupported features. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 
-/** What the answer to a streamed question never is. */
+/** Content types that a streamed response never has. */
 const NO_STREAM = /^(?:text\/html|application\/json)\b/i;
 
-/** An answer, or a request that failed. */
+/** A response, or a failed request. */
 type Outcome = { response: Response } | { error: RequestError; refusal?: string };
 
 /**
- * Makes what a client library calls a provider with in one call of a model. It tries again where that may help and fits
- * `deadlineAt` (as of `performance.now`): before anything of an answer was handed out. It follows no redirects, reads
- * bodies up to a limit, ends if nothing arrives, and remembers what the provider does not support. Every error is a
- * `ModelError`; rejects with the reason of the request's signal when that is aborted.
+ * Creates the `fetch` of a client library for one call of a model. It retries, before any output was passed on, if that
+ * may help and fits `deadlineAt` (as of `performance.now`). It follows no redirects, limits bodies, times out if no
+ * data arrives, and remembers what the provider does not support. Every error is a `ModelError`; rejects with the
+ * reason of the request's signal when it is aborted.
  */
 export function createModelFetch(options: {
   apiKey: string | undefined;
@@ -128,7 +130,7 @@ export function createModelFetch(options: {
       const outcome = await tryOnce(input, asked);
       if ("response" in outcome) return outcome.response;
       const { error, refusal } = outcome;
-      // What was refused for something that the provider does not know is asked again without it, at once.
+      // A request that was rejected for an unsupported feature is repeated immediately without it.
       if (text !== null && refusal !== undefined && learnQuirk(text, refusal, learned)) continue;
       const pauseMs = error.retryAfterMs ?? backoffMs(tries, manners.firstRetryMs);
       const fits = performance.now() + pauseMs + LEAST_TRY_MS < deadlineAt;
@@ -139,12 +141,12 @@ export function createModelFetch(options: {
   };
 }
 
-/** Twice as long each time, half of it by chance, so that those who failed together do not come back together. */
+/** Exponential backoff, half of it random, so that requests that failed together are not retried together. */
 function backoffMs(tries: number, firstRetryMs: number): number {
   return firstRetryMs * 2 ** (tries - 1) * (0.5 + Math.random());
 }
 
-/** The beginning of an error's text; what cannot be read of it is not missed. */
+/** Returns the beginning of an error body; errors while reading it are ignored. */
 async function readError(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (body === null) return "";
   const bounds = { firstByteMs: ERROR_MS, silenceMs: ERROR_MS, maxBytes: ERROR_BYTES };
@@ -161,25 +163,25 @@ async function readError(body: ReadableStream<Uint8Array> | null): Promise<strin
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** The code of a connection error, such as ECONNREFUSED. */
+/** Returns the code of a connection error, such as ECONNREFUSED. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = errorCode(cause);
   return code ?? "no connection";
 }
 
-/** An answer with bounds: it breaks off with a `ModelError` when it is cut, falls silent or gets too long. */
+/** Limits a response: it fails with a `ModelError` when it is interrupted, stalls or exceeds the maximum size. */
 function watchBody(
   body: ReadableStream<Uint8Array>,
   { firstByteMs, silenceMs, maxBytes, signal }: BodyBounds,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let bytes = 0;
-  // A request that is aborted once its answer is there leaves a read of that answer waiting.
+  // Aborting a request whose response has started leaves its pending read waiting.
   signal?.addEventListener("abort", () => void reader.cancel(signal.reason).catch(() => undefined), { once: true });
 
   function breakOff(error: ModelError): never {
-    // The connection is no longer read, so its errors do not matter.
+    // The connection is no longer used, so its errors do not matter.
     reader.cancel(error).catch(() => undefined);
     throw error;
   }
@@ -208,7 +210,7 @@ async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
   }
 }
 
-/** The rules of a call with the schema after them, where the server is not asked to see to it. */
+/** Appends the schema to the rules of a call if the server does not enforce it. */
 function withSchemaInText({ response_format: format, ...body }: RequestBody): RequestBody {
   const described = isRecord(format) && isRecord(format["json_schema"]) ? format["json_schema"]["schema"] : undefined;
   if (described === undefined) return format === undefined ? body : { ...body, response_format: format };
@@ -220,7 +222,7 @@ function withSchemaInText({ response_format: format, ...body }: RequestBody): Re
   return { ...body, messages: isSystem ? [system, ...rest] : [system, ...messages] };
 }
 
-/** The request as this provider takes it, as far as that is known. */
+/** Adapts the request to the features that this provider supports, as far as known. */
 export function adaptRequest(text: string, learned: LearnedQuirks): string {
   if (learned.size === 0) return text;
   const body: unknown = JSON.parse(text);
@@ -229,7 +231,7 @@ export function adaptRequest(text: string, learned: LearnedQuirks): string {
   return JSON.stringify(names.reduce((adapted, name) => QUIRKS[name]?.adapt(adapted) ?? adapted, body));
 }
 
-/** Learns from a refusal of a request what the provider does not know; true when there is something new to try. */
+/** Learns from an error which feature the provider does not support; returns true if there is something new to try. */
 export function learnQuirk(text: string, said: string, learned: LearnedQuirks): boolean {
   const body: unknown = JSON.parse(text);
   if (!isRecord(body)) return false;

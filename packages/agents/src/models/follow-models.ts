@@ -4,7 +4,10 @@ import type { LanguageModels, ModelsConfig, OpenedModels } from "./language-mode
 import { openLanguageModels } from "./open-language-models.ts";
 import type { LanguageModelsDeps } from "./open-language-models.ts";
 
-/** Reads the configuration of language models as it is now; null for none. Called for every use, so it should cache. */
+/**
+ * Returns the current configuration of language models; null if there is none. Called for every use, so it should
+ * cache.
+ */
 export type FindModelsConfig = () => Promise<ModelsConfig | null>;
 
 interface Current {
@@ -16,8 +19,8 @@ interface Current {
 
 /**
  * Opens the language models and their catalogue for a configuration that may change while the process runs: each use
- * takes the one of that moment. Calls that are in progress when it changes end as they began. If `find` fails, the last
- * configuration is used and the log has a warning.
+ * has the current one. Calls in progress keep their configuration. If `find` fails, the last configuration stays in use
+ * and a warning is logged.
  */
 export function followModels(
   find: FindModelsConfig,
@@ -41,7 +44,7 @@ export function followModels(
       return current;
     }
     const key = JSON.stringify(config);
-    // Compared after the last wait, so that two callers do not both open a new configuration.
+    // Compared after the last `await`, so that concurrent callers do not both open a new configuration.
     if (key !== current.key) current = open(key, config);
     return current;
   }

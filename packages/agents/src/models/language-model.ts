@@ -2,12 +2,12 @@ import type { z } from "zod";
 import type { ProjectId } from "@svc/store";
 import type { ModelError } from "./model-error.ts";
 
-/** Which API a provider speaks: that of OpenAI, as most servers do, or that of Anthropic. */
+/** API of a provider: OpenAI's, as most servers have, or Anthropic's. */
 export type ModelApi = "openai" | "anthropic";
 
 /** A server with language models. */
 export interface ModelProviderConfig {
-  /** Begins the ids of its models in the catalogue. */
+  /** Prefix of the ids of its models in the catalogue. */
   name: string;
   api: ModelApi;
   /** As in `http://localhost:11434/v1`. */
@@ -18,7 +18,9 @@ export interface ModelProviderConfig {
 const ANTHROPIC_HOST = "api.anthropic.com";
 const OLLAMA_PORT = "11434";
 
-/** Returns the provider at a URL: its API by its host unless given, and called `ollama` if it has Ollama's port. */
+/**
+ * Returns the provider at a URL: its API follows from the host unless given, and its name is `ollama` on Ollama's port.
+ */
 export function modelProviderOf(at: { baseUrl: string; api?: ModelApi | undefined; apiKey?: string | undefined }) {
   const { hostname, port } = new URL(at.baseUrl);
   const api = at.api ?? (hostname === ANTHROPIC_HOST ? "anthropic" : "openai");
@@ -27,7 +29,7 @@ export function modelProviderOf(at: { baseUrl: string; api?: ModelApi | undefine
   return at.apiKey === undefined ? provider : { ...provider, apiKey: at.apiKey };
 }
 
-/** US dollars for a million tokens. */
+/** Prices in US dollars per million tokens. */
 export interface ModelPrice {
   input: number;
   output: number;
@@ -35,40 +37,40 @@ export interface ModelPrice {
 
 /** The language models of an installation. */
 export interface ModelsConfig {
-  /** The first is that of models which are named without a provider. */
+  /** The first one is the default for models without a provider. */
   providers: readonly ModelProviderConfig[];
-  /** What agents use that name no model; null: those use none. */
+  /** Default model of agents; null for none. */
   defaultModel: string | null;
-  /** How long an answer may take in all. */
+  /** Timeout of an answer in total. */
   timeoutMs: number;
-  /** By id in the catalogue, or by name at any provider. */
+  /** By id in the catalogue, or by name for any provider. */
   prices: Readonly<Record<string, ModelPrice>>;
 }
 
-/** How providers are asked: how long is waited for what, how often, and how much is taken. */
+/** Timeouts, retries and limits of calls to providers. */
 export interface CallManners {
-  /** For the first byte of an answer, thinking included. The time for everything may end it before. */
+  /** Timeout for the first byte of a response, reasoning included. The total timeout may end it earlier. */
   firstByteMs: number;
-  /** Between two pieces of an answer. */
+  /** Timeout between two chunks of a response. */
   silenceMs: number;
-  /** Tries of one request in all, the first one included. */
+  /** Maximum number of attempts per request, including the first one. */
   maxTries: number;
-  /** Before the second try, about; twice that before the third. */
+  /** Approximate delay before the second attempt; doubled before the third. */
   firstRetryMs: number;
-  /** Of one answer, as it is read. */
+  /** Maximum size of a response, as received. */
   maxAnswerBytes: number;
-  /** Of one answer, where the request does not say. */
+  /** Maximum tokens of a response, if the request does not set a limit. */
   maxOutputTokens: number;
-  /** How long a call waits for its turn where its project has too many on their way. */
+  /** Maximum time a call waits for its turn while its project is at its concurrency limit. */
   turnMs: number;
-  /** How long a provider is left alone after `maxFailures` failures in a row. */
+  /** Time a provider is not called after `maxFailures` consecutive failures. */
   restMs: number;
   maxFailures: number;
 }
 
 /**
- * A local server may load its model before the first byte; a hosted one needs some seconds at most. 4,096 tokens are about
- * three pages of text and, with what is sent around each token, about 1.5 MB.
+ * A local server may load its model before the first byte; a hosted one needs a few seconds at most. 4,096 tokens are
+ * about three pages of text and, with the protocol's overhead per token, about 1.5 MB.
  */
 export const DEFAULT_MANNERS: CallManners = {
   firstByteMs: 60_000,
@@ -82,34 +84,34 @@ export const DEFAULT_MANNERS: CallManners = {
   maxFailures: 3,
 };
 
-/** What ends a call: its caller, its timeout, or the process that makes it. */
+/** Signal that ends a call: by its caller, its timeout, or the shutdown of its process. */
 interface CallBounds {
   readonly signal: AbortSignal;
-  /** True when it was the time that has ended it. */
+  /** True if the call timed out. */
   isLate(): boolean;
   end: (reason: unknown) => void;
-  /** Lets go of the signal that was given and of the timer. Safe to call twice. */
+  /** Removes the listener and the timer. Idempotent. */
   release(): void;
 }
 
-/** What a model is asked for; shown with its tokens on the ticket. */
+/** Purpose of a call; shown with its tokens on the ticket. */
 export type ModelPurpose = "answer" | "triage" | "notes";
 
-/** Whom a call is made for: limits, tokens and costs are counted by it. */
+/** Project and ticket of a call, which limits, tokens and costs are counted for. */
 export interface ModelCaller {
   project: ProjectId;
-  /** Null where no ticket is worked on. */
+  /** Null if the call is not for a ticket. */
   ticketId: string | null;
   purpose: ModelPurpose;
 }
 
-/** Something that was said, or that is asked now. */
+/** An earlier message, or the current request. */
 export interface ChatMessage {
   role: "user" | "assistant";
   text: string;
 }
 
-/** A tool that a model may call while it writes an answer. */
+/** A tool that a model may call while it generates an answer. */
 export interface ChatTool {
   /** `[a-zA-Z0-9_-]{1,64}`, unique in its call. */
   name: string;
@@ -117,65 +119,65 @@ export interface ChatTool {
   /** JSON Schema of its arguments: an object. */
   parameters: Record<string, unknown>;
   /**
-   * Does it and says what came of it, in text for the model. Gets arguments as the model sent them, not yet checked.
-   * Rejects only with the reason of the signal: an error is a result too.
+   * Runs the tool and returns its result as text for the model. `input` is unvalidated. Rejects only with the signal's
+   * reason: an error is a result too.
    */
   execute(input: unknown, options: { callId: string; signal: AbortSignal }): Promise<string>;
 }
 
-/** What a model is asked. */
+/** A request to a model. */
 export interface ChatRequest<Output> {
   caller: ModelCaller;
-  /** What holds for the whole call: rules, and nothing that a customer, a document or a tool has written. */
+  /** Rules of the whole call. Contains no text by a customer, a document or a tool. */
   system: string;
   messages: readonly ChatMessage[];
-  /** What the answer has to be: sent along as JSON Schema, and checked when it comes. */
+  /** Schema of the answer: sent as JSON Schema, and validated on receipt. */
   schema: z.ZodType<Output>;
-  /** The name of that schema, for providers that want one: `[a-z_]+`. */
+  /** Name of that schema, for providers that require one: `[a-z_]+`. */
   schemaName: string;
   tools?: readonly ChatTool[];
   /** Maximum number of requests: one, and one more after each round of tool calls. 1 by default. */
   maxRounds?: number;
   /** 4,096 by default. */
   maxOutputTokens?: number;
-  /** For everything: retries, tools, the last byte. At most, and by default, what is configured. */
+  /** Timeout of everything: retries, tools, the last byte. The configured timeout is the maximum and the default. */
   timeoutMs?: number;
   signal: AbortSignal;
   /**
-   * What of the answer has come so far, as far as it can be read: fields and list entries may be missing or cut. What
-   * was handed out is of the answer that `chat` resolves with, unless `mayRestart` is true.
+   * Called with the answer so far, as far as it can be parsed: fields and list entries may be missing or cut. It is
+   * part of the answer that `chat` resolves with, unless `mayRestart` is true.
    */
   onPartial?(partial: unknown): void;
   /**
-   * Whether the model may be asked once more after something was handed out, because its answer broke off or does not
-   * fit: `onPartial` then hears the other answer from its beginning. False where it is left out.
+   * Whether the model may be called again after something was passed on, because its answer was interrupted or does not
+   * match the schema: `onPartial` then receives the new answer from its beginning. False by default.
    */
   mayRestart?: boolean;
 }
 
-/** Tokens and money. */
+/** Tokens and costs. */
 export interface ModelUsage {
   /** Id in the catalogue, as in `openai:gpt-4o-mini`. */
   model: string;
   inputTokens: number;
   outputTokens: number;
-  /** Null where no price is configured. Tokens are estimated from the texts where the provider does not count. */
+  /** Null if no price is configured. Tokens are estimated from the texts if the provider does not report them. */
   costUsd: number | null;
 }
 
-/** What a model answered. */
+/** Result of a call. */
 export interface ChatResult<Output> {
   output: Output;
   usage: ModelUsage;
 }
 
-/** A language model at a provider: one for all callers. */
+/** A language model at a provider, shared by all callers. */
 export interface LanguageModel {
   /** Id in the catalogue: the name of its provider, a colon, its name there. */
   readonly id: string;
   /**
-   * Asks the model. Rejects with a `ModelError` when it gives no usable answer in time, whatever is wrong with it, and
-   * with the reason of `signal` when that is aborted.
+   * Calls the model. Rejects with a `ModelError` without a usable answer in time, and with the reason of `signal` when
+   * it is aborted.
    */
   chat<Output>(request: ChatRequest<Output>): Promise<ChatResult<Output>>;
 }
@@ -183,20 +185,20 @@ export interface LanguageModel {
 /** The models of this process. */
 export interface LanguageModels {
   /**
-   * The model that an agent works with: the one it names, else that of the configuration. Null for an agent that wants
-   * none (`none`), and where none is named. One of a provider that is not configured only says so.
+   * Returns the model of an agent: the one it names, or the default model. Null if the agent uses none (`none`), or if
+   * neither is set. A model of a provider that is not configured fails every call with that reason.
    */
   forAgent(agent: { model: string | null }): Promise<LanguageModel | null>;
-  /** The configuration as it is now; null while there is none, and agents quote. */
+  /** Returns the current configuration; null if there is none, and agents quote. */
   config(): Promise<ModelsConfig | null>;
   /** State of each provider, by the results of the last calls, and each model without usable output. */
   health(): ModelHealth[];
   /**
-   * Asks the model of the configuration one tiny question: null when it answers, or when there is none, else what is
-   * wrong. Rejects with the reason of the signal when that is aborted.
+   * Sends a minimal question to the default model. Returns null if it responds or if there is no default model,
+   * otherwise the error. Rejects with the signal's reason when it is aborted.
    */
   findProblem(signal: AbortSignal): Promise<ModelError | null>;
-  /** Ends what is on its way, and resolves when that is written down. */
+  /** Aborts calls in progress, and resolves when they are recorded. */
   close(): Promise<void>;
 }
 
@@ -206,20 +208,17 @@ export interface OpenedModels extends Pick<LanguageModels, "health" | "findProbl
   forAgent(agent: { model: string | null }): LanguageModel | null;
 }
 
-/** How a provider or a model is doing. */
+/** Health of a provider or a model. */
 export interface ModelHealth {
-  /** That of the provider, or the id of the model. */
+  /** Name of the provider, or id of the model. */
   name: string;
-  /**
-   * Why a provider is left alone at present, or what is wrong with a model, in words for operators; null while all is
-   * well.
-   */
+  /** Why a provider is currently not called, or the error of a model, for operators; null if it works. */
   fault: string | null;
 }
 
 /**
- * Bounds a call by a signal and, where one is given, a time in milliseconds; `release` it when it has ended. What
- * `AbortSignal.any` makes instead stays with its sources for good, such as the signal of a process.
+ * Limits a call by a signal and an optional timeout in milliseconds; call `release` when it has ended. A signal made by
+ * `AbortSignal.any` would stay attached to a long-lived source, such as the signal of a process.
  */
 export function openCallBounds(given: AbortSignal, timeoutMs?: number): CallBounds {
   const ending = new AbortController();

@@ -5,7 +5,7 @@ import { excerptOf } from "@svc/outbound";
 export interface RequestError {
   error: ModelError;
   canRetry: boolean;
-  /** How long the provider asks to be left alone, in milliseconds, or null. */
+  /** Delay that the provider requests, in milliseconds, or null. */
   retryAfterMs: number | null;
 }
 
@@ -19,7 +19,7 @@ const STATUS_ERRORS: Readonly<Record<number, { fault: ModelErrorKind; text: stri
   413: { fault: "too_long", text: "the question is too long for the model (413)" },
 };
 
-/** What refusals with other statuses say of their reason. */
+/** Error messages that override the meaning of other statuses. */
 const MESSAGE_ERRORS: readonly { pattern: RegExp; fault: ModelErrorKind; text: string }[] = [
   {
     pattern: /context.{0,20}(?:length|window|size)|too (?:long|large)|maximum context|prompt is too/i,
@@ -39,16 +39,16 @@ const MESSAGE_ERRORS: readonly { pattern: RegExp; fault: ModelErrorKind; text: s
   },
 ];
 
-/** A request that came too early or while the server was busy: the same one may go through later. */
-const MENDABLE: ReadonlySet<number> = new Set([408, 409, 425]);
+/** A request that was too early or hit a busy server: a retry may succeed. */
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
-/** A quota that is used up does not come back in seconds. */
+/** An exhausted quota does not recover within seconds. */
 const USED_UP = /insufficient_quota|quota.{0,40}exceeded|billing/i;
 
-/** An error's cause has a cause, and so on; no deeper than this is looked. */
+/** Maximum depth of nested error causes that is searched. */
 const MAX_DEPTH = 6;
 
-/** What errors of the client library mean, by their names. */
+/** Errors of the client library by name. */
 const NAMED_ERRORS: ReadonlyMap<string, () => ModelError> = new Map(
   Object.entries({
     AI_InvalidResponseDataError: () => new ModelError("cut", "the answer ended before it was complete"),
@@ -59,7 +59,7 @@ const NAMED_ERRORS: ReadonlyMap<string, () => ModelError> = new Map(
   }),
 );
 
-/** Why a model gave no usable answer. */
+/** Reason why a model gave no usable answer. */
 export type ModelErrorKind =
   | "unreachable"
   | "timeout"
@@ -77,7 +77,7 @@ export type ModelErrorKind =
   | "busy"
   | "over_budget";
 
-/** A model that gave no usable answer: `message` says why, in words for operators, never for customers, without keys. */
+/** A model gave no usable answer: `message` explains why, for operators, never for customers, and contains no keys. */
 export class ModelError extends Error {
   readonly fault: ModelErrorKind;
 
@@ -89,8 +89,7 @@ export class ModelError extends Error {
 }
 
 /**
- * The `ModelError` that an error of the client library comes from or means. What it says of a provider's text is short
- * and without the key.
+ * Converts an error of the client library to a `ModelError`. A provider's text in it is shortened, and the key removed.
  */
 export function modelErrorOf(error: unknown, apiKey: string | undefined): ModelError {
   let cause = error;
@@ -104,21 +103,21 @@ export function modelErrorOf(error: unknown, apiKey: string | undefined): ModelE
   const said = typeof error["responseBody"] === "string" ? error["responseBody"] : saidBy(error);
   const status = typeof error["statusCode"] === "number" ? error["statusCode"] : statusOf(error);
   const explained = explainStatus({ status, headers: new Headers() }, said, apiKey).error;
-  // What fails after its answer has begun has broken off.
+  // An error after the answer has begun is an interruption.
   return explained.fault === "provider_fault" ? new ModelError("cut", explained.message, { cause: error }) : explained;
 }
 
-/** What an error says; of those of the client library only that, since they carry the whole question with them. */
+/** Returns an error's message; other properties of the client library's errors contain the whole question. */
 function saidBy(error: Record<string, unknown>): string {
   return error instanceof Error ? error.message : JSON.stringify(error);
 }
 
-/** The status of an error within a response, by its type. */
+/** Returns the status of an error within a response, by its type. */
 function statusOf(error: Record<string, unknown>): number {
   return /rate_limit|429/.test(`${String(error["type"])} ${String(error["code"])}`) ? 429 : 500;
 }
 
-/** What an answer means that is no success. */
+/** Returns the error for an unsuccessful response. */
 export function explainStatus(
   { status, headers }: Pick<Response, "status" | "headers">,
   body: string,
@@ -138,7 +137,7 @@ export function explainStatus(
     return { error, canRetry: !USED_UP.test(body), retryAfterMs };
   }
   const match = MESSAGE_ERRORS.find((error) => error.pattern.test(excerpt));
-  if (status < 500 && !MENDABLE.has(status)) {
+  if (status < 500 && !RETRYABLE_STATUSES.has(status)) {
     return match === undefined
       ? lasting("refused", `the provider rejected the request (${status}${said})`)
       : lasting(match.fault, `${match.text} (${status}${said})`);
@@ -156,7 +155,7 @@ function lasting(error: ModelErrorKind, text: string): RequestError {
   return { error: new ModelError(error, text), canRetry: false, retryAfterMs: null };
 }
 
-/** `Retry-After` in milliseconds: it comes as seconds or as a date. Null without one that can be read. */
+/** Returns `Retry-After` in milliseconds, from seconds or a date. Null if it is missing or invalid. */
 function retryAfterOf(headers: Headers): number | null {
   const given = headers.get("retry-after")?.trim() ?? "";
   if (given === "") return null;

@@ -25,24 +25,25 @@ import type { ModelErrorKind } from "./model-error.ts";
 import { keepProjectLimits } from "./project-limits.ts";
 import type { ProjectLimits } from "./project-limits.ts";
 
-/** Of no project: the question is not recorded. */
-const NOBODY = asProjectId("00000000-0000-0000-0000-000000000000");
+/** No project: the call is not recorded. */
+const NO_PROJECT = asProjectId("00000000-0000-0000-0000-000000000000");
 
-/** The name by which an agent says that it wants no model. */
+/** Model name of an agent that uses no model. */
 const NO_MODEL = "none";
 
-/** Begins the ids of an Ollama's models, whatever its provider is called. */
+/** Prefix of the ids of Ollama's models, whatever the provider's name is. */
 const OLLAMA = "ollama";
 
 /**
- * What providers are called. A model of one that is not configured is asked nowhere: its question is not for others.
+ * Well-known provider names. If such a provider is not configured, its models fail instead of falling back to another
+ * provider.
  */
 const PROVIDER_NAMES: ReadonlySet<string> = new Set(["openai", "anthropic", OLLAMA]);
 
-/** Models that are remembered with what was learned of them; agents may name any number. */
+/** Maximum number of models with cached quirks; agents may name any number. */
 const MAX_MODELS = 1_000;
 
-/** Errors of the provider as a whole; after several in a row it is not called for a while. */
+/** Errors of a provider as a whole; after several consecutive ones it is not called for a while. */
 const PROVIDER_ERROR_KINDS: ReadonlySet<ModelErrorKind> = new Set([
   "unreachable",
   "timeout",
@@ -60,40 +61,40 @@ const MODEL_ERROR_KINDS: ReadonlySet<ModelErrorKind> = new Set([
   "tool_loop",
 ]);
 
-/** A call that gave up sooner than this, or than most of the time that is usual, says little of its provider. */
+/** A timeout shorter than this and than most of the usual timeout is no evidence against the provider. */
 const FAIR_TIMEOUT_MS = 5_000;
 const FAIR_SHARE = 0.9;
 
 const PER_MILLION = 1_000_000;
 
-/** What models are opened with. */
+/** Dependencies of language models. */
 export interface LanguageModelsDeps {
   log: Log;
-  /** Where limits are read and calls are written down. */
+  /** Reads limits and records calls. */
   store: { modelCalls: Pick<Store["modelCalls"], "findAllowance" | "insert"> };
-  /** Where they are not the defaults. */
+  /** Overrides of the defaults. */
   manners?: Partial<CallManners>;
 }
 
 /**
- * Opens the models of a configuration. Nothing is asked, and no client library loaded, before the first call. A
- * provider that fails several times in a row is left alone for a while; the log has one line when it goes and one when
- * it is back. Each call is written down when it has ended, without delaying its answer.
+ * Opens the models of a configuration. Makes no request and loads no client library before the first call. A provider
+ * that fails several times in a row is not called for a while; one line is logged when this begins and one when it
+ * recovers. Each call is recorded after it has ended, without delaying its answer.
  */
 export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): OpenedModels {
   const { log, store } = deps;
   const manners: CallManners = { ...DEFAULT_MANNERS, ...deps.manners };
   const limits = keepProjectLimits(store, manners);
   const models = new Map<string, LanguageModel>();
-  /** Calls that are on their way, each with what ends it. */
+  /** Calls in progress, each with a function that aborts it. */
   const calls = new Map<Promise<unknown>, (reason: Error) => void>();
   let isClosed = false;
   const writing = new Set<Promise<void>>();
   const watch = watchModels(config.providers, manners, log);
-  // The client library writes to the console what a model or a provider does not support.
+  // The client library logs to the console what a model or a provider does not support.
   globalThis.AI_SDK_LOG_WARNINGS = false;
 
-  /** An answer is worth more than its row: an error here is only logged. */
+  /** Recording must not fail the answer: an error here is only logged. */
   function record(project: ProjectId, call: ModelCall): void {
     limits.use(project, call.inputTokens + call.outputTokens);
     const written = store.modelCalls.insert(project, call).catch((error: unknown) => {
@@ -103,7 +104,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     void written.finally(() => writing.delete(written));
   }
 
-  /** Asks, as long as the models are open. */
+  /** Calls a model while the models are open. */
   async function chat<Output>(target: ModelTarget, asked: ChatRequest<Output>): Promise<ChatResult<Output>> {
     const bounds = openCallBounds(asked.signal);
     if (isClosed) bounds.end(closedError());
@@ -122,7 +123,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
       const wanted = agent.model ?? config.defaultModel;
       if (wanted === null || wanted === NO_MODEL) return null;
       const target = targetOf(config, wanted);
-      if (target === null) return modelOfNobody(wanted, watch);
+      if (target === null) return unconfiguredModel(wanted, watch);
       const known = models.get(target.id);
       if (known !== undefined) return known;
       if (models.size >= MAX_MODELS) models.clear();
@@ -150,7 +151,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
 
 type ModelCall = Parameters<Store["modelCalls"]["insert"]>[1];
 
-/** What a call is made with. */
+/** Dependencies of a call. */
 interface CallDeps {
   manners: CallManners;
   limits: ProjectLimits;
@@ -159,7 +160,7 @@ interface CallDeps {
   record: (project: ProjectId, call: ModelCall) => void;
 }
 
-/** Asks within the limits of the project and records the call, whatever becomes of it. */
+/** Calls within the limits of the project and records the call, whether it succeeds or fails. */
 async function chatWithin<Output>(
   target: ModelTarget,
   asked: ChatRequest<Output>,
@@ -172,7 +173,7 @@ async function chatWithin<Output>(
   let problem: string | null = null;
   try {
     const output = await limits.run(caller.project, { signal, tokens }, () => {
-      // What was waited for the turn is not there for the answer.
+      // Time spent waiting for the turn counts against the timeout.
       const timeoutMs = Math.ceil((asked.timeoutMs ?? target.timeoutMs) - (performance.now() - began));
       if (timeoutMs < 1) throw new ModelError("busy", "the call waited too long for the project's concurrency limit");
       return watch.chat(target, { ...asked, signal, timeoutMs }, tally);
@@ -190,9 +191,9 @@ async function chatWithin<Output>(
   }
 }
 
-/** Watches what comes of calls, so that a provider that fails is left alone for a while. */
+/** Tracks the results of calls, to stop calling a failing provider for a while. */
 interface ModelWatch {
-  /** Asks, and reports the result to the breaker of the provider. */
+  /** Calls a model, and reports the result to the provider's breaker. */
   chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallTally): Promise<Output>;
   /** Records an error of a model while its provider works. */
   noteTrouble(model: string, error: ModelError): void;
@@ -200,11 +201,11 @@ interface ModelWatch {
 }
 
 function watchModels(providers: readonly ModelProviderConfig[], manners: CallManners, log: Log): ModelWatch {
-  /** By model, those that have failed. */
+  /** Models with errors. */
   const troubles = new Map<string, Breaker>();
   const breakers = new Map(providers.map(({ name }) => [name, openBreaker({ provider: name })]));
 
-  /** A model that gives no usable answer again and again is still asked: its breaker never rests. */
+  /** A model without usable output is still called: its breaker never opens. */
   function openBreaker(labels: { provider: string } | { model: string }): Breaker {
     const isProvider = "provider" in labels;
     const [failing, works] = isProvider
@@ -241,7 +242,7 @@ function watchModels(providers: readonly ModelProviderConfig[], manners: CallMan
       if (error instanceof ModelError && blamesProvider(error, target, request.timeoutMs)) {
         breaker?.fail(error.message);
       } else if (error instanceof ModelError && !PROVIDER_ERROR_KINDS.has(error.fault)) {
-        // It answers, though nothing that is of use. What had little time says nothing, for or against it.
+        // The provider responded, though without usable output. A call with little time is no evidence either way.
         breaker?.succeed();
       }
       throw error;
@@ -260,8 +261,8 @@ function watchModels(providers: readonly ModelProviderConfig[], manners: CallMan
 }
 
 /**
- * The provider of that name; for `ollama`, where none is called so, the one that may be an Ollama by its API and
- * address: hosted ones are not asked without encryption.
+ * Returns the provider of that name. If none is named `ollama`, returns the one that may be Ollama by its API and
+ * address; hosted ones are not called without encryption.
  */
 function providerCalled(config: ModelsConfig, named: string): ModelProviderConfig | undefined {
   const found = config.providers.find(({ name }) => name === named);
@@ -269,7 +270,7 @@ function providerCalled(config: ModelsConfig, named: string): ModelProviderConfi
   return config.providers.find(({ api, baseUrl }) => api === "openai" && baseUrl.startsWith("http:"));
 }
 
-/** Where a model is found by its id in the catalogue, or by its name at the first provider; null where nowhere. */
+/** Finds a model by its id in the catalogue, or by its name at the first provider; null if there is none. */
 function targetOf(config: ModelsConfig, model: string): ModelTarget | null {
   const [named = "", ...rest] = model.split(":");
   const byName = rest.length > 0 ? providerCalled(config, named) : undefined;
@@ -288,8 +289,8 @@ function unknownProvider(id: string): ModelError {
   return new ModelError("unknown_model", `no model provider named ${named} is configured`);
 }
 
-/** A model of a provider that is not configured: it gives no answer, and the ticket says why. */
-function modelOfNobody(id: string, watch: ModelWatch): LanguageModel {
+/** Creates a model of a provider that is not configured: every call fails, and the ticket shows why. */
+function unconfiguredModel(id: string, watch: ModelWatch): LanguageModel {
   return {
     id,
     chat() {
@@ -300,7 +301,7 @@ function modelOfNobody(id: string, watch: ModelWatch): LanguageModel {
   };
 }
 
-/** Agents may name any number of models, and each would be figures of its own. */
+/** Agents may name any number of models, and each would create metrics of its own. */
 const figureName = fewValues(50);
 
 function noteFigures(
@@ -317,7 +318,7 @@ function noteFigures(
 
 const closedError = () => new Error("the service is shutting down");
 
-/** Whether an error says something about the provider: one of a call that had little time does not. */
+/** Returns whether an error is evidence against the provider: one of a call with little time is not. */
 function blamesProvider({ fault: error }: ModelError, target: ModelTarget, timeoutMs = target.timeoutMs): boolean {
   const fairMs = Math.min(FAIR_TIMEOUT_MS, target.timeoutMs * FAIR_SHARE);
   return PROVIDER_ERROR_KINDS.has(error) && (error !== "timeout" || timeoutMs >= fairMs);
@@ -329,8 +330,8 @@ function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: Call
 }
 
 /**
- * Asks a model one tiny question, to see whether it works; null, or what is wrong. It is asked whatever happened
- * before, and not written down. Rejects with the reason of the signal when that is aborted.
+ * Sends a minimal question to a model to check whether it works; returns null or the error. It ignores the breaker and
+ * is not recorded. Rejects with the signal's reason when it is aborted.
  */
 async function findModelError(
   target: ModelTarget,
@@ -338,7 +339,7 @@ async function findModelError(
 ): Promise<ModelError | null> {
   const tally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const request = {
-    caller: { project: NOBODY, ticketId: null, purpose: "answer" },
+    caller: { project: NO_PROJECT, ticketId: null, purpose: "answer" },
     system: "You check that you can answer. Answer in JSON.",
     messages: [{ role: "user", text: "How many days has a week?" }],
     schema: z.object({ days: z.number() }),

@@ -1,37 +1,36 @@
 import type { ModelAllowance, ProjectId, Store } from "@svc/store";
 import { ModelError } from "./model-error.ts";
 
-/** What the limits of projects are read from. */
+/** Source of the limits of projects. */
 export type AllowanceStore = { modelCalls: Pick<Store["modelCalls"], "findAllowance"> };
 
-/** How long what a project may use is remembered. */
+/** Cache time of a project's limits, in milliseconds. */
 const REMEMBERED_MS = 2_000;
 const MAX_REMEMBERED = 2_000;
 
-/** Keeps projects to their limits: calls at once in this process, and tokens a day. */
+/** Enforces the limits of projects: concurrent calls in this process, and tokens per day. */
 export interface ProjectLimits {
   /**
-   * Does the work in its turn. `tokens` is what it may use at most, about: so much is held until it has ended, so that
-   * many calls at once do not pass the limit together. Rejects with a `ModelError`: `over_budget` when the tokens of
-   * the day are used up or held by others, `busy` when its turn does not come in time; and with the reason of the
-   * signal when that is aborted before.
+   * Runs a call in its turn. `tokens` is its estimated maximum, reserved until it has ended, so that concurrent calls
+   * do not exceed the limit together. Rejects with a `ModelError`: `over_budget` when the tokens of the day are used up
+   * or reserved, `busy` when its turn does not come in time; and with the signal's reason when it is aborted first.
    */
   run<Result>(
     project: ProjectId,
     call: { signal: AbortSignal; tokens: number },
     work: () => Promise<Result>,
   ): Promise<Result>;
-  /** Counts tokens that were just used, until they are read from the store. */
+  /** Counts used tokens until they are read from the store. */
   use(project: ProjectId, tokens: number): void;
 }
 
-/** A project's calls that are on their way, and those that wait for their turn, the first one first. */
+/** A project's running calls, and the waiting ones in order of arrival. */
 interface Lane {
   active: number;
   waiting: (() => void)[];
 }
 
-/** What a call that may be made gets. */
+/** Result of admitting a call. */
 interface Admission {
   concurrency: number | null;
   giveBack: () => void;
@@ -44,11 +43,11 @@ interface Remembered {
   used: number;
 }
 
-/** Makes the keeper of the limits; a call waits for its turn `turnMs` at most. */
+/** Creates the limits; a call waits for its turn for at most `turnMs`. */
 export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: number }): ProjectLimits {
   const takeTurn = createTurns(turnMs);
   const remembered = new Map<ProjectId, Remembered>();
-  /** Tokens that calls on their way may use. */
+  /** Tokens reserved by running calls. */
   const held = new Map<ProjectId, number>();
 
   /** Reserves the tokens of a call, and returns a function that releases them. */
@@ -63,8 +62,8 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
   }
 
   /**
-   * Reserves tokens of a project if it has enough left: of two concurrent calls one sees
-   * what the other holds. Throws `over_budget`.
+   * Reserves tokens of a project if it has enough left: of two concurrent calls, one sees the reservation of the other.
+   * Throws `over_budget`.
    */
   async function admit(project: ProjectId, tokens: number): Promise<Admission> {
     const known = recall(project);
@@ -94,7 +93,7 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
 
   return {
     async run(project, { signal, tokens }, work) {
-      // Nothing is held by those that wait: they look again when it is their turn.
+      // Waiting calls reserve nothing: they check again in their turn.
       const { concurrency } = await admit(project, 0);
       signal.throwIfAborted();
       const end = concurrency === null ? () => undefined : await takeTurn(project, concurrency, signal);
@@ -118,7 +117,7 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
   };
 }
 
-/** Makes the function that resolves when it is a call's turn, with what ends it; it waits `turnMs` at most. */
+/** Creates the function that waits for a call's turn for at most `turnMs` and resolves with a function that ends it. */
 function createTurns(turnMs: number) {
   const lanes = new Map<ProjectId, Lane>();
   return async (project: ProjectId, concurrency: number, signal: AbortSignal): Promise<() => void> => {
@@ -159,5 +158,5 @@ function createTurns(turnMs: number) {
   };
 }
 
-/** For a project that is just being deleted: its work ends otherwise. */
+/** For a project that is being deleted: its work ends by other means. */
 const NO_LIMITS: ModelAllowance = { concurrency: null, tokensPerDay: null, tokensToday: 0 };

@@ -5,20 +5,20 @@ import type { MendBudget } from "./mend-sentence.ts";
 import type { NoteWord } from "./note-words.ts";
 import { findFillers, pausesOf } from "./repair-cues.ts";
 
-/** Words that are rightly said twice. */
+/** Words that may correctly be repeated. */
 const SAID_TWICE = new Set(
   "that had very so no yes really bye ha is was die der das sie dass nous vous muy sí si molto sempre heel".split(" "),
 );
 
-/** Of these, what is a slip where a sentence begins with it: "the man that that concerns", but not "that that man". */
+/** Of these, a slip at the beginning of a sentence: "the man that that concerns", but not "that that man". */
 const SLIPS_AT_START = new Set("that der die das dass".split(" "));
 
-/** Maximum number of repeated words that are one slip. */
+/** Maximum length of a repetition that is one slip, in words. */
 const LONGEST_REPEAT = 4;
 
 /**
- * A part of dictated notes as it was meant: without what was taken back, sounds of thinking and words said twice.
- * Begins with a capital; as it was written, where nothing is left of it.
+ * Cleans a part of dictated notes: removes withdrawn text, filler sounds and repeated words, and capitalizes the first
+ * letter. Returns it unchanged if nothing would be left.
  */
 export function cleanPart(text: string, language: string, budget: MendBudget): string {
   const mended = mendSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);
@@ -41,7 +41,7 @@ function withoutPauses(text: string, language: string): string {
   );
 }
 
-/** Leaves out spans, with the comma behind each, and the one before it where it stood between two. */
+/** Removes spans with the comma after each, and the one before it if it was between two. */
 function without(text: string, spans: readonly Pick<NoteWord, "start" | "end">[]): string {
   let kept = "";
   let from = 0;
@@ -58,8 +58,8 @@ const COMMAS = /^[,…，、،]+/;
 const MAX_COMMAS = 10;
 
 /**
- * Of a phrase that is said twice in a row, the second time stays. A single word has to be one that carries no topic:
- * "test test" may be meant so.
+ * Removes the first occurrence of a phrase that is repeated immediately. A single word is removed only if it is not a
+ * topic word: "test test" may be intended.
  */
 function withoutRepeats(text: string, language: string): string {
   const words = noteWords(text, language);
@@ -85,13 +85,13 @@ function isRepeat(words: readonly NoteWord[], position: number, length: number, 
   for (let index = 0; index < length; index += 1) {
     const [one, other] = [words[position + index], words[position + length + index]];
     if (one === undefined || other === undefined || one.word !== other.word) return false;
-    // Numbers are said twice on purpose, as in "40 40".
+    // Numbers are repeated intentionally, as in "40 40".
     if (one.kind === "number" || other.isSetOff) return false;
   }
   return true;
 }
 
-/** What programs that write down speech put between the words: `{vocalsound}`, `[laughter]`. */
+/** Matches annotations of transcription programs: `{vocalsound}`, `[laughter]`. */
 const TRANSCRIPT_MARKS =
   /\{[a-z ]{1,40}\}|\[(?:laughter|laughs|inaudible|noise|silence|pause|music|applause|crosstalk)\]/giu;
 

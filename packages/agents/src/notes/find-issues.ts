@@ -9,51 +9,51 @@ import { actionOf, clausesOf, topicOf, withoutRunUp } from "./note-clauses.ts";
 import { RUN_ON_WORDS } from "./note-parts.ts";
 import type { NotePart } from "./note-parts.ts";
 
-/** A place in the notes: UTF-16 offsets. */
+/** A range of the notes, in UTF-16 offsets. */
 export interface NoteQuote {
   start: number;
   end: number;
 }
 
-/** Something that notes tell of, which somebody may make a ticket of. */
+/** An issue that notes report, which may become a ticket. */
 export interface NoteIssue {
-  /** The same notes give the same ids. */
+  /** Deterministic: the same notes give the same ids. */
   clientIssueId: string;
   /** One line. */
   title: string;
   description: string;
   severity: IssueSeverity;
-  /** Who is to do it, where the notes name somebody. */
+  /** Assignee, if the notes name one. */
   person?: string;
-  /** When it is due, as `YYYY-MM-DD`, where the notes say so. */
+  /** Due date as `YYYY-MM-DD`, if the notes name one. */
   dueDate?: string;
-  /** Where the notes say so, in reading order: at least one place. */
+  /** Ranges of the notes that report the issue, in reading order: at least one. */
   quotes: NoteQuote[];
 }
 
-/** A part of the notes, with its text as it was meant. */
+/** A part of the notes with its cleaned text. */
 export interface CleanPart extends NotePart {
   text: string;
   /** ISO 639-1. */
   language: string;
 }
 
-/** Bounds of what is found; characters are UTF-16 units. */
+/** Limits of the issues found; lengths are in UTF-16 units. */
 export const ISSUE_LIMITS = { issues: 50, titleMaxChars: TITLE_MAX_CHARS, descriptionMaxChars: 4_000 } as const;
 
-/** Maximum number of sentences that continue about the same. */
+/** Maximum number of sentences of one issue. */
 const LONGEST_ISSUE = 5;
 
-/** A sentence of so few words that stands for something named before has nothing of its own. */
+/** A sentence with at most this many words and a back reference has no topic of its own. */
 const SHORT_WORDS = 12;
-/** A request of so few words belongs to what was said before it. */
+/** A request with at most this many words belongs to the sentence before it. */
 const FEW_WORDS = 5;
 
 /**
- * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to
- * do, and the sentences after it that continue about it. Where nothing has such words, the first sentence that says
- * anything, or else the first of a single word or two. `alsoLanguages` (ISO 639-1) are those that the parts may be in
- * just as well; `today` is the day on which they were said.
+ * Finds the issues in notes without a model: each sentence or list item with words for a problem or a task, and the
+ * following sentences that continue it. Without such words, returns the first meaningful sentence, or else the first
+ * sentence of one or two words. `alsoLanguages` (ISO 639-1) are other possible languages of the parts; `today` is the
+ * day of dictation.
  */
 export function findIssues(
   notes: string,
@@ -79,7 +79,8 @@ export function findIssues(
   }
   const undone = parts.filter(({ kind, text, mark }) => kind !== "heading" && !DONE.test(mark) && text !== "");
   const lengthOf = ({ text }: CleanPart) => tokenize(text).length;
-  const first = undone.find((part) => lengthOf(part) >= SAYS_ENOUGH) ?? undone.find((part) => lengthOf(part) > 0);
+  const first =
+    undone.find((part) => lengthOf(part) >= MIN_MEANINGFUL_WORDS) ?? undone.find((part) => lengthOf(part) > 0);
   const found = groups.length > 0 ? groups : first === undefined ? [] : [[first]];
   const idOf = createIssueIds(notes, parts);
   return found.map((group) => {
@@ -101,10 +102,10 @@ export function findIssues(
   });
 }
 
-/** Least number of words that say something. */
-const SAYS_ENOUGH = 3;
+/** Minimum number of meaningful words. */
+const MIN_MEANINGFUL_WORDS = 3;
 
-/** Marks of a list: of what is done, and of what is to be done. */
+/** Marks of done items of a list; the other one marks open items. */
 const DONE = /\[[xX]\]/;
 const TO_DO = /\[ ?\]/;
 
@@ -112,7 +113,7 @@ const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
   TO_DO.test(mark) || tellsIssue(unsettled(text, language), language, ...also);
 
 /**
- * What of a sentence is not said to be settled: of one that continues without a full stop, clauses, else all or
+ * Returns what a sentence does not report as settled: clauses of a sentence without full stops, otherwise all or
  * nothing.
  */
 function unsettled(text: string, language: string): string {
@@ -127,7 +128,7 @@ const linkWords = perLanguage(({ goesOn, next, nextSpoken = [], refersBack }) =>
   refersBack: new RegExp(sourceOf(refersBack), "u"),
 }));
 
-/** Whether a part continues about the same as those before it, in the same paragraph. */
+/** Returns whether a part continues the issue of those before it, in the same paragraph. */
 function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly string[]): boolean {
   const { language, text } = part;
   if (part.kind === "item" || part.begins === "paragraph" || part.speaker !== open[0]?.speaker) return false;
@@ -149,16 +150,16 @@ function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly stri
   return topicsOf(text).some((term) => known.has(term));
 }
 
-/** Whether a part says what is to be done. */
+/** Returns whether a part states a task. */
 const asks = ({ text, language }: CleanPart) =>
   clausesOf([text], language).some((clause) => actionOf(withoutRunUp(clause, language), language) !== null);
 
-/** One line without its mark at the end, cut at a word. */
+/** Returns one line without its final punctuation, cut at a word. */
 export function titleOf(text: string): string {
   return cut(text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), ISSUE_LIMITS.titleMaxChars).replace(/[.,;:!]+$/, "");
 }
 
-/** The beginning of a text, cut at a word where there is one. */
+/** Returns the beginning of a text, cut at a word if possible. */
 export function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = text
@@ -170,8 +171,8 @@ export function cut(text: string, maxChars: number): string {
 }
 
 /**
- * Makes ids: of the words of the part in which an issue's first quote begins, so that they do not depend on how an
- * issue is worded; the second one of the same words gets another.
+ * Creates ids from the words of the part where an issue's first quote begins, so that they do not depend on its title;
+ * a second issue of the same words gets another id.
  */
 export function createIssueIds(notes: string, parts: readonly NotePart[]): (quotes: readonly NoteQuote[]) => string {
   const counts = new Map<string, number>();

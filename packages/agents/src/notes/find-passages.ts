@@ -2,26 +2,27 @@ import { questionWords, stopWords, tokenize } from "@svc/text";
 import type { CleanPart, NoteQuote } from "./find-issues.ts";
 import { stemOf, topicTest } from "./note-words.ts";
 
-/** Maximum number of passages that are returned. */
+/** Maximum number of returned passages. */
 const MAX_PASSAGES = 10;
 
-/** Maximum number of words of one line that belong together. */
+/** Maximum number of words in a passage of one line. */
 const PASSAGE_WORDS = 80;
 
-/** BM25: how soon a repeated word counts no more, and how much a long passage loses; speech repeats itself. */
+/** BM25 parameter: how soon repetitions of a word stop counting. Speech repeats itself. */
 const SATURATION = 1.2;
 const LENGTH = 0.3;
 
 /**
- * Text near a passage counts for it, the nearer the more, and returned passages lie apart: in long notes
- * a thing is talked about over several lines. Both grow with the notes, up to so many passages.
+ * Neighbouring text counts for a passage, more if it is closer, and returned passages are apart: in long notes a topic
+ * extends over several lines. Both distances grow with the notes, up to a maximum.
  */
 const BESIDE = { weight: 0.3, share: 40, most: 8 } as const;
 const APART = { share: 50, most: 10 } as const;
 
 /**
- * The question is widened by what stands near the places that it finds, as people ask in other words than were spoken:
- * by so many words of so many places, each counting so much at most, that stand there at least twice.
+ * Query expansion: people ask in other words than were spoken, so words near the best matches are added to the query if
+ * they occur there at least `least` times. The other fields limit the matches, their distance, the added words and
+ * their weight.
  */
 const WIDEN = { positions: 20, near: 2, words: 20, weight: 0.3, least: 2 } as const;
 
@@ -29,7 +30,7 @@ interface Passage extends NoteQuote {
   text: string;
 }
 
-/** Passages as lists of comparable words, and how many of them hold each. */
+/** Passages as lists of stems, and the number of passages that contain each. */
 interface Index {
   stems: readonly (readonly string[])[];
   holders: ReadonlyMap<string, number>;
@@ -37,10 +38,9 @@ interface Index {
 }
 
 /**
- * The places of notes that are most about a question, best first, none twice: by the rarer words that they share with
- * it (BM25), by what is said beside them, and by words that go with it in these notes. None where nothing in them has a
- * word of the question. Measured on the meetings of QMSum (dev): of ten places one is of the part that was asked for in
- * 86 % of the questions.
+ * Finds the passages of notes that are most relevant to a question, best first, without duplicates: by shared words,
+ * weighted by rarity (BM25), by the neighbouring text, and by query expansion. None if the notes contain no word of the
+ * question. On the meetings of QMSum (dev), one of ten passages is in the requested part for 86 % of the questions.
  */
 export function findPassages(parts: readonly CleanPart[], question: string, language: string): NoteQuote[] {
   const passages = passagesOf(parts);
@@ -65,12 +65,12 @@ export function findPassages(parts: readonly CleanPart[], question: string, lang
 
 const within = (count: number, most: number) => Math.max(1, Math.min(most, Math.round(count)));
 
-/** Parts of one line, put together again. */
+/** Combines the parts of each line. */
 function passagesOf(parts: readonly CleanPart[]): Passage[] {
   const passages: Passage[] = [];
   let words = 0;
   for (const { start, end, text: said, mark, begins } of parts) {
-    // Who says it may be asked for.
+    // The question may name the speaker.
     const text = `${mark}${said}`;
     const count = text.split(/\s+/).length;
     const last = passages.at(-1);
@@ -100,7 +100,7 @@ function askedWords(question: string, language: string): string[] {
   return tokenize(question).flatMap(({ term }) => (common.has(term) || asking.has(term) ? [] : [stemOf(term)]));
 }
 
-/** How much each passage is about words of these weights, with what is said beside it. */
+/** Scores each passage for weighted words, with its neighbouring text. */
 function scoreAll({ stems, holders, averageLength }: Index, weights: ReadonlyMap<string, number>): number[] {
   const own = stems.map((list) => {
     const counts = new Map<string, number>();
@@ -125,7 +125,7 @@ function scoreAll({ stems, holders, averageLength }: Index, weights: ReadonlyMap
   });
 }
 
-/** Places with a score, the best first; of equal ones the first. */
+/** Returns the positions with a score, best first; of equal ones the earlier first. */
 function bestPositions(scores: readonly number[]): number[] {
   return scores
     .flatMap((score, position) => (score > 0 ? [{ score, position }] : []))
@@ -133,7 +133,7 @@ function bestPositions(scores: readonly number[]): number[] {
     .map(({ position }) => position);
 }
 
-/** Words that stand near the places found so far, and seldom elsewhere, with their weights. */
+/** Returns words that are frequent near the matches and rare elsewhere, with their weights. */
 function relatedWords(
   passages: readonly Passage[],
   { holders }: Index,

@@ -4,7 +4,7 @@ import { anyWords, hasPhrase, perLanguage, sourceOf } from "./language-words.ts"
 import type { DueData } from "./language-words.ts";
 import { wordKinds } from "./repair-words.ts";
 
-/** What a word of the calendar names: a day of the week from 0, Sunday, or a month from 0, January. */
+/** A calendar word: a day of the week from 0, Sunday, or a month from 0, January. */
 interface CalendarWord {
   type: "weekday" | "month";
   number: number;
@@ -14,7 +14,7 @@ const known = new Map<string, ReadonlyMap<string, CalendarWord>>();
 
 const givenNames = lazily(() => new Set(anyWords().names.map((name) => name.toLowerCase())));
 
-/** True for a name that begins with a given name that is known here, in any case. */
+/** Returns whether a name begins with a known given name, in any case. */
 export const isGivenName = (name: string): boolean => givenNames().has(name.toLowerCase().split(" ")[0] ?? "");
 
 /** The rest of a name behind its first letter. */
@@ -33,9 +33,9 @@ const personWords = perLanguage(({ asks, does, mine, theirs, titles, todo }) => 
 }));
 
 /**
- * Who is to do what sentences in a language (ISO 639-1) ask for: a person with a title or a known given name, or one who is
- * written with a capital within a sentence, beside words such as "should" or "please". The speaker, where he commits
- * himself; null where it is nobody in particular.
+ * Finds the assignee of sentences in a language (ISO 639-1): a person with a title or a known given name, or a name
+ * capitalized within a sentence next to words such as "should" or "please". Returns the speaker for a commitment of his
+ * own; null if nobody in particular is named.
  */
 export function personOf(texts: readonly string[], speaker: string | null, language: string): string | null {
   const { before, behind, mine, person, theirs, todo } = personWords(language);
@@ -44,7 +44,7 @@ export function personOf(texts: readonly string[], speaker: string | null, langu
   const asked = texts.flatMap((text) => {
     const isLower = text.slice(1) === text.slice(1).toLowerCase();
     return [...text.matchAll(person)].flatMap(({ 0: match, index: from, groups }) => {
-      // "And Tom" begins a sentence: the first word has its capital from that.
+      // "And Tom" begins a sentence: the first word is capitalized for that reason.
       const [first = ""] = match.split(" ", 1);
       const isJoined = first.length < match.length && isCommon(first, language);
       const [whole, index] = isJoined ? [match.slice(first.length + 1), from + first.length + 1] : [match, from];
@@ -54,7 +54,7 @@ export function personOf(texts: readonly string[], speaker: string | null, langu
       const isCapital = /^\p{Lu}/u.test(name);
       const isKnown = isTitled || (isGivenName(name) && (isCapital || isLower));
       const isNew = isCapital && language !== "de" && !isCommon(name, language) && !/^\p{Lu}+$/u.test(name);
-      // Nobody new is called with a comma, and who stands behind a preposition is not who is to do it.
+      // Unknown names are not accepted before a comma, and a name after a preposition is not the assignee.
       const mayBeNew = isNew && !tail.startsWith(",") && (head !== "" || /^ (?!\S+ be )/u.test(tail));
       const isBehindPlace = kinds.get(/(\p{L}+) $/u.exec(head)?.[1]?.toLowerCase() ?? "") === "place";
       if (!(isKnown || mayBeNew) || isBehindPlace) return [];
@@ -72,7 +72,7 @@ export function personOf(texts: readonly string[], speaker: string | null, langu
 const isCommon = (word: string, language: string) =>
   stopWords(language).has(word.toLowerCase()) || calendarWords(language).has(word.toLowerCase());
 
-/** A day as `YYYY-MM-DD`, in UTC. */
+/** Returns a day as `YYYY-MM-DD`, in UTC. */
 export const isoDay = (date: Date): string => date.toISOString().slice(0, 10);
 
 const DAY_MS = 86_400_000;
@@ -85,13 +85,16 @@ const untilWeekday = (today: Date, weekday: number) => (weekday - today.getUTCDa
 const endOfMonth = (today: Date, ahead: number) =>
   new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + ahead + 1, 0));
 
-/** The Friday of a week; on a weekend the next week has begun. */
+/** Returns the Friday of a week; on a weekend, the next week has begun. */
 const fridayOf = (today: Date, weeksAhead: number) => {
   const isWeekend = today.getUTCDay() === 0 || today.getUTCDay() === 6;
   return inDays(today, untilWeekday(today, FRIDAY) + 7 * (isWeekend ? weeksAhead - 1 : weeksAhead));
 };
 
-/** The next day of this number, in a month from 0 where one is named; null for one that no month has. */
+/**
+ * Returns the next day with this number, in the given month (from 0) if there is one; null for a day that does not
+ * exist.
+ */
 function nextDay(today: Date, day: number, month: number | undefined): Date | null {
   for (let ahead = 0; ahead < 12; ahead += 1) {
     const date = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + ahead, day));
@@ -103,7 +106,7 @@ function nextDay(today: Date, day: number, month: number | undefined): Date | nu
 
 type DateOf = (today: Date, groups: Readonly<Record<string, string | undefined>>) => Date | null;
 
-/** What names a day, and which one; `isBare` says that it does so without a word before it. */
+/** Matches a day, and returns its date; `isBare` is true if it needs no preposition. */
 interface DayPattern {
   source: string;
   expression: RegExp;
@@ -122,7 +125,7 @@ const NAMED_DAYS = [
   ["month", (today) => endOfMonth(today, 0)],
 ] as const satisfies readonly (readonly [keyof DueData, DateOf])[];
 
-/** Days of each of the `units` of a language, in their order. */
+/** Length in days of the `units` of a language, in order. */
 const UNIT_DAYS = [1, 7, 30];
 
 const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, language) => {
@@ -181,13 +184,14 @@ const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, 
       ),
     ),
   ];
-  // Most clauses name no day, and one expression tells so. No name of a group may stand in it twice.
+  // Most clauses contain no day, so one combined expression tests for any. Group names must be unique, so they are
+  // removed.
   const sources = patterns.map(({ source }) => source.replaceAll(/\(\?<\w+>/g, "(?:"));
   const any = new RegExp(`(?<![\\p{L}\\p{N}])(?:${sources.join("|")})(?![\\p{L}\\p{N}])`, "iu");
   return { any, counts: [todo, mine, due.ends], patterns };
 });
 
-/** A day that words name, with its place, and how surely it is when something is due. */
+/** A day in a text, with its position, and how likely it is a due date. */
 interface NamedDay {
   date: Date;
   start: number;
@@ -195,7 +199,7 @@ interface NamedDay {
   isSure: boolean;
 }
 
-/** The days that a text names, with the words before them, in reading order. */
+/** Returns the days in a text, with the words before them, in reading order. */
 export function namedDays(text: string, language: string, today: Date): NamedDay[] {
   const words = dueWords(language);
   if (words === null || !words.any.test(text)) return [];
@@ -211,9 +215,9 @@ export function namedDays(text: string, language: string, today: Date): NamedDay
 }
 
 /**
- * When what clauses in a language (ISO 639-1) ask for is due, as `YYYY-MM-DD`, from the day on which they were said: "by
- * Thursday", "tomorrow", "before the end of the week" (Friday). A day without such a word counts where something is to be
- * done or ends. Null where none is named.
+ * Returns the due date of clauses in a language (ISO 639-1) as `YYYY-MM-DD`, relative to the day of dictation: "by
+ * Thursday", "tomorrow", "before the end of the week" (Friday). A day without such a preposition counts in a clause
+ * that states a task or an end. Null if there is none.
  */
 export function dueDateOf(clauses: readonly string[], language: string, today: Date): string | null {
   const counts = dueWords(language)?.counts ?? [];
@@ -227,7 +231,7 @@ export function dueDateOf(clauses: readonly string[], language: string, today: D
   return first === undefined ? null : isoDay(first.date);
 }
 
-/** A text without the days by which it is to be done, and those at its beginning or end. */
+/** Removes due dates from a text, and other days at its beginning or end. */
 export function withoutDue(text: string, language: string): string {
   const day = namedDays(text, language, new Date(0)).find(
     ({ start, end, isSure }) => isSure || start === 0 || /^[\s.?!]*$/.test(text.slice(end)),
@@ -237,7 +241,9 @@ export function withoutDue(text: string, language: string): string {
   return /\p{L}+\s+\p{L}+/u.test(rest) ? rest : text;
 }
 
-/** The names of days and months in a language (ISO 639-1), in lower case, as they stand alone and in a date. */
+/**
+ * Returns the names of days and months in a language (ISO 639-1), in lower case, in their standalone and date forms.
+ */
 export function calendarWords(language: string): ReadonlyMap<string, CalendarWord> {
   const found = known.get(language) ?? readCalendar(language);
   known.set(language, found);
@@ -246,7 +252,7 @@ export function calendarWords(language: string): ReadonlyMap<string, CalendarWor
 
 function readCalendar(language: string): ReadonlyMap<string, CalendarWord> {
   const formats = [{ weekday: "long" }, { month: "long" }, { month: "long", day: "numeric" }] as const;
-  // Every day of a year whose months and weekdays all come up.
+  // These days include every month and weekday.
   const days = Array.from({ length: 92 }, (_, index) => new Date(Date.UTC(2026, 0, 1 + index * 4)));
   return new Map(
     formats.flatMap((format) => {

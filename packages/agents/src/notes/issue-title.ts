@@ -15,20 +15,20 @@ import {
   withoutRunUp,
 } from "./note-clauses.ts";
 
-/** Maximum length of a title, in UTF-16 units: it fits into a line of a list. */
+/** Maximum length of a title, in UTF-16 units: it fits one line of a list. */
 export const TITLE_MAX_CHARS = 80;
 
-/** What an issue is about is said in its first clauses. */
+/** Number of clauses that are read for a title: the first ones name the topic. */
 const MOST_CLAUSES = 12;
 
-/** What a clause says as a title, and how little that is sure to be right. */
+/** A clause as a title, and the doubt whether it is a good one. */
 interface ClauseReading {
   text: string;
   isAction: boolean;
   doubt: number;
 }
 
-/** What a clause names, and whether that is all of it: "the fire door at the back, it does not close". */
+/** The topic that a clause names, and whether it has nothing else: "the fire door at the back, it does not close". */
 interface Topic {
   text: string;
   isAlone: boolean;
@@ -40,14 +40,14 @@ const titleWords = perLanguage(({ articles, due, objects, trim }) => ({
   objects: new RegExp(`${sourceOf(objects)}\\s*`, "gu"),
   beginsWithObject: new RegExp(`^${sourceOf(objects)}\\s+`, "u"),
   end: new RegExp(`[\\s,.;:!?]+$|\\s*${sourceOf(trim)}$`, "iu"),
-  // Goes with a day that went.
+  // Removed together with a day.
   looseEnd: [...(articles ?? []), ...(due?.by ?? [])],
 }));
 
 /**
- * What an issue is about in a line, from the sentences that tell of it: the clause that says it best without those
- * around it, as what is to be done or as what is wrong, and behind the latter what is to be done. A pronoun at the
- * beginning gives way to what was named before. Weights were chosen by hand on the set `notes` of the folder eval.
+ * Returns the title of an issue from its sentences: the best clause, as a task or as a problem, and the task after a
+ * problem. A pronoun at the beginning is replaced by what it refers to. The weights were chosen by hand on the set
+ * `notes` of the folder eval.
  */
 export function issueTitle(texts: readonly string[], language: string): string {
   const clauses = clausesOf(texts, language)
@@ -72,11 +72,11 @@ export function issueTitle(texts: readonly string[], language: string): string {
   return both.length <= TITLE_MAX_CHARS ? both : title;
 }
 
-/** What speaks for the first clause where it tells nothing itself, and against each later one. */
+/** Bonus of the first clause if it has no topic of its own, and penalty of each later one. */
 const FIRST = 0.5;
 const LATER = 0.3;
 
-/** How well a clause does as a title. */
+/** Scores a clause as a title. */
 function scoreOf({ text, isAction, doubt }: ClauseReading, clause: string, language: string): number {
   const topics = countTopics(withoutRating(text), language);
   return (
@@ -90,14 +90,16 @@ function scoreOf({ text, isAction, doubt }: ClauseReading, clause: string, langu
   );
 }
 
-/** Whether what is to be done says more than "fix that": in German with a noun, which has a capital. */
+/** Returns whether a task is more specific than "fix that": in German by a noun, which has a capital. */
 function saysWhat(action: string, language: string): boolean {
   const isBack = titleWords(language).object.test(action);
   const isEnough = language === "de" ? /\p{Lu}/u.test(action) : noteWords(action, language).length > 2;
   return countTopics(action, language) > 0 && (isEnough || !isBack);
 }
 
-/** What the clause behind one is about: of two names in a row the first, as in "Mr Kelleher, the man with the bike". */
+/**
+ * Returns the topic of the next clause: of two consecutive names the first, as in "Mr Kelleher, the man with the bike".
+ */
 function nextTopic(
   named: Topic | null,
   text: string | null,
@@ -109,7 +111,7 @@ function nextTopic(
   return text === null || (isAlone && named.isAlone) ? { ...named, isAlone } : { text, isAlone };
 }
 
-/** Returns a clause as a title, with the name of what it continues about. */
+/** Returns a clause as a title, with the name of the topic it continues. */
 function readClause(clause: string, named: Topic | null, language: string): ClauseReading {
   const action = actionOf(clause, language);
   return action === null ? readStatement(clause, named, language) : readAction({ clause, action }, named, language);
@@ -138,7 +140,7 @@ function readAction(
   return { text, isAction: true, doubt };
 }
 
-/** What stands for the verb of a pronoun that goes: "it's broken", "they're late", "whose bike is gone". */
+/** Verbs that replace a contracted pronoun: "it's broken", "they're late", "whose bike is gone". */
 const SHORT_VERBS: Readonly<Record<string, string>> = { s: " is ", re: " are ", whose: "'s " };
 
 function readStatement(clause: string, named: Topic | null, language: string): ClauseReading {
@@ -164,7 +166,7 @@ function readStatement(clause: string, named: Topic | null, language: string): C
   return { text: hasNoSubject ? `${named.text} ${rest}` : said, isAction: false, doubt: 0 };
 }
 
-/** One line without a mark at its end, cut between two phrases where it is too long. */
+/** Returns one line without final punctuation, cut between two phrases if it is too long. */
 function asLine(text: string, language: string): string {
   const { end, looseEnd } = titleWords(language);
   let rest = withoutRunUp(text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), language);
@@ -178,13 +180,13 @@ function asLine(text: string, language: string): string {
   }
 }
 
-/** A text up to the last phrase that still fits: the words before a preposition or a conjunction. */
+/** Cuts a text before a preposition or a conjunction so that it fits. */
 function shortened(text: string, language: string): string {
   if (text.length <= TITLE_MAX_CHARS) return text;
   const ends = noteWords(text, language).filter(
     ({ kind, start }) => ["place", "and", "ask"].includes(kind) && start <= TITLE_MAX_CHARS,
   );
-  // Of "between the second and the third floor" nothing stays.
+  // "between the second and the third floor" is removed entirely.
   const last = ends.findLast(({ kind, start }) => kind === "place" && start > TITLE_MAX_CHARS / 2) ?? ends.at(-1);
   const end = last?.start ?? 0;
   return end < TITLE_MAX_CHARS / 3 ? text : trimEnd(text.slice(0, end), /[\s,]/);

@@ -1,13 +1,13 @@
 import { lazily } from "../language-files.ts";
 import { anyWords, hasPhrase, languageWords, sourceOf } from "./language-words.ts";
 
-/** How badly an issue hurts; the same words as a ticket's priority. */
+/** Severity of an issue, with the values of a ticket's priority. */
 export type IssueSeverity = "low" | "normal" | "high" | "urgent";
 
 const expressions = lazily(() => {
   const { otherScripts, otherScriptsUrgent, fine, low, urgent } = anyWords();
   return {
-    // In scripts of their own words may have no spaces between them.
+    // Scripts without spaces between words may have none here.
     otherScripts: new RegExp(otherScripts.join("|"), "u"),
     otherScriptsUrgent: new RegExp(otherScriptsUrgent.join("|"), "u"),
     fine: new RegExp(sourceOf(fine), "giu"),
@@ -17,8 +17,8 @@ const expressions = lazily(() => {
 });
 
 /**
- * Whether a sentence in one of some languages (ISO 639-1) tells of something that is not as it should be, or that is to be
- * done. Of a language without words here, it is read in English.
+ * Returns whether a sentence in one of some languages (ISO 639-1) reports a problem or a task. An unsupported language
+ * is read with the English words.
  */
 export function tellsIssue(text: string, ...languages: readonly string[]): boolean {
   const said = text.replaceAll(expressions().fine, " ");
@@ -26,15 +26,15 @@ export function tellsIssue(text: string, ...languages: readonly string[]): boole
     languages.some((language) => hasPhrase(said, languageWords(language).issues)) ||
     hasPhrase(said, anyWords().issues) ||
     expressions().otherScripts.test(said) ||
-    // Who says how little something hurts, tells of something that does.
+    // A text that rates a problem as minor still reports a problem.
     hasPhrase(said, anyWords().low)
   );
 }
 
-/** Whether a sentence says that a matter is settled. */
+/** Returns whether a sentence reports a matter as settled. */
 export const isSettled = (text: string, language: string): boolean => hasPhrase(text, languageWords(language).done);
 
-/** How badly it hurts, by its words: of "not urgent" and "urgent" in one text, only the latter counts. */
+/** Returns the severity by the words of a text: if it has both "not urgent" and "urgent", only the latter counts. */
 export function severityOf(text: string): IssueSeverity {
   const rest = text.replaceAll(expressions().low, " ");
   if (hasPhrase(rest, anyWords().urgent) || expressions().otherScriptsUrgent.test(rest)) return "urgent";
@@ -42,6 +42,6 @@ export function severityOf(text: string): IssueSeverity {
   return hasPhrase(text, anyWords().high) ? "high" : "normal";
 }
 
-/** A text without what it says of how badly something hurts. */
+/** Removes words about severity from a text. */
 export const withoutRating = (text: string): string =>
   text.replaceAll(expressions().low, " ").replaceAll(expressions().urgent, " ");

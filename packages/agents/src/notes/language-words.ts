@@ -3,7 +3,7 @@ import { createLanguageFiles, lazily } from "../language-files.ts";
 
 const list = z.array(z.string()).readonly();
 
-/** How a language says when something is due. */
+/** Due date expressions of a language. */
 const dueSchema = z.strictObject({
   today: list,
   tomorrow: list,
@@ -13,69 +13,69 @@ const dueSchema = z.strictObject({
   nextWeek: list,
   month: list,
   nextMonth: list,
-  /** Patterns with a `number`, one where it is left out, of a `unit`: the beginning of one of `units`. */
+  /** Patterns with a `number` (1 if absent) of a `unit`: the beginning of one of `units`. */
   inTime: list,
   units: list,
-  /** Before a day by which something is due in any case, and before one that counts only where something is to be done. */
+  /** Words before a due date, and words before a day that is one only in a task. */
   by: list,
   on: list,
-  /** Between such a word and the day. */
+  /** Words between such a word and the day. */
   articles: list,
-  /** Before a day that is not the one. */
+  /** Words before a past day. */
   past: list,
-  /** What ends on a day. */
+  /** Verbs for something that ends on a day. */
   ends: list,
 });
 export type DueData = z.infer<typeof dueSchema>;
 
 /**
- * A file of `data/note-words`: what people say who dictate notes. Beginnings of words and phrases, each as a regular
- * expression; a full stop at the end of one: the whole word.
+ * A file of `data/note-words`: expressions of dictated notes. Prefixes of words and phrases, each as a regular
+ * expression; a full stop at the end matches the whole word.
  */
 const wordsSchema = z.strictObject({
-  /** Tells of something that is not as it should be, or is to be done. */
+  /** Reports a problem or a task. */
   issues: list,
-  /** Begins a sentence that goes on about what was just said. */
+  /** Begins a sentence that continues the previous one. */
   goesOn: list,
-  /** Begins another thought. */
+  /** Begins a new topic. */
   next: list,
-  /** Does so in speech that is written down without commas. */
+  /** Begins a new topic in a transcript without commas. */
   nextSpoken: list.optional(),
-  /** Begins a sentence, and says nothing. */
+  /** Begins a sentence, without meaning. */
   runUp: list,
-  /** Says that a matter is settled. */
+  /** Reports a matter as settled. */
   done: list.optional(),
-  /** Asks for something to be done, so that a day beside it is when. */
+  /** Asks for something to be done, so that a day next to it is the due date. */
   todo: list.optional(),
-  /** Stands for something that was named before. */
+  /** Refers to something named before. */
   refersBack: list.optional(),
   /** Joins two clauses without a comma. */
   joins: list.optional(),
-  /** Ends the words at the beginning of a clause that name what it is about. */
+  /** Ends the topic at the beginning of a clause. */
   breaks: list.optional(),
   /** Begins a clause whose subject was named before. */
   pronouns: list.optional(),
-  /** Stands for what something is to be done with, and was named before. */
+  /** Pronoun of an object that was named before. */
   objects: list.optional(),
   articles: list.optional(),
-  /** Who is to do something, where it is nobody in particular. */
+  /** Subjects that name nobody in particular. */
   subjects: list.optional(),
-  /** Clauses that ask for something: `what` is to be done. `{subject}` and `{who}` stand for those. */
+  /** Clauses that ask for a task, `what`. `{subject}` and `{who}` are replaced by those patterns. */
   actions: list.optional(),
   /** Clauses in the first person whose `verb` becomes an infinitive at the end of a title. */
   commits: list.optional(),
-  /** What may stand before the infinitive, and is one word with it. */
+  /** Separable prefixes of the infinitive. */
   particles: list.optional(),
-  /** Ends a clause, and is no part of a title. */
+  /** Ends a clause, and is not part of a title. */
   trim: list.optional(),
   /** Titles of persons. */
   titles: list.optional(),
-  /** Stands behind who is to do something, and before. */
+  /** Follows or precedes the assignee. */
   does: list.optional(),
   asks: list.optional(),
-  /** Who was named is to do something. */
+  /** Assigns the task to the person named before. */
   theirs: list.optional(),
-  /** The speaker is to do something. */
+  /** Assigns the task to the speaker. */
   mine: list.optional(),
   due: dueSchema.optional(),
   numbers: list.optional(),
@@ -83,7 +83,7 @@ const wordsSchema = z.strictObject({
 });
 export type WordData = z.infer<typeof wordsSchema>;
 
-/** What is said alike in any language, in scripts of their own, and given names. */
+/** Language-independent words, words of other scripts, and given names. */
 const anySchema = z.strictObject({
   issues: list,
   otherScripts: list,
@@ -98,17 +98,20 @@ const anySchema = z.strictObject({
 const anyOf = createLanguageFiles("note-words", anySchema);
 const wordsOf = createLanguageFiles("note-words", wordsSchema);
 
-/** Returns the words that are said alike in any language. */
+/** Returns the language-independent words. */
 export const anyWords = lazily(() => anySchema.parse(anyOf("any")));
 
-/** Returns the words of a language (ISO 639-1); English signs of issues and nothing else for one that is not known. */
+/** Returns the words of a language (ISO 639-1); only the English words for issues if the language is not supported. */
 export const languageWords = (language: string): WordData =>
   wordsOf(language) ?? { issues: wordsOf("en")?.issues ?? [], goesOn: [], next: [], runUp: [] };
 
 /** Matches nothing. */
 const NEVER = "(?!)";
 
-/** Phrases as the source of one expression: at the beginning of a word, and to the end of one behind a full stop. */
+/**
+ * Returns the source of one expression for phrases: from the beginning of a word, and to its end if a phrase ends in a
+ * full stop.
+ */
 export const sourceOf = (phrases: readonly string[] | undefined): string =>
   phrases === undefined || phrases.length === 0
     ? NEVER
@@ -116,18 +119,18 @@ export const sourceOf = (phrases: readonly string[] | undefined): string =>
 
 const expressions = new WeakMap<readonly string[], RegExp>();
 
-/** Phrases as an expression, in any case. */
+/** Returns a case-insensitive expression for phrases. */
 export function expressionOf(phrases: readonly string[]): RegExp {
   const known = expressions.get(phrases) ?? new RegExp(sourceOf(phrases), "iu");
   expressions.set(phrases, known);
   return known;
 }
 
-/** Whether a text has one of these phrases. */
+/** Returns whether a text contains one of these phrases. */
 export const hasPhrase = (text: string, phrases: readonly string[] | undefined): boolean =>
   phrases !== undefined && expressionOf(phrases).test(text);
 
-/** Makes a function of languages (ISO 639-1) of one of their words, which is called once for each. */
+/** Caches a function of a language's words by language (ISO 639-1). */
 export function perLanguage<Made>(make: (words: WordData, language: string) => Made): (language: string) => Made {
   const made = new Map<string, Made>();
   return (language) => {

@@ -5,28 +5,28 @@ import type { RepairReading } from "./repair-candidates.ts";
 import { isClearCue, pausesOf } from "./repair-cues.ts";
 import type { RepairCue } from "./repair-cues.ts";
 
-/** So far back a word is looked for that a correction begins with again. */
+/** Number of preceding words in which a correction may repeat a word. */
 const ALIKE_WITHIN = 6;
-/** So far behind its beginning a correction may say the last word again: "ten minutes, no, ten hours". */
+/** Number of following words in which a correction may repeat the last word: "ten minutes, no, ten hours". */
 const AGAIN_WITHIN = 3;
-/** A "not" so many words ahead of what is put right still says it of that. */
+/** Maximum distance, in words, at which "not" applies to the corrected text. */
 const NEAR = 3;
 
 /**
- * In a statement, which may be one of many in a row without a full stop, a correction reaches back so many words at
- * most: what is lost of it is worse than a slip that stays. Only what takes back all that was said reaches further.
+ * Maximum number of words that a correction removes in a statement, which may be one of many without full stops: losing
+ * correct text is worse than keeping a slip. Only a correction that withdraws everything removes more.
  */
 const STATEMENT_DROPS = 6;
 const STATEMENT_REACH = 14;
 
-/** Before a "no" that somebody said. */
+/** Verbs of reported speech before a quoted "no". */
 const SAYS = new Set(
   "say says said answer answers answered reply replies replied wrote sagt sagte sagten antwortet antwortete dit disent répond dice dicen dijo dijeron disse dicono diz dizem zegt zei zeiden mówi powiedział powiedziała говорит сказал сказала сказали каже сказав dedi diyor".split(
     " ",
   ),
 );
 
-/** What of a statement and a place in it decides how the place may be meant. */
+/** Context that decides the meaning of a position in a statement. */
 interface Statement {
   words: readonly NoteWord[];
   cue: RepairCue;
@@ -35,9 +35,9 @@ interface Statement {
 }
 
 /**
- * Returns a function that says which readings a place in a statement may have at all. A slip that stays does less harm
- * than a word that goes and was meant: what turns the meaning round stays in any case, and a word that mostly means
- * itself ("no", "wait") has to be set off by the writing, or by what follows being like what came before.
+ * Returns a function that tests whether a reading of a position in a statement is possible. Keeping a slip does less
+ * harm than removing an intended word: a reading that reverses the meaning is rejected, and an ambiguous word ("no",
+ * "wait") must be set off by punctuation, or be followed by text similar to the text before it.
  */
 export function readingTest(statement: Statement): (reading: RepairReading) => boolean {
   const { words, cue, language, takesAllBack } = statement;
@@ -49,10 +49,10 @@ export function readingTest(statement: Statement): (reading: RepairReading) => b
     if (reading.how === "keep") return true;
     if (reading.how === "cue") return cue.kind === "pause" || (isCorrection && !saysNo);
     if (!isCorrection) return false;
-    // Behind the last word nothing is put right; only all of it can be taken back.
+    // Nothing can be corrected after the last word; everything can only be withdrawn.
     if (put.length === 0 && !takesAllBack) return false;
     if (takesAllBack ? reading.how === "replace" : reachesTooFar(reading, cue)) return false;
-    // What stays behind the place would deny the new words.
+    // A remaining negation would apply to the new words.
     if (reading.how === "replace" && words.slice(reading.to, cue.from).some(isNegation)) return false;
     if (reading.how === "replace" && !fitsPosition(words, reading, put, language)) return false;
     const to = reading.how === "drop" ? cue.from : reading.to;
@@ -66,8 +66,8 @@ function reachesTooFar(reading: RepairReading, { from }: RepairCue): boolean {
 }
 
 /**
- * Whether what is said at the end is surely meant for a place further ahead: it begins as that does, or is one of its
- * kind.
+ * Returns whether the text at the end clearly corrects an earlier position: it begins in the same way, or is of the
+ * same kind.
  */
 function fitsPosition(
   words: readonly NoteWord[],
@@ -82,7 +82,7 @@ function fitsPosition(
   return isOne && (isSameKind(old, first, language) || (from > 0 && isSameName(old, first)));
 }
 
-/** Whether what announces a correction can do so where it stands. */
+/** Returns whether the words that announce a correction can do so in their position. */
 function correctsSomething({ words, cue, language }: Statement): boolean {
   const { from, to, kind } = cue;
   const [before, behind] = [words[from - 1], words[to]];
@@ -98,12 +98,12 @@ function correctsSomething({ words, cue, language }: Statement): boolean {
   return isClearCue(words.slice(from, to), language) || isLike(words, cue, language);
 }
 
-/** Whether the last words say "no" or "not", which mostly belongs to what follows. */
+/** Returns whether the last words are "no" or "not", which usually belong to what follows. */
 function endsInNo(words: readonly NoteWord[], { from, to }: RepairCue, language: string): boolean {
   const isNegation = negationTest(language);
   const pauses = pausesOf(language);
   const said = words.slice(from, to).filter(({ word }) => !pauses.has(word));
-  // Also "not that" and "not this".
+  // Includes "not that" and "not this".
   return isNegation(said.at(-1)) || said.at(-2)?.word === "not";
 }
 
@@ -112,7 +112,7 @@ const isLike = (words: readonly NoteWord[], cue: RepairCue, language: string) =>
   isSameName(words[cue.from - 1], words[cue.to]) ||
   beginsAgain(words, cue);
 
-/** Two numbers, or two days or months. */
+/** Returns whether both are numbers, or both are days or months. */
 export function isSameKind(before: NoteWord | undefined, behind: NoteWord | undefined, language: string): boolean {
   if (before === undefined || behind === undefined) return false;
   if (before.kind === "number" && behind.kind === "number") return true;
@@ -123,7 +123,7 @@ export function isSameKind(before: NoteWord | undefined, behind: NoteWord | unde
 const isSameName = (before: NoteWord | undefined, behind: NoteWord | undefined) =>
   before?.kind === "name" && behind?.kind === "name";
 
-/** Whether what follows begins with a word that was just said, or soon says the last one again. */
+/** Returns whether the following text begins with a recent word, or soon repeats the last one. */
 function beginsAgain(words: readonly NoteWord[], { from, to }: RepairCue): boolean {
   const [last, first] = [words[from - 1]?.word, words[to]?.word];
   if (first === undefined) return false;
@@ -135,20 +135,17 @@ function beginsAgain(words: readonly NoteWord[], { from, to }: RepairCue): boole
 
 interface Exchange {
   words: readonly NoteWord[];
-  /** What is left out: up to and without `to`. */
+  /** Start of the removed words; `to` is exclusive. */
   from: number;
   to: number;
-  /** What stands in its place. */
+  /** The replacement. */
   put: readonly NoteWord[];
   isNegation: (word: NoteWord | undefined) => boolean;
 }
 
-/**
- * Whether as much is denied afterwards as was meant: no "not" is lost, put in by chance, or left where it denies the
- * new.
- */
+/** Returns whether a correction preserves negation: no "not" is lost, added by chance, or left before the new words. */
 function keepsMeaning({ words, from, to, put, isNegation }: Exchange): boolean {
-  // What a pause divides from it does not deny it.
+  // A negation before a pause does not apply.
   const pause = words.slice(0, from + 1).findLastIndex(({ isSetOff }) => isSetOff);
   if (words.slice(Math.max(0, pause, from - NEAR), from).some(isNegation)) return false;
   const dropped = words.slice(from, to);
@@ -156,7 +153,7 @@ function keepsMeaning({ words, from, to, put, isNegation }: Exchange): boolean {
   const denied = dropped.filter(isNegation).length;
   const deniedAgain = near.filter(isNegation).length;
   if (denied === deniedAgain) return !isNegation(put[0]) || isNegation(dropped[0]);
-  // "It is not urgent, wait, it is urgent" says all of it again, but for the "not".
+  // "It is not urgent, wait, it is urgent" repeats everything except "not".
   const again = new Set(near.map(({ word }) => word));
   const isSaidAgain = dropped.every((word) => isNegation(word) || again.has(word.word));
   return isSaidAgain && dropped.length - denied > 1 && dropped[0]?.word === put[0]?.word;

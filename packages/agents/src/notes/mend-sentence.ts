@@ -8,27 +8,27 @@ import { findRepairCues } from "./repair-cues.ts";
 import type { RepairCue } from "./repair-cues.ts";
 
 /**
- * What speaks for each reading of a correction, by the names of `repair-candidates.ts`: weights of a log-linear model that
+ * Weights of each reading of a correction, by the names of `repair-candidates.ts`, in a log-linear model that
  * `eval/src/fit-repairs.ts` fits on the training part of Disfl-QA (Gupta et al. 2021) and a few sentences of our own.
  */
 const REPAIR_WEIGHTS = JSON.parse(
   readFileSync(new URL("../../data/repair-weights.json", import.meta.url), "utf8"),
 ) as Readonly<Record<string, number>>;
 
-/** Maximum depth of corrections within corrections. */
+/** Maximum depth of nested corrections. */
 const MAX_ROUNDS = 4;
 
-/** What is said before and behind a correction decides; of what goes on for longer, so many words are looked at. */
+/** Number of words before and after a correction that are examined. */
 const WINDOW_BEFORE = 40;
 const WINDOW_AFTER = 40;
 
-/** More than any sum of weights: this reading is the one. */
+/** Score of a certain reading, above any sum of weights. */
 const SURE_SCORE = 100;
 
-/** What takes back all that was said. */
+/** Words that withdraw everything said before. */
 const TAKES_ALL_BACK = new Set("scratch forget rephrase mind streich vergiss vergeet".split(" "));
 
-/** How a correction is most likely meant, and how clearly so. */
+/** The most likely reading of a correction, and its margin. */
 interface Choice {
   cue: RepairCue;
   reading: RepairReading;
@@ -38,16 +38,16 @@ interface Choice {
 const scoreOf = ({ features }: RepairCandidate) =>
   features.reduce((sum, [name, value]) => sum + (REPAIR_WEIGHTS[name] ?? 0) * value, 0);
 
-/** Counts how many corrections are weighed, so that a text of nothing else takes no longer than one that is meant. */
+/** Number of corrections left to evaluate, to limit the time for a text full of them. */
 export interface MendBudget {
   cues: number;
 }
 
 /**
- * A sentence without what its speaker took back: "on Tuesday, no sorry, on Wednesday" becomes "on Wednesday". Also a
- * correction at the end that belongs further ahead is put there. Each reading of each correction is scored by a
- * log-linear model (`REPAIR_WEIGHTS`) that was fitted on English; in other languages it goes by the same signs, where
- * their words are known. Costs the budget one for each place that is weighed; at none left, the rest stays as it is.
+ * Removes what a speaker took back from a sentence: "on Tuesday, no sorry, on Wednesday" becomes "on Wednesday". A
+ * correction at the end is moved to the text it corrects. A log-linear model (`REPAIR_WEIGHTS`), fitted on English,
+ * scores the readings of each correction; other languages use the same features if their words are supported. Each
+ * evaluated position costs 1 of the budget; without budget the rest stays unchanged.
  */
 export function mendSentence(text: string, language: string, budget: MendBudget): string {
   let mended = text;
@@ -60,7 +60,7 @@ export function mendSentence(text: string, language: string, budget: MendBudget)
   return mended;
 }
 
-/** The reading that fits best of all corrections; null where none is meant. */
+/** Returns the best reading of all corrections; null if there is none. */
 function choose(
   words: readonly NoteWord[],
   { language, isStatement }: { language: string; isStatement: boolean },
@@ -88,7 +88,7 @@ function choose(
   return best === null || best.reading.how === "keep" ? null : best;
 }
 
-/** "Ten, no, twelve tables": a number or day set off from the one that takes its place. */
+/** Returns whether a number or day is replaced by another one set off from it: "Ten, no, twelve tables". */
 function isExchange(
   words: readonly NoteWord[],
   { from, to }: RepairCue,
@@ -97,33 +97,33 @@ function isExchange(
 ): boolean {
   const [before, behind] = [words[from - 1], words[to]];
   const isSetOff = words[from]?.isSetOff === true && behind?.isSetOff === true;
-  // "Eight to four, no, eight to five" says more than the last number again.
+  // "Eight to four, no, eight to five" repeats more than the last number.
   const isLonger = words[from - 2] !== undefined && words[from - 2]?.word === words[to + 1]?.word;
   return reading.from === from - 1 && isSetOff && !isLonger && isSameKind(before, behind, language);
 }
 
 /**
- * A question begins with a word that asks, or with a verb, and ends in a question mark: "When they call, no one
+ * Returns whether a text is a question: a question word or verb first and a question mark last. "When they call, no one
  * answers."
  */
 const isQuestion = (text: string, [first]: readonly NoteWord[]) =>
   (first?.kind === "ask" || first?.kind === "verb") && /\?\W*$/.test(text);
 
-/** Index of the word that starts over after a withdrawn phrase; -1 if there is none. */
+/** Returns the index of the word that starts over after a withdrawn phrase; -1 if there is none. */
 const beginsAgainAt = (words: readonly NoteWord[], { from, to }: RepairCue) =>
   words.slice(0, from).findLastIndex(({ word }) => word === words[to]?.word);
 
-/** A reading of a part of the words, by the places of all of them. */
+/** Converts a reading of some of the words to positions in all of them. */
 function shift(reading: RepairReading, by: number): RepairReading {
   if (reading.how === "drop") return { how: "drop", from: reading.from + by };
   if (reading.how === "replace") return { how: "replace", from: reading.from + by, to: reading.to + by };
   return reading;
 }
 
-/** What may stand between words that come to stand beside each other: not what divided them from what went. */
+/** Characters that may stay between words that become adjacent. */
 const LOOSE_END = /[\s,;:–—…-]/u;
 
-/** The text as a reading has it. */
+/** Applies a reading to the text. */
 export function applyReading(
   text: string,
   words: readonly NoteWord[],
@@ -139,7 +139,7 @@ export function applyReading(
     return `${head}${put}${rest}${text.slice(endOf(words.length))}`;
   }
   const from = reading.how === "drop" ? reading.from : cue.from;
-  // The mark that ends the sentence stays where everything behind the place goes.
+  // Final punctuation stays if everything after the position is removed.
   const tail = cue.to >= words.length ? text.slice(endOf(words.length)) : text.slice(startOf(cue.to));
   const head = trimEnd(text.slice(0, startOf(from)), LOOSE_END);
   const between = head === "" || cue.to >= words.length ? "" : " ";

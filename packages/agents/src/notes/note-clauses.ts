@@ -2,10 +2,10 @@ import { isGivenName, namedDays, withoutDue } from "./issue-facts.ts";
 import { anyWords, hasPhrase, languageWords, perLanguage, sourceOf } from "./language-words.ts";
 import { noteWords, topicTest, trimEnd } from "./note-words.ts";
 
-/** Maximum number of words that name what a clause is about. */
+/** Maximum number of words of a clause's topic. */
 const LONGEST_TOPIC = 8;
 
-/** Least number of words of a clause, in speech without commas. */
+/** Minimum number of words of a clause, in speech without commas. */
 const LEAST_WORDS = 4;
 
 const clauseWords = perLanguage(
@@ -31,9 +31,9 @@ const clauseWords = perLanguage(
       topicEnd: new RegExp(`\\s(?=${ending})`, "iu"),
       beginsWithVerb: new RegExp(`^${ending}`, "u"),
       beginsWithPronoun: new RegExp(`^${pronouns}(?!\\p{L})\\s*`, "u"),
-      // "The card reader at the till it's broken": what it is about, and a pronoun for it.
+      // "The card reader at the till it's broken": the topic, and a pronoun for it.
       doubled: new RegExp(`^(?<topic>\\S+ (?:\\S+ ){0,${LONGEST_TOPIC - 1}}?)(?:is |are )?(?=${pronouns}\\s)`, "u"),
-      // Behind a word that went, German has its verb first.
+      // After a removed word, German clauses begin with the verb.
       verbFirst: new RegExp(
         `^(?<verb>${ending}) (?<subject>(?:\\p{Ll}+ ){0,3}?\\p{Lu}[\\p{L}-]+(?: \\p{Lu}[\\p{L}-]+| (?:${(words.numbers ?? []).join("|")})(?!\\p{L}))*)(?<rest>.*)$`,
         "u",
@@ -42,7 +42,7 @@ const clauseWords = perLanguage(
   },
 );
 
-/** The clauses of sentences in a language (ISO 639-1). */
+/** Splits sentences in a language (ISO 639-1) into clauses. */
 export function clausesOf(texts: readonly string[], language: string): string[] {
   const { between } = clauseWords(language);
   return texts
@@ -50,7 +50,7 @@ export function clausesOf(texts: readonly string[], language: string): string[] 
     .flatMap((clause) => splitAfterDays(trimEnd(clause.trim(), /[.?!\s]/), language));
 }
 
-/** Speech without commas begins with another thing behind a day by which something is due. */
+/** Splits speech without commas after a due date, where another topic begins. */
 function splitAfterDays(clause: string, language: string): string[] {
   const wordsOf = (text: string) => text.trim().split(/\s+/).length;
   const starts = dayEnds(clause, language).filter(
@@ -60,7 +60,7 @@ function splitAfterDays(clause: string, language: string): string[] {
   return bounds.slice(1).map((end, index) => clause.slice(bounds[index], end).trim());
 }
 
-/** Where a text continues after a day with another clause. */
+/** Returns the offsets where another clause begins after a day. */
 export function dayEnds(text: string, language: string): number[] {
   const days = namedDays(text, language, new Date(0));
   const words = days.length === 0 ? [] : noteWords(text, language);
@@ -71,7 +71,7 @@ export function dayEnds(text: string, language: string): number[] {
 }
 
 /**
- * A text without what speech begins it with, as far as a word stays: "So, and the lamp is broken" is "the lamp is
+ * Removes introductory words of speech unless nothing would be left: "So, and the lamp is broken" becomes "the lamp is
  * broken".
  */
 export function withoutRunUp(text: string, language: string): string {
@@ -84,32 +84,36 @@ export function withoutRunUp(text: string, language: string): string {
   }
 }
 
-/** A text that continues a line: with a small letter. */
+/** Returns a text with a small first letter, to continue a line. */
 export const withoutCapital = (text: string): string =>
   text.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase());
 
 /**
- * A German clause with its subject first: "ist die Tür verklemmt", behind a word that went, is "die Tür ist verklemmt".
+ * Moves the subject of a German clause to the front: "ist die Tür verklemmt" (after a removed word) becomes "die Tür
+ * ist verklemmt".
  */
 export const uninverted = (clause: string, language: string): string =>
   language === "de"
     ? withoutCapital(clause).replace(clauseWords(language).verbFirst, "$<subject> $<verb>$<rest>")
     : clause;
 
-/** What a clause names before its verb: "the fire door at the back". Null where it begins with a verb or a pronoun. */
+/**
+ * Returns the topic of a clause, before its verb: "the fire door at the back". Null if the clause begins with a verb or
+ * a pronoun.
+ */
 export function topicOf(clause: string, language: string): string | null {
   const { beginsWithPronoun, beginsWithVerb, topicEnd } = clauseWords(language);
   const head = uninverted(clause, language).split(topicEnd)[0] ?? "";
   const words = noteWords(head, language);
   if (words.length === 0 || words.length > LONGEST_TOPIC || words[0]?.kind === "place") return null;
   const begin = withoutCapital(head);
-  // Who writes nouns without capitals, leaves German articles and pronouns alike.
+  // Without capitals on nouns, German articles and pronouns look the same.
   const isPronoun = beginsWithPronoun.test(begin) && !(language === "de" && head === head.toLowerCase());
   const isName = !isPronoun && !beginsWithVerb.test(begin) && !hasPhrase(head, anyWords().high);
   return isName && countTopics(head, language) > 0 ? head : null;
 }
 
-/** A clause that names its topic and continues with a pronoun for it, in two: the card reader, it's broken. */
+/** Splits a clause that names its topic and continues with a pronoun for it: the card reader, it's broken. */
 export function splitDoubled(clause: string, language: string): { topic: string | null; rest: string } {
   const match = clauseWords(language).doubled.exec(clause);
   const topic = match?.groups?.["topic"]?.trim() ?? null;
@@ -118,23 +122,23 @@ export function splitDoubled(clause: string, language: string): { topic: string 
     : { topic: null, rest: clause };
 }
 
-/** A clause without the pronoun that it begins with; null where it begins with none. */
+/** Removes the pronoun at the beginning of a clause; null if it begins with none. */
 export function withoutPronoun(clause: string, language: string): string | null {
   const rest = clause.replace(clauseWords(language).beginsWithPronoun, "");
   return rest === clause ? null : rest;
 }
 
-/** Whether a clause begins with a verb, so that its subject is what was named before. */
+/** Returns whether a clause begins with a verb, so that its subject was named before. */
 export const beginsWithVerb = (clause: string, language: string): boolean =>
   clauseWords(language).beginsWithVerb.test(clause);
 
-/** How many words of a text say what it is about. */
+/** Counts the topic words of a text. */
 export function countTopics(text: string, language: string): number {
   const isTopic = topicTest(language);
   return noteWords(text, language).filter(({ word, kind }) => kind !== "number" && isTopic(word)).length;
 }
 
-/** What a clause asks for, as what is to be done: "somebody should call Anna back" is "call Anna back". */
+/** Returns the task that a clause asks for: "somebody should call Anna back" becomes "call Anna back". */
 export function actionOf(clause: string, language: string): string | null {
   const { actions, commits } = clauseWords(language);
   for (const pattern of actions) {
@@ -152,12 +156,12 @@ export function actionOf(clause: string, language: string): string | null {
   return null;
 }
 
-/** A name is one that is known, or at least has a capital. */
+/** Returns whether a name is known, or at least capitalized. */
 const isPersonal = (name: string, language: string) =>
   isGivenName(name) ||
   (language !== "de" && /^\p{Lu}\p{Ll}/u.test(name) && !hasPhrase(name, languageWords(language).runUp));
 
-/** "Anna morgen an" with the verb "ruf" is "Anna anrufen". */
+/** "Anna morgen an" with the verb "ruf" becomes "Anna anrufen". */
 function withInfinitive(what: string, verb: string, language: string): string {
   const { particle = "", rest = what } = clauseWords(language).particle.exec(what)?.groups ?? {};
   return `${withoutDue(rest, language)} ${particle}${verb}${/(?:el|er)$/.test(verb) ? "n" : "en"}`;

@@ -3,37 +3,37 @@ import { isGivenName } from "./issue-facts.ts";
 import { perLanguage, sourceOf } from "./language-words.ts";
 import { dayEnds } from "./note-clauses.ts";
 
-/** A sentence, a list item or a heading of notes; of run-on speech, a stretch that one thing is said in. */
+/** A sentence, list item or heading of notes, or a section of speech without full stops. */
 export interface NotePart {
-  /** Offset of its first UTF-16 unit in the notes, behind the mark of a list item or heading. */
+  /** Offset of its first UTF-16 unit in the notes, after the mark of a list item or heading. */
   start: number;
-  /** Offset behind its last one. */
+  /** Offset after its last UTF-16 unit. */
   end: number;
-  /** `- `, `1. `, `## ` or `Anna: `, where it has one. */
+  /** `- `, `1. `, `## ` or `Anna: `, if it has one. */
   mark: string;
-  /** Who says it, where a name with a colon stands before it or before what it goes on from. */
+  /** Speaker, if a name with a colon precedes it or the part it continues. */
   speaker: string | null;
   kind: "sentence" | "item" | "heading";
-  /** Whether it goes on in the line of the part before it, with or without a space, begins a line, or a paragraph. */
+  /** Whether it continues the line of the part before it, without or with a space, or begins a line or a paragraph. */
   begins: "nothing" | "word" | "line" | "paragraph";
 }
 
 const MARK = /^(?:[ \t]*(?:[-*+•–]|\d{1,3}[.)]|\[[ xX]?\])[ \t]+)+/u;
 const HEADING_MARK = /^#{1,6}[ \t]+/u;
 
-/** Number of words after which speech without full stops is cut, before what begins another thought. */
+/** Number of words after which speech without full stops is split, before words that begin a new topic. */
 export const RUN_ON_WORDS = 30;
 const LEAST_WORDS = 6;
-/** Number of words after which it is cut in any case. */
+/** Number of words after which it is always split. */
 const MOST_WORDS = 80;
 
-/** A name before what somebody says, in the transcript of a talk. */
+/** Matches a speaker's name in a transcript. */
 const LABEL =
   /^(?:\[?\d{1,2}(?::\d{2}){1,2}\]?[ \t]+)?\*{0,2}(?<name>\p{Lu}[\p{L}\p{M}\p{N}'’.-]*(?: [\p{Lu}\p{N}][\p{L}\p{M}\p{N}'’.-]*){0,2})(?: \([^()\n]{1,40}\))?\*{0,2}:\*{0,2}[ \t]+/u;
 
 /**
- * The parts of notes in a language (ISO 639-1), in reading order; together they hold all of the notes but white space
- * and marks.
+ * Splits notes in a language (ISO 639-1) into parts, in reading order; together they contain everything except white
+ * space and marks.
  */
 export function noteParts(notes: string, language: string): NotePart[] {
   const parts: NotePart[] = [];
@@ -69,7 +69,7 @@ export function noteParts(notes: string, language: string): NotePart[] {
   return parts;
 }
 
-/** Returns a function that distinguishes a speaker's name from "Important:": it is known, or occurs again. */
+/** Returns a function that distinguishes a speaker's name from "Important:": it is known, or is repeated. */
 function speakerTest(notes: string): (name: string) => boolean {
   const counts = new Map<string, number>();
   for (const line of notes.split("\n")) {
@@ -85,7 +85,7 @@ function beginsOf(gap: string): NotePart["begins"] {
   return gap === "" ? "nothing" : "word";
 }
 
-/** Dictation ends lines, not sentences: a line never continues in the next one. */
+/** Splits dictated text into lines: a line never continues on the next one. */
 function linesOf(notes: string): { text: string; start: number }[] {
   let start = 0;
   return notes.split("\n").map((text) => {
@@ -103,14 +103,14 @@ const nextThought = perLanguage(({ next, nextSpoken }) => ({
 function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   const text = notes.slice(part.start, part.end);
   const starts = [...text.matchAll(/\S+/g)].map(({ index }) => index);
-  // The name of who speaks is of the length that a line may have.
+  // The speaker's name counts towards the length of a line.
   const named = part.speaker === null ? 0 : part.mark.trim().split(/\s+/).length;
   if (named + starts.length <= RUN_ON_WORDS) return [part];
   const positionOf = new Map(starts.map((start, position) => [start, position]));
   const cuts: number[] = [];
   let from = -named;
   const { next, nextSpoken } = nextThought(language);
-  // Who dictates with commas ends sentences too.
+  // Dictation with commas has full stops as well.
   const isBare = !text.includes(",");
   const positionsOf = (phrases: RegExp) => [...text.matchAll(phrases)].map(({ index }) => index);
   const positions = [...positionsOf(next), ...(isBare ? [...positionsOf(nextSpoken), ...dayEnds(text, language)] : [])];
@@ -130,7 +130,7 @@ function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   }));
 }
 
-/** Stretches of at most `MOST_WORDS` words, without white space at their ends. */
+/** Splits a range into sections of at most `MOST_WORDS` words, without white space at their ends. */
 function cutLong(text: string, from: number, to: number): [start: number, end: number][] {
   const words = [...text.slice(from, to).matchAll(/\S+/g)];
   const pieces: [number, number][] = [];

@@ -2,50 +2,50 @@ import { stopWords } from "@svc/text";
 import { wordKinds } from "./repair-words.ts";
 import type { WordKind } from "./repair-words.ts";
 
-/** What people say in every second sentence, and hardly write. */
+/** Words that are frequent in speech and rare in writing. */
 const SPOKEN_WORDS: ReadonlySet<string> = new Set(
   "yeah yes okay ok hmm mean think know knew going go goes gonna just like really thing things something get gets got want wanted say said saying right well maybe actually kind sort lot bit look looking see make makes making way good sure guess need probably one two would could also even much put use quite let come came take try thought anything everything someone".split(
     " ",
   ),
 );
 
-/** In Latin letters, words of up to three are mostly marks of speech; in other scripts they may be topics. */
+/** In Latin script, words of up to three letters are mostly function words; in other scripts they may be topics. */
 const SHORT = /^\p{Script=Latin}{1,3}$/u;
 
-/** Longer words are the same where they begin with the same letters: `invoice`, `invoices`, `invoicing`. */
+/** Longer words are equal if they have the same prefix: `invoice`, `invoices`, `invoicing`. */
 const STEM_CHARS = 6;
 
-/** A word in the form in which words of notes are compared. */
+/** Returns the form of a word in which words of notes are compared. */
 export const stemOf = (term: string): string => (/^\p{L}+$/u.test(term) ? term.slice(0, STEM_CHARS) : term);
 
-/** Adds the full stop that speech lacks. */
+/** Adds a missing final full stop. */
 export const stopped = (text: string) => (/[\p{L}\p{N}]$/u.test(text) && /\s/.test(text) ? `${text}.` : text);
 
-/** A word of a note, with its place there. */
+/** A word of a note with its position. */
 export interface NoteWord {
   /** In lower case, with straight apostrophes. */
   word: string;
   kind: WordKind;
   isCapital: boolean;
-  /** Whether a comma, a dash or a full stop stands before it. */
+  /** Whether a comma, a dash or a full stop precedes it. */
   isSetOff: boolean;
   /** Offset of its first UTF-16 unit. */
   start: number;
-  /** Offset behind its last one. */
+  /** Offset after its last UTF-16 unit. */
   end: number;
 }
 
 const WORD = /(?:[#$€£¥₽₹₴§№](?=\p{N}))?[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’.,&/-][\p{L}\p{M}\p{N}]+)*/gu;
 
-/** What stands for a pause in writing. */
+/** Matches punctuation that represents a pause. */
 const PAUSE = /[,;:.…–—，、。；：،؛]|\s-\s/u;
 
 const plainKind = (word: string, isCapital: boolean): WordKind =>
   /\p{N}/u.test(word) ? "number" : isCapital ? "name" : "word";
 
 /**
- * The words and numbers of a text in a language (ISO 639-1), in order. Those with a point, a hyphen or an apostrophe within
- * are one, and so is a number with the sign before it, as in "$5".
+ * Returns the words and numbers of a text in a language (ISO 639-1), in order. A word with an inner point, hyphen or
+ * apostrophe is one word, as is a number with the sign before it, as in "$5".
  */
 export function noteWords(text: string, language: string): NoteWord[] {
   const kinds = wordKinds(language);
@@ -61,22 +61,25 @@ export function noteWords(text: string, language: string): NoteWord[] {
   });
 }
 
-/** A text without the characters at its end that are of a kind; takes time in proportion to these, as `/x+$/` does not. */
+/** Removes characters of a kind at the end of a text, in linear time, unlike `/x+$/`. */
 export function trimEnd(text: string, kind: RegExp): string {
   let end = text.length;
   while (end > 0 && kind.test(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
-/** A letter as a sentence in a language (ISO 639-1) begins with it; unchanged where its capital is that of another letter. */
+/**
+ * Returns a letter as capitalized at the beginning of a sentence in a language (ISO 639-1); unchanged if its capital
+ * belongs to another letter.
+ */
 export function capitalOf(letter: string, language: string): string {
-  // Two letters i, each with a capital of its own.
+  // Turkish and Azerbaijani have two letters i, each with its own capital.
   if (language === "tr" || language === "az") return letter.toLocaleUpperCase(language);
   const capital = letter.toUpperCase();
   return capital.toLowerCase() === letter ? capital : letter;
 }
 
-/** Returns a function that says whether a word says what notes are about, in a language. */
+/** Returns a function that tests whether a word is a topic word of notes in a language. */
 export function topicTest(language: string): (term: string) => boolean {
   const common = stopWords(language);
   return (term) => !common.has(term) && !SPOKEN_WORDS.has(term) && !SHORT.test(term) && !term.includes("'");

@@ -3,9 +3,9 @@ import type { RepairCue } from "./repair-cues.ts";
 import type { WordKind } from "./repair-words.ts";
 
 /**
- * How a correction can be meant: it is none (`keep`); only the words that announce it go (`cue`); the words from `from`
- * on go with them (`drop`); or what follows takes the place of the words from `from` up to `to`, and the rest of what
- * was said before stays (`replace`).
+ * A reading of a correction: it is none (`keep`); only the words that announce it are removed (`cue`); the words from
+ * `from` on are removed as well (`drop`); or the following words replace those from `from` up to `to`, and the rest
+ * stays (`replace`).
  */
 export type RepairReading =
   | { how: "keep" }
@@ -13,36 +13,34 @@ export type RepairReading =
   | { how: "drop"; from: number }
   | { how: "replace"; from: number; to: number };
 
-/** A reading, and what speaks for and against it: names of features with how much there is of each. */
+/** A reading with its features, by name. */
 export interface RepairCandidate {
   reading: RepairReading;
   features: readonly (readonly [name: string, value: number])[];
 }
 
-/** So far back somebody takes back what was said, in words. */
+/** Maximum number of words that a correction takes back. */
 const MAX_BACK = 30;
-/** Longest correction at the end that belongs further ahead, in words. */
+/** Maximum length of a correction at the end that belongs to an earlier position, in words. */
 const MAX_REPLACEMENT = 8;
-/** How many words it may be longer than what it replaces. */
+/** Maximum number of words by which it may be longer than what it replaces. */
 const MAX_LONGER = 3;
 
 type Kinds = readonly (WordKind | undefined)[];
 type Features = (readonly [name: string, value: number])[];
 
-/** Lengths in words, from which on each step is one. */
+/** Lower bounds of the length classes, in words. */
 const LENGTH_STEPS = [1, 2, 3, 4, 5, 7, 10, 14];
 const stepOf = (length: number) => LENGTH_STEPS.filter((from) => length >= from).length;
 
-/** How well two words fit that become neighbors. */
+/** Feature for two words that become adjacent. */
 const join = (left: WordKind | undefined, right: WordKind | undefined) =>
   [`join:${left ?? "end"}>${right ?? "end"}`, 1] as const;
 
-/** Words that stand in most sentences, so that two of them say nothing. */
+/** Words in most sentences, whose repetition means nothing. */
 const COMMON = new Set(["of", "the", "in", "to", "a"]);
 
-/**
- * All that a correction can mean, with its features. `isWhole` says that the words are a sentence from its beginning.
- */
+/** Returns all readings of a correction, with their features. `isWhole` is true if the words begin a sentence. */
 export function repairCandidates(words: readonly NoteWord[], cue: RepairCue, isWhole: boolean): RepairCandidate[] {
   const said = words.slice(0, cue.from);
   const put = words.slice(cue.to);
@@ -78,10 +76,10 @@ export function repairCandidates(words: readonly NoteWord[], cue: RepairCue, isW
   return candidates;
 }
 
-/** A question begins with a word that asks, or with a verb. */
+/** Returns whether words begin with a question word or a verb. */
 const asks = ([first]: readonly NoteWord[]) => first?.kind === "ask" || first?.kind === "verb";
 
-/** In a question a correction is likelier than in a statement. */
+/** Features for keeping the words: a correction is more likely in a question than in a statement. */
 function keepFeatures(words: readonly NoteWord[], { from, to, kind }: RepairCue): Features {
   const isSetOff = words[from]?.isSetOff === true || words[to]?.isSetOff === true;
   return [
@@ -170,7 +168,7 @@ function replaceFeatures({ said, put, kinds, from, to }: Parts & { to: number })
   return features;
 }
 
-/** How many words are of the same kind as the one at the same place. */
+/** Counts the words of the same kind in the same position. */
 function countAlike(one: Kinds, other: Kinds): number {
   return one.filter((kind, position) => kind === other[position]).length;
 }

@@ -1,10 +1,10 @@
 import type { NoteWord } from "./note-words.ts";
 import { repairWords } from "./repair-words.ts";
 
-/** What somebody says who corrects what was just said. */
+/** Kind of words that announce a correction. */
 export type CueKind = "pause" | "no" | "single" | "phrase";
 
-/** Where somebody corrects himself: words from `from` on, up to and without `to`, that say so. */
+/** Words that announce a correction: from `from` on, excluding `to`. */
 export interface RepairCue {
   from: number;
   to: number;
@@ -13,7 +13,7 @@ export interface RepairCue {
 
 type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-/** Phrases by their first word, the longest first. */
+/** Groups phrases by their first word, longest first. */
 function phrasesOf(list: readonly string[]): Phrases {
   const byFirst = new Map<string, string[][]>();
   for (const phrase of list.map((one) => one.split(" "))) {
@@ -32,13 +32,13 @@ interface CuePhrases {
   links: Phrases;
   tails: Phrases;
   fillers: Phrases;
-  /** The word that says both "no" and "not"; empty where these are two. */
+  /** The word for both "no" and "not"; empty if there are two. */
   not: string;
 }
 
 const cuePhrases = new Map<string, CuePhrases>();
 
-/** Returns what people say who correct themselves, in a language (ISO 639-1); nothing for one that is not known. */
+/** Returns the words that announce corrections in a language (ISO 639-1); none if it is not supported. */
 function cuePhrasesOf(language: string): CuePhrases {
   const known = cuePhrases.get(language);
   if (known !== undefined) return known;
@@ -55,7 +55,7 @@ function cuePhrasesOf(language: string): CuePhrases {
   return phrases;
 }
 
-/** How many words from `from` on are one of these phrases. */
+/** Returns the number of words from `from` on that match one of the phrases. */
 function matchLength(words: readonly NoteWord[], from: number, phrases: Phrases): number {
   const candidates = phrases.get(words[from]?.word ?? "") ?? [];
   return candidates.find((phrase) => phrase.every((word, index) => words[from + index]?.word === word))?.length ?? 0;
@@ -64,17 +64,15 @@ function matchLength(words: readonly NoteWord[], from: number, phrases: Phrases)
 /** "No" followed by one of these declines something. */
 const THANKS = new Set("thanks thank danke merci gracias grazie obrigado obrigada bedankt".split(" "));
 
-/** Maximum number of links before one phrase. */
+/** Maximum number of connecting words before a phrase. */
 const MAX_LINKS = 3;
 
-/** The sounds of a language that mean nothing, which can be left out wherever they stand. */
+/** Returns the filler sounds of a language, which can be removed anywhere. */
 export function pausesOf(language: string): ReadonlySet<string> {
   return cuePhrasesOf(language).pauses;
 }
 
-/**
- * The phrases that fill a pause, in order: those that the writing sets off on both sides. Elsewhere they say something.
- */
+/** Finds filler phrases, in order: those set off by punctuation on both sides. Elsewhere they have a meaning. */
 export function findFillers(words: readonly NoteWord[], language: string): Pick<NoteWord, "start" | "end">[] {
   const fillers = cuePhrasesOf(language).fillers;
   if (fillers === undefined) return [];
@@ -88,9 +86,7 @@ export function findFillers(words: readonly NoteWord[], language: string): Pick<
   });
 }
 
-/**
- * Where somebody may correct himself, in reading order. Many of these places are no corrections: see `mendSentence`.
- */
+/** Finds possible corrections, in reading order. Many of them are none: see `mendSentence`. */
 export function findRepairCues(words: readonly NoteWord[], language: string): RepairCue[] {
   const phrases = cuePhrasesOf(language);
   if (phrases === undefined) return [];
@@ -117,8 +113,7 @@ function endOfCue(words: readonly NoteWord[], from: number, { edits, links, tail
     }
     const length = matchLength(words, position, edits);
     if (length === 0) break;
-    // What a pause divides is one only where all of it is set off: "no, wait, on Monday", but not "they wait, no one
-    // comes".
+    // A phrase divided by a pause must be set off as a whole: "no, wait, on Monday", but not "they wait, no one comes".
     if (to > from && hasPause(words, to, position + length) && !isSetOffAsOne(words, from, position + length)) break;
     to = position + length;
   }
@@ -133,7 +128,7 @@ const hasPause = (words: readonly NoteWord[], from: number, to: number) =>
 const isSetOffAsOne = (words: readonly NoteWord[], from: number, to: number) =>
   (from === 0 || words[from]?.isSetOff === true) && (to >= words.length || words[to]?.isSetOff === true);
 
-/** What is never said but to take something back. */
+/** Phrases that always withdraw something. */
 const CLEAR: Readonly<Record<string, readonly string[]>> = {
   en: ["no sorry", "no i mean", "no i meant", "scratch that", "scratch this", "i meant to say", "i mean to say"],
   de: ["nein sorry", "nein moment", "nein warte", "nein entschuldigung", "nein quatsch", "streich das"],
@@ -144,13 +139,16 @@ const CLEAR: Readonly<Record<string, readonly string[]>> = {
   uk: ["ні вибачте", "ні перепрошую", "ні чекай"],
 };
 
-/** Whether words that announce a correction can mean nothing else, even where nothing in the writing sets them off. */
+/** Returns whether words always announce a correction, even without punctuation around them. */
 export function isClearCue(said: readonly NoteWord[], language: string): boolean {
   const text = ` ${said.map(({ word }) => word).join(" ")} `;
   return (CLEAR[language] ?? []).some((phrase) => text.includes(` ${phrase} `));
 }
 
-/** "Il lunedì, no, il martedì" corrects. "El lunes, no el martes" says what is not, where one word means both. */
+/**
+ * "Il lunedì, no, il martedì" is a correction. "El lunes, no el martes" is a negation, because Spanish has one word for
+ * both.
+ */
 function isNegation(words: readonly NoteWord[], from: number, to: number, { not }: CuePhrases): boolean {
   return not !== "" && to === from + 1 && words[from]?.word === not && words[to]?.isSetOff !== true;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createLanguageFiles, phrases, words } from "../language-files.ts";
 
-/** The words that turn round what is said, by language (ISO 639-1). */
+/** Negation words by language (ISO 639-1). */
 const NEGATIONS: Readonly<Record<string, string>> = {
   en: "no not never nor none nobody nothing nowhere neither without cannot cant dont wont doesnt didnt isnt arent wasnt hardly barely",
   de: "nicht kein keine keinen keinem keiner keines nie niemals niemand niemanden nichts ohne weder kaum nein",
@@ -23,10 +23,10 @@ const BY_LANGUAGE: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** A small word of any of these languages that turns round what is said. */
+/** Negation words of all these languages. */
 export const ANY_NEGATION: ReadonlySet<string> = new Set(Object.values(NEGATIONS).flatMap((words) => words.split(" ")));
 
-/** Kind of a word, for how corrections are made: a correction is mostly of the same kind as what it replaces. */
+/** Kind of a word: a correction usually has the kind of what it replaces. */
 export const WORD_KINDS = [
   "ask",
   "verb",
@@ -41,23 +41,23 @@ export const WORD_KINDS = [
 ] as const;
 export type WordKind = (typeof WORD_KINDS)[number];
 
-/** A file of `data/repairs`: what people say who think aloud, or who correct what they have just said. */
+/** A file of `data/repairs`: hesitations and self-corrections. */
 const repairsSchema = z.strictObject({
-  /** Sounds, which mean nothing. */
+  /** Filler sounds without meaning. */
   pauses: phrases.optional(),
   /** Phrases that withdraw something. */
   edits: phrases.optional(),
   /** Words before such a phrase. */
   links: phrases.optional(),
-  /** Phrases after it that are no part of the correction. */
+  /** Phrases after it that are not part of the correction. */
   tails: phrases.optional(),
-  /** Phrases that mean nothing where the writing sets them off on both sides. */
+  /** Phrases without meaning if set off by punctuation on both sides. */
   fillers: phrases.optional(),
-  /** The one of `edits` that also says "not". */
+  /** The one of `edits` that also means "not". */
   not: z.string().optional(),
   /**
-   * The commonest words of each kind. The weights of corrections were fitted with those of English; in other languages,
-   * words that would be read as the beginning of a question have none.
+   * The most common words of each kind. The weights of corrections were fitted with the English ones; in other
+   * languages, words that would look like the beginning of a question have no kind.
    */
   kinds: z.partialRecord(z.enum(WORD_KINDS), words),
 });
@@ -65,12 +65,12 @@ const repairsSchema = z.strictObject({
 const repairsOf = createLanguageFiles("repairs", repairsSchema);
 const kindsByLanguage = new Map<string, ReadonlyMap<string, WordKind>>();
 
-/** Returns the words of corrections in a language (ISO 639-1); none for one that is not known. */
+/** Returns the correction words of a language (ISO 639-1); none if it is not supported. */
 export function repairWords(language: string): z.infer<typeof repairsSchema> {
   return repairsOf(language) ?? { kinds: {} };
 }
 
-/** Returns the kinds of the words of a language, by their form in lower case; none for one that is not known. */
+/** Returns the kinds of a language's words, in lower case; none if it is not supported. */
 export function wordKinds(language: string): ReadonlyMap<string, WordKind> {
   const known = kindsByLanguage.get(language);
   if (known !== undefined) return known;
@@ -82,7 +82,7 @@ export function wordKinds(language: string): ReadonlyMap<string, WordKind> {
   return found;
 }
 
-/** Returns a function that says whether a word negates a statement in a language (ISO 639-1). */
+/** Returns a function that tests whether a word negates a statement in a language (ISO 639-1). */
 export function negationTest(language: string): (word: { word: string } | undefined) => boolean {
   const words = BY_LANGUAGE.get(language) ?? NONE;
   return (word) => word !== undefined && (words.has(word.word) || (language === "en" && word.word.endsWith("n't")));

@@ -11,23 +11,20 @@ import type { NotesModel, NotesSummary } from "./read-notes-with-model.ts";
 import { stopped, stemOf, topicTest } from "./note-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
 
-/** What a topic counts each further time that the summary names it, against the time before. */
+/** Weight of each further mention of a topic in the summary, relative to the previous one. */
 const SAID_BEFORE = 0.3;
 
-/**
- * In a text of so many words, sentences of fewer than the least say next to nothing, unless they come first; none is longer
- * than a paragraph.
- */
+/** In a text of this length, short sentences are skipped unless they come first; the maximum is that of a paragraph. */
 const LONG_TEXT_WORDS = 1_000;
 const LEAST_SENTENCE_WORDS = 10;
 const MOST_WORDS = 60;
 
-/** Of the words, what goes to sentences that come first whatever they are about. */
+/** Share of the words reserved for the first sentences. */
 const FIRST_SHARE = 1 / 3;
 
 interface Candidate {
   position: number;
-  /** Its topics, each once. */
+  /** Its distinct topics. */
   topics: readonly string[];
   words: number;
 }
@@ -35,45 +32,44 @@ interface Candidate {
 /** Maximum number of words of a summary, and its maximum share of a longer text. */
 const SUMMARY_WORDS = 170;
 const SUMMARY_SHARE = 0.4;
-/** Notes of so few words are their own summary. */
+/** Notes with at most this many words are their own summary. */
 const SHORT_WORDS = 40;
 
-/** In which order things are said. What is no issue is like a normal one. */
+/** Order of severities in a summary. A sentence outside an issue counts as normal. */
 const RANKS: Readonly<Record<IssueSeverity, number>> = { urgent: 0, high: 1, normal: 2, low: 3 };
 
 interface Statement {
   text: string;
   severity: IssueSeverity;
-  /** Sentences of one issue have its number, any other has one of its own. */
+  /** Number of its issue, or a number of its own. */
   topic: number;
   position: number;
 }
 
-/** A shorter part is taken for one in the language of the notes: names and single words are clear to nobody. */
+/** A shorter part has the language of the notes: the language of names and single words cannot be detected. */
 const LEAST_WORDS = 3;
-/** From this share of its words on that are stop words of the language of the notes, a part is in it. */
+/** Share of stop words of the notes' language from which a part is in that language. */
 const CLEARLY_OWN = 0.25;
-/** From this confidence on a part is in a language of its own. */
+/** Minimum confidence that a part has a language of its own. */
 const CLEARLY_OTHER = 0.5;
-/** Maximum number of parts that are examined this closely, since that takes longer than all the rest. */
+/** Maximum number of parts whose language is detected, because that takes longer than everything else. */
 const MAX_DETECTED = 400;
 
-/** From here on a text itself says what language it is in: see `detectLanguage`. */
+/** Minimum confidence of a detected language: see `detectLanguage`. */
 const CLEAR_LANGUAGE = 0.5;
 
-/** How long it works on notes before other work of the process gets a turn, in milliseconds. */
+/** Time after which the work yields to the event loop, in milliseconds. */
 const TURN_MS = 20;
 
-/** Maximum number of possible corrections that are weighed; further ones stay as they are. */
+/** Maximum number of possible corrections that are evaluated; further ones stay unchanged. */
 const MAX_CUES = 300;
 
 /**
- * Makes something of dictated notes: cleaned of fillers, repeats and what the speaker took back, summed up, and the
- * issues that they tell of, each with its places in the notes. With a model it reads better; whenever that gives no
- * usable answer in time, and without one, it is done by rules and statistics. Of longer notes the first 200,000 UTF-16
- * units are looked at. With a `question`, also the places that are most about it. `locale` says the language (BCP 47)
- * where the notes are too short to tell, `date` (`YYYY-MM-DD`) on which day they were dictated; today in UTC without
- * one. Long notes are read in short turns, between which others have theirs; an aborted signal ends it with its reason.
+ * Processes dictated notes: cleans them of fillers, repetitions and withdrawn text, summarizes them, and finds the
+ * issues with their positions. A model gives better results; without one, or without usable output in time, rules and
+ * statistics are used. Only the first 200,000 UTF-16 units are read. With a `question`, also returns the most relevant
+ * passages. `locale` (BCP 47) is the language if the notes are too short to detect it, `date` (`YYYY-MM-DD`) the day of
+ * dictation, today in UTC by default. Yields to the event loop regularly; rejects with the reason of an aborted signal.
  */
 export async function summarizeNotes({
   notes: given,
@@ -88,10 +84,10 @@ export async function summarizeNotes({
   date?: string | undefined;
   question?: string | undefined;
   model?: NotesModel | null;
-  /** Ends the work where there is no model, whose own signal does it else. */
+  /** Aborts the work if there is no model, whose own signal is used otherwise. */
   signal?: AbortSignal | undefined;
 }): Promise<NotesSummary> {
-  // Never with half a character at the end.
+  // Never ends with half a surrogate pair.
   const notes = given.slice(0, NOTES_LIMITS.maxChars).replace(/[\uD800-\uDBFF]$/, "");
   const { language, confidence } = detectLanguage(notes, locale);
   const parts = await cleanParts(notes, language, model?.signal ?? signal);
@@ -134,9 +130,7 @@ async function cleanParts(notes: string, language: string, signal: AbortSignal |
   return parts;
 }
 
-/**
- * Makes the function that lets others have their turn where it is time for that; it rejects with the signal's reason.
- */
+/** Returns the function that yields to the event loop when its time is up; it rejects with the signal's reason. */
 function createPause(signal: AbortSignal | undefined): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
@@ -160,7 +154,7 @@ function joinParts(parts: readonly CleanPart[]): string {
     .join("");
 }
 
-/** Returns a function that detects the language (ISO 639-1) of a part of notes, which are mostly in one. */
+/** Returns a function that detects the language (ISO 639-1) of a part of notes, which mostly have one language. */
 function partLanguages(language: string): (text: string) => string {
   const common = stopWords(language);
   let detected = 0;
@@ -175,8 +169,8 @@ function partLanguages(language: string): (text: string) => string {
 }
 
 /**
- * What notes say in short, in their own sentences: all of short ones, else those that cover most of what they are
- * about. What hurts most comes first, then what says most; sentences of one issue stay together, in their order.
+ * Summarizes notes in their own sentences: short notes as a whole, otherwise the sentences that cover most topics. The
+ * most severe issues come first, then the most informative sentences; those of one issue stay together in their order.
  */
 function sumUp(parts: readonly CleanPart[], issues: readonly NoteIssue[], language: string): string {
   const said = statementsOf(parts, issues);
@@ -213,10 +207,10 @@ function statementsOf(parts: readonly CleanPart[], issues: readonly NoteIssue[])
 }
 
 /**
- * The sentences that together cover most of what a text is about, in no more than `maxWords`: a topic counts for as many
- * sentences as name it, and much less once it is covered (submodular coverage, after Lin and Bilmes 2011). Long sentences
- * lose by the square root of their words. Those that come first take a third of the words, if there are so many. Places of
- * the sentences, the best first.
+ * Picks the sentences that together cover most topics within `maxWords`: a topic is worth the number of sentences that
+ * name it, and much less once it is covered (submodular coverage, after Lin and Bilmes 2011). Scores are divided by the
+ * square root of the length. The first sentences get a third of the words, if there are enough. Returns indexes, best
+ * first.
  */
 function pickSentences(
   sentences: readonly { text: string; comesFirst: boolean }[],
@@ -253,14 +247,14 @@ function pickSentences(
   }
 }
 
-/** By topic: how many sentences name it. */
+/** Counts the sentences that name each topic. */
 function countHolders(topics: readonly (readonly string[])[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const list of topics) for (const topic of list) counts.set(topic, (counts.get(topic) ?? 0) + 1);
   return counts;
 }
 
-/** The sentence that adds most for its length, of those that still fit; of equal ones the first. */
+/** Returns the fitting sentence that adds most for its length; of equal ones the first. */
 function findBest(left: ReadonlySet<Candidate>, worth: ReadonlyMap<string, number>, maxWords: number) {
   let best: Candidate | null = null;
   let most = -1;

@@ -10,10 +10,10 @@ import type { TalkKind } from "./read-talk.ts";
 const GAP_WORDS = 3;
 const WANTED_GAP_WORDS = 1;
 
-/** A request for a person takes a few words; of a longer text the beginning and the end are read. */
+/** A request for a person is short; only the beginning and the end of a longer text are read. */
 const MAX_READ_CHARS = 2_000;
 
-/** What languages say of people who help. */
+/** Names of people who help, by language. */
 const personTalk = lazily(() =>
   [...talkByLanguage()].flatMap(([language, { person }]) => (person === undefined ? [] : [{ language, ...person }])),
 );
@@ -55,44 +55,41 @@ const matchers = lazily((): readonly WordingMatcher[] =>
 
 const reluctant = lazily(() => phrasesOf(sharedTalk().courtesies?.reluctant ?? []));
 
-/** A message with more words says more than whom it wants. */
+/** A longer message has another topic than the requested person. */
 const MAX_NAMING_WORDS = 12;
 
-/**
- * The last words of persons who are asked for: reading a message for courtesies takes ten times as long as finding
- * them.
- */
+/** Last words of requested persons: checking for them is ten times faster than removing courtesies. */
 const lastWords = lazily(() => new Set([...personNames()].map((person) => person.split(" ").at(-1))));
 
-/** What a message is: a question to the documents, a request for a person, or talk that no document answers. */
+/** Kind of a message: a question for the documents, a request for a person, or small talk. */
 export type MessageKind = "question" | "person" | TalkKind;
 
-/** What a message is, and the language in which that is said (ISO 639-1); of a question null. */
+/** Kind of a message, and the language of its phrases (ISO 639-1); null for a question. */
 export interface MessageClass {
   kind: MessageKind;
   language: string | null;
 }
 
-/** What is known of the conversation. */
+/** Context from the conversation. */
 export interface MessageContext {
-  /** That of the conversation, or of its customer's browser (ISO 639-1). */
+  /** Language of the conversation, or of its customer's browser (ISO 639-1). */
   language?: string | null | undefined;
-  /** True when an agent's answer is what was said last. */
+  /** True if the last message is an agent's answer. */
   isAfterAnswer?: boolean;
   /** True if an operator replied last: a message that asks nothing is a statement to that person. */
   isAfterOperator?: boolean;
 }
 
 /**
- * What a message is. It is talk when every word of it belongs to the phrases of one language, or is empty or a name; a
- * complaint may hold other words, as long as it asks nothing. Knows the languages of `data/talk`.
+ * Classifies a message. It is small talk if each of its words is empty, a name, or part of the phrases of one language;
+ * a complaint may have other words if it asks nothing. Supports the languages of `data/talk`.
  */
 export function classifyMessage(text: string, context: MessageContext = {}): MessageClass {
   const chatLanguage = context.language?.toLowerCase().split("-")[0] ?? null;
   const wordless = readSigns(text);
   if (wordless !== null) return { kind: wordless, language: chatLanguage };
   const talk = findTalk(text, chatLanguage);
-  // "Are you a real person?" asks for none, "human!" does.
+  // "Are you a real person?" does not ask for one, "human!" does.
   const isAboutBot = talk?.kind === "bot" && text.trim().includes(" ");
   if (!isAboutBot && asksForPerson(text)) return { kind: "person", language: talk?.language ?? chatLanguage };
   if (talk !== null) {
@@ -102,12 +99,12 @@ export function classifyMessage(text: string, context: MessageContext = {}): Mes
   return { kind: tells ? "statement" : "question", language: null };
 }
 
-/** Returns the kind of a message in its conversation: agreement with nothing asks for help. */
+/** Returns the kind of a message in its conversation: agreement without an answer before it asks for help. */
 export function kindInContext(kind: MessageKind, { isAfterAnswer, isAfterOperator }: MessageContext): MessageKind {
   return kind === "agreement" && isAfterAnswer !== true && isAfterOperator !== true ? "help" : kind;
 }
 
-/** "I need a manager role" asks for something else: no further noun may follow the person who is asked for. */
+/** "I need a manager role" asks for something else: no other noun may follow the person. */
 function wantedAlone(match: WordingMatcher, language: string): WordingMatcher {
   const foldedStopWords = lazily(() => new Set([...stopWords(language)].map(foldWords)));
   return (words) => {
@@ -121,7 +118,8 @@ function wantedAlone(match: WordingMatcher, language: string): WordingMatcher {
 }
 
 /**
- * True when a message asks for a person ("talk to a human", "agent please"), in one of the languages of `data/talk`.
+ * Returns whether a message asks for a person ("talk to a human", "agent please"), in one of the languages of
+ * `data/talk`.
  */
 export function asksForPerson(message: string): boolean {
   const text = ends(message);
@@ -131,11 +129,11 @@ export function asksForPerson(message: string): boolean {
     matchers()
       .map((match) => match(words))
       .find((position) => position !== null) ?? null;
-  // Who asks whether it takes a person would rather have it without one.
+  // A customer who asks whether a person is needed would rather do without.
   return found !== null && !reluctant().some((phrase) => words.slice(0, found.start).trimEnd().endsWith(phrase));
 }
 
-/** True when a message is nothing but whom it wants, and courtesies. */
+/** Returns whether a message consists only of a requested person and courtesies. */
 function namesPerson(text: string, words: string): boolean {
   const all = words.split(" ");
   if (all.length > MAX_NAMING_WORDS || !all.some((word) => lastWords().has(word))) return false;

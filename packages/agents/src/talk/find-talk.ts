@@ -4,37 +4,38 @@ import type { PhraseMatcher, TalkToken } from "./match-phrases.ts";
 import { DEFAULT_LANGUAGE, SHARED, isInScriptOf, talkByLanguage } from "./read-talk.ts";
 import type { TalkKind } from "./read-talk.ts";
 
-/** Talk is short; a longer message says something. */
+/** Maximum length of small talk. */
 const MAX_CHARS = 200;
-/** A complaint may be longer, and its reasons are of any words. */
+/** Maximum length of a complaint, which may give reasons in any words. */
 const MAX_COMPLAINT_CHARS = 600;
 
-/** Maximum number of words of a name that is greeted or thanked. */
+/** Maximum number of words of a name after a greeting or thanks. */
 const MAX_NAME_WORDS = 2;
 
-/** Maximum number of other words in a message that thanks; at most half of all. */
+/** Maximum number of other words in a message of thanks; at most half of all. */
 const MAX_LOOSE_WORDS = 2;
 
-/** "ok?" with no more words than this asks back; a longer question asks something. */
+/** "ok?" asks back up to this number of words; a longer question asks something else. */
 const MAX_MARKED_WORDS = 3;
 
-/** The first of these that a message says is what it is about, whatever else it says. */
+/** The first of these in a message decides its kind. */
 const DECIDING: readonly TalkKind[] = ["abilities", "help", "bot", "statement"];
 
-/** Of these the last one counts: "Hello, and thanks!" thanks. */
+/** The last of these in a message decides: "Hello, and thanks!" is thanks. */
 const SOCIAL: readonly TalkKind[] = ["greeting", "praise", "solved", "thanks", "goodbye"];
 
-/** What states nothing, whatever else is said of it. */
+/** Kinds without a statement. */
 const BARE: ReadonlySet<string> = new Set(["greeting", "thanks", "goodbye", "help", "filler"]);
 
 /**
- * True when a text is nothing but greetings, thanks, goodbyes or a call for help without a subject: it states nothing.
+ * Returns whether a text consists only of greetings, thanks, goodbyes or a call for help without a topic: it states
+ * nothing.
  */
 export function isSmallTalk(text: string): boolean {
   return smallTalkOf(text) !== null;
 }
 
-/** Which of these a text is, or null. */
+/** Returns the kind of small talk of a text, or null. */
 export function smallTalkOf(text: string): TalkKind | null {
   if (text.length > MAX_CHARS) return null;
   const talk = findTalk(text, null);
@@ -44,7 +45,7 @@ export function smallTalkOf(text: string): TalkKind | null {
 const PLEASED = /[👍👌🙏👏😊🙂😀😁😄😃❤💙💚💛💜💖💕🥰😍🎉✅🤝💯]/u;
 const DISPLEASED = /[👎😡😠🤬😤😞😢😭💩🙄😒😩😫]/u;
 
-/** What a message without words says; null for one with words, or without anything. */
+/** Returns the kind of a message without words; null if it has words or is empty. */
 export function readSigns(text: string): TalkKind | null {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > MAX_CHARS || /[\p{L}\p{N}]/u.test(trimmed)) return null;
@@ -56,15 +57,15 @@ interface Lexicon {
   match: PhraseMatcher;
   isUnspaced: boolean;
   isFiller: (term: string) => boolean;
-  /** True for a word that asks, or makes a message say more than its phrases. */
+  /** Returns whether a word asks, or gives a message another topic than its phrases. */
   isTurn: (term: string) => boolean;
-  /** True for a word that tells of a problem or denies something, or holds digits. */
+  /** Returns whether a word reports a problem, negates or contains digits. */
   isProblem: (term: string) => boolean;
 }
 
 const lexicons = new Map<string, Lexicon>();
 
-/** Made when a text in its script is first read. */
+/** Created when a text in its script is first read. */
 function lexiconOf(language: string): Lexicon {
   const known = lexicons.get(language);
   if (known !== undefined) return known;
@@ -82,9 +83,9 @@ function makeLexicon(language: string): Lexicon {
   const isTurn = (term: string) => turns.has(term);
   const problems = foldAll(own?.phrases.problem ?? []);
   const isProblem = (term: string) => problems.has(term) || /\p{N}/u.test(term);
-  // What somebody states is no statement of a problem.
+  // A statement is not one about a problem.
   const isBlocked = (term: string, kind: string) => isTurn(term) || (kind === "statement" && problems.has(term));
-  // Where no list names the words that turn a message, an empty word may be one.
+  // Without a list of turning words, an empty word may be one.
   const empty = turn.length === 0 ? new Set<string>() : foldAll(stopWords(language));
   const { problem: _, ...ownPhrases } = own?.phrases ?? {};
   const phrases = Object.fromEntries(
@@ -102,7 +103,7 @@ function makeLexicon(language: string): Lexicon {
   };
 }
 
-/** The single words of a list, folded. */
+/** Folds the single words of a list. */
 function foldAll(terms: Iterable<string>): Set<string> {
   return new Set(
     [...terms].flatMap((term) => {
@@ -112,10 +113,10 @@ function foldAll(terms: Iterable<string>): Set<string> {
   );
 }
 
-/** What the phrases of a language find in a message. */
+/** Matches of a language's phrases in a message. */
 interface Reading {
   kinds: Set<string>;
-  /** True when a word that changes nothing stands first. */
+  /** True if an empty word is first. */
   beginsEmpty: boolean;
   uncovered: TalkToken[];
   /** Number of empty words between the phrases. */
@@ -133,7 +134,7 @@ function read(tokens: readonly TalkToken[], { match, isFiller, isTurn }: Lexicon
       const longest = [...found.keys()].filter((kind) => found.get(kind) === end);
       for (const kind of longest) reading.kinds.add(kind);
       if (position === 0) reading.beginsEmpty = longest.every((kind) => kind === "filler");
-      // One phrase is read in one way, and as a turn only where it can be nothing else.
+      // Each phrase has one reading, and is a turn only if it can be nothing else.
       if (longest.every((kind) => kind === "turn" || kind === "filler") && longest.includes("turn"))
         reading.isTurned = true;
       position = end;
@@ -147,7 +148,7 @@ function read(tokens: readonly TalkToken[], { match, isFiller, isTurn }: Lexicon
   return reading;
 }
 
-/** What a message says in a language, if it is talk; `isWhole` when it says nothing else. */
+/** Returns the kind of a message in a language, if it is small talk; `isWhole` if it has no other content. */
 function decideIn(
   tokens: readonly TalkToken[],
   { language, isMarked, chars }: { language: string; isMarked: boolean; chars: number },
@@ -163,7 +164,7 @@ function decideIn(
   const isNamed =
     language !== SHARED && social !== undefined && uncovered.length <= MAX_NAME_WORDS && uncovered.every(mayBeName);
   if (uncovered.length > 0 && !isNamed) {
-    // What made somebody angry, or solved a problem, is said in any words, and thanks with a few.
+    // Complaints and solved problems may have any words, thanks a few.
     if (isMarked) return null;
     if (kinds.has("complaint")) return { kind: "complaint", isWhole: false };
     const isLoose = kinds.has("thanks") && uncovered.length <= Math.min(MAX_LOOSE_WORDS, tokens.length / 2);
@@ -186,7 +187,7 @@ function decideIn(
   return agrees ? { kind: isMarked ? "help" : "agreement", isWhole: true } : null;
 }
 
-/** English words are written with capitals in messages of any language. */
+/** Messages in any language may contain capitalized English words. */
 function mayBeName({ term, isCapitalized }: TalkToken): boolean {
   const { isTurn, isFiller } = lexiconOf(DEFAULT_LANGUAGE);
   return isCapitalized && !isTurn(term) && !isFiller(term);
@@ -194,10 +195,10 @@ function mayBeName({ term, isCapitalized }: TalkToken): boolean {
 
 const isPleased = (kind: TalkKind) => kind === "praise" || kind === "solved";
 
-/** A mail address, a long number, a telephone number: in phrases it stands as `00000`. */
+/** Matches a mail address, a long number or a telephone number; phrases contain it as `00000`. */
 const DATA = /[\w.+-]+@[\w-]+\.[\w.-]+|#?\b[A-Z]{0,4}-?\d[\d\s/-]{3,}\d\b|\+\d[\d\s/()-]{5,}\d/gu;
 
-/** What a message says that is talk. */
+/** Small talk of a message. */
 export interface TalkReading {
   /** True when it states nothing. */
   isBare?: boolean;
@@ -205,7 +206,7 @@ export interface TalkReading {
   language: string | null;
 }
 
-/** What a message says if it is talk, else null. `chatLanguage` decides where several languages say the same. */
+/** Returns the small talk of a message, or null. `chatLanguage` decides between languages with the same phrase. */
 export function findTalk(text: string, chatLanguage: string | null): TalkReading | null {
   if (text.length > MAX_COMPLAINT_CHARS) return null;
   const tokens = talkTokens(text.replace(DATA, " 00000 "));
@@ -222,7 +223,7 @@ export function findTalk(text: string, chatLanguage: string | null): TalkReading
   });
   const whole = readings.filter(({ isWhole }) => isWhole);
   if (whole.length > 0) return chooseReading(whole, text, chatLanguage);
-  // Other words than those of the phrases say which language it is.
+  // Words outside the phrases identify the language.
   const chosen = chooseReading(readings, text, chatLanguage);
   return chosen !== null && isIn(text, chosen.language, chatLanguage) ? chosen : null;
 }
@@ -245,7 +246,7 @@ function isIn(text: string, language: string, chatLanguage: string | null): bool
   return language === chatLanguage || detectLanguage(text).language === language;
 }
 
-/** Returns whether a text has a question mark or a word that asks, and whether it reports a problem or has digits. */
+/** Returns whether a text has a question mark or question word, and whether it reports a problem or has digits. */
 export function readManner(text: string, chatLanguage: string | null): { asks: boolean; hasProblem: boolean } {
   const { language } = detectLanguage(text, chatLanguage ?? undefined);
   const lexicon = lexiconOf(language);

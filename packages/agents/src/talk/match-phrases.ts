@@ -1,33 +1,33 @@
 import { foldAccents, tokenize } from "@svc/text";
 
-/** A word of a message, folded; of scripts without spaces a character. */
+/** A folded word of a message; in scripts without spaces a character. */
 export interface TalkToken {
   term: string;
-  /** True if punctuation stands before it: it begins a clause. */
+  /** True if punctuation precedes it, so that it begins a clause. */
   startsClause: boolean;
-  /** Begins with a capital and continues in small letters, as names do. */
+  /** Whether only its first letter is a capital, as in names. */
   isCapitalized: boolean;
 }
 
-/** A state of the matcher: what may follow, and whether a phrase ends here. */
+/** A state of the matcher: the transitions, and whether a phrase ends here. */
 interface State {
   next: Map<string, State[]>;
-  /** What a word may begin with: `enttäusch~`. */
+  /** Transitions by prefix: `enttäusch~`. */
   prefixes: [string, State][];
-  /** What any word of the clause leads to, but a blocked one. */
+  /** Transitions for any word of the clause, except a blocked one. */
   any: State[];
   isEnd: boolean;
 }
 
-/** The longest phrase of each kind that begins at a place: where it ends. */
+/** Returns the end of the longest phrase of each kind at a position. */
 export type PhraseMatcher = (tokens: readonly TalkToken[], start: number) => Map<string, number>;
 
 const MAX_GAP_WORDS = 2;
 const MAX_TAIL_WORDS = 12;
 
 /**
- * The words of a text as phrases are compared: without case and accents; of a letter that is repeated ("hiii") one
- * remains.
+ * Returns the words of a text, normalized for comparison with phrases: without case and accents; a repeated letter
+ * ("hiii") is reduced to one.
  */
 export function talkTokens(text: string): TalkToken[] {
   let before = 0;
@@ -44,7 +44,7 @@ const foldTerm = (term: string) =>
     .replaceAll("'", "")
     .replace(/(\p{L})\1{2,}/gu, "$1");
 
-/** The same for a script without spaces: its characters. */
+/** Does the same for a script without spaces, by character. */
 export function talkCharacters(tokens: readonly TalkToken[]): TalkToken[] {
   return tokens.flatMap((token) =>
     Array.from(token.term).map((term, position) => ({
@@ -59,9 +59,9 @@ export function talkCharacters(tokens: readonly TalkToken[]): TalkToken[] {
 type Part = { words: string[] } | { prefix: string } | { gap: number } | { either: Part[][]; isOptional: boolean };
 
 /**
- * Makes the matcher of phrases by kind. In a phrase, `(a|b c)` stands for either, `[a|b]` for either or nothing,
- * `<name>` for one of the phrases that `words` has by that name, `a~` for a word that begins with a, `*` for up to two
- * words and `…` for up to twelve words of the same clause, of which `isBlocked` is true for none.
+ * Creates the matcher of phrases by kind. In a phrase, `(a|b c)` is either, `[a|b]` either or nothing, `<name>` one of
+ * the phrases of that name in `words`, `a~` a word that begins with a, `*` up to two words and `…` up to twelve words
+ * of the same clause, none of which `isBlocked`.
  */
 export function compilePhrases(
   phrases: Readonly<Record<string, readonly string[]>>,
@@ -80,7 +80,7 @@ export function compilePhrases(
     Object.entries(words).map(([name, list]): [string, Part[][]] => [name, list.map((phrase) => parsePhrase(phrase))]),
   );
 
-  /** Adds parts behind these states; returns where they end. */
+  /** Adds parts after these states; returns the final states. */
   function add(parts: readonly Part[], from: readonly State[]): State[] {
     return parts.reduce<State[]>((states, part) => addPart(part, states), [...from]);
   }
@@ -95,7 +95,7 @@ export function compilePhrases(
     return part.isOptional ? [...from, ...ends] : ends;
   }
 
-  /** Alternatives that are plain words share where they end. */
+  /** Alternatives of plain words share their final state. */
   function addAlternatives(alternatives: readonly Part[][], from: State[]): State[] {
     const shared = newState();
     const ends = alternatives.flatMap((parts) => {
@@ -139,7 +139,7 @@ function longestFrom(
   isBlocked: (term: string) => boolean,
 ): number {
   const first = tokens[start]?.term ?? "";
-  // Mostly no phrase begins here, and it costs most to find that out by going on.
+  // Usually no phrase begins here, so this is checked before the expensive traversal.
   if (root.any.length === 0 && !root.next.has(first) && !root.prefixes.some(([prefix]) => first.startsWith(prefix))) {
     return start;
   }
@@ -162,11 +162,11 @@ function longestFrom(
   return longest;
 }
 
-/** Reads a phrase; `classOf` finds what `<name>` stands for. */
+/** Parses a phrase; `classOf` resolves `<name>`. */
 function parseParts(phrase: string, classOf: (name: string) => Part[][]): Part[] {
   let at = 0;
 
-  /** Reads alternatives up to a closing bracket, or the end. */
+  /** Parses alternatives up to a closing bracket, or the end. */
   function readAlternatives(): Part[][] {
     const alternatives: Part[][] = [[]];
     while (at < phrase.length && !/[)\]]/.test(phrase.charAt(at))) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createLanguageFiles, phrases, lazily } from "../language-files.ts";
 
-/** What a message can say when it asks the documents nothing. */
+/** Kinds of small talk. */
 export const TALK_KINDS = [
   "greeting",
   "thanks",
@@ -17,103 +17,97 @@ export const TALK_KINDS = [
 ] as const;
 export type TalkKind = (typeof TALK_KINDS)[number];
 
-/** Lists of phrases, one after the other with a few words between them; accents, case and punctuation do not count. */
+/** Lists of phrases in sequence, with a few words between them; accents, case and punctuation are ignored. */
 const wording = z.array(phrases);
 
-/**
- * How people talk in one language; `mul.json` holds what is written in all of them. Phrases are as `compilePhrases`
- * reads them.
- */
+/** Phrases of one language; `mul.json` has those used in all languages. `compilePhrases` defines their syntax. */
 const talkSchema = z.strictObject({
-  /** True of scripts without spaces between words. */
+  /** True for scripts without spaces between words. */
   isUnspaced: z.boolean().default(false),
-  /** Phrases that others name as `<name>`. */
+  /** Phrases referenced as `<name>`. */
   words: z.record(z.string(), phrases).default({}),
   phrases: z
     .partialRecord(z.enum([...TALK_KINDS, "person", "filler", "turn", "problem", "negation"]), phrases)
     .default({}),
-  /** What is replied; languages without a text of their own take one that fits as well, or the English one. */
+  /** Replies. A language without its own text uses a similar one, or English. */
   replies: z
     .partialRecord(
       z.enum(["greeting", "thanks", "goodbye", "help", "agreement", "bot", "abilities", "added", "handoff"]),
       z.string(),
     )
     .default({}),
-  /** How people who help are spoken of. */
+  /** Phrases about people who help. */
   person: z
     .strictObject({
       /** A reply with one of these promises that a person will look, call or write. */
       promises: z.array(wording),
-      /** What makes a sentence an instruction instead: "if you send us …, a colleague will call". */
+      /** Turns a promise into a condition: "if you send us …, a colleague will call". */
       conditions: phrases,
-      /**
-       * A message with one of these right before whom it wants, the second list of the first of `asks`, asks for a
-       * person.
-       */
+      /** Asks for a person if directly before one; the second list follows the first of `asks`. */
       wants: phrases,
-      /** A message with one of these asks for a person; two lists stand in any order. */
+      /** Asks for a person; two lists match in any order. */
       asks: z.array(wording),
-      /** A message that is nothing else, but for courtesies, asks for a person. */
+      /** Asks for a person if the message has nothing else but courtesies. */
       persons: phrases,
     })
     .optional(),
-  /** How a message follows up on the one before. */
+  /** Phrases of a follow-up. */
   followUp: z
     .strictObject({
-      /** A message that begins with one of these follows up on the one before. */
+      /** Begins a follow-up. */
       beginnings: phrases,
       phrases,
-      /** Words that stand for what was spoken of. */
+      /** Words that refer to something mentioned before. */
       pronouns: phrases,
-      /** Words that do so only where no noun follows them: elsewhere they are articles. */
+      /** Words that do so only if no noun follows: otherwise they are articles. */
       articles: phrases,
-      /** Words that ask for more than was said, and those that ask why. */
+      /** Words that ask for more, and those that ask why. */
       more: phrases,
-      /** Verbs that add nothing to such a word: "give an example". */
+      /** Verbs without meaning next to such a word: "give an example". */
       requests: phrases.default([]),
     })
     .optional(),
-  /** What surrounds a question in a letter. */
+  /** Courtesies around a question in a letter. */
   courtesies: z
     .strictObject({
-      /** What a letter begins with before somebody is named; greetings count too. */
+      /** Salutations before a name; greetings count too. */
       salutations: phrases,
-      /** Words of a salutation in addition to names. */
+      /** Words of a salutation other than names. */
       addressed: phrases,
-      /** What a message ends with: what follows is a signature. */
+      /** Closings; the text after one is a signature. */
       closings: phrases,
-      /** What leads to a question and says nothing of it. */
+      /** Introductions of a question without content. */
       leadIns: phrases,
-      /** What asks kindly wherever it stands. */
+      /** Polite words anywhere in a question. */
       please: phrases,
-      /** Words around the person who is asked for: "agent please". */
+      /** Polite words around a requested person: "agent please". */
       kind: phrases,
-      /** The same of when. */
+      /** Words about time in the same position. */
       soon: phrases,
-      /** Said before asking for a person by somebody who would rather not: "do I have to". */
+      /** Precedes a request for a person by a customer who would rather not: "do I have to". */
       reluctant: phrases,
     })
     .optional(),
-  /** Phrases in which a pronoun stands for nothing. */
+  /** Phrases in which a pronoun refers to nothing. */
   emptyPronouns: phrases.optional(),
-  /** What turns a promise into its opposite. */
+  /** Negates a promise. */
   negations: phrases.optional(),
 });
 export type Talk = z.infer<typeof talkSchema>;
 
-/** What is written in chats of any language: it does not tell the language. */
+/** Phrases used in chats of any language, which do not identify the language. */
 export const SHARED = "mul";
 
 export const DEFAULT_LANGUAGE = "en";
 
-/** As ISO 639-1; of two languages that share a phrase the first one counts. */
+/** ISO 639-1 codes; the first language wins if two share a phrase. */
 const LANGUAGES =
   "mul en it de fr es pt nl sv da no fi ru sr ro ca eu ga hu lt id tr el hy ar hi ne ta yi cs pl uk ja zh ko vi th he fa";
 
-/** Languages that put no spaces between words, or join what is said of a word to it. */
+/** Languages without spaces between words, or with suffixes joined to them. */
 export const JOINED_LANGUAGES: ReadonlySet<string> = new Set(["ja", "ko", "th", "zh"]);
 
-/** The scripts of languages that are not written in Latin letters. */
+/** Scripts of languages that do not use Latin letters. */
 const SCRIPTS: Readonly<Record<string, RegExp>> = {
   ar: /\p{Script=Arabic}/u,
   el: /\p{Script=Greek}/u,
@@ -133,14 +127,14 @@ const SCRIPTS: Readonly<Record<string, RegExp>> = {
   zh: /\p{Script=Han}/u,
 };
 
-/** True when a text may be in a language: it has letters that this one is written in. */
+/** Returns whether a text may be in a language: it has letters of its script. */
 export function isInScriptOf(text: string, language: string): boolean {
   return language === SHARED || (SCRIPTS[language] ?? /\p{Script=Latin}/u).test(text);
 }
 
 const talkOf = createLanguageFiles("talk", talkSchema);
 
-/** How people talk, by language. */
+/** Phrases by language. */
 export const talkByLanguage = lazily(
   (): ReadonlyMap<string, Talk> =>
     new Map(
@@ -151,7 +145,7 @@ export const talkByLanguage = lazily(
     ),
 );
 
-/** What is written in chats of any language. */
+/** Returns the phrases used in any language. */
 export function sharedTalk(): Talk {
   const shared = talkByLanguage().get(SHARED);
   if (shared === undefined) throw new Error(`data/talk/${SHARED}.json is missing`);

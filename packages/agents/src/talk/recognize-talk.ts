@@ -8,30 +8,30 @@ import { readManner } from "./find-talk.ts";
 import { DEFAULT_LANGUAGE, TALK_KINDS } from "./read-talk.ts";
 import { isForPerson } from "./reply-to-talk.ts";
 
-/** Makes embeddings of length 1. `embedQuery` returns null if there is none in time and never rejects. */
+/** Creates embeddings of length 1. `embedQuery` returns null if there is none in time, and never rejects. */
 export interface TextEmbedder {
   embedQuery(text: string): Promise<Float32Array | null>;
-  /** Rejects if the model or server does not work. */
+  /** Rejects if the model or server fails. */
   embedQueries(texts: readonly string[]): Promise<(Float32Array | null)[]>;
 }
 
-/** Recognizes small talk that uses other words than the phrases of `data/talk`. */
+/** Recognizes small talk in other words than the phrases of `data/talk`. */
 export interface TalkRecognizer {
-  /** Returns what a message is if it is certainly no question, otherwise null. Never rejects. */
+  /** Returns the kind of a message that is certainly not a question, otherwise null. Never rejects. */
   recognize(text: string, context: MessageContext): Promise<MessageClass | null>;
 }
 
-/** A sentence of a kind, with its embedding. */
+/** An example sentence of a kind, with its embedding. */
 export interface TalkExample {
   kind: MessageKind;
   language: string;
   embedding: Float32Array;
 }
 
-/** A longer message says more than small talk. */
+/** Maximum length of small talk. */
 const MAX_CHARS = 200;
 
-/** Confidence from which a message itself shows its language. */
+/** Minimum confidence of a message's detected language. */
 const CLEAR_LANGUAGE = 0.5;
 
 /**
@@ -40,19 +40,22 @@ const CLEAR_LANGUAGE = 0.5;
  */
 const MAX_RATIO = 0.8;
 
-/** A message that asks something is more likely a question than other messages are: its ratio must be lower still. */
+/** Factor for a message that asks something, because it is more likely to be a question. */
 const ASKING_MARGIN = 0.9;
 
 /** Margin below the ratio of the example question that is most like small talk. */
 const QUESTION_MARGIN = 0.9;
 
-/** The mean distance of this many examples of a kind counts, so that one stray example decides nothing. */
+/** Number of nearest examples of a kind whose mean distance counts, so that one outlier does not decide. */
 const NEIGHBOURS = 2;
 
-/** Embeddings that are closer are the same: a model that does not know the words of a text tells nothing apart. */
+/** Smaller distances count as equal: a model that does not know the words of a text cannot distinguish texts. */
 const LEAST_DISTANCE = 1e-6;
 
-/** How long a message waits for the embeddings of the examples, which are made with the first message of a language. */
+/**
+ * Maximum time a message waits for the embeddings of the examples, which are created with the first message of a
+ * language.
+ */
 const EXAMPLES_WAIT_MS = 2_000;
 
 const examplesOf = createLanguageFiles(
@@ -60,21 +63,21 @@ const examplesOf = createLanguageFiles(
   z.partialRecord(z.enum([...TALK_KINDS, "person", "question"]), z.array(z.string().min(1)).min(NEIGHBOURS)),
 );
 
-/** Kinds that a message which asks something can have. */
+/** Kinds that apply to a message that asks something. */
 const ASKING: ReadonlySet<MessageKind> = new Set(["help", "bot", "abilities", "person"]);
 
-/** A reply to one of these is wrong if the message also reports a problem or gives data. */
+/** The reply to one of these kinds is wrong if the message also reports a problem or gives data. */
 const PLAIN: ReadonlySet<MessageKind> = new Set(["greeting", "thanks", "goodbye", "help", "agreement"]);
 
 const outcomeOf = (kind: MessageKind) => (kind === "question" ? "question" : isForPerson(kind) ? "person" : "reply");
 
-/** Distance of two embeddings of length 1: 0 for the same direction. */
+/** Returns the distance of two embeddings of length 1: 0 for the same direction. */
 const distance = (one: Float32Array, other: Float32Array) =>
   1 - one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
 
 /**
- * Returns the nearest example of the kind of small talk that a message is closest to, and how its distance compares with
- * that of the nearest example with another outcome; null if no kind has enough examples.
+ * Returns the nearest example of the closest kind of small talk, and the ratio of its distance to that of the nearest
+ * example with another outcome; null if no kind has enough examples.
  */
 export function compareWithExamples(
   embedding: Float32Array,
@@ -97,8 +100,8 @@ export function compareWithExamples(
 }
 
 /**
- * Returns the ratio up to which a model can be trusted: below that of every example question when it is compared with the
- * other examples. A model that does not know a language tells no kinds apart in it, and nothing is recognized.
+ * Returns the ratio up to which a model can be trusted: below that of every example question compared with the other
+ * examples. A model that does not know a language cannot distinguish kinds in it, and nothing is recognized.
  */
 export function trustedRatio(examples: readonly TalkExample[]): number {
   const ratios = examples
@@ -116,8 +119,8 @@ interface ExampleSet {
 }
 
 /**
- * Makes a recognizer. The examples of a language and of English are embedded once in this process, with the first message
- * that needs them; `onError` is called when that fails, and the next message tries again.
+ * Creates a recognizer. The examples of a language and of English are embedded once per process, with the first message
+ * that needs them; `onError` is called when that fails, and the next message retries.
  */
 export function createTalkRecognizer(embedder: TextEmbedder, onError: (error: unknown) => void): TalkRecognizer {
   const sets = new Map<string, Promise<ExampleSet | null>>();

@@ -4,7 +4,7 @@ import type { MessageClass, MessageKind } from "./classify-message.ts";
 import { DEFAULT_LANGUAGE, talkByLanguage } from "./read-talk.ts";
 import type { Talk } from "./read-talk.ts";
 
-/** Kind of a message that no document answers, in words for an operator. */
+/** Kind of a message that no document answers, for operators. */
 const WHY: Record<Exclude<MessageKind, "question">, string> = {
   person: "The customer asks for a person.",
   greeting: "The message is only a greeting.",
@@ -20,17 +20,17 @@ const WHY: Record<Exclude<MessageKind, "question">, string> = {
   statement: "The customer gives information and asks no question.",
 };
 
-/** Why a message is not answered from the documents; empty for a question. */
+/** Explains why a message is not answered from the documents; empty for a question. */
 export function whyOfTalk(kind: MessageKind): string {
   return kind === "question" ? "" : WHY[kind];
 }
 
-/** True for what a person has to see, and no document answers. */
+/** Returns whether a message needs a person and no document answers it. */
 export function isForPerson(kind: MessageKind): boolean {
   return kind === "person" || kind === "complaint" || kind === "statement";
 }
 
-/** True for what needs no reply where a person has the conversation. */
+/** Returns whether a message needs no reply while an operator has the conversation. */
 export function needsNoReply(kind: MessageKind): boolean {
   return kind === "thanks" || kind === "agreement" || kind === "goodbye" || kind === "greeting";
 }
@@ -38,24 +38,25 @@ export function needsNoReply(kind: MessageKind): boolean {
 /** Text of an automatic reply, unless the project sets its own. */
 export type AutomaticText = "added" | "handoff";
 
-/** An automatic text in a language, or null where there is none in it. */
+/** Returns an automatic text in a language, or null if there is none. */
 export function automaticText(name: AutomaticText, language: string): string | null {
   return talkByLanguage().get(language)?.replies[name] ?? null;
 }
 
-/** The languages that automatic texts are in, as ISO 639-1. */
+/** Returns the languages of automatic texts (ISO 639-1). */
 export function automaticTextLanguages(): string[] {
   return [...talkByLanguage()].flatMap(([language, { replies }]) => (replies.handoff === undefined ? [] : [language]));
 }
 
 const TALK_CONFIDENCE = 0.95;
 
-/** Maximum number of agents that are named. */
+/** Maximum number of agents in a reply. */
 const MAX_TOPICS = 8;
 
 /**
- * The reply to small talk or to a question about the assistant, in its language; what the assistant can do is said in
- * the agents' names: their descriptions are the owner's, for routing. Null for a question, and for what a person has to see.
+ * Returns the reply to small talk or to a question about the assistant, in its language. The assistant's abilities are
+ * given as the agents' names, because their descriptions are the owner's, for routing. Null for a question, and for a
+ * message that needs a person.
  */
 export function replyToTalk(
   { kind, language }: MessageClass,
@@ -87,7 +88,7 @@ const REPLY_OF: Partial<Record<MessageKind, keyof Talk["replies"]>> = {
   abilities: "abilities",
 };
 
-/** Languages that have fewer texts reply as they do to thanks or to a greeting. */
+/** Languages with fewer texts reply as to thanks or a greeting. */
 function textIn(name: keyof Talk["replies"], language: string): string {
   const own = talkByLanguage().get(language)?.replies ?? {};
   const fitting = name === "agreement" ? own.thanks : name === "help" ? own.greeting : undefined;

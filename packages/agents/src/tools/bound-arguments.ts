@@ -2,15 +2,15 @@ import type { ArgumentSource } from "@svc/contracts";
 import { isRecord } from "@svc/primitives";
 import type { CallableTool } from "./callable-tool.ts";
 
-/** The customer of a run, as far as the identity is verified. */
+/** The customer of a run, as far as their identity is verified. */
 export interface ToolCustomer {
-  /** True for somebody who has not proven who they are, so that they may ask for anybody's data. */
+  /** True for an unverified customer, who could ask for anybody's data. */
   isAnonymous: boolean;
-  /** What bound arguments get; what is absent is not known of this conversation. */
+  /** Values of bound arguments; one that is absent is unknown in this conversation. */
   values: Readonly<Partial<Record<ArgumentSource, string>>>;
 }
 
-/** A caller with a key of its own and no conversation. */
+/** A caller with an API key and no conversation. */
 export const NO_CONVERSATION: ToolCustomer = { isAnonymous: false, values: {} };
 
 type Bindings = Readonly<Record<string, ArgumentSource>>;
@@ -29,11 +29,11 @@ export function withoutBound(parameters: Record<string, unknown>, bind: Bindings
   };
 }
 
-/** Names of arguments that say whose data is meant: "orderId", "customer_email", "account". */
+/** Matches names of arguments that identify whose data is requested: "orderId", "customer_email", "account". */
 const IDENTIFIER =
   /(?:^|[_.-])(?:id|ids|uuid|guid|e?mail|phone|mobile|iban|ssn|login|username|user|customer|client|account|order|invoice|ticket|contract|booking|reservation|member|patient|employee|person|number|nr|ref|reference)(?:[_.-]|$)|(?:Id|ID|Ids|Uuid|Guid|Email|Mail|Phone|Number|Nr|Ref|Reference)$/;
 
-/** Returns the arguments by which a model could ask for anybody's data: they identify something, and are not bound. */
+/** Returns the arguments with which a model could request anybody's data: identifiers that are not bound. */
 export function findUnboundIdentifiers(
   parameters: Record<string, unknown>,
   bind: Bindings,
@@ -44,14 +44,14 @@ export function findUnboundIdentifiers(
   );
 }
 
-/** What the model reads of a call that is not made for somebody anonymous. */
+/** Result for the model of a call that is rejected for an anonymous customer. */
 export const REFUSED =
   "Not called: the customer is not authenticated, and this tool could return data of other people. Do not call it again.";
 
 /**
- * Returns the arguments of a call with the bound ones, which win over whatever a model has sent under their names; or
- * why the call is not made: the conversation lacks a bound value, or an anonymous customer could ask for anybody's data
- * by it. What waits for an operator's approval is left to the operator.
+ * Returns the arguments of a call with the bound ones, which override the model's; or why the call is rejected: the
+ * conversation lacks a bound value, or an anonymous customer could request anybody's data. Calls that need an
+ * operator's approval are not rejected for anonymous customers.
  */
 export function bindArguments(
   { bind, anonymous, approval }: Pick<CallableTool, "bind" | "anonymous" | "approval">,

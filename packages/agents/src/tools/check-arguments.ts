@@ -9,17 +9,17 @@ const CONTEXT = createContext(SCOPE);
 
 const isTimeout = (error: unknown): boolean => errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 
-/** Bytes of the arguments of one call, as JSON. */
+/** Maximum size of the arguments of a call, in bytes of JSON. */
 const ARGUMENTS_MAX_BYTES = 16 * 1024;
-/** Levels that they may nest. */
+/** Maximum nesting depth. */
 const ARGUMENTS_MAX_DEPTH = 32;
-/** Milliseconds that a regular expression of a schema has for one text. */
+/** Time limit of one regular expression of a schema on one text, in milliseconds. */
 const PATTERN_LIMIT_MS = 50;
-/** Texts that are tested in one check: a schema with more of them is not checked to its end. */
+/** Maximum number of expressions tested per check; a schema with more is not checked completely. */
 const PATTERNS_MAX_COUNT = 20;
 const MAX_REPORTED_ERRORS = 5;
 
-/** Words that lead out of a schema or change how it is read: the other end checks what they say. */
+/** Keywords that reference other schemas or change the interpretation: the server checks these. */
 const SKIPPED_WORDS: ReadonlySet<string> = new Set([
   "$schema",
   "$id",
@@ -36,12 +36,12 @@ const SKIPPED_WORDS: ReadonlySet<string> = new Set([
   "id",
 ]);
 
-/** Words below which names stand that somebody has chosen, and no words of JSON Schema. */
+/** Keywords whose children have arbitrary names rather than keywords of JSON Schema. */
 const NAMING_WORDS: ReadonlySet<string> = new Set(["properties", "patternProperties", "dependentSchemas"]);
-/** Words below which anything may stand. */
+/** Keywords with arbitrary values. */
 const VALUE_WORDS: ReadonlySet<string> = new Set(["enum", "const", "default", "examples"]);
 
-/** A schema without what is not to be followed; no deeper than arguments may be. */
+/** Removes references from a schema, up to the maximum depth of arguments. */
 function withoutReferences(schema: unknown, isNames = false, level = 0): unknown {
   if (typeof schema !== "object" || schema === null || level > ARGUMENTS_MAX_DEPTH) return schema;
   if (Array.isArray(schema)) return schema.map((part) => withoutReferences(part, false, level + 1));
@@ -59,9 +59,9 @@ function withoutReferences(schema: unknown, isNames = false, level = 0): unknown
 
 type Validate = ((input: unknown) => boolean) & { errors?: ErrorObject[] | null };
 
-/** Compiles a schema of any origin: no references are followed, no expression runs for long. */
+/** Compiles an untrusted schema: no references are followed, and regular expressions are limited in time. */
 async function compile(schema: Record<string, unknown>): Promise<Validate> {
-  // By its default: a bundle has no other name of a CommonJS module that is loaded when it is needed.
+  // Imported by its default: in a bundle, a CommonJS module that is loaded lazily has no other export.
   const {
     default: { Ajv2020 },
   } = await import("ajv/dist/2020.js");
@@ -89,7 +89,7 @@ async function compile(schema: Record<string, unknown>): Promise<Validate> {
   return ajv.compile(withoutReferences(schema) as Record<string, unknown>);
 }
 
-/** Why a JSON Schema cannot be used to check arguments; null when it can. */
+/** Returns why a JSON Schema cannot be used to check arguments; null if it can. */
 export async function findSchemaProblem(schema: Record<string, unknown>): Promise<string | null> {
   try {
     await compile(schema);
@@ -99,7 +99,7 @@ export async function findSchemaProblem(schema: Record<string, unknown>): Promis
   }
 }
 
-/** Walks without the stack, so that depth cannot exhaust it. */
+/** Iterates without recursion, so that depth cannot exhaust the stack. */
 function findTextProblem(input: unknown): string | null {
   const open: { value: unknown; level: number }[] = [{ value: input, level: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -115,13 +115,13 @@ function findTextProblem(input: unknown): string | null {
   return null;
 }
 
-/** Arguments that may be sent, or their errors, for the model to correct. */
+/** Valid arguments, or their errors, for the model to correct. */
 export type CheckedArguments = { arguments: Record<string, unknown> } | { problem: string };
 
 const asObject = (input: unknown): Record<string, unknown> | null =>
   typeof input === "object" && input !== null && !Array.isArray(input) ? { ...input } : null;
 
-/** Checks what a model wants to call a tool with against the tool's JSON Schema, which may be of any origin. */
+/** Validates a model's arguments against the tool's JSON Schema, which is untrusted. */
 export async function checkArguments(schema: Record<string, unknown>, input: unknown): Promise<CheckedArguments> {
   const given = asObject(input ?? {});
   if (given === null) return { problem: "the arguments must be an object" };
@@ -143,8 +143,8 @@ export async function checkArguments(schema: Record<string, unknown>, input: unk
 }
 
 /**
- * Whether a text matches a regular expression of unknown origin; false, too, if that cannot be decided within
- * `limitMs`: some expressions never end.
+ * Returns whether a text matches an untrusted regular expression; false if it takes longer than `limitMs`: some
+ * expressions never end.
  */
 function testPattern(pattern: RegExp, text: string, limitMs: number): boolean {
   let matches = false;
@@ -152,7 +152,7 @@ function testPattern(pattern: RegExp, text: string, limitMs: number): boolean {
     matches = pattern.test(text);
   };
   try {
-    // Node's watchdog of `timeout` also stops what runs outside of the script, regular expressions included.
+    // Node's watchdog of `timeout` also stops code outside the script, including regular expressions.
     SCRIPT.runInContext(CONTEXT, { timeout: limitMs });
     return matches;
   } catch (error) {

@@ -10,9 +10,9 @@ import { guardedRequest } from "@svc/outbound";
 import type { AddressGuard, OutboundMethod, OutboundResponse } from "@svc/outbound";
 import { wasNeverSent } from "./callable-tool.ts";
 
-/** Of one exchange. */
+/** Timeout of one exchange. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Of an answer on the wire, a whole stream of events included. */
+/** Maximum size of a response as received, including a whole event stream. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
 const METHODS: Readonly<Record<string, OutboundMethod>> = { POST: "POST", DELETE: "DELETE" };
@@ -21,34 +21,34 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Options of an exchange, and callbacks about it. */
 interface FetchHooks {
-  /** Further headers of a request with this body. */
+  /** Returns additional headers of a request with this body. */
   headersFor(body: string): Record<string, string>;
   /** Called with the reason why the exchange with this body had no response; the client gets it too. */
   onError(error: unknown, body: string): void;
 }
 
-/** Of connecting, of a whole list with all its pages, and of a call. */
+/** Timeout of connecting, of a whole list with all its pages, and of a call. */
 const TIMEOUT_MS = 10_000;
 const PAGES_MAX_COUNT = 10;
 
-/** An MCP server, and who it is to be called as. */
+/** An MCP server, and the headers of its requests. */
 export interface McpServer {
   url: string;
   headers: Record<string, string>;
 }
 
-/** What is known of a server from an earlier connection; null where nothing is. */
+/** Discovery from an earlier connection; null if there is none. */
 export type McpPrior = PriorDiscovery | null;
 
-/** A list of tools, and what to connect with the next time. */
+/** A list of tools, and the discovery for the next connection. */
 export interface McpListing {
   tools: Tool[];
   prior: McpPrior;
 }
 
-/** A call that gave no result: whether it was sent says whether it may have been made. */
+/** A call without a result: `wasSent` tells whether it may have been made. */
 export class McpCallError extends Error {
-  /** False when nothing can have been done. */
+  /** False if the call cannot have had an effect. */
   readonly wasSent: boolean;
 
   constructor(message: string, wasSent: boolean, cause: unknown) {
@@ -58,7 +58,7 @@ export class McpCallError extends Error {
   }
 }
 
-/** What a server says its results look like is not checked: a schema of a stranger would be compiled for that. */
+/** Disables validation of results against the server's output schemas: an untrusted schema would be compiled. */
 const UNCHECKED: jsonSchemaValidator = {
   getValidator<Data>(): JsonSchemaValidator<Data> {
     return (input) => ({ valid: true, data: input as Data, errorMessage: undefined });
@@ -70,7 +70,7 @@ const isCall = (body: string) => {
   return typeof message === "object" && message !== null && "method" in message && message.method === "tools/call";
 };
 
-/** Connects in whichever revision of the protocol the server speaks, does something and ends the connection. */
+/** Connects with the protocol revision that the server supports, runs a function and closes the connection. */
 async function connected<Result>(
   { url, headers }: McpServer,
   {
@@ -83,7 +83,7 @@ async function connected<Result>(
     guard: AddressGuard;
     signal: AbortSignal;
     prior: McpPrior;
-    /** Hears why the exchange of a call gave no answer. */
+    /** Called with the reason why the exchange of a call had no response. */
     onError?: (error: unknown) => void;
     /** Called before a call is sent; returns additional headers. */
     onCall: () => Record<string, string>;
@@ -98,7 +98,7 @@ async function connected<Result>(
       // Messages after a call, such as its cancellation, do not show whether the call was sent.
       onError: (error, body) => (isCall(body) ? onError(error) : undefined),
     }),
-    // An interrupted call is not resumed: the reader of its result decides what that means.
+    // An interrupted call is not resumed: the caller decides how to treat it.
     reconnectionOptions: {
       maxRetries: 0,
       initialReconnectionDelay: 0,
@@ -111,7 +111,7 @@ async function connected<Result>(
     {
       versionNegotiation: { mode: "auto" },
       jsonSchemaValidator: UNCHECKED,
-      // There is no user who could be asked.
+      // There is no user to ask.
       inputRequired: { autoFulfill: false },
       listMaxPages: PAGES_MAX_COUNT,
     },
@@ -124,7 +124,7 @@ async function connected<Result>(
   }
 }
 
-/** Lists the tools of a server, within 10 seconds. Rejects when it cannot be reached or speaks no MCP. */
+/** Lists the tools of a server, within 10 seconds. Rejects if it is unreachable or does not support MCP. */
 export function listMcpTools(server: McpServer, { guard }: { guard: AddressGuard }): Promise<McpListing> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   return connected(server, { guard, signal, prior: null, onCall: () => ({}) }, async (client) => {
@@ -134,14 +134,14 @@ export function listMcpTools(server: McpServer, { guard }: { guard: AddressGuard
   });
 }
 
-/** Calls a tool of a server once. Rejects with an `McpCallError` when there is no result. */
+/** Calls a tool of a server once. Rejects with an `McpCallError` if there is no result. */
 export async function callMcpTool(
   server: McpServer,
   call: { tool: Tool; input: Record<string, unknown>; headers: Record<string, string> },
   { guard, signal, prior }: { guard: AddressGuard; signal: AbortSignal; prior: McpPrior },
 ): Promise<CallToolResult> {
   const { ProtocolError, SdkHttpError } = await import("@modelcontextprotocol/client");
-  // Whether the call may have left.
+  // Whether the call may have been sent.
   const sent = { isOut: false };
   const onCall = () => {
     sent.isOut = true;
@@ -159,7 +159,7 @@ export async function callMcpTool(
     );
   } catch (error) {
     const text = error instanceof Error ? error.message : "unknown error";
-    // A refusal of the server is an answer.
+    // An error response of the server is a response.
     const isAnswered = error instanceof ProtocolError || error instanceof SdkHttpError;
     throw new McpCallError(text, sent.isOut && !isAnswered, error);
   }
@@ -174,9 +174,9 @@ function headersOf({ headers }: OutboundResponse): Headers {
 }
 
 /**
- * A `fetch` through the address guard, for a client of an MCP server: no redirects, at most 10 s and 1 MB an answer. An
- * answer that is a stream of events is read to its end first, so one that never ends is an error; the stream that a
- * server may keep open for news is not asked for.
+ * Creates a `fetch` through the address guard for an MCP client: no redirects, at most 10 s and 1 MB per response. An
+ * event stream is read to its end first, so one that never ends is an error; the optional stream for server
+ * notifications is not opened.
  */
 function guardedFetch(guard: AddressGuard, hooks: FetchHooks) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {

@@ -5,15 +5,15 @@ import { httpTool } from "./http-tool.ts";
 import { createMcpTools } from "./mcp-tools.ts";
 import type { CallableTool, OpenedTool } from "./callable-tool.ts";
 
-/** Tools that one agent offers its model at most. */
+/** Maximum number of tools of one agent. */
 const TOOLS_MAX_COUNT = 100;
-/** What providers take for a name. */
+/** Maximum length of a name that providers accept. */
 const NAME_MAX_CHARS = 64;
 
-/** Finds what an agent can call. */
+/** Returns the callable tools of an agent. */
 export type ToolOpener = (tools: readonly OpenedTool[]) => Promise<CallableTool[]>;
 
-/** Gives each tool a name of its own: what is too long is cut, what is taken gets a number. */
+/** Makes names unique: long names are cut, duplicates get a number. */
 function withUniqueNames(tools: readonly CallableTool[]): CallableTool[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
@@ -28,22 +28,23 @@ function withUniqueNames(tools: readonly CallableTool[]): CallableTool[] {
 }
 
 /**
- * Makes the function that finds what an agent can call, of its tools with their opened headers: those of HTTP, and those
- * of its MCP servers, which are listed through the address guard at most once a minute. One for a process.
+ * Creates the function that returns the callable tools of an agent from its tools with decrypted headers: HTTP tools,
+ * and those of its MCP servers, whose lists are fetched through the address guard at most once a minute. One per
+ * process.
  */
 export function createToolOpener({ guard, log }: { guard: AddressGuard; log: Log }): ToolOpener {
   const findMcpTools = createMcpTools({ guard, log });
   return async (tools) => {
     const own = tools.flatMap((tool) => (tool.type === "http" ? [httpTool(tool, guard)] : []));
     const servers = tools.flatMap((tool) => (tool.type === "mcp" ? [findMcpTools(tool)] : []));
-    // No server can take the name or the place of a tool that the administrator has written down.
+    // A server cannot take the name or the position of a tool that the administrator has configured.
     return withUniqueNames([...own, ...(await Promise.all(servers)).flat()].slice(0, TOOLS_MAX_COUNT));
   };
 }
 
 /**
- * Tools with the values of their headers, for their calls. A tool of which one cannot be opened any more (it was sealed
- * with another key) is left out.
+ * Decrypts the headers of tools. A tool with a header that cannot be decrypted (it was sealed with another key) is left
+ * out.
  */
 export function openHeaders(tools: readonly StoredTool[], sealer: Pick<Sealer, "open">): OpenedTool[] {
   return tools.flatMap((tool) => {

@@ -16,10 +16,10 @@ import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const ONLY_PLACEHOLDER = /^([^=]*)=\{([^{}]*)\}$/;
 
-/** What leaves its part of the path at servers that decode it before they split it, or decode it twice. */
+/** Characters that leave their path segment on servers that decode before splitting, or decode twice. */
 const SEPARATOR = /[/\\\u2044\u2215\u29F5\uFF0F\uFF3C]|%(?:25)*(?:2e|2f|5c)/i;
 
-/** Where a call goes, and the arguments that are not part of that; or what is wrong with the arguments. */
+/** The URL of a call and the remaining arguments; or what is wrong with the arguments. */
 type FilledUrl = { url: string; rest: Record<string, unknown> } | { problem: string };
 
 type Scalar = string | number | boolean;
@@ -27,9 +27,9 @@ type Scalar = string | number | boolean;
 const isScalar = (value: unknown): value is Scalar =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
-/** Of one call, redirects included. */
+/** Timeout of one call, redirects included. */
 const TIMEOUT_MS = 10_000;
-/** Of an answer on the wire; the model gets less. */
+/** Maximum size of a response as received; the model gets less. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
 const REDIRECTS_MAX_COUNT = 3;
 
@@ -37,7 +37,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const failed = (text: string): ToolOutcome => ({ state: "failed", text });
 
-/** What is said of an answer that is no text. */
+/** Returns the text of a response, or a description if it is binary. */
 function bodyText({ body, headers }: OutboundResponse): string {
   const type = headers["content-type"] ?? "";
   const isMedia = /^(?:image|audio|video|font)\/|octet-stream|\/(?:zip|pdf|gzip)\b/i.test(type);
@@ -45,14 +45,14 @@ function bodyText({ body, headers }: OutboundResponse): string {
   return new TextDecoder().decode(body);
 }
 
-/** Describes a response: 2xx is success, anything else a rejection by the other side. */
+/** Returns the outcome of a response: 2xx is success, anything else a rejection by the server. */
 function outcomeOf(response: OutboundResponse): ToolOutcome {
   const { status } = response;
   const state = status >= 200 && status < 300 ? "done" : "failed";
   return { state, text: `HTTP ${status}\n${bodyText(response)}` };
 }
 
-/** Where a redirect leads that may be followed: on the same host, and only for what reads. */
+/** Returns the target of a redirect that may be followed: on the same host, and only for a call that reads. */
 function redirectOf({ status, headers, url }: OutboundResponse): URL | null {
   if (!REDIRECTS.has(status) || headers.location === undefined) return null;
   const from = new URL(url);
@@ -60,7 +60,7 @@ function redirectOf({ status, headers, url }: OutboundResponse): URL | null {
   return to !== null && to.origin === from.origin ? to : null;
 }
 
-/** Calls, and follows redirects on the same host where that does nothing twice. */
+/** Sends a request, and follows redirects on the same host if that cannot repeat an effect. */
 async function request(guard: AddressGuard, first: OutboundRequest, isRead: boolean): Promise<OutboundResponse> {
   const deadline = performance.now() + first.timeoutMs;
   let next = first;
@@ -72,7 +72,7 @@ async function request(guard: AddressGuard, first: OutboundRequest, isRead: bool
   }
 }
 
-/** Result of a call that threw: the kind of error says whether it may have been made. */
+/** Returns the outcome of a call that threw: the kind of error tells whether it may have been made. */
 function errorOf(error: unknown, isRead: boolean): ToolOutcome {
   if (error instanceof BlockedAddressError) return failed("The URL of this tool is not allowed.");
   if (error instanceof ResponseTooLargeError) {
@@ -89,8 +89,8 @@ function errorOf(error: unknown, isRead: boolean): ToolOutcome {
 }
 
 /**
- * Makes a tool that is one HTTP request: through the address guard, within 10 seconds, without a redirect to another
- * host. The values of its headers are in none of its results.
+ * Creates a tool that is one HTTP request: through the address guard, within 10 seconds, without a redirect to another
+ * host. Its results never contain the values of its headers.
  */
 export function httpTool(tool: HttpTool, guard: AddressGuard): CallableTool {
   const { name, description, parameters, access, approval, headers, bind = {} } = tool;
@@ -143,9 +143,9 @@ export function httpTool(tool: HttpTool, guard: AddressGuard): CallableTool {
 }
 
 /**
- * Puts arguments into a URL template, percent-encoded. No argument can change anything but its own part of the path or
- * the query: one that would lead elsewhere (`..`, a slash, an empty part of a path) is an error. A parameter of the
- * query that is nothing but an argument which was not given is left out.
+ * Expands a URL template with percent-encoded arguments. An argument can only change its own path segment or query
+ * value: one that would lead elsewhere (`..`, a slash, an empty segment) is an error. A query parameter that consists
+ * only of an absent argument is left out.
  */
 export function fillUrl(template: string, given: Readonly<Record<string, unknown>>): FilledUrl {
   const [path = "", ...queries] = template.split("?");
@@ -184,7 +184,7 @@ export function fillUrl(template: string, given: Readonly<Record<string, unknown
     : { problem: "an argument would change the host or path of the URL" };
 }
 
-/** False when a part of the path is taken away on reading, as `.` and `..` are, also where they are encoded. */
+/** Returns false if parsing removes a path segment, such as `.` and `..`, also in encoded form. */
 function leadsWhereItSays(url: string, template: string): boolean {
   const filled = parseUrl(url);
   const plain = parseUrl(template.replaceAll(PLACEHOLDER, "x"));

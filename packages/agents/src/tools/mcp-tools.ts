@@ -13,22 +13,22 @@ import { McpCallError, callMcpTool, listMcpTools } from "./connect-mcp.ts";
 import type { McpListing, McpPrior } from "./connect-mcp.ts";
 import { toolText } from "./tool-text.ts";
 
-/** How long the list of a server is valid, and how long an unreachable server is not asked again. */
+/** Cache time of a server's list, and the pause before an unreachable server is contacted again. */
 const LIST_MS = 60_000;
 const FAILURE_REST_MS = 30_000;
-/** Servers whose lists are kept. */
+/** Maximum number of servers with a cached list. */
 const SERVERS_MAX_COUNT = 200;
-/** Bytes of one list that are looked at and kept: it may have 10 MB. */
+/** Maximum number of bytes of a list that are read and cached; a list may have 10 MB. */
 const READ_MAX_BYTES = 512 * 1024;
-/** Tools that one agent has of one server. */
+/** Maximum number of tools of one server for one agent. */
 const TOOLS_MAX_COUNT = 64;
-/** Bytes of what a model is shown of the tools of one server: it reads all of it with each question. */
+/** Maximum size of the descriptions of one server's tools, in bytes: the model reads all of it with each question. */
 const SHOWN_MAX_BYTES = 64 * 1024;
 const DESCRIPTION_MAX_CHARS = 1_000;
 
 type Content = CallToolResult["content"][number];
 
-/** Description of each kind of content; bytes are described, not shown. */
+/** Returns a description of each kind of content; bytes are described, not included. */
 function contentText(content: Content): string {
   switch (content.type) {
     case "text":
@@ -53,7 +53,10 @@ function outcomeOf(result: CallToolResult): ToolOutcome {
 
 const sizeOf = (tool: Tool) => Buffer.byteLength(JSON.stringify(tool));
 
-/** Whether a schema of a server may be given to a model: small, not deep, and without texts that only machines see. */
+/**
+ * Returns whether a server's schema may be shown to a model: small, not deeply nested, and without invisible
+ * characters.
+ */
 function isModest(schema: unknown): boolean {
   const open: [value: unknown, level: number][] = [[schema, 0]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -66,20 +69,20 @@ function isModest(schema: unknown): boolean {
   return Buffer.byteLength(text) <= TOOL_LIMITS.parametersMaxBytes && defuseText(text, text.length) === text;
 }
 
-/** What a server says of a tool, on one line, cut, and without what only machines see. */
+/** Returns a server's description of a tool on one line, cut and sanitized. */
 const lineOf = ({ name, title = name, description = title }: Tool) =>
   defuseText(description.slice(0, 2 * DESCRIPTION_MAX_CHARS).replaceAll(/\p{Cc}+/gu, " "), DESCRIPTION_MAX_CHARS);
 
 /**
- * Whether what a server says of a tool can be shown to a model, which reads it as a part of its task: what gives orders
- * there is not offered at all. Names have their words between underlines.
+ * Returns whether a server's description of a tool is free of instructions to a model, which reads it as part of its
+ * task; a tool with instructions is not offered. Underscores in names separate words.
  */
 function isInnocent(tool: Tool): boolean {
   const said = `${tool.name} ${lineOf(tool)} ${JSON.stringify(tool.inputSchema)}`;
   return !givesOrders(said) && !givesOrders(said.replaceAll(/[_-]+/g, " "));
 }
 
-/** The tools of a list that can be offered, with nothing but what calls need: of so much of it as is looked at. */
+/** Returns the tools of a list that can be offered, with only the fields that calls need, up to the size limit. */
 function pickTools(tools: readonly Tool[]): Tool[] {
   let readBytes = 0;
   const picked: Tool[] = [];
@@ -94,7 +97,7 @@ function pickTools(tools: readonly Tool[]): Tool[] {
   return picked;
 }
 
-/** The first tools of which a model is shown no more than it can read besides its task. */
+/** Returns the first tools whose descriptions fit the limit for the model. */
 function firstTools(tools: readonly Tool[]): Tool[] {
   let sizeBytes = 0;
   return tools
@@ -107,13 +110,13 @@ function firstTools(tools: readonly Tool[]): Tool[] {
     .slice(0, TOOLS_MAX_COUNT);
 }
 
-/** Whether a tool changes anything: unless the configuration or the server says that it only reads, it does. */
+/** Returns the access of a tool: it writes unless the configuration or the server declares it read-only. */
 function accessOf({ rules }: McpTool, { name, annotations }: Tool): ToolAccess {
   const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
   return rule?.access ?? (annotations?.readOnlyHint === true ? "read" : "write");
 }
 
-/** Makes a tool of one that a server has. */
+/** Creates a callable tool from a tool of a server. */
 function callable(server: McpTool, tool: Tool, prior: McpPrior, guard: AddressGuard): CallableTool {
   const { name, rules, headers, url } = server;
   const access = accessOf(server, tool);
@@ -151,15 +154,15 @@ function callable(server: McpTool, tool: Tool, prior: McpPrior, guard: AddressGu
   };
 }
 
-/** A list that is kept for a while; an error is kept too, so that it does not delay every call. */
+/** A cached list; an error is cached too, so that it does not delay every call. */
 interface KeptList {
   until: number;
   listing: Promise<McpListing | null>;
 }
 
 /**
- * Makes the function that finds the tools of an MCP server that an agent may have. Lists are kept for a minute; a
- * server that cannot be reached has no tools, which the log says.
+ * Creates the function that returns the tools of an MCP server that an agent may use. Lists are cached for a minute; an
+ * unreachable server has no tools, and a warning is logged.
  */
 export function createMcpTools({ guard, log }: { guard: AddressGuard; log: Log }) {
   const kept = new Map<string, KeptList>();
@@ -172,7 +175,7 @@ export function createMcpTools({ guard, log }: { guard: AddressGuard; log: Log }
     const known = kept.get(key);
     if (known !== undefined && known.until > performance.now()) return known.listing;
     const entry: KeptList = { until: performance.now() + LIST_MS, listing: Promise.resolve(null) };
-    // Callers share the response, so that one that leaves does not end it.
+    // Callers share the response, so that one that aborts does not end it.
     entry.listing = listMcpTools({ url, headers }, { guard }).then(
       ({ tools, prior }) => {
         const picked = pickTools(tools);
@@ -182,7 +185,7 @@ export function createMcpTools({ guard, log }: { guard: AddressGuard; log: Log }
       },
       (error: unknown) => {
         entry.until = performance.now() + FAILURE_REST_MS;
-        // What the server has answered may hold what it was sent.
+        // The server's response may echo what it was sent.
         const problem = error instanceof Error ? toolText(error.message, headers).slice(0, 300) : "unknown error";
         log.warn({ server: server.name, fault: problem }, "failed to list the tools of an MCP server");
         return null;

@@ -6,32 +6,31 @@ import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 import { canonicalJson } from "./callable-tool.ts";
 import { checkArguments } from "./check-arguments.ts";
 
-/** Calls of tools that are made for one message at most. */
+/** Maximum number of tool calls per message. */
 const CALLS_MAX_COUNT = 20;
 
-/** A call that a model has asked for, with arguments that were checked. */
+/** A call that a model has requested, with validated arguments. */
 export interface AskedCall {
   tool: CallableTool;
   arguments: Record<string, unknown>;
-  /** The same for the same tool and arguments. */
+  /** Equal for the same tool and arguments. */
   key: string;
-  /** How many such calls came before it: always 0 for what writes, since that is done once. */
+  /** Number of equal calls before it: always 0 for a call that writes, since that is made once. */
   occurrence: number;
 }
 
-/** Decides about each call, makes the allowed ones, and returns the text for the model. */
+/** Decides about each call, makes the allowed ones, and returns the result for the model. */
 export type ToolDesk = (call: AskedCall, signal: AbortSignal) => Promise<string>;
 
-/** Text for the model about a call that was made. */
+/** Returns the result of a call for the model. */
 export function tellOutcome({ state, text }: ToolOutcome): string {
   return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call was aborted."}\n${text}`;
 }
 
 /**
- * Offers tools to a model: checks what it calls them with, adds the bound arguments of this customer, and leaves the
- * rest to the desk. `onRefused` learns of calls that are not made for this customer. The same call that writes is made
- * once, however often it is asked for, also at the same time. The tools never reject but with what the desk rejects
- * with.
+ * Offers tools to a model: validates the arguments, adds the bound ones of this customer, and leaves the rest to the
+ * desk. `onRefused` is called for calls that are rejected for this customer. Equal calls that write are made once, also
+ * if requested concurrently. The tools reject only if the desk does.
  */
 export function offerTools(
   tools: readonly CallableTool[],
@@ -74,7 +73,7 @@ export function offerTools(
   }));
 }
 
-/** The desk of a call without a ticket: it reads, and changes nothing. */
+/** Desk of a call without a ticket: it makes only calls that read. */
 export const readOnlyDesk: ToolDesk = async ({ tool, arguments: input, key }, signal) => {
   if (tool.access === "write") return "Not called: tools that change something require a ticket.";
   if (tool.approval === "operator") return "Not called: an operator must approve this call, which requires a ticket.";

@@ -9,27 +9,27 @@ import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
 import type { TriageKnowledge, TriageModels } from "./keep-triage-models.ts";
 
-/** What one standard deviation of similarity speaks for an agent's knowledge bases: fitted with a sentence encoder. */
+/** Weight of one standard deviation of similarity for an agent's knowledge bases: fitted with a sentence encoder. */
 const SIMILARITY_WEIGHT = 1;
 
-/** Searches groups of knowledge bases, each by itself: the query, the groups, and how many passages of each at most. */
+/** Searches each group of knowledge bases separately, for at most `limit` passages of each. */
 export type SearchEach = (query: string, kbGroups: string[][], limit: number) => Promise<SearchResult[]>;
 
-/** What an agent is to be chosen for, and by what. */
+/** Input for choosing an agent. */
 export interface AgentChoice extends TriageKnowledge {
   models: TriageModels;
-  /** Whose agents these are: each has a model of its own. */
+  /** Project of the agents: each has its own model. */
   project: string;
   text: string;
-  /** The agent that has the conversation. */
+  /** The agent that currently has the conversation. */
   currentAgentId: string | null;
   search: SearchEach;
 }
 
 /**
- * Chooses the agent for a message: by what the agents say of themselves, their examples and what people have decided,
- * and by whose knowledge bases have something for it. Neither is asked when there is at most one enabled agent, and the
- * knowledge bases only where agents have different ones. Rejects when the search does.
+ * Chooses the agent for a message: by the agents' descriptions and examples and people's decisions, and by how well
+ * their knowledge bases match. Neither is used with at most one enabled agent, and the knowledge bases only if the
+ * agents have different ones. Rejects when the search does.
  */
 export async function chooseAgent(choice: AgentChoice): Promise<TriageDecision> {
   const { models, project, agents, learned, text, currentAgentId } = choice;
@@ -43,8 +43,8 @@ export async function chooseAgent(choice: AgentChoice): Promise<TriageDecision> 
 }
 
 /**
- * Returns by agent what its knowledge bases have for a text; none for an agent without. Each agent's bases are searched by
- * themselves: among the passages of a large base those of a small one would never be heard.
+ * Returns by agent how well its knowledge bases match a text; none for an agent without. Each agent's knowledge bases
+ * are searched separately, because the passages of a large one would displace those of a small one.
  */
 export async function findSupport(
   agents: readonly Agent[],
@@ -70,8 +70,8 @@ export async function findSupport(
 }
 
 /**
- * Returns what the embeddings of the passages found speak for each result against the others, in logarithms of odds: how far
- * its most similar passage is above the mean of the results, by the deviation among all passages. 0 without embeddings.
+ * Returns the evidence of the passages' embeddings for each result against the others, in log odds: the distance of its
+ * most similar passage from the mean of the results, in standard deviations of all passages. 0 without embeddings.
  */
 function similarityOdds(results: readonly SearchResult[]): number[] {
   const found = results.map(({ hits }) => hits.flatMap(({ similarity }) => similarity ?? []));

@@ -9,43 +9,45 @@ import type { TriageDecision } from "./decide.ts";
 import type { TriageModels } from "./keep-triage-models.ts";
 import type { AgentPool } from "./triage-model.ts";
 
-/** What an agent of all projects is to be chosen for, and by what. */
+/** Input for choosing an agent of any project. */
 export interface PoolChoice {
   models: TriageModels;
   pool: AgentPool;
-  /** The project that the text came in for: an agent of it that is the only one anywhere gets it in any case. */
+  /**
+   * The project that the text was sent to: if only one agent exists anywhere and it belongs to it, that agent gets the
+   * text.
+   */
   home: string;
   text: string;
   /** Searches knowledge bases of a project. */
   search: (project: string) => SearchEach;
-  /** The language model that is asked where statistics are unsure; null for none. */
+  /** The language model to ask if statistics are unsure; null for none. */
   adviser: TriageAdviser | null;
 }
 
-/** Which agent of all projects gets a text; `project` is that agent's, null without one. */
+/** The chosen agent of all projects; `project` is that agent's, null without one. */
 export interface PoolDecision extends AdvisedDecision {
   project: string | null;
 }
 
 /**
- * Below this confidence no project gets it: a wrong project would see foreign data. Measured on CLINC150 with
- * its ten domains as projects, of one agent with 100 examples each: 88 % of what is for one of them goes to the right
- * project, 7 % to another one, and 53 % of what is for none stays; with an agent for each of 150 intents, 81 %, 5 % and
- * 83 %.
+ * Minimum confidence, because a wrong project would see another project's data. Measured on CLINC150 with its ten
+ * domains as projects of one agent with 100 examples each: 88 % of the messages for a project go to the right one, 7 %
+ * to another one, and 53 % of those for none stay; with an agent for each of 150 intents, 81 %, 5 % and 83 %.
  */
 const LEAST_CONFIDENCE = 0.3;
 
-/** The name of the model that knows the agents of all projects, among those of the projects, which are UUIDs. */
+/** Name of the model that knows the agents of all projects; those of the projects are UUIDs. */
 const ALL_PROJECTS = "all projects";
 
 const UNSURE = "No agent stood out.";
 const NOBODY = "The message clearly matches no agent of any project.";
 
 /**
- * Chooses the agent for a text among those of all projects, by what `chooseAgent` goes by in one project. Only when
- * that is sure enough: else no project gets it. The reason names no other agent than the one that was chosen, so that
- * an operator who works with it learns nothing of other projects. Rejects when a search does, and with the reason of
- * the adviser's signal.
+ * Chooses the agent for a text among those of all projects, by the criteria of `chooseAgent`, and only if the
+ * confidence is high enough; otherwise no project gets it. The reason names only the chosen agent, so that its
+ * operators learn nothing about other projects. Rejects when a search does, and with the reason of the adviser's
+ * signal.
  */
 export async function chooseAmongProjects(choice: PoolChoice): Promise<PoolDecision> {
   const { pool, text, adviser } = choice;
@@ -75,7 +77,7 @@ async function chooseByStatistics({ models, pool, home, text, search }: PoolChoi
   });
 }
 
-/** As within one project, one project after the other: what the knowledge bases of each have for the text. */
+/** Finds how well the knowledge bases of each project match the text, one project after the other. */
 async function findSupportInAll(
   { agents, projectOf }: AgentPool,
   text: string,

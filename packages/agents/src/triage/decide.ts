@@ -8,59 +8,59 @@ import type { Meaning } from "./shared-meaning.ts";
 import { scoreClasses } from "./triage-model.ts";
 import type { LearnedSample, TriageModel } from "./triage-model.ts";
 
-/** Which agent gets a message. */
+/** The agent for a message. */
 export interface TriageDecision {
-  /** Null when the message is for none of the agents, or none is enabled. */
+  /** Null if no agent fits the message, or none is enabled. */
   agentId: string | null;
-  /** 0 to 1: in how many of such cases the choice is right. */
+  /** 0 to 1: the share of similar cases in which the choice is right. */
   confidence: number;
-  /** How it came to that, for an operator. */
+  /** Explains the choice to an operator. */
   why: string;
 }
 
-/** What the agent that has the conversation is ahead of the others, in logarithms of odds. */
+/** Lead of the current agent of a conversation, in log odds. */
 const CURRENT_LEAD = 2;
 
-/** From this confidence of an agent's best answer on it is clear that its knowledge bases have what a message asks. */
+/** From this confidence of an agent's best answer, its knowledge bases clearly match the message. */
 const CLEAR_SUPPORT = 0.3;
 
-/** What the meaning that a message shares with an agent's description counts, in logarithms of odds. */
+/** Weight of the meaning that a message shares with an agent's description, in log odds. */
 const MEANING_WEIGHT = 1.6;
 
-/** A message that shares less with every description is like none of them. */
+/** A message that shares less with every description matches none. */
 const LEAST_MEANING = 0.3;
 
-/** What the likeness of a message as a whole to an agent's description counts, in logarithms of odds. */
+/** Weight of the similarity of a whole message to an agent's description, in log odds. */
 const LIKENESS_WEIGHT = 2;
 
-/** A message that is less alike to every description is like none of them. */
+/** A message that is less similar to every description matches none. */
 const LEAST_ALIKE = 0.5;
 
-/** What a rare word that stands in the knowledge bases of one agent only counts for it, in logarithms of odds. */
+/** Weight of a rare word that only one agent's knowledge bases contain, in log odds. */
 const ONLY_HOLDER_LEAD = 2;
 
-/** With this many messages an agent, what the model has learned of them counts half as much as with any number. */
+/** Number of messages of an agent at which the classifier has half of its full weight. */
 const USUAL_EXPERIENCE = 7;
 
-/** How quickly experience grows there. */
+/** How quickly that weight grows with the number of messages. */
 const EXPERIENCE_POWER = 4;
 
-/** A few messages count at least so much. */
+/** Minimum weight with few messages. */
 const LEAST_EXPERIENCE = 0.3;
 
-/** What the likeness to the closest message of an agent counts where there are few, and that to the second closest. */
+/** Weights of the similarity to an agent's closest and second closest message if there are few. */
 const CLOSEST_WEIGHTS = [6, 3] as const;
 
-/** Messages that are hardly alike say little: likenesses count by this power. */
+/** Exponent of similarities, so that low ones hardly count. */
 const CLOSENESS_POWER = 3;
 
-/** Beyond this experience descriptions and single messages say no more than the model. */
+/** Above this experience, descriptions and single messages add nothing to the model. */
 const MUCH_EXPERIENCE = 0.9;
 
-/** Below this confidence they have nothing for it. */
+/** Below this confidence, knowledge bases do not match. */
 const LEAST_SUPPORT = 0.08;
 
-/** Below this likeness to the closest sample a message is like nothing that is known. */
+/** Below this similarity to the closest sample, a message is unlike anything known. */
 const LEAST_LIKENESS = 0.1;
 
 const QUOTE_CHARS = 80;
@@ -71,13 +71,13 @@ interface Candidate {
   agent: Agent | null;
   /** 0 to 1; those of all candidates add up to 1. */
   probability: number;
-  /** How sure the best answer of its knowledge bases is, 0 to 1. */
+  /** Confidence of the best answer of its knowledge bases, 0 to 1. */
   support: number;
-  /** How rare the rarest word of the message is that only its knowledge bases have, 0 to 1; 0 for none. */
+  /** Rarity of the rarest word of the message that only its knowledge bases contain, 0 to 1; 0 for none. */
   onlyHolder: number;
-  /** What the message shares with its name and description: see `sharedMeaning`. */
+  /** Meaning that the message shares with its name and description: see `sharedMeaning`. */
   meaning: number;
-  /** How alike the message is to its name and description: see `likenessOf`. */
+  /** Similarity of the message to its name and description: see `likenessOf`. */
   alike: number;
 }
 
@@ -85,17 +85,17 @@ interface Candidate {
 export interface TriageQuestion {
   agents: readonly Agent[];
   text: string;
-  /** The agent that has the conversation. */
+  /** The agent that currently has the conversation. */
   currentAgentId: string | null;
-  /** By agent: what its knowledge bases have for the message. */
+  /** By agent: how well its knowledge bases match the message. */
   support?: ReadonlyMap<string, Support>;
-  /** True if the reason must not name other agents than the chosen one. */
+  /** True if the reason must name no other agent than the chosen one. */
   hidesOthers?: boolean;
-  /** True where also a single agent gets only what it fits. */
+  /** True if even a single agent gets only messages that fit it. */
   mustFit?: boolean;
 }
 
-/** The decision where there is nothing to choose: none of the agents is enabled, or one. Else null. */
+/** Returns the decision if none of the agents is enabled, or only one. Else null. */
 export function decideWithoutModel(agents: readonly Agent[]): TriageDecision | null {
   const enabled = agents.filter((agent) => agent.enabled);
   const first = enabled[0];
@@ -106,10 +106,10 @@ export function decideWithoutModel(agents: readonly Agent[]): TriageDecision | n
 }
 
 /**
- * Chooses the agent for a message among those that are enabled and that the model knows. A single enabled agent gets
- * everything. The agent that has the conversation keeps it unless the message points elsewhere. "None of them" is an
- * answer once there are messages to learn that from; a message like nothing goes to an agent without description and
- * examples if there is one, else to no agent. The same arguments give the same decision. Takes about 0.2 ms.
+ * Chooses the agent for a message among those that are enabled and known to the model. A single enabled agent gets
+ * everything. The current agent keeps the conversation unless the message clearly fits another one. "None of them" is
+ * possible once there are messages to learn it from; a message unlike any sample goes to an agent without description
+ * and examples if there is one, else to no agent. Deterministic. Takes about 0.2 ms.
  */
 export function decide(model: TriageModel, question: TriageQuestion): TriageDecision {
   const sure = decideWithoutModel(question.agents);
@@ -145,7 +145,7 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
   };
 }
 
-/** How likely each of the enabled agents is, and "none of them" where there are samples of that. */
+/** Rates each of the enabled agents, and "none of them" if there are samples of that. */
 function rate(
   model: TriageModel,
   vector: SparseVector,
@@ -164,7 +164,7 @@ function rate(
     const onlyHolder = agentId === null ? 0 : rarestOnlyIn(agentId, support);
     const lead = agent === null ? noneLead : agent.id === currentAgentId ? CURRENT_LEAD : 0;
     const samples = model.samples[label] ?? [];
-    // Beside messages a name without a description says little.
+    // A name without a description means little compared with messages.
     const isDescribed = agent !== null && (agent.description.trim() !== "" || samples.length < 2);
     const purpose = isDescribed ? meaningOf(agent, purposeOf(agent)) : null;
     const meaning = message === null || purpose === null ? 0 : sharedMeaning(message, purpose);
@@ -183,10 +183,10 @@ function rate(
   return candidates.map(({ odds, ...candidate }) => ({ ...candidate, probability: Math.exp(odds - highest) / total }));
 }
 
-/** How rare the rarest word is that the knowledge bases of one agent have and those of no other. */
+/** Returns the rarity of the rarest word that only the knowledge bases of this agent contain. */
 function rarestOnlyIn(agentId: string, support: TriageQuestion["support"] = new Map()): number {
   const own = support.get(agentId)?.telling;
-  // Bases that several agents share say nothing about one of them.
+  // Knowledge bases that several agents share are no evidence for one of them.
   const others = [...support.values()].map(({ telling }) => telling).filter((telling) => telling !== own);
   if (own === undefined || others.length === 0) return 0;
   return Math.max(
@@ -196,19 +196,19 @@ function rarestOnlyIn(agentId: string, support: TriageQuestion["support"] = new 
 }
 
 /**
- * How much the classifier's scores count, 0 to 1: without messages it has learned from descriptions alone, whose few
- * words say less than their meaning does.
+ * Returns the weight of the classifier's scores, 0 to 1: without messages it has learned only from descriptions, whose
+ * meaning is more informative than their few words.
  */
 function experienceOf({ classes, samples }: TriageModel): number {
   const ofAgents = samples.filter((_, label) => classes[label] !== null);
-  // The first of each is what the agent says of itself.
+  // The first sample of each is the agent's own description.
   const messages = ofAgents.reduce((sum, list) => sum + Math.max(0, list.length - 1), 0) / Math.max(1, ofAgents.length);
   if (messages === 0) return 0;
   const share = 1 / (1 + (USUAL_EXPERIENCE / messages) ** EXPERIENCE_POWER);
   return Math.max(LEAST_EXPERIENCE, share);
 }
 
-/** What speaks for a class because messages of it are alike, in logarithms of odds. */
+/** Returns the evidence for a class from similar messages, in log odds. */
 function closenessOf(message: Meaning, samples: readonly LearnedSample[]): number {
   const alike = samples
     .filter(({ isPurpose }) => !isPurpose)
@@ -219,7 +219,7 @@ function closenessOf(message: Meaning, samples: readonly LearnedSample[]): numbe
 
 const meanings = new WeakMap<object, Meaning>();
 
-/** The meaning of a text, made once for its owner. */
+/** Returns the meaning of a text, cached by its owner. */
 function meaningOf(owner: object, text: string): Meaning {
   const known = meanings.get(owner);
   if (known !== undefined) return known;
@@ -230,7 +230,7 @@ function meaningOf(owner: object, text: string): Meaning {
 
 const purposeOf = ({ name, description }: Agent): string => `${name.replaceAll(/[-_]/g, " ")}\n${description}`;
 
-/** The two likeliest; of equal ones the first. */
+/** Returns the two most likely candidates; of equal ones the first. */
 function findBest(candidates: readonly Candidate[]): [best: Candidate | undefined, second: Candidate | undefined] {
   let best: Candidate | undefined;
   let second: Candidate | undefined;

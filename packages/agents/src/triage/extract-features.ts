@@ -4,36 +4,36 @@ import { toVector } from "./feature-space.ts";
 import { correctTerm, isFamiliar } from "./spelling.ts";
 import type { Spelling } from "./spelling.ts";
 
-/** A message as triage looks at it. */
+/** A message prepared for triage. */
 interface ReadMessage {
-  /** What it is about, misspelt words corrected. */
+  /** Its features, after spelling correction. */
   vector: SparseVector;
-  /** What share of what its words say, by their rarity, is said by words that are known in some form; 0 to 1. */
+  /** Share of its words that are known in some form, weighted by rarity; 0 to 1. */
   knownShare: number;
 }
 
-/** So much of a text is looked at: what it is about is said in the beginning. */
+/** Number of characters that are read: the topic is stated at the beginning. */
 const MAX_TEXT_CHARS = 2_000;
 
-/** Words this far apart still count as a pair. */
+/** Maximum distance of the words of a pair. */
 const PAIR_DISTANCE = 20;
 
-/** Pairs are taken among the first words only, so that a long text does not cost the square of its length. */
+/** Pairs are limited to the first words, because their number is quadratic. */
 const MAX_PAIRED_WORDS = 60;
 
 const PIECE_CHARS = { least: 2, most: 4 } as const;
 
-/** Seeds that keep the kinds of features apart. */
+/** Seeds that separate the kinds of features. */
 const SEED = { word: 1, neighbours: 2, pair: 3, piece: 4 } as const;
 
 const SPACE = 32;
 
-/** The words of the beginning of a text in lower case, without accents. */
+/** Returns the words of the beginning of a text in lower case, without accents. */
 export function termsOf(text: string): string[] {
   return tokenize(foldAccents(text.slice(0, MAX_TEXT_CHARS))).map(({ term }) => term);
 }
 
-/** The features of a text that has these words. */
+/** Returns the features of a text with these words. */
 export function extractFeatures(terms: readonly string[]): TextFeatures {
   return { words: wordFeatures(terms), pieces: terms.flatMap(piecesOf) };
 }
@@ -56,7 +56,7 @@ function pairsOf(terms: readonly string[]): number[] {
   );
 }
 
-/** Pieces of a word between two spaces, so that its beginning and its end count as such. */
+/** Returns the pieces of a word between two spaces, so that its beginning and its end are distinct. */
 function piecesOf(term: string): number[] {
   const pieces: number[] = [];
   const codeAt = (index: number): number => (index === 0 || index > term.length ? SPACE : term.charCodeAt(index - 1));
@@ -83,7 +83,7 @@ function step(state: number, code: number): number {
   return Math.imul(state ^ code, 0x01_00_01_93);
 }
 
-/** Spreads the bits of a hash (MurmurHash3's last step). */
+/** Mixes the bits of a hash (MurmurHash3's last step). */
 function finish(state: number): number {
   let bits = state ^ (state >>> 16);
   bits = Math.imul(bits, 0x85_eb_ca_6b);
@@ -92,7 +92,7 @@ function finish(state: number): number {
   return bits ^ (bits >>> 16);
 }
 
-/** Reads a text with the words and features that are known. */
+/** Reads a text with the known words and features. */
 export function readMessage(known: { spelling: Spelling; space: FeatureSpace }, text: string): ReadMessage {
   const terms = termsOf(text).map((term) => correctTerm(known.spelling, term));
   return { vector: toVector(known.space, extractFeatures(terms)), knownShare: knownShareOf(known, terms) };

@@ -1,34 +1,34 @@
-/** A text as weights of its features; its length is 1, or 0 when it has no known feature. */
+/** A text as weighted features; its length is 1, or 0 if it has no known feature. */
 export interface SparseVector {
-  /** Ids of its features, without repetition. */
+  /** Distinct ids of its features. */
   features: Int32Array;
   weights: Float32Array;
 }
 
 /** The features that triage knows. */
 export interface FeatureSpace {
-  /** From the hash of a feature to its id. Pieces of words come first: their ids are below `pieceCount`. */
+  /** Id of each feature's hash. Pieces of words come first: their ids are below `pieceCount`. */
   ids: Map<number, number>;
-  /** By id: how much a feature weighs, the more the rarer it is. */
+  /** Weight of each feature by id: higher if it is rarer. */
   idf: number[];
   pieceCount: number;
   sampleCount: number;
 }
 
-/** How much all words weigh together against all pieces of words. */
+/** Total weight of all words relative to all pieces of words. */
 const WORDS_SHARE = 1;
 
-/** Features between two moments at which the caller may do something else. */
+/** Number of features processed between two yields. */
 const SLICE_FEATURES = 10_000;
 
-/** Features that stand in fewer samples are left out where there are many samples: they are chance, and memory. */
+/** Features in fewer samples are left out if there are many samples: they are noise, and use memory. */
 const LEAST_COUNTS = [
   { fromSamples: 12_000, count: 3 },
   { fromSamples: 1_500, count: 2 },
   { fromSamples: 0, count: 1 },
 ] as const;
 
-/** The features of some samples, weighed by inverse document frequency. Yields every few milliseconds. */
+/** Creates the features of samples, weighted by inverse document frequency. Yields every few milliseconds. */
 export function* createFeatureSpace(samples: readonly TextFeatures[]): Generator<undefined, FeatureSpace> {
   const space: FeatureSpace = { ids: new Map(), idf: [], pieceCount: 0, sampleCount: samples.length };
   const least = LEAST_COUNTS.find(({ fromSamples }) => samples.length >= fromSamples)?.count ?? 1;
@@ -47,8 +47,8 @@ export function* createFeatureSpace(samples: readonly TextFeatures[]): Generator
 }
 
 /**
- * Takes in the words of a further sample. Changes `space`. Its new pieces stay unknown until the next full training:
- * the pieces of a language soon are known.
+ * Adds the words of another sample to `space`. Its new pieces stay unknown until the next full training, because most
+ * pieces of a language are soon known.
  */
 export function extendFeatureSpace(space: FeatureSpace, sample: TextFeatures): void {
   for (const hash of new Set(sample.words)) {
@@ -57,7 +57,8 @@ export function extendFeatureSpace(space: FeatureSpace, sample: TextFeatures): v
 }
 
 /**
- * The known features of a text as a vector: TF-IDF with a logarithmic count, words and pieces each scaled as a whole.
+ * Returns the known features of a text as a vector: TF-IDF with a logarithmic count, words and pieces scaled
+ * separately.
  */
 export function toVector(space: FeatureSpace, text: TextFeatures): SparseVector {
   const words = weigh(space, text.words);
@@ -123,10 +124,10 @@ function addFeature(space: FeatureSpace, hash: number, count: number): void {
   space.idf.push(1 + Math.log((1 + space.sampleCount) / (1 + count)));
 }
 
-/** What a text is compared by, each feature as a 32-bit hash, with repetitions. */
+/** The features of a text, each as a 32-bit hash, with repetitions. */
 export interface TextFeatures {
-  /** Its words, neighbouring words, and words that stand near each other in any order. */
+  /** Its words, neighbouring words, and nearby words in any order. */
   words: number[];
-  /** The pieces of two to four characters of its words, which forms and misspellings of a word have in common. */
+  /** The pieces of two to four characters of its words, which forms and misspellings of a word share. */
   pieces: number[];
 }

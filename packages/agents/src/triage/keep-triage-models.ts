@@ -8,24 +8,24 @@ import { addClass, forget, learnOne, makeRoom, unlearned } from "./linear-classi
 import { addBayesClass, countSample } from "./naive-bayes.ts";
 import { addWords, removeWords } from "./spelling.ts";
 
-/** What has to be learned and unlearned for a model to know other samples than it does. */
+/** Samples to learn and to unlearn to bring a model up to date. */
 interface SampleChanges {
   added: TriageSample[];
   removed: LearnedSample[];
 }
 
-/** What is known of a project, as it was read last. */
+/** The latest data of a project. */
 export interface TriageKnowledge {
   agents: readonly Agent[];
-  /** Messages that operators have decided; the same array as long as it has not changed. */
+  /** Messages that operators have decided; the same array while it is unchanged. */
   learned?: readonly LearnedMessage[];
 }
 
-/** The models of the projects that a process works for. */
+/** The models of the projects of a process. */
 export interface TriageModels {
   /**
-   * The model of a project that knows all of this, or as much of it as can be learned at once; the rest follows. The
-   * first call for a project waits until there is a model, at most 12 s; later ones take milliseconds.
+   * Returns the model of a project with all this data, or as much as can be learned immediately; the rest follows. The
+   * first call for a project waits for a model for at most 12 s; later ones take milliseconds.
    */
   modelOf(project: string, knowledge: TriageKnowledge): Promise<TriageModel>;
   /** Stops background work. */
@@ -38,20 +38,21 @@ interface Entry {
   samples: TriageSample[];
   first: Promise<TriageModel>;
   model: TriageModel | null;
-  /** What has been learned since all was learned together. */
+  /** Number of changes since the last full training. */
   changeCount: number;
   isTraining: boolean;
 }
 
 /**
- * Maximum number of changes that are learned at once, at a few milliseconds each; more wait for the next full training.
+ * Maximum number of changes that are learned immediately, at a few milliseconds each; more wait for the next full
+ * training.
  */
 const MAX_CHANGES_AT_ONCE = 50;
 
 /** Share of changed samples after which a full training runs in the background. */
 const RETRAINED_SHARE = 0.02;
 
-/** Memory that all models take together, about. */
+/** Approximate memory limit of all models. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 const BYTES_OF_A_SAMPLE = 3_072;
@@ -59,10 +60,10 @@ const BYTES_OF_A_SAMPLE = 3_072;
 const NONE: readonly LearnedMessage[] = [];
 
 /**
- * Keeps a model for each project, in step with its agents: what changes is learned at once by the model that there is,
- * and a new one is trained in the background, in slices of a few milliseconds. The models that were not used for the
- * longest time go when all together take more than 256 MB. `onError` hears of a training that failed; the model that
- * there is stays in use.
+ * Maintains a model for each project and keeps it up to date with its agents: changes are learned immediately by the
+ * current model, and a new one is trained in the background, in slices of a few milliseconds. The least recently used
+ * models are evicted when all of them exceed 256 MB. `onError` is called for a failed training; the current model stays
+ * in use.
  */
 export function keepTriageModels(onError: (error: unknown) => void): TriageModels {
   const entries = new Map<string, Entry>();
@@ -72,7 +73,7 @@ export function keepTriageModels(onError: (error: unknown) => void): TriageModel
     const mark = markOf(agents);
     const known = entries.get(project);
     const entry = known ?? begin(project, mark, samplesOf(agents, learned), learned);
-    // The last one used comes last.
+    // Moves it to the most recent position.
     entries.delete(project);
     entries.set(project, entry);
     const model = entry.model ?? (await entry.first);
@@ -97,7 +98,7 @@ export function keepTriageModels(onError: (error: unknown) => void): TriageModel
     return entry;
   }
 
-  /** Lets a model learn what has changed, and has another one trained when that was much. */
+  /** Updates a model with what has changed, and starts a full training if that was much. */
   function catchUp(entry: Entry, model: TriageModel): void {
     const changes = compareSamples(model, entry.samples);
     const count = changes.added.length + changes.removed.length;
@@ -123,7 +124,7 @@ export function keepTriageModels(onError: (error: unknown) => void): TriageModel
   return { modelOf, close: () => closing.abort() };
 }
 
-/** Changes when any of the agents does. */
+/** Returns a key that changes when any of the agents does. */
 function markOf(agents: readonly Agent[]): string {
   return agents.map(({ id, version, enabled }) => `${id}:${version}:${enabled}`).join(" ");
 }
@@ -142,7 +143,7 @@ function bytesOf({ linear, bayes, samples }: TriageModel): number {
   return linear.weights.byteLength + bayes.counts.byteLength + sampleCount * BYTES_OF_A_SAMPLE;
 }
 
-/** Compares what a model knows with what it is to know. A sample that stands there twice counts twice. */
+/** Compares the samples that a model knows with those it should know. Duplicates are counted. */
 export function compareSamples(model: TriageModel, samples: readonly TriageSample[]): SampleChanges {
   const known = new Map<string, LearnedSample[]>();
   for (const sample of model.samples.flat()) known.set(keyOf(sample), [...(known.get(keyOf(sample)) ?? []), sample]);
@@ -151,9 +152,8 @@ export function compareSamples(model: TriageModel, samples: readonly TriageSampl
 }
 
 /**
- * Lets a model learn and unlearn samples, in about a millisecond each: a text that was added is known from then on, a
- * new agent too. How sure the model may be, and which features are rare, is determined only by a full training.
- * Changes `model`.
+ * Learns and unlearns samples, in about a millisecond each: an added text or a new agent is known immediately. Only a
+ * full training determines the calibration and the rare features. Changes `model`.
  */
 export function updateTriage(model: TriageModel, { added, removed }: SampleChanges): void {
   for (const sample of removed) unlearn(model, sample);

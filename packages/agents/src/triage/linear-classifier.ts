@@ -1,8 +1,8 @@
 import type { SparseVector } from "./feature-space.ts";
 
 /**
- * For each class the weights that tell it from all others: linear support vector machines with squared hinge loss.
- * Weights lie by feature and then by class, `stride` to a feature, so that the scores of all classes are one pass.
+ * Weights that separate each class from all others: linear support vector machines with squared hinge loss. Weights are
+ * ordered by feature and then by class, `stride` per feature, so that one pass computes the scores of all classes.
  */
 export interface LinearClassifier {
   stride: number;
@@ -11,81 +11,78 @@ export interface LinearClassifier {
   bias: Float32Array;
 }
 
-/**
- * A sample with what it has contributed to the classifier. By this it can be taken out again, and learning goes on from
- * where it stands.
- */
+/** A sample with its contribution to the classifier, which allows removing it or continuing its training. */
 export interface LearnedVector {
   vector: SparseVector;
   /** Its class. */
   label: number;
-  /** The classes that it has an influence on, or nearly, in ascending order, and how much. */
+  /** The classes that it influences, or nearly, in ascending order, and its influence on each. */
   classes: number[];
   influences: number[];
 }
 
-/** What is needed again for every sample that is learned. */
+/** Buffers reused for every sample. */
 interface Scratch {
   scores: Float32Array;
-  /** The classes to move towards or away from the sample, and by how much. */
+  /** Classes whose weights move along the sample, and by how much. */
   moved: number[];
   by: number[];
-  /** How far the sample was from its best in any of them. */
+  /** Largest violation of the sample in any class. */
   worst: [number];
 }
 
-/** Spare places for classes and features that come later. */
+/** Spare capacity for later classes and features. */
 const SPARE_CLASSES = 4;
 const SPARE_FEATURES = 1_000;
 
-/** Room for features is made by this factor at a time. */
+/** Growth factor of the capacity for features. */
 const ROOM_FACTOR = 1.1;
 
-/** Cost of a sample on the wrong side (C of the literature), as what it adds to the curvature: 1 / 2C. */
+/** Cost of a sample on the wrong side (C in the literature), as its addition to the curvature: 1 / 2C. */
 const SOFTNESS = 0.25;
 
-/** Of a vector of length 1 with the bias as one more feature. */
+/** Squared length of a vector of length 1 with the bias as another feature. */
 const SQUARED_LENGTH = 2;
 
-/** Passes over all samples, the most, and where most samples have been learned before. */
+/** Maximum number of passes over all samples: from scratch, and if most samples were learned before. */
 const MAX_PASSES = { anew: 10, further: 5 } as const;
 
-/** The passes that look at every class of every sample. */
+/** Passes that examine every class of every sample. */
 const FULL_PASSES = [0, 4];
 
-/** How far from mattering a class may be for a sample and still be looked at in the passes between. */
+/** Gradient up to which a class is examined in the passes between. */
 const NEAR_GRADIENT = 0.02;
 
-/** Smaller violations change nothing that could be seen. */
+/** Smaller violations have no visible effect. */
 const SMALL_VIOLATION = 0.01;
 
-/** The passes end when no sample violates its margin by more. */
+/** Training ends when no sample violates its margin by more. */
 const GOOD_VIOLATION = 0.1;
 
-/** Tries of a single sample to get to its right place. */
+/** Maximum number of steps to learn a single sample. */
 const MAX_TRIES = 12;
 
-/** Samples between two moments at which the caller may do something else. */
+/** Number of samples processed between two yields. */
 const SLICE_SAMPLES = 32;
 
 const SEED = 1;
 
-/** A classifier that knows nothing yet. */
+/** Creates an untrained classifier. */
 export function createLinearClassifier(featureCount: number, classCount: number): LinearClassifier {
   const stride = classCount + SPARE_CLASSES;
   const weights = new Float32Array((featureCount + SPARE_FEATURES) * stride);
   return { stride, classCount, weights, bias: new Float32Array(stride) };
 }
 
-/** A sample before it has been learned. */
+/** Returns a sample that has not been learned. */
 export function unlearned(vector: SparseVector, label: number): LearnedVector {
   return { vector, label, classes: [], influences: [] };
 }
 
 /**
- * Learns samples by dual coordinate descent (Hsieh and others, ICML 2008), all classes of a sample at once. `samples`
- * are all samples of the classifier; those that it has learned before are learned better. Changes the classifier and
- * the samples; yields every few milliseconds.
+ * Learns samples by dual coordinate descent (Hsieh and others, ICML 2008), all classes of a sample together. `samples`
+ * are all samples of the classifier; training of those learned before continues. Changes the classifier and the
+ * samples; yields every few milliseconds.
  */
 export function* learnAll(classifier: LinearClassifier, samples: readonly LearnedVector[]): Generator<undefined, void> {
   const isFurther = samples.some(({ influences }) => influences.length > 0);
@@ -108,7 +105,7 @@ export function* learnAll(classifier: LinearClassifier, samples: readonly Learne
   }
 }
 
-/** Learns one further sample, at once and for good. Changes the classifier and the sample. */
+/** Learns one more sample completely. Changes the classifier and the sample. */
 export function learnOne(classifier: LinearClassifier, sample: LearnedVector): void {
   const scratch = createScratch(classifier);
   for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
@@ -116,7 +113,7 @@ export function learnOne(classifier: LinearClassifier, sample: LearnedVector): v
   }
 }
 
-/** Takes back what a sample has contributed. Changes the classifier and the sample. */
+/** Removes the contribution of a sample. Changes the classifier and the sample. */
 export function forget(classifier: LinearClassifier, sample: LearnedVector): void {
   const by = sample.classes.map((label, position) => -signOf(sample, label) * (sample.influences[position] ?? 0));
   move(classifier, sample.vector, sample.classes, by);
@@ -125,8 +122,8 @@ export function forget(classifier: LinearClassifier, sample: LearnedVector): voi
 }
 
 /**
- * Adds a class that none of the samples so far belongs to, and makes all of them speak against it. Changes the
- * classifier and the samples. Returns the number of the class.
+ * Adds a class that no sample belongs to yet, with all samples as counterexamples. Changes the classifier and the
+ * samples. Returns the number of the class.
  */
 export function addClass(classifier: LinearClassifier, samples: readonly LearnedVector[]): number {
   if (classifier.classCount === classifier.stride) widen(classifier);
@@ -141,7 +138,7 @@ export function addClass(classifier: LinearClassifier, samples: readonly Learned
   return label;
 }
 
-/** Makes room for the weights of features up to this number. Changes the classifier. */
+/** Grows the weights for features up to this number. Changes the classifier. */
 export function makeRoom(classifier: LinearClassifier, featureCount: number): void {
   if (featureCount * classifier.stride <= classifier.weights.length) return;
   const weights = new Float32Array(Math.ceil(featureCount * ROOM_FACTOR) * classifier.stride);
@@ -163,7 +160,7 @@ export function scoreLinear(classifier: LinearClassifier, vector: SparseVector, 
   }
 }
 
-/** Examines all classes, and records which are near enough for the passes between. Returns the worst violation. */
+/** Examines all classes, and records which are close enough for the passes between. Returns the largest violation. */
 function learnAllClasses(classifier: LinearClassifier, sample: LearnedVector, scratch: Scratch): number {
   scoreLinear(classifier, sample.vector, scratch.scores);
   const classes: number[] = [];
@@ -185,7 +182,7 @@ function learnAllClasses(classifier: LinearClassifier, sample: LearnedVector, sc
   return applyMoves(classifier, sample, scratch);
 }
 
-/** Examines only the classes that were near. Returns the worst violation. */
+/** Examines only the recorded classes. Returns the largest violation. */
 function learnNearClasses(classifier: LinearClassifier, sample: LearnedVector, scratch: Scratch): number {
   scoreSome(classifier, sample.vector, sample.classes, scratch.scores);
   for (let position = 0; position < sample.classes.length; position += 1) {
@@ -197,14 +194,16 @@ function learnNearClasses(classifier: LinearClassifier, sample: LearnedVector, s
   return applyMoves(classifier, sample, scratch);
 }
 
-/** How the cost changes with the influence of a sample on a class: negative where more influence would be better. */
+/**
+ * Returns the gradient of the cost by the influence of a sample on a class: negative if more influence would be better.
+ */
 function gradientOf(sample: LearnedVector, label: number, score: number, influence: number): number {
   return signOf(sample, label) * score - 1 + SOFTNESS * influence;
 }
 
 /**
- * The influence of a sample on a class that is best with everything else as it is; notes the move that leads there.
- * Classes do not depend on each other, so that all moves of a sample can be made together.
+ * Computes the optimal influence of a sample on a class with everything else fixed, and records the move. Classes are
+ * independent, so all moves of a sample can be applied together.
  */
 function improve(
   sample: LearnedVector,
@@ -220,7 +219,7 @@ function improve(
   return best;
 }
 
-/** Makes the recorded moves and returns the worst violation among them. */
+/** Applies the recorded moves and returns the largest violation among them. */
 function applyMoves(classifier: LinearClassifier, sample: LearnedVector, scratch: Scratch): number {
   if (scratch.moved.length === 0) return 0;
   move(classifier, sample.vector, scratch.moved, scratch.by);
@@ -292,7 +291,7 @@ function widen(classifier: LinearClassifier): void {
   Object.assign(classifier, { stride, weights, bias });
 }
 
-/** Always the same sequence of numbers from 0 to 1 (mulberry32), so that the same samples teach the same. */
+/** Creates a deterministic generator of numbers from 0 to 1 (mulberry32), so that training is reproducible. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -303,7 +302,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** Puts numbers in random order, in place (Fisher and Yates). */
+/** Shuffles numbers in place (Fisher and Yates). */
 function shuffle(order: Int32Array, random: () => number): void {
   for (let last = order.length - 1; last > 0; last -= 1) {
     const other = Math.floor(random() * (last + 1));

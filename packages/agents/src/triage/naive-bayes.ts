@@ -1,7 +1,8 @@
 import type { SparseVector } from "./feature-space.ts";
 
 /**
- * In how many samples of each class each piece of a word stands (multinomial naive Bayes, each piece once a sample).
+ * Number of samples of each class that contain each piece of a word (multinomial naive Bayes, each piece once per
+ * sample).
  */
 export interface NaiveBayes {
   stride: number;
@@ -15,15 +16,15 @@ export interface NaiveBayes {
 
 const SPARE_CLASSES = 4;
 
-/** What each piece is taken to have been seen in each class besides. */
+/** Added to each count (smoothing). */
 const PRIOR_COUNT = 0.05;
 
 const MAX_COUNT = 65_535;
 
-/** Logarithms of the counts that there can be, since they are looked up for each class. */
+/** Logarithms of all possible counts, precomputed because they are needed for each class. */
 const LOG_COUNTS = Float32Array.from({ length: MAX_COUNT + 1 }, (_, count) => Math.log(count + PRIOR_COUNT));
 
-/** Counts that hold nothing yet. */
+/** Creates empty counts. */
 export function createNaiveBayes(pieceCount: number, classCount: number): NaiveBayes {
   const stride = classCount + SPARE_CLASSES;
   return {
@@ -35,7 +36,7 @@ export function createNaiveBayes(pieceCount: number, classCount: number): NaiveB
   };
 }
 
-/** Counts a sample in (`by` 1) or out again (-1). Changes `bayes`. */
+/** Adds a sample (`by` 1) or removes it (-1). Changes `bayes`. */
 export function countSample(bayes: NaiveBayes, vector: SparseVector, label: number, by: 1 | -1): void {
   for (const feature of vector.features) {
     if (feature >= bayes.pieceCount) continue;
@@ -53,8 +54,8 @@ export function addBayesClass(bayes: NaiveBayes): number {
 }
 
 /**
- * Adds to the score of each class the mean logarithm of the probabilities of the text's pieces in it, times `scale`.
- * The mean, since pieces of one word are far from independent.
+ * Adds to the score of each class the mean log probability of the text's pieces in it, times `scale`. The mean is used
+ * because the pieces of a word are far from independent.
  */
 export function addBayesScores(bayes: NaiveBayes, vector: SparseVector, scores: Float32Array, scale: number): void {
   const { stride, classCount, pieceCount, counts, totals } = bayes;

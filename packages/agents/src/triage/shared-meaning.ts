@@ -13,30 +13,30 @@ import {
 import type { Meaning as Direction } from "@svc/text";
 import type { SparseVector } from "./feature-space.ts";
 
-/** Samples that a message is compared with, the most; of more, the last ones. */
+/** Maximum number of samples that a message is compared with; the last ones are used. */
 const MAX_COMPARED = 1_000;
 
-/** What a word of a message counts that stands in a description, means the same as one there, or is akin to one. */
+/** Weight of a message's word that is in a description, is a synonym of one there, or is related to one. */
 const KINSHIP = { same: 1, synonym: 0.8, akin: 0.35 } as const;
 
-/** A text's words with a topic, and what means the same. */
+/** Topic words of a text and their synonyms. */
 export interface Meaning {
   words: readonly { term: string; rarity: number }[];
   synonyms: ReadonlySet<string>;
   synonymsOf: ReadonlyMap<string, readonly string[]>;
   /** Its topics: see `findTopics`. */
   topics: ReadonlyMap<number, number>;
-  /** What it is about as a whole; null for a language without word vectors. */
+  /** Its overall direction; null for a language without word vectors. */
   direction: Direction | null;
 }
 
-/** What a word of a message counts that belongs to a topic of a description, and how many of them count. */
+/** Weight of a message's word that belongs to a topic of a description, and the maximum number of such words. */
 const TOPIC = { weight: 0.7, maxWords: 2 } as const;
 
-/** A description names few topics: those that most of its words belong to. */
+/** Maximum number of topics of a description: those of most of its words. */
 const MAX_TOPICS = 3;
 
-/** Reads what a text is about. */
+/** Reads the topic of a text. */
 export function readMeaning(text: string): Meaning {
   const { language } = detectLanguage(text);
   const stops = stopWords(language);
@@ -55,8 +55,8 @@ export function readMeaning(text: string): Meaning {
 }
 
 /**
- * Returns how much of what a message is about a description names, in its words or others: the sum over the message's words
- * of their rarity in everyday language by their kinship to the description.
+ * Returns how much of a message's topic a description names, verbatim or in other words: the sum over the message's
+ * words of their rarity in everyday language times their relation to the description.
  */
 export function sharedMeaning(message: Meaning, description: Meaning): number {
   const isNamed = (term: string): boolean => description.words.some((word) => isSameWord(word.term, term));
@@ -71,7 +71,7 @@ export function sharedMeaning(message: Meaning, description: Meaning): number {
   );
 }
 
-/** Returns how alike two texts are as a whole, -1 to 1; 0 where that is not known. */
+/** Returns the similarity of two whole texts, -1 to 1; 0 if unknown. */
 export function likenessOf(message: Meaning, description: Meaning): number {
   return likeness(message.direction, description.direction);
 }
@@ -82,7 +82,7 @@ function topicsShared(message: Meaning, description: Meaning): number {
   return TOPIC.weight * Math.max(0, ...counts);
 }
 
-/** The sample that a vector is most like, and how much: 0 to 1, the cosine. Null when there are no samples. */
+/** Returns the sample most similar to a vector, and its cosine: 0 to 1. Null if there are no samples. */
 export function findClosest<Sample extends { vector: SparseVector }>(
   samples: readonly Sample[],
   vector: SparseVector,

@@ -1,25 +1,25 @@
-/** The words that triage knows, and the way from a misspelt word to the one that was meant. */
+/** The words that triage knows, for correcting misspelt ones. */
 export interface Spelling {
-  /** In how many samples each word stands. */
+  /** Number of samples that contain each word. */
   counts: Map<string, number>;
-  /** The known words that become this one when at most one letter is left out. */
+  /** Known words by the results of leaving out at most one letter. */
   shortened: Map<string, string[]>;
-  /** How many known words begin so. */
+  /** Number of known words by prefix. */
   beginnings: Map<string, number>;
 }
 
-/** Shorter words are too close to each other to say which was meant; longer ones are no words. */
+/** Shorter words are too similar to each other to correct; longer ones are not words. */
 const CORRECTED_CHARS = { least: 4, most: 30 } as const;
 
-/** Forms of one word begin alike, in any language: by this number of letters, or all of a word that short. */
+/** Length of the prefix that the forms of one word share, in any language; shorter words must be equal. */
 const BEGINNING_CHARS = { least: 4, most: 5 } as const;
 
-/** A spelling that knows no word yet. */
+/** Creates a spelling without words. */
 export function createSpelling(): Spelling {
   return { counts: new Map(), shortened: new Map(), beginnings: new Map() };
 }
 
-/** Takes in the words of a sample. Changes `spelling`. */
+/** Adds the words of a sample. Changes `spelling`. */
 export function addWords(spelling: Spelling, terms: readonly string[]): void {
   for (const term of new Set(terms)) {
     const count = spelling.counts.get(term) ?? 0;
@@ -37,7 +37,7 @@ export function addWords(spelling: Spelling, terms: readonly string[]): void {
   }
 }
 
-/** Takes the words of a sample out again. Changes `spelling`; a word that stands nowhere any more counts as unknown. */
+/** Removes the words of a sample. Changes `spelling`; a word in no other sample becomes unknown. */
 export function removeWords(spelling: Spelling, terms: readonly string[]): void {
   for (const term of new Set(terms)) {
     const count = spelling.counts.get(term) ?? 0;
@@ -52,7 +52,7 @@ export function removeWords(spelling: Spelling, terms: readonly string[]): void 
   }
 }
 
-/** Whether a word or another form of it is known. */
+/** Returns whether a word or another form of it is known. */
 export function isFamiliar(spelling: Spelling, term: string): boolean {
   if (spelling.counts.has(term)) return true;
   return (
@@ -61,9 +61,9 @@ export function isFamiliar(spelling: Spelling, term: string): boolean {
 }
 
 /**
- * The known word that was most likely meant by an unknown one: one letter away (left out, added, another, or two
- * swapped), beginning with the same letter if possible, the commonest of those. A known word, one with digits, and one
- * that nothing is close to stay as they are.
+ * Returns the most likely intended word for an unknown one: one edit away (a letter left out, added or changed, or two
+ * swapped), with the same first letter if possible, and the most common of those. Returns known words, words with
+ * digits, and words without a close one unchanged.
  */
 export function correctTerm(spelling: Spelling, term: string): string {
   if (spelling.counts.has(term) || !isCorrectable(term)) return term;
@@ -83,12 +83,12 @@ function beginningsOf(term: string): string[] {
   return [...new Set([term.slice(0, BEGINNING_CHARS.least), term.slice(0, BEGINNING_CHARS.most)])];
 }
 
-/** A word and what remains when one of its letters is left out. */
+/** Returns a word and the results of leaving out one of its letters. */
 function shorten(term: string): string[] {
   return [term, ...Array.from(term, (_, index) => term.slice(0, index) + term.slice(index + 1))];
 }
 
-/** True when one letter more, less or other, or two neighbours swapped, make one word of the other. */
+/** Returns whether two words differ by one letter added, left out or changed, or by two swapped neighbours. */
 function isOneLetterAway(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   let start = 0;

@@ -8,47 +8,45 @@ import { addWords, createSpelling } from "./spelling.ts";
 import { scoreClasses } from "./triage-model.ts";
 import type { LearnedSample, TriageModel, TriageSample, Calibration } from "./triage-model.ts";
 
-/** What a model that has not seen a message said to it. */
+/** Scores of a message by a model that was not trained with it. */
 export interface HeldOutScores {
   scores: Float32Array;
   /** The right class. */
   label: number;
-  /** How like the closest sample of the class with the highest score it is, 0 to 1. */
+  /** Similarity to the closest sample of the class with the highest score, 0 to 1. */
   likeness: number;
 }
 
 /** Measured on projects of 3 to 150 agents with 0 to 100 examples each: best for most of them. */
 const USUAL_SHARPNESS = 4;
 
-/** How many messages it takes to move the sharpness away from the usual one. */
+/** Number of messages at which the sharpness is halfway between the default and the fitted one. */
 const PRIOR_STRENGTH = 15;
 
 const SHARPNESS = { least: 1, most: 20 } as const;
 
-/** Messages that are looked at for the sharpness. */
+/** Maximum number of messages for fitting the sharpness. */
 const MAX_SHARPNESS_MESSAGES = 1_000;
 
-/** Steps of the search for the best sharpness; each narrows it to two thirds. */
+/** Steps of the search for the best sharpness; each narrows the interval to two thirds. */
 const SEARCH_STEPS = 16;
 
-/** Share of messages for the right agent that may be treated as messages for no agent. */
+/** Maximum share of messages for the right agent that may be treated as messages for no agent. */
 const LOST_SHARE = 0.005;
 
-/** With fewer messages nothing can be said about so small a share. */
+/** Minimum number of messages to estimate such a small share. */
 const LEAST_NONE_MESSAGES = 20;
 
 const MOST_NONE_LEAD = 4;
 
-/**
- * The share of messages that are less like a sample than what is called usual, and that likeness where none is known.
- */
+/** Quantile of the similarities that counts as usual, and the default if none is known. */
 const UNUSUAL_SHARE = 0.25;
 const USUAL_LIKENESS = 0.35;
 
-/** How many messages it takes to move the usual likeness. */
+/** Number of messages that it takes to change the usual similarity. */
 const LEAST_LIKENESS_MESSAGES = 20;
 
-/** A sample with what is needed of it again and again. */
+/** A sample with cached properties. */
 interface ReadSample {
   sample: TriageSample;
   label: number;
@@ -56,31 +54,30 @@ interface ReadSample {
   features: TextFeatures;
 }
 
-/** The parts of a model that are learned from samples. */
+/** The trained parts of a model. */
 type Lesson = Omit<TriageModel, "classes" | "calibration">;
 
-/** All samples learned, and what was said to messages before they were. */
+/** The trained model, and the held-out scores. */
 interface Learned {
   lesson: Lesson;
   heldOut: HeldOutScores[];
 }
 
-/** Number of folds: each is held out once and tested with what the rest teaches. */
+/** Number of folds: each is held out once and tested on a model of the others. */
 const PARTS = 5;
 
-/** Up to this number of samples every part is held out once, else only the first. */
+/** Up to this number of samples every fold is held out once, else only the first. */
 const MAX_ROTATED_SAMPLES = 1_500;
 
-/** Messages that are held out, the most: more tell nothing new. */
+/** Maximum number of held-out messages; more do not improve the result. */
 const MAX_HELD_OUT = 2_000;
 
-/** Time for which training in slices keeps the process from anything else. */
+/** Maximum time that training blocks the event loop, in milliseconds. */
 const SLICE_MS = 8;
 
 /**
- * Learns from samples to tell agents apart, and how sure it may be: by trying on some messages what the others teach.
- * The same samples give the same model. 15,000 messages for 150 agents take about 8 s, 300
- * for 10 agents 0.3 s.
+ * Trains a model on samples, and calibrates it by cross-validation. Deterministic. 15,000 messages for 150 agents take
+ * about 8 s, 300 for 10 agents 0.3 s.
  */
 export function trainTriage(samples: readonly TriageSample[]): TriageModel {
   const training = train(samples);
@@ -90,8 +87,8 @@ export function trainTriage(samples: readonly TriageSample[]): TriageModel {
 }
 
 /**
- * As `trainTriage`, but lets the process do something else every few milliseconds. Rejects with the signal's reason
- * when it is aborted.
+ * Like `trainTriage`, but yields to the event loop every few milliseconds. Rejects with the signal's reason when it is
+ * aborted.
  */
 export async function trainTriageInSlices(
   samples: readonly TriageSample[],
@@ -127,7 +124,7 @@ function* train(samples: readonly TriageSample[]): Generator<undefined, TriageMo
   return { ...lesson, classes, calibration: yield* calibrate(heldOut, labels.get(null) ?? null) };
 }
 
-/** Learns all, after each part has been held out once and was tried on what the others teach. */
+/** Trains on all samples after each fold was held out once and tested on a model of the others. */
 function* learnInRounds(read: readonly ReadSample[], classCount: number): Generator<undefined, Learned> {
   const parts = partsOf(read);
   const heldOut: HeldOutScores[] = [];
@@ -149,8 +146,8 @@ function* learnInRounds(read: readonly ReadSample[], classCount: number): Genera
 }
 
 /**
- * Learns the most, tries it on the part that was held out, and learns that part too: less exact, since that part has a
- * say in which features there are, and half the work.
+ * Trains on most samples, tests the held-out fold, and then learns that fold too: less exact, because that fold
+ * influences which features exist, but half the work.
  */
 function* learnInTwo(read: readonly ReadSample[], classCount: number): Generator<undefined, Learned> {
   const parts = partsOf(read);
@@ -165,7 +162,7 @@ function* learnInTwo(read: readonly ReadSample[], classCount: number): Generator
   return { lesson, heldOut };
 }
 
-/** A lesson that has the features of these samples, and nothing learned yet. */
+/** Creates an untrained model with the features of these samples. */
 function* begin(read: readonly ReadSample[], classCount: number): Generator<undefined, Lesson> {
   const space = yield* createFeatureSpace(read.map(({ features }) => features));
   return {
@@ -177,7 +174,7 @@ function* begin(read: readonly ReadSample[], classCount: number): Generator<unde
   };
 }
 
-/** Learns samples, together with those that the lesson has. */
+/** Trains on samples in addition to the earlier ones. */
 function* study(lesson: Lesson, read: readonly ReadSample[]): Generator<undefined, void> {
   for (const { sample, terms, features, label } of read) {
     addWords(lesson.spelling, terms);
@@ -189,7 +186,7 @@ function* study(lesson: Lesson, read: readonly ReadSample[]): Generator<undefine
   yield* learnAll(lesson.linear, lesson.samples.flat());
 }
 
-/** What a lesson says to messages that it has not seen. */
+/** Returns a model's scores of unseen messages. */
 function* tryOut(lesson: Lesson, read: readonly ReadSample[]): Generator<undefined, HeldOutScores[]> {
   const heldOut: HeldOutScores[] = [];
   for (const { sample, label } of read) {
@@ -208,8 +205,9 @@ function tryMessage(lesson: Lesson, text: string): Pick<HeldOutScores, "scores" 
 }
 
 /**
- * The part that each sample belongs to, so that each part has its share of every class; null for what an agent says
- * of itself, which is always seen. */
+ * Assigns each sample to a fold, so that each fold has its share of every class; null for an agent's own description,
+ * which is never held out.
+ */
 function partsOf(read: readonly ReadSample[]): (number | null)[] {
   const messageCount = read.filter(({ sample }) => !sample.isPurpose).length;
   const parts = Math.max(PARTS, Math.ceil(messageCount / MAX_HELD_OUT));
@@ -223,8 +221,8 @@ function partsOf(read: readonly ReadSample[]): (number | null)[] {
 }
 
 /**
- * Finds how scores become probabilities from what a model said to messages that it had not seen. `noneLabel` is the
- * class of messages for no agent, or null. Yields every few milliseconds.
+ * Determines how scores become probabilities from held-out scores. `noneLabel` is the class of messages for no agent,
+ * or null. Yields every few milliseconds.
  */
 export function* calibrate(
   messages: readonly HeldOutScores[],
@@ -238,7 +236,10 @@ export function* calibrate(
   };
 }
 
-/** The sharpness at which the right classes are likeliest (temperature scaling), by golden section. */
+/**
+ * Returns the sharpness that maximizes the likelihood of the right classes (temperature scaling), by golden-section
+ * search.
+ */
 function* findSharpness(messages: readonly HeldOutScores[]): Generator<undefined, number> {
   const surprise = (logarithm: number): number => {
     const sharpness = Math.exp(logarithm);
@@ -265,9 +266,8 @@ function surpriseOf({ scores, label }: HeldOutScores, sharpness: number): number
 }
 
 /**
- * How far "none of the agents" may be behind and still be chosen. Messages for no agent are of any kind, so that a few
- * examples of them are never like the next one: they get a lead, as large as it can be while hardly any message that
- * would reach its agent is lost.
+ * Returns the lead of "none of the agents". Messages for no agent are diverse, so that a few examples of them are never
+ * similar to the next one: they get the largest lead that loses hardly any message of an agent.
  */
 function findNoneLead(messages: readonly HeldOutScores[], noneLabel: number, sharpness: number): number {
   const leads = messages

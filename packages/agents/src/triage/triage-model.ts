@@ -6,45 +6,45 @@ import type { NaiveBayes } from "./naive-bayes.ts";
 import type { FeatureSpace, SparseVector } from "./feature-space.ts";
 import type { Spelling } from "./spelling.ts";
 
-/** A project and what triage knows of it. */
+/** A project and its data for triage. */
 export interface PooledProject {
   id: string;
   agents: readonly Agent[];
-  /** The same array as long as it has not changed. */
+  /** The same array while it is unchanged. */
   learned: readonly LearnedMessage[];
 }
 
 /** The enabled agents of all projects, as one choice. */
 export interface AgentPool {
   agents: readonly Agent[];
-  /** The same array as long as it has not changed. */
+  /** The same array while it is unchanged. */
   learned: readonly LearnedMessage[];
-  /** By agent. */
+  /** Project of each agent. */
   projectOf: ReadonlyMap<string, string>;
 }
 
-/** Examples of an agent that are learned in any case. */
+/** Minimum number of an agent's examples that are learned. */
 const LEAST_EXAMPLES = 5;
 
-/** A text whose agent is known: what triage learns from. */
+/** A text with a known agent: a training sample. */
 export interface TriageSample {
-  /** Null: a message that is for none of the agents. */
+  /** Null: none of the agents. */
   agentId: string | null;
   text: string;
-  /** True for what an agent says of itself, its name and description; false for a message. */
+  /** True for an agent's own description, its name and description; false for a message. */
   isPurpose: boolean;
 }
 
 /**
- * A message whose agent is known: one that a person has decided, such as a rerouted one, or that a resolved ticket
- * began with. Null: none of the agents.
+ * A message with a known agent: a person has decided it, for example by rerouting, or a resolved ticket began with it.
+ * Null: none of the agents.
  */
 export interface LearnedMessage {
   agentId: string | null;
   text: string;
 }
 
-/** A project may have this many messages to learn from; of more, the ones at the end of the lists are left out. */
+/** Maximum number of messages of a project to learn from; those at the end of the lists are left out. */
 export const MAX_SAMPLES = 20_000;
 
 /** A sample as the model has learned it. */
@@ -54,20 +54,20 @@ export interface LearnedSample extends TriageSample, LearnedVector {
 
 /** How scores become probabilities. */
 export interface Calibration {
-  /** What a difference in scores counts: the higher, the surer. */
+  /** Factor of score differences: higher means more confident. */
   sharpness: number;
-  /** Added to the logarithm of the odds of "none of the agents". */
+  /** Added to the log odds of "none of the agents". */
   noneLead: number;
-  /** How like its closest sample a message usually is at least, 0 to 1. */
+  /** Similarity to the closest sample that most messages reach, 0 to 1. */
   usualLikeness: number;
 }
 
 /**
- * What triage has learned of a project. Plain data; `updateTriage` changes it in place. It needs 4 bytes for each of its
+ * The triage model of a project. Plain data; `updateTriage` changes it in place. It needs 4 bytes for each of its
  * features and classes, and 3 kB for each sample: 75 MB for 150 agents with 15,000 messages, 3 MB for 10 with 300.
  */
 export interface TriageModel {
-  /** The agent that each class stands for; null stands for none of them. */
+  /** Agent of each class; null is none of them. */
   classes: (string | null)[];
   /** By class. */
   samples: LearnedSample[][];
@@ -78,10 +78,10 @@ export interface TriageModel {
   calibration: Calibration;
 }
 
-/** What the naive Bayes score counts against that of the linear classifier. */
+/** Weight of the naive Bayes score relative to that of the linear classifier. */
 const BAYES_WEIGHT = 0.4;
 
-/** What both classifiers together say for each class, the higher the more. */
+/** Returns the combined scores of both classifiers by class. */
 export function scoreClasses(
   { linear, bayes }: { linear: LinearClassifier; bayes: NaiveBayes },
   vector: SparseVector,
@@ -93,8 +93,8 @@ export function scoreClasses(
 }
 
 /**
- * What distinguishes the enabled agents: name and description of each as one text, its examples, and the
- * messages that operators have decided. Texts without a word teach nothing and are left out.
+ * Returns the samples that distinguish the enabled agents: name and description of each as one text, its examples, and
+ * the messages that operators have decided. Texts without a word are left out.
  */
 export function samplesOf(agents: readonly Agent[], learned: readonly LearnedMessage[] = []): TriageSample[] {
   const enabled = agents.filter((agent) => agent.enabled);
@@ -116,9 +116,9 @@ function asMessage(agentId: string | null, text: string): TriageSample {
 }
 
 /**
- * Makes the function that puts the agents of all projects together. What people have decided counts for the agents that
- * they chose; that a message was for none of one project's agents says nothing about those of the others. Where there are
- * more examples than can be learned, each agent has the same share of them.
+ * Creates the function that combines the agents of all projects. People's decisions count for the agents that they
+ * chose; a message for none of one project's agents is no evidence about those of others. If there are more examples
+ * than can be learned, each agent gets the same share.
  */
 export function createAgentPool(): (projects: readonly PooledProject[]) => AgentPool {
   let parts: readonly (readonly LearnedMessage[])[] = [];

@@ -15,50 +15,50 @@ import type { KeepVectorsOptions } from "./keep-vectors.ts";
 import { createSearchEngine } from "./search-engine.ts";
 import type { SearchEngine } from "./search-engine.ts";
 
-/** What a process needs to search by meaning: one for all its searches. */
+/** Everything for semantic search; shared by all searches of a process. */
 export interface Embeddings {
   readonly embedder: Embedder;
   readonly engine: SearchEngine;
   readonly log: Log;
-  /** Ends requests that are on their way; to be called before the store is closed. */
+  /** Aborts pending requests; call it before the store is closed. */
   close(): Promise<void>;
 }
 
-/** Makes embeddings of texts by a server, or by a model in this process. All of them have length 1. */
+/** Creates embeddings of texts with a server, or with a model in this process. All of them have length 1. */
 export interface Embedder {
   readonly model: string;
-  /** The folder whose model runs in this process; null where a server makes the embeddings. */
+  /** Folder of the model in this process; null if a server creates the embeddings. */
   readonly folder: ModelFolder | null;
   /**
-   * Embeddings of passages in their order; null for one that the endpoint does not take however short it is cut.
-   * Faults are tried again for some seconds; rejects with an `EmbeddingError` when it does not work, and with the
-   * reason of the signal when that is aborted.
+   * Returns embeddings of passages in order; null for one that the endpoint does not accept at any length. Errors are
+   * retried for some seconds; rejects with an `EmbeddingError` if that does not help, and with the signal's reason when
+   * it is aborted.
    */
   embedTexts(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | null)[]>;
-  /** As `embedTexts`, each as a query: for texts that queries are compared with. */
+  /** Like `embedTexts`, each as a query: for texts that queries are compared with. */
   embedQueries(texts: readonly string[]): Promise<(Float32Array | null)[]>;
   /**
-   * The embedding of a query, or null when there is none within 0.8 s: whatever is wrong with the endpoint, a search
-   * goes on without it. Never rejects.
+   * Returns the embedding of a query, or null if there is none within 0.8 s, so that a search continues without it
+   * whatever the error of the endpoint is. Never rejects.
    */
   embedQuery(text: string): Promise<Float32Array | null>;
-  /** Keeps a model of this process in memory while nothing is asked; of a server it asks nothing. */
+  /** Keeps a local model in memory while it is idle; does nothing for a server. */
   keepLoaded(): void;
-  /** Ends what is on its way, and the worker thread of a model. */
+  /** Aborts pending requests and terminates the worker thread of a model. */
   close(): Promise<void>;
 }
 
-/** What makes the embeddings: a server, or a model in a folder. */
+/** Source of embeddings: a server, or a model in a folder. */
 export type EmbeddingSource = EmbeddingEndpoint | ({ folder: ModelFolder } & Omit<LocalModelOptions, "log">);
 
-/** What of an embedder can be set; the defaults are those of `createEmbedder`. */
+/** Options of an embedder; `createEmbedder` documents the defaults. */
 export type EmbedderOptions = EmbeddingSource & {
   log: Log;
-  /** How long a search waits for the embedding of its query. */
+  /** Time a search waits for the embedding of its query. */
   queryDeadlineMs?: number;
-  /** How long the endpoint is left alone after three failures in a row. */
+  /** Time the endpoint is not called after three consecutive failures. */
   restMs?: number;
-  /** The wait before passages are tried again. */
+  /** Delay before passages are retried. */
   firstRetryMs?: number;
 };
 
@@ -67,25 +67,25 @@ const MAX_FAILURES = 3;
 const REST_MS = 30_000;
 
 /**
- * Timeout of a request for a query that no search waits for any longer: the server may be loading its model, and
- * the next query gains by it.
+ * Timeout of a request for a query after its search has stopped waiting: the server may be loading its model, and the
+ * next query benefits.
  */
 const QUERY_TIMEOUT_MS = 15_000;
 
-/** Requests for queries at once: of more, each would make the others late. */
+/** Maximum number of concurrent requests for queries: more would make all of them late. */
 const MAX_QUERIES_AT_ONCE = 8;
 
-/** Of a longer query the beginning is embedded; less of it when the endpoint does not take that. */
+/** Maximum length of a query that is embedded; shorter if the endpoint rejects it. */
 const MAX_QUERY_CHARS = 2_000;
 const SHORT_QUERY_CHARS = 400;
 
-/** Embeddings of queries that are remembered: triage and retrieval, and customers, ask the same again. */
+/** Number of cached embeddings of queries: triage and search use the same query, and customers repeat questions. */
 const MAX_REMEMBERED = 500;
 
 /**
- * Makes an embedder for an OpenAI-compatible endpoint or a model in a folder. For queries it is left alone for 30 s
- * after three failures in a row (an answer later than 0.8 s is one), then tried by one query; the log has one line when
- * it goes and one when it is back. The key is in no line of the log.
+ * Creates an embedder for an OpenAI-compatible endpoint or a model in a folder. After three consecutive failures (a
+ * response after 0.8 s counts as one), queries skip it for 30 s, then one query tests it; one line is logged when this
+ * begins and one when it recovers. Logs never contain the key.
  */
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const { log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
@@ -159,8 +159,8 @@ function openBreaker({ name, model }: OpenSource, { log, restMs }: { log: Log; r
 }
 
 /**
- * Reports the result of a request within the deadline to the breaker, and resolves with the embedding even if it is late;
- * null for a failed one.
+ * Reports the result of a request within the deadline to the breaker, and resolves with the embedding even if it is
+ * late; null if it failed.
  */
 function watchQuery(
   asked: Promise<Float32Array | null>,
@@ -189,14 +189,14 @@ function watchQuery(
   );
 }
 
-/** Remembers embeddings of queries, and those that are on their way. */
+/** Caches embeddings of queries, including pending ones. */
 function createQueryMemory() {
   const remembered = new Map<string, Promise<Float32Array | null>>();
   return {
     find(query: string): Promise<Float32Array | null> | undefined {
       const known = remembered.get(query);
       if (known === undefined) return undefined;
-      // The one used last comes last, and the first one goes.
+      // Moves it to the most recent position; the oldest is evicted.
       remembered.delete(query);
       remembered.set(query, known);
       return known;
@@ -212,7 +212,9 @@ function createQueryMemory() {
   };
 }
 
-/** Returns a function that rejects embeddings of another length than the first one: they are another model's. */
+/**
+ * Returns a function that rejects embeddings whose dimension differs from the first one: they are from another model.
+ */
 function createDimensionCheck() {
   let dimensions: number | null = null;
   return (embeddings: (Float32Array | null)[]): (Float32Array | null)[] => {
@@ -230,7 +232,7 @@ function createDimensionCheck() {
 }
 
 interface OpenSource {
-  /** What the log calls it. */
+  /** Its name in the log. */
   name: "endpoint" | "model";
   model: string;
   folder: ModelFolder | null;
@@ -258,7 +260,7 @@ function openSource(options: EmbedderOptions): OpenSource {
   };
 }
 
-/** Opens what it takes to search by meaning. Nothing is asked or read before the first search. */
+/** Opens semantic search. Makes no request and reads no file before the first search. */
 export function openEmbeddings(
   options: EmbedderOptions & Omit<KeepVectorsOptions, "model"> & { store: Store },
 ): Embeddings {

@@ -1,7 +1,7 @@
-/** A smaller tensor stays where it is: shapes and axes have to, and the rest is not worth it. */
+/** Minimum size of a tensor that is moved: shapes and axes must stay, and other small ones are not worth it. */
 const MIN_BYTES = 1_024;
 
-/** Numbers of fields in the messages of onnx.proto, and the value that says that a tensor is elsewhere. */
+/** Field numbers of the messages in onnx.proto, and the value for external data. */
 const GRAPH = 7;
 const INITIALIZER = 5;
 const RAW_DATA = 9;
@@ -10,10 +10,10 @@ const DATA_LOCATION = 14;
 const IS_EXTERNAL = 1;
 
 /**
- * Takes the weights out of an ONNX model: returns the model with each large initializer referring to its place in the
- * file (`external_data`), under the name `location`. It computes the same. A runtime that reads weights from such a place
- * copies them once; within the model it copies them with the message, parsed, and as tensors, in memory that WebAssembly
- * never gives back: 590 instead of 1,030 MB for 280 MB of weights. Throws an `Error` for a file that is no model.
+ * Moves the weights out of an ONNX model: returns the model with each large initializer referring to its offset in the
+ * file (`external_data`) named `location`. Its results are the same. A runtime copies external weights once; weights
+ * within the model are copied with the message, when parsed, and as tensors, in memory that WebAssembly never releases:
+ * 590 instead of 1,030 MB for 280 MB of weights. Throws an `Error` for a file that is not a model.
  */
 export function detachWeights(file: Buffer, location: string): Buffer {
   const detach = (weights: Buffer): Buffer => {
@@ -29,7 +29,7 @@ export function detachWeights(file: Buffer, location: string): Buffer {
   return replace(file, GRAPH, (graph) => encode(GRAPH, detachAll(graph)));
 }
 
-/** Copies a protobuf message; in place of each field of this number, which holds bytes, comes what `make` returns. */
+/** Copies a protobuf message, and replaces each field of this number, which contains bytes, by the result of `make`. */
 function replace(message: Buffer, number: number, make: (body: Buffer) => Buffer): Buffer {
   const parts: Buffer[] = [];
   let position = 0;
@@ -52,7 +52,7 @@ function replace(message: Buffer, number: number, make: (body: Buffer) => Buffer
   }
   return Buffer.concat(parts);
 
-  /** Numbers beyond 2^53, which only negative ones are, are read past and not used. */
+  /** Numbers above 2^53, which only negative ones are, are skipped. */
   function readVarint(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
@@ -64,7 +64,7 @@ function replace(message: Buffer, number: number, make: (body: Buffer) => Buffer
   }
 }
 
-/** A field: bytes with their length, or a number as a varint. */
+/** Encodes a field: bytes with their length, or a number as a varint. */
 function encode(number: number, value: Buffer | number): Buffer {
   if (typeof value === "number") return Buffer.concat([varint(number * 8), varint(value)]);
   return Buffer.concat([varint(number * 8 + 2), varint(value.length), value]);

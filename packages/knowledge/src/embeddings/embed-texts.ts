@@ -3,27 +3,27 @@ import { cutText } from "@svc/text";
 import { EmbeddingError } from "./request-embeddings.ts";
 import type { EmbeddingRequest } from "./request-embeddings.ts";
 
-/** Limits of one request: some servers take no more than 32 texts. */
+/** Limits of a request: some servers accept at most 32 texts. */
 const MAX_BATCH_TEXTS = 32;
 const MAX_BATCH_CHARS = 48_000;
 
-/** Of a longer text the beginning is embedded: about 2,000 tokens, which is what the usual models read. */
+/** Maximum length of a text that is embedded: about 2,000 tokens, the limit of the usual models. */
 const MAX_TEXT_CHARS = 6_000;
 
-/** A text is not cut further than this: every model reads so much. */
+/** Minimum length to which a text is cut: every model accepts it. */
 const LEAST_CHARS = 150;
 
 const TRIES = 3;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
 
-/** Time for one request: a model on a slow processor takes a second a text, and one has to be loaded first. */
+/** Timeout of a request: a model on a slow processor takes a second per text, and may have to be loaded first. */
 const TIMEOUT_MS = 60_000;
 
-/** Known to be taken by whatever server works. */
+/** A text that every working server accepts. */
 const PROBE = "test";
 
-/** Times for tests; the ones above by default. */
+/** Times for tests; the constants above by default. */
 export interface EmbedTextsOptions {
   prompt: string;
   signal: AbortSignal;
@@ -32,10 +32,10 @@ export interface EmbedTextsOptions {
 }
 
 /**
- * Embeds texts in their order, each after `prompt`, in requests of at most 32 texts and 48,000 characters. Faults of
- * the endpoint are tried again up to three times, after 0.5 and 2 seconds or as long as it asks for. What it does not
- * take is tried one by one, and shorter: null for a text that it does not take at any length although it takes others.
- * Rejects with the last `EmbeddingError` when the endpoint does not work, and with the reason of the signal.
+ * Embeds texts in order, each after `prompt`, in requests of at most 32 texts and 48,000 characters. Errors of the
+ * endpoint are retried up to three times, after 0.5 and 2 seconds or after the delay it requests. Rejected texts are
+ * retried one by one, and shorter: null for a text that it rejects at any length while it accepts others. Rejects with
+ * the last `EmbeddingError` if the endpoint does not work, and with the signal's reason.
  */
 export async function embedTexts(
   request: EmbeddingRequest,
@@ -83,7 +83,7 @@ async function embedBatch(
   }
 }
 
-/** Embeds as much of the beginning of a text as is taken. */
+/** Embeds as much of the beginning of a text as the endpoint accepts. */
 async function embedShorter(
   request: EmbeddingRequest,
   text: string,
@@ -97,13 +97,13 @@ async function embedShorter(
       if (!(error instanceof EmbeddingError) || !error.isRefusal) throw error;
     }
   }
-  // An endpoint that rejects even this rejects everything: then the text is not the cause.
+  // An endpoint that rejects even this rejects everything, so the text is not the cause.
   const [probe] = await requestPatiently(request, [PROBE], options);
   if (probe == null) throw options.refusal;
   return null;
 }
 
-/** Asks up to three times; what the endpoint refuses is not asked again. */
+/** Sends a request up to three times; a rejection is not retried. */
 async function requestPatiently(
   request: EmbeddingRequest,
   texts: readonly string[],

@@ -8,23 +8,23 @@ import { detachWeights } from "./detach-weights.ts";
 import { readTokenizer } from "./read-model-folder.ts";
 import type { ModelFolder } from "./read-model-folder.ts";
 
-/** What the thread reports: that the model is loaded or cannot be, then one outcome for each text, in their order. */
+/** Message of the thread: the model is loaded or cannot be loaded, then one outcome for each text, in order. */
 export type EmbedWorkerMessage = { kind: "loaded" } | { kind: "failed"; reason: string } | EmbedOutcome;
 
 /** Result for a text. */
 export type EmbedOutcome = { kind: "embedded"; embedding: Float32Array } | { kind: "refused"; reason: string };
 
-/** Outputs that hold the embedding of the whole text or of its tokens, by preference. */
+/** Outputs with the embedding of the whole text or of its tokens, in order of preference. */
 const OUTPUTS = ["sentence_embedding", "last_hidden_state", "token_embeddings"];
 
 const port = parentPort;
 const folder = workerData as ModelFolder;
 
-// One thread: embedding is to leave the other processors to the messages.
+// One thread, so that embedding leaves the other processors to requests.
 env.wasm.numThreads = 1;
 env.logLevel = "error";
 
-/** Token ids of a text, with what the model wants around them. Of a longer text the beginning. */
+/** Returns the token ids of a text, with the model's special tokens. A longer text is truncated. */
 function createEncoder(): (text: string) => number[] {
   const { tokenizer: model, config } = readTokenizer(folder.dir);
   const tokenizer = new Tokenizer(model, config);
@@ -40,7 +40,7 @@ function createEncoder(): (text: string) => number[] {
   return (text) => [...prefix, ...encode(text, false).slice(0, room), ...suffix];
 }
 
-/** The tensors that a model asks for, made from token ids. */
+/** Creates the input tensors of a model from token ids. */
 function createInputs({ inputMetadata }: InferenceSession): (ids: readonly number[]) => Record<string, Tensor> {
   const values: Readonly<Record<string, (id: number, position: number) => number>> = {
     input_ids: (id) => id,
@@ -71,7 +71,7 @@ function createInputs({ inputMetadata }: InferenceSession): (ids: readonly numbe
     );
 }
 
-/** Makes one vector of the vectors of all tokens. Only its direction counts, so a sum is as good as a mean. */
+/** Combines the vectors of all tokens. Only the direction matters, so a sum is as good as a mean. */
 function pool(numbers: Float32Array, tokenCount: number, dimensions: number): Float32Array {
   if (folder.pooling === "cls") return numbers.slice(0, dimensions);
   if (folder.pooling === "last") return numbers.slice((tokenCount - 1) * dimensions);
@@ -97,7 +97,7 @@ async function createSession(): Promise<InferenceSession> {
   });
 }
 
-/** Loads the model; returns what embeds a text. */
+/** Loads the model; returns the function that embeds a text. */
 async function load(): Promise<(text: string) => Promise<Float32Array>> {
   const encode = createEncoder();
   const session = await createSession();

@@ -5,47 +5,47 @@ import type { EmbeddedKb, ProjectId, Store } from "@svc/store";
 import { addRows, createVectorTable, removeRow, sizeOfTable } from "./vector-table.ts";
 import type { VectorTable } from "./vector-table.ts";
 
-/** Embeddings of whole knowledge bases, kept in the memory of this process. */
+/** Embeddings of whole knowledge bases in the memory of this process. */
 export interface KeptVectors {
   /**
-   * The embeddings of all passages of those of these bases that the project has, or null when they cannot be compared
-   * as a whole: the bases have more than 20,000 passages together, need more memory than there is, or are still being
-   * read. A change is there within about two seconds. Rejects when the store does.
+   * Returns the embeddings of all passages of the project's knowledge bases among these, or null if they cannot be
+   * compared as a whole: they have more than 20,000 passages together, need more memory than is available, or are still
+   * being read. A change is visible within about two seconds. Rejects when the store does.
    */
   find(project: ProjectId, kbIds: readonly string[], dimensions: number): Promise<VectorTable[] | null>;
   /** Stops background work and resolves when the store is no longer used. */
   close(): Promise<void>;
 }
 
-/** What can be set; the defaults are those of `keepVectors`. */
+/** Options; `keepVectors` documents the defaults. */
 export interface KeepVectorsOptions {
   store: Store;
   log: Log;
   model: string;
-  /** Memory for all bases together. */
+  /** Memory limit of all knowledge bases together. */
   maxBytes?: number;
-  /** How long it is believed that a base has not changed. */
+  /** Time until a knowledge base is checked for changes again. */
   freshMs?: number;
-  /** What was used within this time is not thrown out. */
+  /** Minimum time since the last use before eviction. */
   keptMs?: number;
 }
 
-/** Larger bases are not compared as a whole: that would take longer than a search may, and too much memory. */
+/** Larger knowledge bases are not compared as a whole: that would take too long and too much memory. */
 const MAX_COMPARED_CHUNKS = 20_000;
 
 const MAX_BYTES = 256 * 1024 * 1024;
 const FRESH_MS = 1_000;
 
-/** How long a search waits for knowledge bases that are read for the first time. */
+/** Time a search waits for knowledge bases that are read for the first time. */
 const FIRST_READ_WAIT_MS = 300;
 
-/** What was used within this time is not thrown out for something else, so that two bases do not chase each other. */
+/** Minimum time since the last use before eviction, so that two knowledge bases do not evict each other repeatedly. */
 const KEPT_MS = 30_000;
 
-/** Wait after a read that failed or found no room. */
+/** Delay after a read that failed or had no memory. */
 const REST_MS = 5_000;
 
-/** Rows that are read at once: some 5 ms of this process's time for 768 numbers. */
+/** Rows per read: some 5 ms of this process's time for 768 dimensions. */
 const PAGE_ROWS = 100;
 
 interface Entry {
@@ -53,11 +53,11 @@ interface Entry {
   readonly kbId: string;
   table: VectorTable | null;
   sizeBytes: number;
-  /** The mark that the table is at. */
+  /** Version mark of the table. */
   mark: string | null;
   usedAtMs: number;
   isBeingRead: boolean;
-  /** Resolves when the last read has ended, however it ended. */
+  /** Settles when the last read has ended, successfully or not. */
   reading: Promise<void>;
   restsUntilMs: number;
 }
@@ -65,9 +65,9 @@ interface Entry {
 type Entries = Map<string, Entry>;
 
 /**
- * Keeps the embeddings of knowledge bases in memory: read when a search first needs them, brought up to date in the
- * background when a mark that is looked at once a second says so, thrown out when others need the room. All together
- * take at most 256 MB in a process, which is 80,000 passages of 768 numbers.
+ * Caches the embeddings of knowledge bases: read when a search first needs them, updated in the background when their
+ * mark, polled once a second, changes, and evicted when others need the memory. All together take at most 256 MB per
+ * process, which is 80,000 passages of 768 dimensions.
  */
 export function keepVectors(options: KeepVectorsOptions): KeptVectors {
   const { store, log, model, maxBytes = MAX_BYTES, freshMs = FRESH_MS, keptMs = KEPT_MS } = options;
@@ -75,7 +75,7 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
   const marks = createBriefCache<EmbeddedKb[]>(freshMs);
   const closing = new AbortController();
 
-  /** Brings an entry up to date if it is not, one reader at a time. */
+  /** Updates an outdated entry, one reader at a time. */
   function refresh(entry: Entry, base: EmbeddedKb, dimensions: number): void {
     const isCurrent = entry.mark === base.mark && entry.table?.dimensions === dimensions;
     if (isCurrent || entry.isBeingRead || closing.signal.aborted || performance.now() < entry.restsUntilMs) return;
@@ -140,7 +140,7 @@ function entryOf(entries: Entries, project: ProjectId, kbId: string): Entry {
   return entry;
 }
 
-/** Makes room by throwing out what was not used for the longest time; false when there is not enough to throw out. */
+/** Evicts the least recently used entries to free memory; returns false if that is not enough. */
 function makeRoom(
   entries: Entries,
   entry: Entry,
@@ -168,7 +168,7 @@ interface ReadDeps {
   hasRoom: (sizeBytes: number) => boolean;
 }
 
-/** Reads the embeddings of a knowledge base that are not in memory, or none of them if there is no room. */
+/** Reads the embeddings of a knowledge base that are not in memory, or none if there is not enough memory. */
 async function readEntry(
   entry: Entry,
   base: EmbeddedKb,
@@ -192,7 +192,7 @@ async function readEntry(
     const page = missing.slice(first, first + PAGE_ROWS);
     addRows(table, await store.chunkEmbeddings.read(project, { kbIds: [kbId], chunkIds: page }, { model, dimensions }));
   }
-  // The mark was read before the ids: whatever came in between changes it again.
+  // The mark was read before the ids, so any change in between changes it again.
   entry.table = table;
   entry.mark = base.mark;
 }

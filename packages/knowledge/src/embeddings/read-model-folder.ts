@@ -4,7 +4,7 @@ import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, sta
 import { basename, join, resolve } from "node:path";
 import { EmbeddingError } from "./request-embeddings.ts";
 
-/** How the vectors of a text's tokens become one: their mean, the first one, or the last one. */
+/** How the vectors of a text's tokens are combined: mean, first or last. */
 export type Pooling = "mean" | "cls" | "last";
 
 /**
@@ -12,18 +12,20 @@ export type Pooling = "mean" | "cls" | "last";
  */
 export interface ModelFolder {
   dir: string;
-  /** The model's name, and a fingerprint of all that its embeddings depend on: `intfloat/e5-small-v2@0f3a9c1b22d4`. */
+  /**
+   * The model's name, and a fingerprint of everything its embeddings depend on: `intfloat/e5-small-v2@0f3a9c1b22d4`.
+   */
   model: string;
   prompts: EmbeddingPrompts;
   /** The weights, as a path in `dir`. */
   weights: string;
   weightsBytes: number;
   pooling: Pooling;
-  /** Of a longer text the beginning is embedded. */
+  /** Longer texts are truncated. */
   maxTokens: number;
 }
 
-/** Weights by preference: a quantized model takes a quarter of the memory and less than half of the time. */
+/** Weights in order of preference: a quantized model takes a quarter of the memory and less than half of the time. */
 const WEIGHTS = ["model_quantized.onnx", "model_int8.onnx", "model_uint8.onnx", "model.onnx"].flatMap((name) => [
   join("onnx", name),
   name,
@@ -32,37 +34,34 @@ const WEIGHTS = ["model_quantized.onnx", "model_int8.onnx", "model_uint8.onnx", 
 const TOKENIZER = "tokenizer.json";
 const TOKENIZER_CONFIG = "tokenizer_config.json";
 
-/** More tokens than a passage has. What they cost grows with their square, so models that could read more do not. */
+/** More tokens than a passage has. The cost is quadratic, so models with a higher limit do not use it. */
 const MAX_TOKENS = 512;
 
-/** The poolings that are supported, as sentence-transformers name them. */
+/** Supported poolings, by their sentence-transformers names. */
 const POOLINGS: Readonly<Record<string, Pooling>> = {
   pooling_mode_mean_tokens: "mean",
   pooling_mode_cls_token: "cls",
   pooling_mode_lasttoken: "last",
 };
 
-/**
- * Models without a `1_Pooling/config.json` that were trained on their first token, by their names. Others take the
- * mean.
- */
+/** Models without a `1_Pooling/config.json` that use the first token, by name. Others use the mean. */
 const CLS_MODELS = /bge-|mxbai-embed|snowflake-arctic-embed|gte-(?:multilingual|modernbert|.*-v1\.5)/;
 const LAST_TOKEN_MODELS = /qwen3-embedding/;
 
-/** Parts of the weights that go into the fingerprint: reading all of them would hold up each start. */
+/** Number of samples of the weights in the fingerprint: reading all of them would delay every startup. */
 const SAMPLES = 32;
 const SAMPLE_BYTES = 65_536;
 
 /** Digits of a fingerprint. */
 const FINGERPRINT_CHARS = 12;
 
-/** An identifier on a hub, not a path on the publisher's machine. */
+/** Matches a hub identifier rather than a path on the publisher's machine. */
 const HUB_ID = /^[\w-]+\/[\w.-]+$/;
 
 /**
- * Reads what a folder with a model says about it: `tokenizer.json`, `tokenizer_config.json`, `config.json`, and where
- * they exist `1_Pooling/config.json`, `sentence_bert_config.json` and `config_sentence_transformers.json`. Reads only
- * samples of the weights. Throws an `EmbeddingError` that names everything that is missing or damaged.
+ * Reads the metadata of a model folder: `tokenizer.json`, `tokenizer_config.json`, `config.json`, and if they exist
+ * `1_Pooling/config.json`, `sentence_bert_config.json` and `config_sentence_transformers.json`. Reads only samples of
+ * the weights. Throws an `EmbeddingError` that lists everything that is missing or damaged.
  */
 export function readModelFolder(folder: string): ModelFolder {
   const dir = resolve(folder);
@@ -86,7 +85,7 @@ export function readModelFolder(folder: string): ModelFolder {
   const tokenizer = readConfig(dir, TOKENIZER_CONFIG);
   const hubId = config["_name_or_path"];
   const name = typeof hubId === "string" && HUB_ID.test(hubId) ? hubId : basename(dir);
-  // A publisher names a new version of a model in one of them.
+  // Either may contain the model's version.
   const names = `${name} ${basename(dir)}`.toLowerCase();
   const prompts = readPrompts(dir) ?? promptsOf(names);
   const pooling = readPooling(dir) ?? poolingOf(names);
@@ -102,7 +101,7 @@ export function readModelFolder(folder: string): ModelFolder {
   return { dir, model: `${name}@${fingerprint}`, prompts, weights, weightsBytes, pooling, maxTokens };
 }
 
-/** The tokenizer of a folder: its two files, parsed. Throws an `EmbeddingError` when one is damaged. */
+/** Returns the tokenizer of a folder: its two files, parsed. Throws an `EmbeddingError` if one is damaged. */
 export function readTokenizer(dir: string): { tokenizer: object; config: object } {
   return { tokenizer: readConfig(dir, TOKENIZER), config: readConfig(dir, TOKENIZER_CONFIG) };
 }
@@ -129,7 +128,7 @@ function readOptional(dir: string, name: string): Record<string, unknown> {
   return existsSync(join(dir, name)) ? readConfig(dir, name) : {};
 }
 
-/** What sentence-transformers put before texts; null where the folder does not say it. */
+/** Returns the prompts of sentence-transformers; null if the folder has none. */
 function readPrompts(dir: string): EmbeddingPrompts | null {
   const { prompts } = readOptional(dir, "config_sentence_transformers.json");
   if (typeof prompts !== "object" || prompts === null) return null;
@@ -157,13 +156,13 @@ function poolingOf(names: string): Pooling {
   return CLS_MODELS.test(names) ? "cls" : "mean";
 }
 
-/** How many tokens the model may read, as each of its files says it. */
+/** Returns the token limits of the model's files. */
 function readLimits(
   config: Record<string, unknown>,
   tokenizer: Record<string, unknown>,
   sentences: Record<string, unknown>,
 ): number[] {
-  // Models of this family count positions from the padding token on, which takes two of them.
+  // Models of this family count positions from the padding token on, which uses two of them.
   const isRoberta = typeof config["model_type"] === "string" && config["model_type"].includes("roberta");
   const positions = config["max_position_embeddings"];
   const limits = [
@@ -174,7 +173,7 @@ function readLimits(
   return limits.filter((limit): limit is number => typeof limit === "number" && limit > 0);
 }
 
-/** Adds the size of a file and parts of it to a hash; returns its size. */
+/** Adds the size and samples of a file to a hash; returns its size. */
 function sample(path: string, hash: Hash): number {
   const file = openSync(path, "r");
   try {
@@ -191,7 +190,7 @@ function sample(path: string, hash: Hash): number {
   }
 }
 
-/** What a model wants to have before a query and before a passage. */
+/** Prefixes that a model requires before a query and before a passage. */
 export interface EmbeddingPrompts {
   query: string;
   document: string;
@@ -201,7 +200,7 @@ const NONE: EmbeddingPrompts = { query: "", document: "" };
 
 const SEARCHING = { query: "Represent this sentence for searching relevant passages: ", document: "" };
 
-/** Models that were trained with such words, by their names, as their model cards say. The first that fits counts. */
+/** Prefixes from the model cards, by model name. The first match wins. */
 const PROMPTS: readonly (readonly [RegExp, EmbeddingPrompts])[] = [
   [/nomic-embed-text/, { query: "search_query: ", document: "search_document: " }],
   [
@@ -218,9 +217,9 @@ const PROMPTS: readonly (readonly [RegExp, EmbeddingPrompts])[] = [
 ];
 
 /**
- * The words that a model wants before its texts; none for a model that is not known to want any. Without them the
- * models that were trained with them still work, but worse. Changed words mean other embeddings: after a change of this
- * list, the passages of the model must be embedded again.
+ * Returns the prefixes of a model; none for an unknown model. Models that were trained with prefixes still work without
+ * them, but worse. Different prefixes give different embeddings: after a change of this list, the passages of the model
+ * must be embedded again.
  */
 export function promptsOf(model: string): EmbeddingPrompts {
   const name = model.toLowerCase();

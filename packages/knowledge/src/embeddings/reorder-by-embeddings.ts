@@ -4,30 +4,27 @@ import { NOTHING_FOUND, searchEach } from "../search-knowledge.ts";
 import type { SearchResult } from "../search-knowledge.ts";
 import type { Embeddings } from "./create-embedder.ts";
 
-/** What the first ranks count against the further ones (Cormack, Clarke and Büttcher, SIGIR 2009). */
+/** Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). */
 const RANK_CONSTANT = 60;
 
 const worthOf = (rank: number) => 1 / (RANK_CONSTANT + rank + 1);
 
-/**
- * How many of the best passages found by words a search passes on to be reordered. A search for this many ranks them as
- * a search for a few does.
- */
+/** Number of the best lexical matches that are reordered. Rankings do not depend on the requested number of results. */
 export const EMBEDDING_CANDIDATES = 100;
 
-/** Passages whose rank by meaning counts. */
+/** Number of passages whose semantic rank counts. */
 const MAX_BY_MEANING = 200;
 
-/** Passages that are read beyond what is wanted, since one that was deleted a moment ago may be among them. */
+/** Additional passages to read, because some may have just been deleted. */
 const SPARE = 10;
 
-/** What a passage found by words needs to have to be put in order. */
+/** Fields of a lexical match that are needed to reorder it. */
 export interface LexicalHit {
   chunkId: string;
   score: number;
 }
 
-/** A passage that was found by its meaning alone: it has none of the words of the query, and so no score. */
+/** A passage that only the semantic search found: it has none of the words of the query, and so no score. */
 export interface MeaningHit {
   chunkId: string;
   documentId: string;
@@ -42,18 +39,17 @@ export interface MeaningHit {
   score: number;
 }
 
-/** A passage in its place, with the cosine of its embedding and the query's, -1 to 1, where both are known. */
+/** A passage in the final order, with the cosine of its embedding and the query's, -1 to 1, if both are known. */
 export type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
 
 /**
- * Puts the passages that a search found by words in the order of reciprocal rank fusion of their rank by words and
- * their rank by meaning, and cuts them to `limit`. Where the engine compares all passages with the query
- * (`SearchEngine.compareMeanings`), one without any common word is found too; else only `hits`. Scores stay what they
- * were; a passage found by its meaning alone has 0.
+ * Orders the passages of a lexical search by reciprocal rank fusion of their lexical and semantic ranks, and cuts them
+ * to `limit`. If the engine compares all passages with the query (`SearchEngine.compareMeanings`), a passage without
+ * common words is found too; otherwise only `hits`. Scores stay the same; a passage found only by its meaning has 0.
  *
- * Nothing depends on it: without an embedding of the query within 0.8 s, or when anything fails, the order by words
- * stands. Never rejects. `hits` are the best ones by words, best first, about `EMBEDDING_CANDIDATES` of them; `asked`
- * is the embedding of the query where it is on its way already.
+ * Falls back to the lexical order without an embedding of the query within 0.8 s, and on any error. Never rejects.
+ * `hits` are the best lexical matches, best first, about `EMBEDDING_CANDIDATES` of them; `asked` is the pending
+ * embedding of the query, if there is one.
  */
 export async function reorderByEmbeddings<Hit extends LexicalHit>(
   deps: { store: Store; embeddings: Embeddings },
@@ -106,9 +102,9 @@ async function reorder<Hit extends LexicalHit>(
 }
 
 /**
- * Puts two orders together by reciprocal rank: the best of `byWords` and the best of `byMeaning`, best first. What has
- * no embedding yet (`hasMeaning` is false) is taken to mean as much as its words say, so that a new document does not
- * fall behind. Among equals the one with the better rank by words comes first.
+ * Merges two orders by reciprocal rank: the best of `byWords` and the best of `byMeaning`, best first. A passage
+ * without an embedding yet (`hasMeaning` is false) gets its lexical rank for both, so that a new document is not at a
+ * disadvantage. Ties are broken by the lexical rank.
  */
 export function fuseRanks(
   byWords: readonly string[],
@@ -119,14 +115,14 @@ export function fuseRanks(
   const add = (id: string, worth: number) => worths.set(id, (worths.get(id) ?? 0) + worth);
   for (const [rank, id] of byWords.entries()) add(id, worthOf(rank) * (hasMeaning(id) ? 1 : 2));
   for (const [rank, id] of byMeaning.entries()) add(id, worthOf(rank));
-  // The sort is stable, and what was found by words was noted first.
+  // The sort is stable, and lexical matches were added first.
   return [...worths].sort(([, a], [, b]) => b - a).map(([id]) => id);
 }
 
 /**
- * `searchKnowledge`, and where embeddings are configured, its passages in the order of words and meaning, with their
- * similarity to the query (see `reorderByEmbeddings`). Scores are those of the search by words: a passage found by its
- * meaning alone has 0, and the first passage need not have the highest score.
+ * Searches like `searchKnowledge`. With embeddings configured, passages are ordered by words and meaning, with their
+ * similarity to the query (see `reorderByEmbeddings`). Scores are lexical: a passage found only by its meaning has 0,
+ * and the first passage need not have the highest score.
  */
 export async function searchWithEmbeddings(
   deps: { store: Store; embeddings: Embeddings | null },
@@ -137,7 +133,7 @@ export async function searchWithEmbeddings(
   return found ?? NOTHING_FOUND;
 }
 
-/** `searchEach`, each group as by `searchWithEmbeddings`; the query is embedded once. */
+/** Searches like `searchEach`, each group like `searchWithEmbeddings`; the query is embedded once. */
 export async function searchEachWithEmbeddings(
   deps: { store: Store; embeddings: Embeddings | null },
   project: ProjectId,
@@ -146,7 +142,7 @@ export async function searchEachWithEmbeddings(
   const { store, embeddings } = deps;
   if (embeddings === null) return searchEach({ store }, project, search);
   const { query, limit } = search;
-  // Both are on their way at once. This never rejects, so nothing is lost when the search does.
+  // Both run concurrently. This one never rejects, so it is not left unhandled when the search rejects.
   const asked = embeddings.embedder.embedQuery(query);
   const wide = { ...search, limit: Math.max(limit, EMBEDDING_CANDIDATES) };
   const results = await embeddings.engine.findByWords(project, wide);

@@ -9,17 +9,17 @@ import {
 import type { AddressGuard, OutboundResponse } from "@svc/outbound";
 import { errorMessage, isRecord } from "@svc/primitives";
 
-/** More numbers than the embeddings of any model that is in use have. */
+/** Maximum dimension, above that of any model in use. */
 const MAX_DIMENSIONS = 8_192;
 
-/** Shorter than this an embedding points nowhere. */
+/** Minimum length of an embedding with a direction. */
 const LEAST_LENGTH = 1e-12;
 
-/** A server or a model that gave no usable embeddings: `message` says why, in words for a log, without any key. */
+/** A server or a model returned no usable embeddings: `message` explains why, for a log, and contains no key. */
 export class EmbeddingError extends Error {
-  /** True when the endpoint works and does not take these texts, most likely because one is too long. */
+  /** True if the endpoint works but rejects these texts, most likely because one is too long. */
   readonly isRefusal: boolean;
-  /** How long the endpoint asks to be left alone, or null. */
+  /** Delay that the endpoint requests, or null. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, options: { isRefusal?: boolean; retryAfterMs?: number | null; cause?: unknown } = {}) {
@@ -30,32 +30,34 @@ export class EmbeddingError extends Error {
   }
 }
 
-/** A server that makes embeddings, as it is configured. */
+/** Configuration of a server that creates embeddings. */
 export interface EmbeddingEndpoint {
   /** As in `http://localhost:11434/v1`. */
   baseUrl: string;
   model: string;
-  /** Sent as a bearer token where there is one. */
+  /** Sent as a bearer token if present. */
   apiKey?: string;
 }
 
-/** Asks for embeddings: of a server (`createEmbeddingRequest`), or of a model in this process (`runLocalModel`). */
+/** Requests embeddings: from a server (`createEmbeddingRequest`), or from a model in this process (`runLocalModel`). */
 export type EmbeddingRequest = (
   texts: readonly string[],
-  /** Somebody waits for a query; passages have time. */
+  /** A query is urgent, passages are not. */
   options: { timeoutMs: number; signal: AbortSignal; isQuery?: boolean },
 ) => Promise<(Float32Array | null)[]>;
 
-/** An answer is at most this long, and so much longer for each text. */
+/** Maximum size of a response, as a base and per text. */
 const ANSWER_BYTES = 65_536;
 const ANSWER_BYTES_PER_TEXT = 262_144;
 
 const EXCERPT_CHARS = 200;
 
-/** Statuses by which servers say that they do not take a text. */
+/** Statuses of servers that reject a text. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** What servers that answer 500 to a text that is too long say of it (llama.cpp, some versions of Ollama). */
+/**
+ * Matches the message of servers that respond with 500 to a text that is too long (llama.cpp, some versions of Ollama).
+ */
 const TOO_LONG = /too (?:large|long)|exceed|maximum|context/i;
 
 const HINTS: Readonly<Record<number, string>> = {
@@ -65,10 +67,10 @@ const HINTS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Makes the function that asks an OpenAI-compatible server for embeddings (`POST {base}/embeddings` with model and
- * input): one for each text in their order, of length 1, null for one that means nothing. It follows no redirects,
- * reads answers up to a bound, and ends with `timeoutMs`, however slowly the response arrives. The operator chose the
- * address, so it need not be public. Rejects with an `EmbeddingError`, or with the reason of `signal`.
+ * Creates the function that requests embeddings from an OpenAI-compatible server (`POST {base}/embeddings` with model
+ * and input): one for each text in order, of length 1, null for an all-zero one. It follows no redirects, limits
+ * responses, and ends after `timeoutMs`, even if data is still arriving. The operator chose the address, so it need not
+ * be public. Rejects with an `EmbeddingError`, or with the reason of `signal`.
  */
 export function createEmbeddingRequest(endpoint: EmbeddingEndpoint): EmbeddingRequest {
   const url = urlOf(endpoint.baseUrl);
@@ -108,7 +110,7 @@ function urlOf(baseUrl: string): URL {
   return url;
 }
 
-/** Lets requests to this host through, wherever it is. */
+/** Creates a guard that allows this host, even if it is not public. */
 function guardFor(url: URL): AddressGuard {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return createAddressGuard({ allow: [host], allowLoopback: true, ownPorts: [] });
@@ -134,9 +136,9 @@ function errorOf({ status, headers, body }: OutboundResponse, { apiKey }: Embedd
 }
 
 /**
- * Reads the answer of an OpenAI-compatible server to `POST /embeddings`: one embedding for each of `count` texts in
- * their order, of length 1, or null for one that is all zeros. Numbers may come as an array or as base64 of 32-bit
- * floats. Throws an `EmbeddingError` that says what is wrong with an answer that cannot be used.
+ * Parses the response of an OpenAI-compatible server to `POST /embeddings`: one embedding for each of `count` texts in
+ * order, of length 1, or null for one that is all zeros. Numbers may be an array or base64 of 32-bit floats. Throws an
+ * `EmbeddingError` that says what is wrong with an unusable response.
  */
 export function readEmbeddings(body: Buffer, count: number): (Float32Array | null)[] {
   const data = dataOf(parseJson(body));
@@ -186,7 +188,7 @@ function numbersOf(value: unknown): Float32Array {
 
 function toNumbers(value: unknown): Float32Array {
   if (!Array.isArray(value)) throw new EmbeddingError("one of its embeddings is neither a list of numbers nor base64");
-  // What is no number becomes one that is not finite, which is found afterwards.
+  // An item that is not a number becomes NaN, which is detected afterwards.
   return Float32Array.from(value, (item: unknown) => (typeof item === "number" ? item : Number.NaN));
 }
 
@@ -196,7 +198,7 @@ function decodeBase64(text: string): Float32Array {
   return Float32Array.from({ length: bytes.length / 4 }, (_, position) => bytes.readFloatLE(position * 4));
 }
 
-/** The vector of length 1 in the same direction, or null for one that has no direction. */
+/** Returns the vector of length 1 in the same direction, or null for a zero vector. */
 export function normalize(numbers: Float32Array): Float32Array | null {
   let squares = 0;
   for (const number of numbers) squares += number * number;

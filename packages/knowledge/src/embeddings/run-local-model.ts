@@ -8,20 +8,20 @@ import type { EmbeddingRequest } from "./request-embeddings.ts";
 /** A model that runs in a worker thread of this process. */
 export interface LocalModel {
   readonly request: EmbeddingRequest;
-  /** Keeps the model in memory when nothing is asked, from its next load on. */
+  /** Keeps the model in memory while it is idle, from its next load on. */
   keepLoaded(): void;
-  /** Ends the worker thread; requests that wait for it reject. */
+  /** Terminates the worker thread; waiting requests reject. */
   close(): Promise<void>;
 }
 
-/** What can be set; the defaults are those of `runLocalModel`. */
+/** Options; `runLocalModel` documents the defaults. */
 export interface LocalModelOptions {
   log: Log;
-  /** After this time without a request the memory is given back. */
+  /** Idle time after which the memory is released. */
   idleMs?: number;
-  /** A text that takes longer has the worker thread replaced. */
+  /** Time for one text after which the worker thread is replaced. */
   runMs?: number;
-  /** First wait before a worker thread that was lost is replaced; it doubles up to a minute. */
+  /** First delay before a lost worker thread is replaced; it doubles up to a minute. */
   firstRestMs?: number;
   startWorker?: (folder: ModelFolder) => Worker;
 }
@@ -29,7 +29,7 @@ export interface LocalModelOptions {
 const IDLE_MS = 600_000;
 const RUN_MS = 60_000;
 
-/** Weights of 2 GB on a slow disk. */
+/** Enough to load weights of 2 GB from a slow disk. */
 const LOAD_MS = 300_000;
 
 const FIRST_REST_MS = 1_000;
@@ -43,11 +43,11 @@ interface Job {
 }
 
 /**
- * Makes the function that has a model in a folder embed texts. The worker thread starts with the first request, and texts
- * go to it one by one, queries before passages: several at once would take as long, and a query would wait for all of
- * them. When the thread crashes, cannot load the model or takes over a minute for a text, all waiting requests reject
- * with an `EmbeddingError`, and the next one starts another thread: after a second at the earliest, later after each
- * further failure, up to a minute.
+ * Creates the function that embeds texts with a model in a folder. The worker thread starts with the first request and
+ * receives texts one by one, queries before passages: several at once would take as long, and a query would wait for
+ * all of them. If the thread crashes, cannot load the model or takes over a minute for a text, all waiting requests
+ * reject with an `EmbeddingError`, and the next request starts another thread, after a delay of one second that doubles
+ * with each further failure up to a minute.
  */
 // oxlint-disable-next-line max-lines-per-function -- One state machine: its functions read and change the same variables.
 export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): LocalModel {
@@ -76,7 +76,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
     watchdog = setTimeout(() => lose(reason), timeMs).unref();
   }
 
-  /** Ends the worker thread; a process does not exit before that, and nothing else waits for it. */
+  /** Terminates the worker thread. The process does not exit before that. */
   function endWorker(): void {
     clearTimeout(watchdog);
     clearTimeout(idleTimer);
@@ -106,7 +106,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
     const startedAt = performance.now();
     const started = startWorker(folder);
     worker = started;
-    // A command that has nothing else to do may end.
+    // An idle worker must not keep a command running.
     started.unref();
     watch(LOAD_MS, `it was not loaded within ${LOAD_MS / 1_000} s`);
     started.on("message", (message: EmbedWorkerMessage) => {
@@ -138,7 +138,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
       job?.reject(new EmbeddingError("it returns embeddings with values that are not numbers; use different weights"));
   }
 
-  /** Gives the worker thread its next text, or has it end some time later when there is none. */
+  /** Sends the worker thread its next text, or schedules its termination if there is none. */
   function pump(): void {
     clearTimeout(idleTimer);
     if (current !== null) return;
@@ -170,7 +170,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
             }),
         ),
       );
-      /** What runs already runs to its end: nothing can stop it but the end of its thread. */
+      /** The current text cannot be cancelled without terminating the thread. */
       const abandon = (error: unknown) => {
         waiting = waiting.filter((job) => !jobs.includes(job));
         for (const job of jobs) job.reject(error);
@@ -205,7 +205,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
 function startEmbedWorker(folder: ModelFolder): Worker {
   const worker = new Worker(new URL("../../dist/embeddings/embed-worker.js", import.meta.url), {
     workerData: folder,
-    // What the runtime writes about a model; what matters of it is in the messages.
+    // Discards the runtime's output about a model; the messages contain what matters.
     stdout: true,
     stderr: true,
   });

@@ -7,36 +7,34 @@ import type { KeepVectorsOptions } from "./keep-vectors.ts";
 import { addRows, createVectorTable, findClosestRows, findCosine } from "./vector-table.ts";
 import type { VectorTable } from "./vector-table.ts";
 
-/** Passages to compare with a query by meaning. */
+/** Passages to compare with a query semantically. */
 export interface MeaningQuery {
   kbIds: readonly string[];
-  /** Of the query, of length 1. */
+  /** Embedding of the query, of length 1. */
   embedding: Float32Array;
-  /** Passages that were found by words, best first. They are compared in any case. */
+  /** Lexical matches, best first. They are always compared. */
   chunkIds: readonly string[];
-  /** How many of the closest passages to find. */
+  /** Number of closest passages to find. */
   limit: number;
 }
 
-/** Passages compared with a query by meaning. */
+/** Result of the comparison. */
 export interface MeaningComparison {
-  /**
-   * IDs of the closest passages, closest first: of all passages, or of `chunkIds` where an engine cannot compare all of
-   * them.
-   */
+  /** IDs of the closest passages, closest first: of all passages, or of `chunkIds` if the engine cannot compare all. */
   closest: string[];
-  /** Cosines of the embeddings of passages and query, -1 to 1: of all in `closest`, and of those of `chunkIds` that have one. */
+  /** Cosines of passages and query, -1 to 1: of all in `closest`, and of those of `chunkIds` with an embedding. */
   cosines: ReadonlyMap<string, number>;
 }
 
 /**
- * What finds passages: PostgreSQL and the memory of the process by default. Another one, such as OpenSearch, has these two
- * functions; documents stay in PostgreSQL, and it follows them there. `tests/packages/knowledge/search-engines.test.ts` is
- * the contract. Only passages of the given project and knowledge bases are found, and none that is deleted; a change is seen
- * within about two seconds. Both functions reject if the engine does not work.
+ * Finds passages: by default in PostgreSQL and the memory of the process. Another engine, such as OpenSearch,
+ * implements these functions; documents stay in PostgreSQL, which it follows.
+ * `tests/packages/knowledge/search-engines.test.ts` is the contract. Only passages of the given project and knowledge
+ * bases are found, and no deleted ones; a change is visible within about two seconds. Both functions reject if the
+ * engine does not work.
  */
 export interface SearchEngine {
-  /** Finds the passages that match a query best by their words, in each group of knowledge bases by itself, in their order. */
+  /** Returns the best lexical matches of a query, in each group of knowledge bases separately, in order. */
   findByWords(
     project: ProjectId,
     search: { query: string; kbGroups: readonly (readonly string[])[]; limit: number },
@@ -46,7 +44,7 @@ export interface SearchEngine {
   close(): Promise<void>;
 }
 
-/** How long it is believed that the database has, or does not have, pgvector. */
+/** Cache time for whether the database has pgvector. */
 const VECTORS_FRESH_MS = 60_000;
 
 type Compare = (project: ProjectId, search: MeaningQuery) => Promise<MeaningComparison | null>;
@@ -64,7 +62,7 @@ function compareTables(
   return { closest: found.map(({ chunkId }) => chunkId), cosines };
 }
 
-/** Compares the passages that were found by words, and no others. */
+/** Compares only the lexical matches. */
 async function compareFound(
   { store, model }: KeepVectorsOptions,
   project: ProjectId,
@@ -90,7 +88,7 @@ function compareInMemory(options: KeepVectorsOptions): { compare: Compare; close
   };
 }
 
-/** Compares by pgvector; null if the database does not have it. */
+/** Compares with pgvector; null if the database does not have it. */
 function compareInDatabase(options: KeepVectorsOptions): Compare {
   const { store, model } = options;
   const known = createBriefCache<boolean>(VECTORS_FRESH_MS);
@@ -111,8 +109,8 @@ const findByWords =
     searchEach({ store }, project, search);
 
 /**
- * An engine that compares all passages in memory, in knowledge bases of up to 20,000 passages together; in larger ones, or
- * while their embeddings are still being read, only those that were found by words.
+ * Creates an engine that compares all passages in memory, in knowledge bases of up to 20,000 passages together; in
+ * larger ones, or while their embeddings are still being read, only the lexical matches.
  */
 export function createMemoryEngine(options: KeepVectorsOptions): SearchEngine {
   const { compare, close } = compareInMemory(options);
@@ -124,7 +122,10 @@ export function createMemoryEngine(options: KeepVectorsOptions): SearchEngine {
   };
 }
 
-/** An engine that compares all passages by pgvector, however many; without it, only those that were found by words. */
+/**
+ * Creates an engine that compares all passages with pgvector, whatever their number; without it, only the lexical
+ * matches.
+ */
 export function createPgvectorEngine(options: KeepVectorsOptions): SearchEngine {
   const compare = compareInDatabase(options);
   return {
@@ -135,7 +136,7 @@ export function createPgvectorEngine(options: KeepVectorsOptions): SearchEngine 
   };
 }
 
-/** The engine of the product: in memory as far as that goes, else by pgvector where the database has it. */
+/** Creates the product's engine: in memory if possible, else with pgvector if the database has it. */
 export function createSearchEngine(options: KeepVectorsOptions): SearchEngine {
   const memory = compareInMemory(options);
   const database = createPgvectorEngine(options);

@@ -1,32 +1,30 @@
-/**
- * Embeddings of passages in memory, one after the other in one array. Made and changed by the functions of this file.
- */
+/** Embeddings of passages in one array in memory. Created and changed by the functions of this file. */
 export interface VectorTable {
   readonly dimensions: number;
   /** By row. */
   ids: string[];
   rows: Map<string, number>;
-  /** Room for at least `ids.length` rows. */
+  /** Capacity for at least `ids.length` rows. */
   numbers: Float32Array;
 }
 
-/** What an id, its row and its place in the map take beside the numbers, about. */
+/** Approximate memory of an id, its row and its map entry, besides the numbers. */
 const ROW_BYTES = 160;
 
-/** More room than is asked for, so that a few rows more do not copy all. */
+/** Spare capacity, so that a few more rows do not copy everything. */
 const SPARE_SHARE = 1.1;
 
-/** An empty table with room for the given number of rows. */
+/** Creates an empty table with capacity for the given number of rows. */
 export function createVectorTable(dimensions: number, rowCount: number): VectorTable {
   return { dimensions, ids: [], rows: new Map(), numbers: new Float32Array(rowCount * dimensions) };
 }
 
-/** Approximate memory of a table with the given number of rows, in bytes. */
+/** Returns the approximate memory of a table with the given number of rows, in bytes. */
 export function sizeOfTable(rowCount: number, dimensions: number): number {
   return Math.ceil(rowCount * (dimensions * Float32Array.BYTES_PER_ELEMENT * SPARE_SHARE + ROW_BYTES));
 }
 
-/** Adds rows; an id that is there already gets the new embedding. */
+/** Adds rows; an existing id gets the new embedding. */
 export function addRows(table: VectorTable, rows: readonly { chunkId: string; embedding: Float32Array }[]): void {
   const { dimensions } = table;
   const needed = (table.ids.length + rows.length) * dimensions;
@@ -42,7 +40,7 @@ export function addRows(table: VectorTable, rows: readonly { chunkId: string; em
   }
 }
 
-/** Removes a row; the last one takes its place. */
+/** Removes a row and moves the last one to its position. */
 export function removeRow(table: VectorTable, chunkId: string): void {
   const row = table.rows.get(chunkId);
   const last = table.ids.at(-1);
@@ -55,11 +53,11 @@ export function removeRow(table: VectorTable, chunkId: string): void {
   table.rows.delete(chunkId);
 }
 
-/** The cosine of a row and the query, both of length 1. */
+/** Returns the cosine of a row and the query, both of length 1. */
 function compareRow({ dimensions, numbers }: VectorTable, row: number, query: Float32Array): number {
   const start = row * dimensions;
   const fourfold = dimensions - (dimensions % 4);
-  // Four sums that do not wait for each other are half again as fast as one.
+  // Four independent sums are half again as fast as one.
   let [a, b, c, d] = [0, 0, 0, 0];
   for (let position = 0; position < fourfold; position += 4) {
     a += (numbers[start + position] ?? 0) * (query[position] ?? 0);
@@ -72,14 +70,14 @@ function compareRow({ dimensions, numbers }: VectorTable, row: number, query: Fl
   return a + b + c + d;
 }
 
-/** The cosine of each row and the query, all of length 1. 20,000 rows of 768 numbers take about 10 ms. */
+/** Returns the cosine of each row and the query, all of length 1. 20,000 rows of 768 numbers take about 10 ms. */
 export function compareRows(table: VectorTable, query: Float32Array): Float32Array {
   const cosines = new Float32Array(table.ids.length);
   for (let row = 0; row < cosines.length; row += 1) cosines[row] = compareRow(table, row, query);
   return cosines;
 }
 
-/** The cosine of a passage and the query; undefined when no table has the passage. */
+/** Returns the cosine of a passage and the query; undefined if no table has the passage. */
 export function findCosine(tables: readonly VectorTable[], query: Float32Array, chunkId: string): number | undefined {
   for (const table of tables) {
     const row = table.rows.get(chunkId);
@@ -88,7 +86,7 @@ export function findCosine(tables: readonly VectorTable[], query: Float32Array, 
   return undefined;
 }
 
-/** The passages of these tables that are most like the query, best first, with their cosines. */
+/** Returns the passages of these tables that are most similar to the query, best first, with their cosines. */
 export function findClosestRows(
   tables: readonly VectorTable[],
   query: Float32Array,

@@ -15,7 +15,7 @@ import { ACCEPTED_ENCODINGS, decodeBody } from "./decode-body.ts";
 
 type FetchErrorCode = "invalid_request" | "payload_too_large" | "unavailable";
 
-/** Statuses that pass by themselves beside those of the 500s: RFC 9110 (408), RFC 8470 (425), RFC 6585 (429). */
+/** Temporary statuses besides 5xx: RFC 9110 (408), RFC 8470 (425), RFC 6585 (429). */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const ADVICE: Readonly<Record<number, string>> = {
@@ -25,59 +25,62 @@ const ADVICE: Readonly<Record<number, string>> = {
   410: "The page was removed. Check the URL.",
 };
 
-/** Whether an answer brings a page: any status of the 200s that has one. */
+/** Returns whether a response has a page: a 2xx status with a body. */
 const bringsPage = (status: number) => status >= 200 && status < 300 && status !== 204 && status !== 205;
 
-/** Codes of Node that mean a certificate or a handshake that will be no better at the next try. */
+/** Node's error codes for certificate and handshake errors that a retry does not resolve. */
 const TLS_ERROR = /CERT|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO/;
 
-/** Lets requests to one host begin no closer together than an interval. */
+/** Rate limit per host. */
 interface HostPace {
-  /** Resolves when it is this request's turn. Rejects with the reason of the signal. */
+  /** Resolves when this request may start. Rejects with the signal's reason. */
   takeTurn(host: string, signal: AbortSignal): Promise<void>;
 }
 
-/** As many hosts are remembered before those whose interval is over are forgotten. */
+/** Number of hosts above which expired entries are removed. */
 const MAX_HOSTS = 1_000;
 
-/** What was found at a URL. */
+/** Content of a URL. */
 export interface FetchedPage {
   /** After redirects, without a fragment. */
   url: string;
-  /** With every content encoding undone. */
+  /** Content after decoding all content encodings. */
   bytes: Uint8Array;
-  /** Content-Type as the server sent it, with its charset; null where it sent none. */
+  /** Content-Type as the server sent it, with its charset; null if there is none. */
   mime: string | null;
 }
 
-/** Fetches what strangers name. */
+/** Fetches untrusted URLs. */
 export interface PageFetcher {
   /**
-   * Returns the content at this URL. Throws a ServiceError that says what to do and never reveals what a name resolved
-   * to: `unavailable` for what may pass by itself (5xx, 429, no connection, too slow), `payload_too_large`, and
-   * `invalid_request` for everything that will be the same at the next try. Rejects with the reason of the signal.
+   * Returns the content of this URL. Throws a ServiceError that says what to do and never reveals what a name resolved
+   * to: `unavailable` for temporary errors (5xx, 429, no connection, timeout), `payload_too_large`, and
+   * `invalid_request` for errors that a retry does not resolve. Rejects with the signal's reason.
    */
   fetch(url: string, signal?: AbortSignal): Promise<FetchedPage>;
-  /** Ends the fetches under way and waits for their end; later ones are refused. */
+  /** Aborts running fetches and waits for their end; later ones are rejected. */
   close(): Promise<void>;
 }
 
-/** What a fetcher is made of. */
+/** Options of a fetcher. */
 export interface PageFetcherOptions {
   /** Decides which addresses may be called; the caller who gave the URL sees its errors. */
   guard: AddressGuard;
-  /** For lookup, connection, redirects and the last byte together, so that a server cannot send slowly without end. */
+  /**
+   * Timeout of lookup, connection, redirects and the whole body together, so that a slow server cannot hold a fetch
+   * forever.
+   */
   timeoutMs?: number;
-  /** Of a body, both as it comes and when it is unpacked. */
+  /** Maximum size of a body, both as received and decoded. */
   maxBytes?: number;
-  /** Between the beginnings of two fetches from one host: 500 means two a second. */
+  /** Minimum interval between two fetches from one host: 500 means two per second. */
   intervalMs?: number;
 }
 
-/** The name under which sites know this product, in their logs and their robots.txt. */
+/** Product name for the logs and the robots.txt of sites. */
 export const USER_AGENT_NAME = "svc-fetch";
 
-/** Most bytes of what is fetched, as it comes and when it is unpacked. */
+/** Maximum size of a response, as received and decoded. */
 export const FETCH_MAX_BYTES = 50 * 1024 * 1024;
 
 const TIMEOUT_MS = 30_000;
@@ -85,7 +88,7 @@ const INTERVAL_MS = 500;
 const MAX_REDIRECTS = 5;
 const URL_MAX_CHARS = 2_000;
 
-/** What can be read, the best first; anything else may still be answered, and its content decides. */
+/** Supported types, best first; any other type is accepted too, and its content decides. */
 const ACCEPT = [
   "text/html",
   "application/xhtml+xml",
@@ -101,21 +104,21 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** The URL without its fragment, which servers never see. */
+/** Returns the URL without its fragment, which is never sent. */
 function parsePageUrl(text: string): URL {
   const trimmed = text.trim();
   const url = trimmed.length <= URL_MAX_CHARS ? parseUrl(trimmed) : null;
   if (url !== null) url.hash = "";
-  // What is not ASCII grows as it is escaped, up to nine times.
+  // Escaping makes non-ASCII text up to nine times as long.
   if (url !== null && url.href.length <= URL_MAX_CHARS) return url;
   const detail = `The URL must be like https://example.com/page, with at most ${URL_MAX_CHARS} characters, percent-encoded.`;
   throw new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code: "invalid_url", detail }] });
 }
 
 /**
- * Makes a fetcher of pages and files for knowledge bases ("Which addresses can be called" in docs/webhooks.md): GET
+ * Creates a fetcher of pages and files for knowledge bases ("Which addresses can be called" in docs/webhooks.md): GET
  * only, every hop through the guard and to the address that it checked, at most 5 redirects, 50 MB and 30 seconds, two
- * requests a second to one host. No cookies, no credentials, no scripts.
+ * requests per second and host. No cookies, no credentials, no scripts.
  */
 export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
   const { guard, timeoutMs = TIMEOUT_MS, maxBytes = FETCH_MAX_BYTES, intervalMs = INTERVAL_MS } = options;
@@ -130,7 +133,7 @@ export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
 
   async function fetchPage(text: string, signal: AbortSignal): Promise<FetchedPage> {
     const url = parsePageUrl(text);
-    // What is forbidden is said at once and takes no turn.
+    // A forbidden URL is rejected immediately, without waiting.
     const check = guard.checkUrl(url);
     if (!check.ok) throw fetchErrorOf(new BlockedAddressError(check.reason));
     await pace.takeTurn(url.host, signal);
@@ -171,7 +174,7 @@ export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
   };
 }
 
-/** Makes a pace; each caller waits for its own turn, hosts do not wait for each other. */
+/** Creates the rate limit; hosts do not delay each other. */
 function createHostPace(intervalMs: number): HostPace {
   const nextTurns = new Map<string, number>();
 
@@ -196,7 +199,7 @@ function createHostPace(intervalMs: number): HostPace {
   };
 }
 
-/** An error of an address, with its position in the request that names it. */
+/** Creates an error of a URL, with its position in the request. */
 function problem(
   code: FetchErrorCode,
   detail: string,
@@ -208,7 +211,10 @@ function problem(
   });
 }
 
-/** What a status means that brings no page: `unavailable` for what passes, else `invalid_request`; null for a page. */
+/**
+ * Returns the error of a response without a page: `unavailable` for a temporary one, else `invalid_request`; null for a
+ * page.
+ */
 function statusErrorOf({ status, headers }: OutboundResponse): ServiceError | null {
   if (bringsPage(status)) return null;
   const name = STATUS_CODES[status];
@@ -245,8 +251,8 @@ function connectionErrorOf(error: OutboundConnectionError): ServiceError {
 }
 
 /**
- * What went wrong in a fetch as a ServiceError that says what to do, and never what a name resolved to: `unavailable`
- * for what may pass by itself. Anything else, as the reason of a signal, is answered as it is.
+ * Converts an error of a fetch to a ServiceError that says what to do, and never what a name resolved to: `unavailable`
+ * for a temporary one. Any other value, such as the reason of a signal, is returned unchanged.
  */
 function fetchErrorOf(error: unknown): unknown {
   if (error instanceof BlockedAddressError) {

@@ -16,12 +16,12 @@ const undoBrotli: Undo = (bytes, { maxOutputLength }) =>
 const UNDO: Readonly<Record<string, Undo>> = {
   gzip: undoGzip,
   "x-gzip": undoGzip,
-  // "deflate" means the zlib format; some servers send the bare stream without its head (compression method 8).
+  // "deflate" is the zlib format; some servers send the raw stream without its header (compression method 8).
   deflate: (bytes, options) => (((bytes[0] ?? 0) & 0x0f) === 8 ? undoZlib : undoRaw)(bytes, options),
   br: undoBrotli,
 };
 
-/** What a request may ask for, since `decodeBody` undoes it. */
+/** Encodings that a request may accept, because `decodeBody` supports them. */
 export const ACCEPTED_ENCODINGS = "gzip, deflate, br";
 
 /** More than one is rare, and many are an attack: each may inflate to the limit. */
@@ -49,8 +49,8 @@ async function undo(bytes: Uint8Array, coding: string, maxBytes: number): Promis
 }
 
 /**
- * Undoes the encodings of a body, as its Content-Encoding names them. Never unpacks to more than `maxBytes`. Throws
- * ServiceError `payload_too_large`, or `invalid_request` for an unknown encoding and broken data.
+ * Decodes a body by its Content-Encoding, to at most `maxBytes`. Throws ServiceError `payload_too_large`, or
+ * `invalid_request` for an unknown encoding or damaged data.
  */
 export async function decodeBody(
   body: Uint8Array,
@@ -69,14 +69,14 @@ export async function decodeBody(
     );
   }
   let bytes = body;
-  // The last one named was applied last.
+  // The last listed encoding was applied last.
   for (const coding of codings.toReversed()) {
     if (bytes.length > 0) bytes = await undo(bytes, coding, maxBytes);
   }
   return bytes;
 }
 
-/** Returns the content of a file that is packed with gzip; any other bytes unchanged. Throws as `decodeBody` does. */
+/** Returns the content of a gzip file; any other bytes unchanged. Throws like `decodeBody`. */
 export function unpackGzipFile(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   return isPacked ? undo(bytes, "gzip", maxBytes) : Promise.resolve(bytes);

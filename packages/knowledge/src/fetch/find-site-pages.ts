@@ -9,26 +9,26 @@ import type { SiteRules } from "./site-rules.ts";
 import { createWorkSlices } from "./work-slices.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
-/** How a site is looked through. */
+/** Options for finding the pages of a site. */
 export interface FindSitePagesOptions {
-  /** At most `KB_LIMITS.pagesMaxCount`, by default `pagesDefaultCount`. The first ones of the sitemap are taken. */
+  /** At most `KB_LIMITS.pagesMaxCount`, by default `pagesDefaultCount`. The first ones of the sitemap are used. */
   maxPages?: number;
   signal?: AbortSignal;
   /**
-   * Called for each sitemap whose pages are not all read: one of several that cannot be read, one that breaks off or
-   * names too much, and those that lie too deep or are too many. If it is never called, the result is all that the site
-   * names, up to `maxPages`. Without it such a sitemap is thrown as a fault of the whole, and so is always one that may
-   * be there at the next try (`unavailable`).
+   * Called for each sitemap that was not read completely: one of several that cannot be read, one that is truncated or
+   * has too many entries, and those nested too deeply or too many. If it is never called, the result is complete, up to
+   * `maxPages`. Without it, such a sitemap makes the whole call throw, as does always one with a temporary error
+   * (`unavailable`).
    */
   onBadSitemap?: (url: string, error: ServiceError) => void;
-  /** Called for each page that is left out because robots.txt disallows it. */
+  /** Called for each page that is skipped because robots.txt disallows it. */
   onForbidden?: (url: string) => void;
 }
 
-/** Sitemaps of an index that are read; together they may name 5 million pages. */
+/** Maximum number of sitemaps of an index; together they may list 5 million pages. */
 const MAX_SITEMAPS = 100;
 
-/** The site of a hostile person may name what takes long to read and compare; this long it may, without the fetches. */
+/** Time limit of the work without the fetches, because a hostile site may be slow to read and compare. */
 const WORK_BUDGET_MS = 20_000;
 
 const invalid = (detail: string, code = "no_sitemap") =>
@@ -43,7 +43,7 @@ function parseWebUrl(text: string, base?: string): URL | null {
   return url;
 }
 
-/** The site that a URL belongs to: with and without "www.", by http and https, it is the same one. */
+/** Returns the site of a URL: it is the same with and without "www.", by http and https. */
 export function siteOf(url: URL): string {
   const host = url.hostname.replace(/^www\./, "").replace(/\.+$/, "");
   return url.port === "" ? host : `${host}:${url.port}`;
@@ -61,12 +61,12 @@ const notWhole = (url: string, why: string) => {
 };
 
 /**
- * The pages of one site as its sitemaps name them: the sitemap at this URL, which may be packed, be text or be an index
- * of others (one level, 100 sitemaps); at the root of a site those that its robots.txt names, else `/sitemap.xml`.
- * Addresses of other sites and longer ones than a document may have are left out, and pages that robots.txt forbids to
- * us or to everybody (RFC 9309). Each page comes once and without a fragment, in the order of the sitemaps. However
- * hostile the site, the process is never kept from its other work for long. Throws ServiceError as the fetcher does: a
- * part of a site is never mistaken for the whole, unless `onBadSitemap` is given.
+ * Returns the pages of one site from its sitemaps: the sitemap at this URL, which may be compressed, plain text or an
+ * index of others (one level, 100 sitemaps); at the root of a site those in its robots.txt, else `/sitemap.xml`. URLs
+ * of other sites, URLs that are too long for a document, and pages that robots.txt disallows for us or for all robots
+ * (RFC 9309) are left out. Each page occurs once and without a fragment, in the order of the sitemaps. Even a hostile
+ * site cannot block the event loop for long. Throws ServiceError like the fetcher: a part of a site is never taken for
+ * the whole, unless `onBadSitemap` is given.
  */
 export async function findSitePages(
   fetcher: PageFetcher,
@@ -104,7 +104,7 @@ export async function findSitePages(
   return [...pages.values()];
 }
 
-/** What the reading of one site goes by, and the pages that it has found. */
+/** State of reading one site, with the pages found. */
 interface Search {
   fetcher: PageFetcher;
   work: WorkSlices;
@@ -141,7 +141,7 @@ async function addPages(search: Search, addresses: readonly string[], base: stri
   }
 }
 
-/** Reads a sitemap that another one, or robots.txt, names among several; null for one that cannot be read. */
+/** Reads one of several sitemaps; null if it cannot be read. */
 async function readOneOf(search: Search, url: string, isOnly: boolean): Promise<Sitemap | null> {
   try {
     return await read(search, url);
@@ -158,7 +158,7 @@ async function readOneOf(search: Search, url: string, isOnly: boolean): Promise<
   }
 }
 
-/** Reads sitemaps and their pages; returns the further sitemaps that each names. */
+/** Reads sitemaps and their pages; returns the further sitemaps that each lists. */
 async function addSitemaps(search: Search, urls: readonly string[], isOnly: boolean): Promise<Map<string, string[]>> {
   const further = new Map<string, string[]>();
   for (const url of urls) {
@@ -172,7 +172,7 @@ async function addSitemaps(search: Search, urls: readonly string[], isOnly: bool
   return further;
 }
 
-/** Up to 100 of the sitemaps that a file names, each once. */
+/** Returns up to 100 distinct sitemaps that a file lists. */
 async function takeSitemaps(search: Search, addresses: readonly string[], base: string): Promise<string[]> {
   const { work } = search;
   const taken = new Set<string>();

@@ -2,34 +2,34 @@ import { ServiceError } from "@svc/contracts";
 import sax from "sax";
 import type { WorkSlices } from "./work-slices.ts";
 
-/** What a sitemap names, as it is written there; in the order of the file. */
+/** Entries of a sitemap, verbatim and in file order. */
 export interface Sitemap {
   pages: string[];
   /** Further sitemaps, of an index. */
   sitemaps: string[];
-  /** False when the file breaks off, or names more than is read of it. */
+  /** False if the file is truncated, or has more entries than are read. */
   isComplete: boolean;
 }
 
-/** Most that a sitemap may name (sitemaps.org, "Sitemap file location" and limits); what follows is not read. */
+/** Maximum number of entries (sitemaps.org); the rest is not read. */
 const MAX_ENTRIES = 50_000;
-/** Longer ones are no addresses that anything else here would take. */
+/** Maximum length of an entry: longer URLs are rejected everywhere. */
 const ENTRY_MAX_CHARS = 2_000;
-/** Deeper than any sitemap is; beyond it nothing is read. */
+/** Maximum depth, beyond that of any sitemap; deeper elements are not read. */
 const MAX_DEPTH = 20;
-/** More in one element than any sitemap has, and enough to take long to compare. */
+/** Maximum number of attributes of an element: more are slow to compare. */
 const MAX_ATTRIBUTES = 1_000;
 /**
- * Read between two looks at the clock. Small, since an end tag that fits nowhere is compared with all that are open: as
- * many as a piece can hold, until the depth is noticed.
+ * Number of bytes read between two checks of the time. Small, because an unmatched end tag is compared with all open
+ * elements: as many as a piece can contain, until the depth is checked.
  */
 const PIECE_BYTES = 16 * 1024;
 
-/** Takes a file piece after piece. */
+/** Parses a file piece by piece. */
 interface SitemapReader {
-  /** False as soon as nothing more is read. */
+  /** Returns false when nothing more is read. */
   write(piece: string): boolean;
-  /** Throws ServiceError for what is no sitemap. */
+  /** Throws ServiceError if the file is not a sitemap. */
   end(): Sitemap;
 }
 
@@ -49,26 +49,26 @@ function* decode(bytes: Uint8Array): Generator<string> {
   yield decoder.decode();
 }
 
-/** The name without the prefix of its namespace. */
+/** Returns the name without its namespace prefix. */
 const localName = (name: string) => name.slice(name.indexOf(":") + 1);
 
 type Kind = "pages" | "sitemaps";
 const KIND_OF_ROOT: Readonly<Record<string, Kind>> = { urlset: "pages", sitemapindex: "sitemaps" };
-/** The element whose `loc` counts: images and videos in a sitemap have a `loc` of their own. */
+/** Parent element of the relevant `loc`: images and videos in a sitemap have a `loc` of their own. */
 const PARENT_OF_LOC: Readonly<Record<Kind, string>> = { pages: "url", sitemaps: "sitemap" };
 
 interface XmlState {
   kind: Kind | undefined;
   isDone: boolean;
   isClosed: boolean;
-  /** Text of the `loc` that is open, or null. */
+  /** Text of the open `loc`, or null. */
   entry: string | null;
   attributes: number;
 }
 
 /**
- * Reads the XML of a sitemap as a stream. Entities that the file declares itself are never replaced, so that none can
- * grow; XML that is not well-formed is read as far as it makes sense.
+ * Parses a sitemap's XML as a stream. Custom entities are never expanded, so they cannot grow; malformed XML is read as
+ * far as possible.
  */
 function createXmlReader(): SitemapReader {
   const found: Record<Kind, string[]> = { pages: [], sitemaps: [] };
@@ -84,7 +84,7 @@ function createXmlReader(): SitemapReader {
     else state.isDone = true;
   }
 
-  // The parser looks after the length of what it keeps only where it counts positions.
+  // The parser limits its buffers only if it counts positions.
   const parser = sax.parser(false, { lowercase: true, position: true });
   Object.assign(parser, {
     onattribute() {
@@ -110,7 +110,7 @@ function createXmlReader(): SitemapReader {
       addEntry(kind, entry.trim());
     },
     onerror(error: Error) {
-      // A comment, name or value without an end would fill the memory.
+      // An unterminated comment, name or value would exhaust the memory.
       if (error.message.startsWith("Max buffer length")) state.isDone = true;
       // The parser continues after an error once it is cleared; many real sitemaps have one.
       Reflect.set(parser, "error", null);
@@ -133,7 +133,7 @@ function createXmlReader(): SitemapReader {
   };
 }
 
-/** Reads a sitemap of text: one address a line. Such a file does not tell where it ends. */
+/** Parses a text sitemap: one URL per line. Truncation of such a file cannot be detected. */
 function createLineReader(): SitemapReader {
   const pages: string[] = [];
   let rest = "";
@@ -149,7 +149,7 @@ function createLineReader(): SitemapReader {
   return {
     write(piece) {
       const lines = `${rest}${piece}`.split(/[\r\n]+/);
-      // Of a line without a line break as much is kept as shows that it is too long.
+      // Of an unterminated line, only enough is kept to detect that it is too long.
       rest = (lines.pop() ?? "").slice(0, 2 * ENTRY_MAX_CHARS);
       for (const line of lines) addLine(line);
       return isComplete;
@@ -165,9 +165,9 @@ function createLineReader(): SitemapReader {
 }
 
 /**
- * Reads a sitemap (sitemaps.org): XML, an index of sitemaps, or text with one address a line. At most 50,000 entries
- * are read; a file of nothing is no whole one. Throws ServiceError `invalid_request` for what is none, and what `work`
- * does.
+ * Parses a sitemap (sitemaps.org): XML, an index of sitemaps, or text with one URL per line. At most 50,000 entries are
+ * read; an empty file counts as incomplete. Throws ServiceError `invalid_request` if it is none of these, and the
+ * errors of `work`.
  */
 export async function readSitemap(bytes: Uint8Array, work: WorkSlices): Promise<Sitemap> {
   let reader: SitemapReader | undefined;

@@ -3,50 +3,48 @@ import { USER_AGENT_NAME } from "./create-page-fetcher.ts";
 import type { PageFetcher } from "./create-page-fetcher.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
-/** A line of a robots.txt that allows or forbids paths (RFC 9309, section 2.2.2). */
+/** An allow or disallow line of a robots.txt (RFC 9309, section 2.2.2). */
 interface PathRule {
   isAllowed: boolean;
-  /** Length of the pattern: of the rules that match, the longest decides. */
+  /** Length of the pattern: the longest matching rule wins. */
   length: number;
-  /**
-   * Whether a path, with its query, is one that this rule speaks of. Takes time in proportion to both lengths at worst.
-   */
+  /** Returns whether the rule applies to a path with its query. At worst takes time proportional to both lengths. */
   matches(path: string): boolean;
-  /** Whether comparing may take long. */
+  /** Whether matching may be slow. */
   isCostly: boolean;
 }
 
-/** Hexadecimal digits of an escape are the same in upper and lower case (RFC 3986, section 6.2.2.1). */
+/** Converts escapes to upper case, since their hexadecimal digits are case-insensitive (RFC 3986, section 6.2.2.1). */
 const upperEscapes = (text: string) => text.replace(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase());
 
-/** A path as rules compare it. */
+/** Returns a path normalized for comparison with rules. */
 export const comparablePath = ({ pathname, search }: URL): string => upperEscapes(`${pathname}${search}`);
 
-/** What a site asks of crawlers (RFC 9309). */
+/** Rules of a site for crawlers (RFC 9309). */
 export interface SiteRules {
-  /** Whether a page of this site may be fetched because a sitemap names it. Throws as `WorkSlices.pause` does. */
+  /** Returns whether a page of this site in a sitemap may be fetched. Throws like `WorkSlices.pause`. */
   mayFetch(page: URL): Promise<boolean>;
-  /** Sitemaps that the site names, as it writes them. */
+  /** Sitemaps that the site lists, verbatim. */
   sitemaps: string[];
 }
 
-/** What has to be read of a robots.txt at least, and is read of it at most (RFC 9309, section 2.5). */
+/** Number of bytes of a robots.txt that are read, the minimum of RFC 9309, section 2.5. */
 const MAX_BYTES = 500 * 1024;
-/** Longer lines hold no rule that anybody wrote. */
+/** Maximum length of a line; no real rule is longer. */
 const LINE_MAX_CHARS = 1_000;
 /** Number of simple rules to compare, or of lines to read, that takes negligible time. */
 const CHEAP_COUNT = 250;
 
-/** Names that mean us: our own, and the one of everybody. Anybody else's rules are not kept. */
+/** User agent that applies to all crawlers. Rules for other crawlers are ignored. */
 const EVERYBODY = "*";
 
 interface RobotsFile {
-  /** By whom they are meant for; a name is there as soon as the file says it. */
+  /** Rules by user agent; an agent is present as soon as the file lists it. */
   rules: Map<string, PathRule[]>;
   sitemaps: string[];
 }
 
-/** The name and value of a line; null for one that has none. */
+/** Returns the name and value of a line; null if it has none. */
 function splitLine(line: string): { name: string; value: string } | null {
   const text = line.replace(/#.*/s, "");
   const colon = text.indexOf(":");
@@ -54,10 +52,10 @@ function splitLine(line: string): { name: string; value: string } | null {
   return { name: text.slice(0, colon).trim().toLowerCase(), value: text.slice(colon + 1).trim() };
 }
 
-/** The product token of a `User-agent` line: sites may write a version after it. */
+/** Returns the product token of a `User-agent` line, which may have a version after it. */
 const agentOf = (value: string) => value.toLowerCase().replace(/\/.*/s, "").trim();
 
-/** Reads a robots.txt (RFC 9309, section 2.2) as far as it is about us. */
+/** Parses the parts of a robots.txt that apply to us (RFC 9309, section 2.2). */
 async function readRobots(text: string, work: WorkSlices): Promise<RobotsFile> {
   const file: RobotsFile = { rules: new Map(), sitemaps: [] };
   let group: PathRule[][] = [];
@@ -84,7 +82,7 @@ async function readRobots(text: string, work: WorkSlices): Promise<RobotsFile> {
     const field = splitLine(line);
     if (field === null) continue;
     const { name, value } = field;
-    // A sitemap belongs to no group and interrupts none (section 2.2.4).
+    // A sitemap line belongs to no group and interrupts none (section 2.2.4).
     if (name === "sitemap") file.sitemaps.push(value);
     else if (name === "user-agent") beginGroup(value);
     else {
@@ -95,7 +93,7 @@ async function readRobots(text: string, work: WorkSlices): Promise<RobotsFile> {
   return file;
 }
 
-/** The rule that decides comes first: the longest, and of two that are as long the one that allows (section 2.2.2). */
+/** The deciding rule comes first: the longest, and of two of equal length the one that allows (section 2.2.2). */
 const byPrecedence = (one: PathRule, other: PathRule) =>
   other.length - one.length || Number(other.isAllowed) - Number(one.isAllowed);
 
@@ -104,7 +102,7 @@ async function readRules(text: string, work: WorkSlices): Promise<SiteRules> {
   const rules = (robots.rules.get(USER_AGENT_NAME) ?? robots.rules.get(EVERYBODY) ?? []).toSorted(byPrecedence);
   return {
     sitemaps: robots.sitemaps,
-    // Another scheme and "www." make no other site here, so the rules are asked for the path alone.
+    // Another scheme and "www." are the same site here, so rules are matched by path only.
     async mayFetch(page) {
       const path = comparablePath(page);
       for (const [index, rule] of rules.entries()) {
@@ -117,8 +115,8 @@ async function readRules(text: string, work: WorkSlices): Promise<SiteRules> {
 }
 
 /**
- * Fetches the rules of a site. One that has no robots.txt allows everything (RFC 9309, section 2.3.1.3); when it cannot
- * be asked now, this throws `unavailable`, since it might forbid everything (section 2.3.1.4).
+ * Fetches the rules of a site. A site without robots.txt allows everything (RFC 9309, section 2.3.1.3); if the file is
+ * temporarily unavailable, this throws `unavailable`, because it might disallow everything (section 2.3.1.4).
  */
 export async function fetchSiteRules(
   fetcher: PageFetcher,
@@ -139,7 +137,7 @@ async function fetchRobots(fetcher: PageFetcher, origin: string, signal: AbortSi
   }
 }
 
-/** Compares from left to right with no way back: each part between two stars is found where it comes first. */
+/** Matches from left to right without backtracking: each part between two stars matches its first occurrence. */
 function matchParts(path: string, { start, parts, end }: { start: string; parts: string[]; end: string }): boolean {
   if (!path.startsWith(start)) return false;
   let at = start.length;
@@ -151,7 +149,7 @@ function matchParts(path: string, { start, parts, end }: { start: string; parts:
   return path.length - end.length >= at && path.endsWith(end);
 }
 
-/** Reads a pattern: `*` is any text, `$` at its end is the end of the path, and without it a path may go on. */
+/** Parses a pattern: `*` matches any text, a final `$` the end of the path; without it any suffix matches. */
 export function parsePathRule(text: string, isAllowed: boolean): PathRule {
   const pattern = upperEscapes(encodeURI(text.toWellFormed()).replace(/%25/g, "%"));
   const isAnchored = pattern.endsWith("$");

@@ -1,23 +1,23 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ServiceError } from "@svc/contracts";
 
-/** Work on what strangers wrote, done in slices, so that however long it takes, everything else has its turn. */
+/** Splits long work on untrusted data into slices, so that it does not block the event loop. */
 export interface WorkSlices {
-  /** Whether as much was done in one piece as the rest of the process can wait for. */
+  /** Returns whether the current slice has reached its time limit. */
   isDue(): boolean;
   /**
-   * Lets everything else have its turn. Throws ServiceError `invalid_request` when the whole has taken too long, and
-   * the reason of the signal.
+   * Yields to the event loop. Throws ServiceError `invalid_request` if the whole work has taken too long, and the
+   * signal's reason.
    */
   pause(): Promise<void>;
-  /** Waits for what is done elsewhere, which does not count. Throws the reason of the signal. */
+  /** Waits for other work, whose time does not count. Throws the signal's reason. */
   wait<Result>(work: Promise<Result>): Promise<Result>;
 }
 
-/** A pause of this length is not noticeable, and turns are too few to take longer than the work. */
+/** Short enough not to be noticeable, and long enough that yielding costs little. */
 const SLICE_MS = 10;
 
-/** Makes the slices of one piece of work, which may take `budgetMs` altogether. */
+/** Creates the slices of a task, which may take `budgetMs` in total. */
 export function createWorkSlices(budgetMs: number, signal: AbortSignal | undefined): WorkSlices {
   let spentMs = 0;
   let startedAt = performance.now();

@@ -4,33 +4,33 @@ import type { CheerioAPI } from "cheerio";
 import { mainContent, selectWithin } from "./main-content.ts";
 import type { PagePart } from "./main-content.ts";
 
-/** HTML that says only what its page says, and what the page calls itself. */
+/** HTML of a page's content, and the page's title. */
 export interface CleanHtml {
-  /** Inner HTML; elements are nested no deeper than asked. */
+  /** Inner HTML; elements are nested no deeper than requested. */
   html: string;
   title: string | null;
 }
 
-/** How much of a page is taken: the part that is about its subject, or all text that a reader could get to see. */
+/** Extent of the extracted text: the main content, or everything a reader could see. */
 export type HtmlExtent = "main" | "everything";
 
 type Selection = ReturnType<CheerioAPI["root"]>;
 type Node = ReturnType<Selection["contents"]>[number];
 
-/** What never holds text of the page. */
+/** Elements that never contain text of the page. */
 const NO_TEXT =
   "script, style, noscript, template, link, meta, iframe, frame, frameset, object, embed, applet, svg, canvas, audio, video, map, datalist, input, select, textarea, progress, meter";
 
-/** Links with other schemes (javascript:, data:, vbscript:) do something in place of leading somewhere. */
+/** Allowed schemes of links; others (javascript:, data:, vbscript:) execute something instead of linking. */
 const LINK_SCHEMES = new Set(["http:", "https:", "mailto:", "tel:", "ftp:"]);
 
 const BLOCKS =
   "address, article, aside, blockquote, div, dl, dt, dd, fieldset, figure, footer, form, h1, h2, h3, h4, h5, h6, header, hr, li, main, nav, ol, p, pre, section, table, ul";
 
 /**
- * Reads a page and keeps what is worth finding: no scripts, styles, forms, hidden elements, images (their alternative
- * text stays), and with `main` no navigation, banners and page furniture either. Links become absolute, those that
- * would run something lose their link. Time and memory grow with the number of tags, not with how they are nested.
+ * Extracts the content of a page: no scripts, styles, forms, hidden elements or images (their alternative text is
+ * kept), and with `main` no navigation, banners and other page furniture either. Links become absolute; those that
+ * would execute something become text. Time and memory grow with the number of tags, not with their nesting.
  */
 export function cleanHtml(source: string, options: { url?: string; extent: HtmlExtent; maxDepth: number }): CleanHtml {
   const $ = load(source);
@@ -49,7 +49,9 @@ export function cleanHtml(source: string, options: { url?: string; extent: HtmlE
   return { html: root.html() ?? "", title };
 }
 
-/** Replaces what is nested too deep by its text, without recursion: other steps may then recurse safely. */
+/**
+ * Replaces elements that are nested too deeply by their text, without recursion: later steps may then recurse safely.
+ */
 function flattenDepth($: CheerioAPI, maxDepth: number): void {
   const open: { node: Node; depth: number }[] = $.root()
     .contents()
@@ -91,7 +93,10 @@ function baseOf($: CheerioAPI, url: string | undefined): string | undefined {
   return url !== undefined && parseUrl(url) !== null ? url : undefined;
 }
 
-/** Some sites wrap a whole page in one form, and questions that open on a click in buttons: their text stays. */
+/**
+ * Keeps the text of forms and buttons: some sites wrap a whole page in one form, and FAQs use buttons for their
+ * questions.
+ */
 function cleanForms($: CheerioAPI, root: PagePart): void {
   const total = root.text().length;
   selectWithin($, root, "form").each((_, form) => {
@@ -107,7 +112,7 @@ function cleanForms($: CheerioAPI, root: PagePart): void {
   });
 }
 
-/** Code keeps its lines and its language; numbers of lines are no part of it. */
+/** Preserves lines and language of code, and removes line numbers. */
 function cleanCode($: CheerioAPI, root: PagePart): void {
   selectWithin(
     $,
@@ -168,13 +173,13 @@ function cleanLinks($: CheerioAPI, root: PagePart, base: string | undefined): vo
   });
 }
 
-/** The absolute address of a link, or null for one that leads nowhere else or would run something. */
+/** Returns the absolute URL of a link, or null if it is within the page or would execute something. */
 function targetOf(href: string, base: string | undefined): string | null {
   if (href === "" || href.startsWith("#")) return null;
-  // A relative link of a page whose address is not known leads nowhere.
+  // A relative link of a page with an unknown URL has no target.
   const url = parseUrl(href, base);
   if (url === null) return null;
-  // In Markdown a parenthesis would end the address.
+  // In Markdown a parenthesis would end the URL.
   return LINK_SCHEMES.has(url.protocol) ? url.href.replaceAll("(", "%28").replaceAll(")", "%29") : null;
 }
 
@@ -187,9 +192,7 @@ function cleanImages($: CheerioAPI, root: PagePart): void {
   });
 }
 
-/**
- * Tables that only lay out become their contents; what spans rows is repeated in each, so that each row can be read.
- */
+/** Replaces layout tables by their content, and repeats spanned cells in each row, so that each row is complete. */
 function cleanTables($: CheerioAPI, root: PagePart): void {
   selectWithin($, root, "table").each((_, table) => {
     const grid = $(table);
@@ -218,7 +221,7 @@ function cleanTables($: CheerioAPI, root: PagePart): void {
 
 const MAX_ROWSPAN = 1_000;
 const MAX_REPEATED_CHARS = 200;
-/** Of one table. */
+/** Limit per table. */
 const MAX_REPEATED_CELLS = 10_000;
 
 function repeatSpans($: CheerioAPI, rows: readonly Node[]): void {
@@ -254,7 +257,7 @@ function repeatSpans($: CheerioAPI, rows: readonly Node[]): void {
   }
 }
 
-/** Makes plain blocks of a table and its cells; tables within it stay what they are. */
+/** Converts a table and its cells to plain blocks; nested tables are kept. */
 function unwrapTable($: CheerioAPI, table: Node): void {
   const parts = selectWithin($, $(table), "caption, thead, tbody, tfoot, tr, td, th").toArray();
   for (const part of parts) {
@@ -263,7 +266,7 @@ function unwrapTable($: CheerioAPI, table: Node): void {
   if ("tagName" in table) table.tagName = "div";
 }
 
-/** Markdown has no lists of terms and no disclosure elements: the term is written in bold above its definition. */
+/** Converts definition lists and disclosure elements, which Markdown lacks: the term in bold above its definition. */
 function cleanDefinitions($: CheerioAPI, root: PagePart): void {
   selectWithin($, root, "dt, summary, legend").each((_, term) => {
     if ($(term).find(BLOCKS).length > 0 || $(term).text().trim() === "") return;
@@ -279,7 +282,7 @@ function cleanDefinitions($: CheerioAPI, root: PagePart): void {
   });
 }
 
-/** Bold in bold is bold: Markdown would double its marks. */
+/** Removes bold within bold, because Markdown would double its marks. */
 function cleanMarks($: CheerioAPI, root: PagePart): void {
   for (const marks of ["b, strong", "i, em"]) {
     selectWithin($, root, marks).each((_, mark) => {

@@ -1,13 +1,13 @@
 import { parseUrl } from "@svc/contracts";
 import { decodeHTML } from "entities";
 
-/** Lines that begin or end code. */
+/** Lines that begin or end a code block. */
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
 
-/** A code span of at most three backticks; nothing within it is markup. */
+/** A code span with at most three backticks; its content is not markup. */
 const CODE_SPAN = /(?<!`)(`{1,3})(?!`)[^`\n]{1,500}\1(?!`)/g;
 
-/** Comments of HTML and of Liquid: nobody is meant to read them. */
+/** HTML and Liquid comments. */
 const COMMENTS = [
   { start: /<!--/g, end: "-->" },
   { start: /\{%-?\s{0,10}comment\s{0,10}-?%\}/g, end: /\{%-?\s{0,10}endcomment\s{0,10}-?%\}/g },
@@ -16,18 +16,18 @@ const COMMENTS = [
 /** Tags of Liquid, Jinja and Nunjucks, and shortcodes of Hugo. */
 const TEMPLATE_TAG = /\{%[^\n]{0,500}?%\}|\{\{[<%][^\n]{0,500}?[>%]\}\}/g;
 
-/** An expression of a template: one with a path, a filter or a call. A plain `{{name}}` may be what a text is about. */
+/** A template expression with a path, a filter or a call. A plain `{{name}}` may be what a text is about. */
 const EXPRESSION = /\{\{-?\s{0,10}[\w$-]+\s{0,10}[.|([][^{}\n]{0,300}\}\}/g;
 
-/** Attributes that kramdown, MkDocs and Docusaurus put behind what they belong to: `{: .note }`, `{#id}`. */
+/** Attributes that kramdown, MkDocs and Docusaurus append to an element: `{: .note }`, `{#id}`. */
 const ATTRIBUTES = /\{:[^{}\n]{0,300}\}|\{\s?[#.][\w-]{1,80}(?:\s[^{}\n]{0,200})?\}[ \t]*$/g;
 
-/** Elements of HTML whose tags only lay out what they hold. A name that is none (`<itemid>`) stands for a value. */
+/** HTML elements whose tags only affect layout. An unknown name (`<itemid>`) is a placeholder. */
 const TAG =
   /<\/?(?:a|abbr|article|aside|b|big|blockquote|button|center|cite|details|div|em|figcaption|figure|font|footer|h[1-6]|header|hr|i|iframe|img|input|ins|kbd|label|li|main|mark|nav|object|ol|p|picture|section|small|source|span|strong|sub|summary|sup|svg|time|tt|u|ul|video|wbr)(?:\s[^<>]{0,1000})?\/?>/gi;
 const LINE_BREAK = /<br\s{0,3}\/?>/gi;
 
-/** A component of MDX on a line of its own: `<Tabs>`, `</TabItem>`. */
+/** An MDX component on a line of its own: `<Tabs>`, `</TabItem>`. */
 const COMPONENT_LINE = /^[ \t]*<\/?\p{Lu}\w{0,60}(?:\s[^<>]{0,500})?\/?>[ \t]*$/u;
 const MODULE_LINE = /^(?:import\s[^\n]{0,300}\sfrom\s{1,3}|import\s{1,3})["'][^"'\n]{1,300}["'];?\s*$/;
 
@@ -37,32 +37,31 @@ const INDENTED_BLOCK = /^([ \t]*)(?:!!!|\?\?\?\+?|={3}[!+]?)[ \t]+(?:[\w -]{0,60
 const ALERT = /^[ \t]*>[ \t]*\[![A-Za-z]{1,20}\][-+]?[ \t]*([^\n]*)$/;
 const CONTENTS = /^[ \t]*(?:\[\[_?toc_?\]\]|\[toc\])[ \t]*$/i;
 
-/** Characters written as entities, but those that would become marks of HTML. */
+/** Character entities, except those of HTML's special characters. */
 const ENTITY =
   /&(?!(?:lt|gt|amp|#0{0,4}(?:38|60|62)|#x0{0,4}(?:26|3[ce]));)(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]\w{1,30});/gi;
 
 const IMAGE = /!\[([^\][]{0,300})\](?:\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,300})?\)|\[[^\][\n]{0,200}\])/g;
 const EMPTY_LINK = /(?<!!)\[\s{0,5}\]\([^()\n]{0,1000}\)/g;
 
-/** A code span, or a link with its text and address; the definition of a link. */
+/** A code span, a link with its text and URL, or a link definition. */
 const SPAN_OR_LINK = new RegExp(
   `${CODE_SPAN.source}|(?<![!\\\\])\\[(?<words>[^\\][\\n]{1,300})\\]\\([ \\t]{0,5}<?(?<href>[^()\\s<>]{0,1000})>?(?:[ \\t]{1,5}(?:"[^"\\n]{0,300}"|'[^'\\n]{0,300}'))?[ \\t]{0,5}\\)`,
   "g",
 );
 const DEFINITION = /^ {0,3}\[[^\]\n]{1,300}\]:[ \t]{1,20}<?([^\s<>]{1,1000})>?[^\n]{0,300}$/;
 
-/** Words that say what an image shows, within a sentence: no name of a file. */
+/** Alternative text that reads as part of a sentence: not a file name. */
 const SPOKEN_ALT = /^(?!.*\.\w{2,4}$)\p{L}[\p{L}\p{N} '’.,]{0,38}$/u;
 
-/** `### Q: Can I?` above `**A:** You can.`, in the languages that write these marks. */
+/** `### Q: Can I?` above `**A:** You can.`, in the languages that use these prefixes. */
 const QUESTION_MARK_LINE = /^(#{1,6}[ \t]+(?:\*\*)?)[QFPDВ][:.][ \t]+(?=[^\n]{0,300}[?？])/u;
 const ANSWER_MARK = /^(?:\*\*|__)?[AROО][:.](?:\*\*|__)?[ \t]+/u;
 
 /**
- * Takes from Markdown what its site's generator reads and people don't: tags of templates, HTML around text, images,
- * marks of admonitions, imports, attributes, entities and the marks of questions and answers. Code stays as it is. Time
- * grows with the length of the text only. Relative links of a text that has no URL lead nowhere and become their text.
- * Returns the text unchanged if nothing else would remain.
+ * Removes markup for site generators from Markdown: template tags, HTML around text, images, admonition marks, imports,
+ * attributes, entities and the prefixes of questions and answers. Code is unchanged. Runs in linear time. Relative
+ * links of a text without URL become text. Returns the text unchanged if nothing else would remain.
  */
 export function cleanMarkdown(source: string, { hasUrl }: { hasUrl: boolean }): string {
   const cleaned = cleanLines(withoutComments(source).split("\n"), hasUrl ? (line) => line : withoutRelativeLinks).join(
@@ -86,7 +85,7 @@ function withoutComments(source: string): string {
   }, source);
 }
 
-/** Returns where the end mark of a comment ends; null if it has none. */
+/** Returns the end of a comment's closing mark; null if it has none. */
 function findEnd(text: string, from: number, end: string | RegExp): number | null {
   if (typeof end === "string") {
     const at = text.indexOf(end, from);
@@ -97,7 +96,7 @@ function findEnd(text: string, from: number, end: string | RegExp): number | nul
   return match === null ? null : match.index + match[0].length;
 }
 
-/** Whether a place is within a code span or a line that looks like code. */
+/** Returns whether an offset is within a code span or a line that looks like code. */
 function isInCode(text: string, at: number): boolean {
   const line = text.slice(Math.max(text.lastIndexOf("\n", at) + 1, at - 500), at);
   return line.split("`").length % 2 === 0;
@@ -106,7 +105,7 @@ function isInCode(text: string, at: number): boolean {
 function cleanLines(lines: readonly string[], unlink: (line: string) => string): string[] {
   const cleaned: string[] = [];
   let fence: string | null = null;
-  /** Columns by which the text of an admonition is indented; 0 outside of one. */
+  /** Indentation of the text of an admonition, in columns; 0 outside of one. */
   let indent = 0;
   let hasQuestions = false;
   for (const source of lines) {
@@ -140,7 +139,7 @@ function cleanLines(lines: readonly string[], unlink: (line: string) => string):
         ? line.replace(ANSWER_MARK, "")
         : line;
     const text = unlink(cleanLine(unmarked));
-    // A line of nothing but markup goes as a whole, so that what stands around it stays together.
+    // A line with only markup is removed entirely, so that the text around it stays together.
     if (text.trim() !== "" || line.trim() === "") cleaned.push(text);
   }
   return cleaned;
@@ -152,7 +151,7 @@ function pushTitle(lines: string[], title: string | undefined, isQuote = false):
   else if (!isQuote && (lines.at(-1) ?? "").trim() !== "") lines.push("");
 }
 
-/** With the text of each link that leads nowhere without its site. */
+/** Replaces relative links by their text. */
 function withoutRelativeLinks(line: string): string {
   const target = DEFINITION.exec(line)?.[1];
   if (target !== undefined && parseUrl(target) === null) return "";
@@ -162,13 +161,13 @@ function withoutRelativeLinks(line: string): string {
   });
 }
 
-/** Cleans a line but for its code spans. */
+/** Cleans a line, except its code spans. */
 function cleanLine(line: string): string {
   if (!/[<{![&]/.test(line)) return line;
   let cleaned = "";
   let cursor = 0;
   const isRow = line.includes("|");
-  // Images and tags may hold code spans in their attributes; what is between spans is what people read.
+  // Images and tags may contain code spans in their attributes; only the text between spans is cleaned.
   for (const { index, 0: code } of line.matchAll(CODE_SPAN)) {
     cleaned += cleanText(line.slice(cursor, index), isRow) + code;
     cursor = index + code.length;
@@ -188,7 +187,7 @@ function cleanText(text: string, isRow: boolean): string {
   return unframed.replace(ENTITY, (entity) => decodeHTML(entity).replaceAll("\u00a0", " "));
 }
 
-/** Without what is left where something was taken out: marks around nothing, and spaces in a row. */
+/** Removes what deletions leave: empty marks and repeated spaces. */
 function tidy(line: string): string {
   const start = /^[ \t]*/.exec(line)?.[0] ?? "";
   const rest = line.slice(start.length);
@@ -202,7 +201,7 @@ function tidy(line: string): string {
     .trimEnd()}${rest.trim() === "" ? "" : breaks}`;
 }
 
-/** How far a line is indented, in columns; a tab counts for four. */
+/** Returns the indentation of a line in columns; a tab counts as four. */
 function indentOf(line: string): number {
   return (/^[ \t]*/.exec(line)?.[0] ?? "").replaceAll("\t", "    ").length;
 }

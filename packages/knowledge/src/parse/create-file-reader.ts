@@ -8,45 +8,45 @@ import { unpackDocument } from "./packed-document.ts";
 import { READ_LIMITS } from "./read-limits.ts";
 import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs } from "./read-limits.ts";
 
-/** Turns files into text and documents, in a thread of its own. */
+/** Converts files to text and documents in worker threads. */
 export interface FileReader {
   /**
-   * Reads text, Markdown, HTML, PDF, DOCX, XLSX and CSV; what the bytes are decides, the name is a hint. `bytes` stays
-   * untouched. Files are read one after the other, in the order of the calls; small ones (`smallFileBytes`) do not wait
-   * for larger ones. Throws a `ServiceError` that names the file and says what to do: `unsupported_media_type`,
-   * `payload_too_large`, or `invalid_request` with the pointer `/file`. When `signal` aborts, its reason is thrown and
-   * the reading ended; a file that waits for its turn hears of it then.
+   * Reads text, Markdown, HTML, PDF, DOCX, XLSX and CSV; the bytes decide the format, the name is a hint. `bytes` is
+   * not changed. Files are read one after the other, in the order of the calls; small ones (`smallFileBytes`) do not
+   * wait for larger ones. Throws a `ServiceError` that names the file and says what to do: `unsupported_media_type`,
+   * `payload_too_large`, or `invalid_request` with the pointer `/file`. When `signal` aborts, reading ends and its
+   * reason is thrown; for a waiting file, this happens when its turn comes.
    */
   read(file: FileToRead, signal?: AbortSignal): Promise<FileText>;
   /**
-   * Reads a file as a document: as `read`, and cuts what it says into passages and counts their words in the same
-   * thread and under the same limits, so that nothing that grows with the file holds up this one. A text that cannot be
-   * cut is `invalid_request` with the pointer `/text`.
+   * Reads a file as a document: like `read`, and also splits the text into passages and counts their words in the same
+   * thread and under the same limits, so that large files do not block the calling thread. A text that cannot be split
+   * is `invalid_request` with the pointer `/text`.
    */
   readDocument(file: FileToIngest, signal?: AbortSignal): Promise<DocumentOfFile>;
-  /** Ends the worker thread; what is still being read fails with `unavailable`. */
+  /** Terminates the worker threads; pending reads fail with `unavailable`. */
   close(): Promise<void>;
 }
 
-/** How often it is looked whether the process grew beyond its bound. */
+/** Interval of the checks of the process's memory. */
 const WATCH_INTERVAL_MS = 100;
 
-/** A worker thread and what waits for it. */
+/** A worker thread and its queue. */
 interface Lane {
   worker: Worker | null;
   last: Promise<unknown>;
 }
 
 /**
- * Makes a reader. It reads in two worker threads that start with their first file and keep no process running by
- * themselves: one for small files, one for all others.
+ * Creates a reader with two worker threads, which start with their first file and do not keep the process running: one
+ * for small files, one for all others.
  *
- * Memory: the heap of the worker is at most `heapMb` (512 MB), and while a file is read the process may grow by
- * `processGrowthMb` (1 GB) at most, the file itself (50 MB) and the text that comes out (10 MB) included; a file that
- * needs more ends the worker, fails with a clear error, and the next file gets a fresh worker. Bombs do not get that
- * far: what a file unpacks to is counted before and while it is unpacked. A worker that has grown beyond `keptHeapMb`
- * (128 MB) is ended after its file, and a new one started for the next. All growth of the process counts, so that a
- * process that needs another gigabyte for itself meanwhile would end a reading for nothing.
+ * Memory: the worker's heap is limited to `heapMb` (512 MB), and while a file is read the process may grow by at most
+ * `processGrowthMb` (1 GB), including the file itself (50 MB) and its text (10 MB). A file that needs more terminates
+ * the worker and fails with a clear error; the next file gets a new worker. Decompression bombs are rejected earlier,
+ * because unpacked sizes are checked before and during unpacking. A worker above `keptHeapMb` (128 MB) is replaced
+ * after its file. All growth of the process counts, so another task that allocates a gigabyte meanwhile would fail the
+ * reading.
  */
 export function createFileReader(options: { limits?: Partial<ReadLimits> } = {}): FileReader {
   const limits: ReadLimits = { ...READ_LIMITS, ...options.limits };
@@ -82,7 +82,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     },
   };
 
-  /** Has the worker of a lane do a job when those before are done. */
+  /** Runs a job in a lane's worker after the earlier ones. */
   function runJob<Kind extends keyof WorkerJobs>(
     kind: Kind,
     input: WorkerJobs[Kind]["input"],
@@ -135,13 +135,13 @@ function startWorker(lane: Lane, limits: ReadLimits): Worker {
   const started = new Worker(new URL("../../dist/parse/read-file-worker.js", import.meta.url), {
     workerData: { limits },
     resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
-    // Libraries write warnings about odd files; what matters of them is in the answer.
+    // Discards the warnings of libraries about unusual files; the response contains what matters.
     stdout: true,
     stderr: true,
   });
   started.stdout.resume();
   started.stderr.resume();
-  // A caller who waits for it gets its end as well; without one it is only replaced.
+  // A waiting caller gets the exit as well; without one the worker is only replaced.
   started.on("error", () => undefined);
   started.on("exit", () => {
     if (lane.worker === started) lane.worker = null;
@@ -155,14 +155,11 @@ async function endWorker(lane: Lane): Promise<void> {
   await ending?.terminate();
 }
 
-/** The time that is left for a file, in milliseconds. Each of its jobs takes what it has used. */
+/** Remaining time for a file, in milliseconds. Each of its jobs subtracts what it has used. */
 interface TimeLimit {
-  /**
-   * Of the processor: what the whole process uses meanwhile, so that a file does not fail because its host is
-   * overloaded.
-   */
+  /** CPU time of the whole process meanwhile, so that a file does not fail because its host is overloaded. */
   ms: number;
-  /** Of the clock. */
+  /** Wall-clock time. */
   wallMs: number;
 }
 
@@ -172,10 +169,10 @@ interface Bounds {
   signal: AbortSignal;
 }
 
-/** What a library says when it cannot be loaded, or is wrong in itself: no fault of the file. */
+/** Matches the message of a library that cannot be loaded or has a bug of its own: not an error of the file. */
 const OWN_ERROR = /^(?:SyntaxError|ReferenceError)|Cannot find (?:module|package)/;
 
-/** A library gave up on the file in a way of its own; the cause says how, for the log. */
+/** Creates the error for a file that made a library fail; the cause has the details for the log. */
 function brokenFile(name: string, reason: string): Error {
   if (OWN_ERROR.test(reason)) return new Error(`Files cannot be read: ${reason}`);
   const isDeep = /call stack/i.test(reason);
@@ -185,7 +182,7 @@ function brokenFile(name: string, reason: string): Error {
   return fileError(name, isDeep ? "too_deep" : "damaged", detail, new Error(reason));
 }
 
-/** The worker can read no further file; `reason` is what the caller of this one gets. */
+/** The worker cannot read another file; `reason` is the error for the caller. */
 class WorkerLost extends Error {
   readonly reason: unknown;
 
@@ -196,7 +193,7 @@ class WorkerLost extends Error {
   }
 }
 
-/** Hands one job to the worker. Throws `WorkerLost` when it has to be replaced. */
+/** Sends one job to the worker. Throws `WorkerLost` if it must be replaced. */
 function askWorker(worker: Worker, job: WorkerJob, { limits, time, signal }: Bounds): Promise<WorkerAnswer> {
   const { name } = job.input;
   return new Promise<WorkerAnswer>((resolve, reject) => {
@@ -235,13 +232,13 @@ function askWorker(worker: Worker, job: WorkerJob, { limits, time, signal }: Bou
       worker.postMessage(job, []);
       return;
     }
-    // A copy of its own is handed over: the bytes may be a part of a larger buffer, and stay the caller's.
+    // Transfers a copy: the bytes may be part of a larger buffer, and belong to the caller.
     const bytes = new Uint8Array(job.input.bytes);
     worker.postMessage({ ...job, input: { ...job.input, bytes } }, [bytes.buffer]);
   });
 }
 
-/** The time that has passed, and that of the processor: at most as much, though several threads use it. */
+/** Returns the elapsed time and the CPU time: the latter at most as much, though several threads use it. */
 function usedSince(start: { wallMs: number; cpu: NodeJS.CpuUsage }): { ms: number; wallMs: number } {
   const wallMs = performance.now() - start.wallMs;
   const { user, system } = process.cpuUsage(start.cpu);

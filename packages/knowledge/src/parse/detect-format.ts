@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-/** What the first bytes of a file say that it is. */
+/** Format of a file by its first bytes. */
 export type Signature = { format: "pdf" | "zip" | "ole" | "text" } | { format: "other"; detail: string };
 
 const PDF_SEARCH_BYTES = 1024;
@@ -8,7 +8,7 @@ const PDF_SEARCH_BYTES = 1024;
 interface Magic {
   at: number;
   bytes: readonly number[] | string;
-  /** What it is and what to do, as the end of a sentence that begins with the file's name. */
+  /** The format and what to do, as the end of a sentence that begins with the file's name. */
   detail: string;
 }
 
@@ -53,7 +53,7 @@ const MAGICS: readonly Magic[] = [
   { at: 0, bytes: "bplist00", detail: "is a binary property list, which is not supported; convert it to text" },
 ];
 
-/** Returns the format of a file by its bytes alone. Anything else is `text` until it is decoded. */
+/** Returns the format of a file by its bytes only. Anything unknown is `text` until it is decoded. */
 export function detectSignature(bytes: Uint8Array): Signature {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, PDF_SEARCH_BYTES));
   if (
@@ -63,7 +63,7 @@ export function detectSignature(bytes: Uint8Array): Signature {
     return { format: "zip" };
   if (head.subarray(0, 8).equals(Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])))
     return { format: "ole" };
-  // Readers accept a PDF that begins anywhere in the first kilobyte; text that only speaks of PDF is no such file.
+  // Readers accept a PDF header anywhere in the first kilobyte; text that merely mentions PDF is not one.
   const text = head.toString("latin1");
   const isPdf = /^(?:\u00ef\u00bb\u00bf)?\s*%PDF-\d\.\d/.test(text) || (/%PDF-\d\.\d/.test(text) && !isUtf8(bytes));
   if (isPdf) return { format: "pdf" };
@@ -76,7 +76,7 @@ export function detectSignature(bytes: Uint8Array): Signature {
   return { format: "text" };
 }
 
-/** Old Office files and encrypted new ones are both OLE containers: says which, as the end of a sentence. */
+/** Describes an OLE container, which is an old Office file or an encrypted new one, as the end of a sentence. */
 export function describeOle(bytes: Uint8Array): { isEncrypted: boolean; detail: string } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const has = (stream: string) => buffer.includes(Buffer.from(stream, "utf16le"));
@@ -96,7 +96,7 @@ export function describeOle(bytes: Uint8Array): { isEncrypted: boolean; detail: 
   };
 }
 
-/** The kinds of text that are read in their own way. */
+/** Text formats with their own reader. */
 export type TextFormat = "html" | "markdown" | "csv" | "plain" | "json" | "xml";
 
 const ENDINGS: Readonly<Record<string, TextFormat>> = {
@@ -124,12 +124,12 @@ const MIMES: Readonly<Record<string, TextFormat>> = {
   "application/json": "json",
 };
 
-/** Chars of a text that tell whether it is HTML. */
+/** Number of characters that are searched for signs of HTML. */
 const HEAD_CHARS = 2_048;
 
 /**
- * Returns the format of a decoded text: what it plainly is (HTML, XML) before what its name ends in, and that before
- * what a server declared; servers send Markdown and CSV as text/plain.
+ * Returns the format of a decoded text: obvious content (HTML, XML) before the file extension, and that before the
+ * declared type, because servers send Markdown and CSV as text/plain.
  */
 export function detectTextFormat(text: string, hints: { name: string; mime?: string }): TextFormat {
   const head = text.slice(0, HEAD_CHARS).replace(/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*/, "");

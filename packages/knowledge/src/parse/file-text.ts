@@ -1,34 +1,34 @@
-/** What programs call a document before anybody gave it a name. */
+/** Default titles of programs. */
 const NO_TITLE =
   /^(?:untitled|document|dokument|book|workbook|presentation|microsoft (?:word|excel)|powerpoint)[\s\d-]*$|^microsoft \w+ - |\.(?:docx?|xlsx?|dotx?|rtf|indd|tex|qxd|pmd)$/i;
 
-/** A file as it is handed in. */
+/** A file to read. */
 export interface FileToRead {
-  /** File name or path of a URL; its ending is a hint only, the content decides. */
+  /** File name or path of a URL; its extension is only a hint, the content decides. */
   name: string;
   bytes: Uint8Array;
-  /** As a server or client declared it, a hint. */
+  /** As declared by a server or client; a hint. */
   mime?: string;
-  /** Where it was fetched from: links become absolute. */
+  /** URL that it was fetched from, to make links absolute. */
   url?: string;
-  /** Its format where that is known, as of a text that came within JSON, in UTF-8: then nothing is guessed. */
+  /** Its format if known, for example of a text in JSON, in UTF-8: then it is not detected. */
   format?: "plain" | "markdown" | "html" | "csv";
 }
 
-/** What a file says, ready to be cut into passages. */
+/** Text of a file, ready to be split into passages. */
 export interface FileText {
   text: string;
   /** Media type of `text`. */
   mime: "text/markdown" | "text/plain";
-  /** What the file itself names as its title, or null. */
+  /** Title in the file's metadata, or null. */
   title: string | null;
-  /** What the file was, as in application/pdf. */
+  /** Media type of the file, for example application/pdf. */
   sourceMime: string;
-  /** Where each page of a paged document begins in `text`, in UTF-16 units. */
+  /** Start of each page of a paged document in `text`, in UTF-16 units. */
   pageStarts?: number[];
 }
 
-/** A title as metadata gives it, or null for one that says nothing about the document. */
+/** Returns a title from metadata, or null if it says nothing about the document. */
 export function sensibleTitle(title: string): string | null {
   const line = title.replace(/\s+/g, " ").trim();
   return line === "" || NO_TITLE.test(line) || !/\p{L}{2}/u.test(line) ? null : line;

@@ -1,16 +1,16 @@
-/** A grid of more places than this is too sparse to be a table: its rows become lines of what they hold. */
+/** A larger grid is too sparse for a table: each row becomes a line of its values. */
 const MAX_CELLS = 5_000_000;
 
 /**
- * A longer table is cut into several, each under the header: found by its rows, a passage says what its columns mean.
+ * A longer table is split into several with the same header, so that a passage of its rows includes the column names.
  */
 const MAX_TABLE_CHARS = 4_000;
 
 /**
- * Formats rows of plain or already marked up cells as a table of GitHub Flavored Markdown (section 4.10); the first row
- * is the header. A row is a list of cells, or a map from columns to cells where most are empty. Empty rows and columns
- * are dropped, line ends in cells become spaces and pipes are escaped. A long table becomes several with the same
- * header. Returns the empty string if all cells are empty.
+ * Formats rows of plain or marked-up cells as a table of GitHub Flavored Markdown (section 4.10); the first row is the
+ * header. A row is a list of cells, or a map from columns to cells if most are empty. Empty rows and columns are
+ * dropped, line breaks in cells become spaces and pipes are escaped. A long table becomes several with the same header.
+ * Returns the empty string if all cells are empty.
  */
 export function formatTable(rows: readonly (readonly string[] | ReadonlyMap<number, string>)[]): string {
   const cleaned = rows.map(cleanRow).filter((row) => row.size > 0);
@@ -28,7 +28,8 @@ export function formatTable(rows: readonly (readonly string[] | ReadonlyMap<numb
 }
 
 /**
- * Cuts rows into runs of at most the given number of characters, or of one row; at least one run, which may be empty.
+ * Splits rows into groups of at most the given number of characters, or of one row; at least one group, which may be
+ * empty.
  */
 function splitRows(rows: readonly string[], maxChars: number): string[][] {
   const parts: string[][] = [[]];
@@ -55,14 +56,14 @@ function cleanRow(row: readonly string[] | ReadonlyMap<number, string>): Map<num
 
 function cleanCell(cell: string): string {
   const line = cell.replace(/\s+/g, " ").trim();
-  // A pipe ends a cell even in code; one that has a backslash already stays.
+  // A pipe ends a cell even in code; one that is already escaped is unchanged.
   return line.replace(/(\\*)\|/g, (_, slashes: string) => `${slashes}${slashes.length % 2 === 0 ? "\\" : ""}|`);
 }
 
 /**
- * Escapes plain text so that Markdown shows it as it is, with as few backslashes as that takes: passages are searched,
- * quoted and shown as they stand, and `max_connections` should stay one word (CommonMark 0.31, section 2.4).
- * A text that begins with a space follows other text, where no list or quote can begin.
+ * Escapes plain text for Markdown with as few backslashes as possible, because passages are searched and quoted
+ * verbatim: `max_connections` should stay one word (CommonMark 0.31, section 2.4). A text that begins with a space
+ * follows other text, where no list or quote can begin.
  */
 export function escapeMarkdown(text: string): string {
   return escapeInline(text)
@@ -83,7 +84,7 @@ export function escapeInline(text: string): string {
     .replace(/&(?=#?\w{1,32};)/g, "\\&");
 }
 
-/** Takes back what only the beginning of a line needed, for text that moves behind something. */
+/** Removes escapes that only the beginning of a line needs, for text that is moved after other text. */
 export function unescapeStart(markdown: string): string {
   return markdown.replace(/^(\d{1,9})\\(?=[.)])|^\\(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|=|-)/, "$1");
 }

@@ -1,14 +1,17 @@
 import Turndown from "turndown";
 import { escapeMarkdown, unescapeStart, formatTable } from "./format-table.ts";
 
-/** Marks around the cells and rows of a table between turndown's rules; they are noncharacters, so no text has them. */
+/**
+ * Marks around the cells and rows of a table between turndown's rules; they are noncharacters, so they occur in no
+ * text.
+ */
 const CELL = "\uFDD0";
 const ROW = "\uFDD1";
 
-/** A cell that claims to span more columns than this is taken at one. */
+/** A cell with a larger span counts as one column. */
 const MAX_SPAN = 50;
 
-/** What is used here of the DOM that turndown walks. */
+/** The part of turndown's DOM that is used here. */
 interface DomNode {
   nodeName: string;
   textContent: string | null;
@@ -19,9 +22,9 @@ interface DomNode {
 }
 
 /**
- * Converts cleaned HTML into Markdown: ATX headings, `-` lists, fenced code with its language, tables of GitHub
- * Flavored Markdown, links as they are. Text is escaped as little as possible. Every link and every element that is
- * there is converted: clean first (`cleanHtml`).
+ * Converts cleaned HTML to Markdown: ATX headings, `-` lists, fenced code with its language, tables of GitHub Flavored
+ * Markdown, links unchanged. Text is escaped as little as possible. Converts every link and element, so clean the HTML
+ * first (`cleanHtml`).
  */
 export function htmlToMarkdown(html: string): string {
   const markdown = createTurndown().turndown(html.replaceAll(CELL, "").replaceAll(ROW, ""));
@@ -38,7 +41,7 @@ function createTurndown(): Turndown {
     preformattedCode: false,
   });
   service.escape = escapeMarkdown;
-  // turndown's own list rule pads the marker to four columns; one space reads better and counts less.
+  // turndown's own rule pads the marker to four columns; one space is easier to read and shorter.
   service.addRule("listItem", {
     filter: "li",
     replacement: (content, node: DomNode) => {
@@ -54,7 +57,7 @@ function createTurndown(): Turndown {
       return title === "" ? "" : `\n\n${"#".repeat(Number(node.nodeName.charAt(1)))} ${title}\n\n`;
     },
   });
-  // A code fence without a <code>, and one whose text holds fences itself.
+  // Handles a <pre> without a <code>, and code that contains fences itself.
   service.addRule("codeBlock", {
     filter: "pre",
     replacement: (_, node: DomNode) => {
@@ -102,7 +105,7 @@ function markerOf(item: DomNode): string {
   return `${(Number.isSafeInteger(start) && start >= 0 ? start : 1) + index}.`;
 }
 
-/** Returns the content of a cell on one line: paragraphs follow each other, list items are separated by semicolons. */
+/** Returns the content of a cell on one line: paragraphs are joined, list items are separated by semicolons. */
 function cellText(content: string): string {
   const lines = content
     .split("\n")
@@ -113,7 +116,7 @@ function cellText(content: string): string {
   return unescapeStart((isList ? items : lines).join(isList ? "; " : " "));
 }
 
-/** Drops what only the layout needed: blank lines in a row, spaces at line ends; code blocks stay as they are. */
+/** Removes repeated blank lines and trailing spaces; code blocks are unchanged. */
 function tidyMarkdown(markdown: string): string {
   const lines: string[] = [];
   let fence = "";

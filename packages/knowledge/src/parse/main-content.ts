@@ -1,45 +1,45 @@
 import type { CheerioAPI } from "cheerio";
 
-/** A part of a page as cheerio selects it. */
+/** A cheerio selection of a part of a page. */
 export type PagePart = ReturnType<ReturnType<CheerioAPI["root"]>["find"]>;
 
-/** Number of children below which these comparisons cost nothing. */
+/** Number of children up to which these comparisons are cheap. */
 const FEW_CHILDREN = 500;
 
-/** Parts that a reader does not see, or that serve to get about rather than to say something. */
+/** Elements that are invisible, or for navigation rather than content. */
 const FURNITURE =
   "nav, dialog, menu, [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], [role=alertdialog], [role=menu], [role=menubar], [role=tablist], [role=doc-toc]";
 
-/** By convention of the tools that write documentation and articles: edit links, contents, breadcrumbs, skip links. */
+/** Class names that documentation and blog tools use for edit links, contents, breadcrumbs and skip links. */
 const CONVENTIONS =
   ".mw-editsection, sup.reference, .navbox, .toc, #toc, .breadcrumb, .breadcrumbs, [aria-label=breadcrumb], [aria-label=breadcrumbs], .skip-link, .skip-to-content, .sr-only, .visually-hidden, .screen-reader-text, .pagination, .pagination-nav, .navheader, .navfooter, .theme-doc-footer, .edit-this-page, .theme-edit-this-page, .share-buttons, .social-share, .sharedaddy, .addtoany_share_save_container, .jp-relatedposts, .reflist-nav, .noprint, .no-print, .ad, .ads, .advertisement";
 
-/** Names of consent banners: those of the well-known vendors, or cookie along with what only a banner is. */
+/** Class names of consent banners: those of well-known vendors, or cookie with a word that only a banner uses. */
 const CONSENT =
   /onetrust|cookiebot|cookieconsent|truste|didomi|usercentrics|cc-window|cky-consent|klaro|(?:cookie|gdpr|consent|ccpa)s?[-_]*(?:banner|notice|bar|popup|pop-up|modal|overlay|law|dialog|message|consent|wall|prompt|info|policy-bar)|(?:banner|notice|bar|popup|modal|overlay)[-_]*(?:cookie|gdpr|consent)/i;
 
-/** Names of page furniture in sites that say nothing by their elements. */
+/** Class names of page furniture in sites without semantic elements. */
 const FURNITURE_NAMES =
   /(?:^|[-_\s])(?:nav|navbar|navigation|menu|sidebar|side-bar|footer|header|masthead|topbar|breadcrumbs?|share|sharing|social|related|recommended|newsletter|subscribe|promo|comments?-form|pager|pagination)(?:$|[-_\s])/i;
 
-/** A box of an article that belongs to what it says. */
+/** A box that belongs to the content of an article. */
 const NOTE =
   /note|warning|tip|hint|info|caution|danger|important|admonition|callout|alert|footnote|example|box|definition|summary/i;
 
-/** Share of the text of a page that its main element must have, so that one for something else is not taken. */
+/** Minimum share of a page's text in its main element, so that a main element used for something else is ignored. */
 const MAIN_SHARE = 0.2;
 const MAIN_CHARS = 500;
 
-/** A banner is shorter than this. */
+/** Maximum length of a consent banner. */
 const CONSENT_CHARS = 5_000;
 
-/** Above this share of link text a part with the name of furniture is one. */
+/** Share of link text from which a part with the class name of furniture is furniture. */
 const LINK_SHARE = 0.5;
 
 /**
- * The part of a page that is about its subject: `main`, else the one `article`, else the body; without hidden elements,
- * navigation, headers and footers of the page, asides that are no notes, and consent banners. The page's h1 is put in
- * front when it stands outside. Changes the document; returns an empty part if nothing is left.
+ * Returns the main content of a page: `main`, else the only `article`, else the body; without hidden elements,
+ * navigation, headers and footers of the page, asides that are not notes, and consent banners. The page's h1 is moved
+ * to the front if it is outside. Changes the document; returns an empty part if nothing is left.
  */
 export function mainContent($: CheerioAPI): PagePart {
   const body = $("body");
@@ -54,7 +54,7 @@ export function mainContent($: CheerioAPI): PagePart {
   return root;
 }
 
-/** What is folded in until a reader clicks is text like any other; what has no control that shows it is hidden. */
+/** Collapsed content that a click shows is kept; hidden content without a control that shows it is removed. */
 function removeHidden($: CheerioAPI, body: PagePart): void {
   const controlled = new Set(
     selectWithin($, body, "[aria-controls]")
@@ -72,7 +72,7 @@ function removeHidden($: CheerioAPI, body: PagePart): void {
   });
 }
 
-/** The page's own headline: an h1 that its title begins with, so that the name of the site is not taken for one. */
+/** Returns the page's own headline: an h1 that its title begins with, so that the site's name is not used. */
 function headlineOf($: CheerioAPI): string | null {
   const squash = (text: string) => text.replace(/\s+/g, " ").trim();
   const title = squash($("head title").first().text()).toLowerCase();
@@ -128,11 +128,11 @@ function removePageParts($: CheerioAPI, root: PagePart): void {
   });
 }
 
-/** Least number of links of a table of contents, which has nearly no other text. */
+/** Minimum number of links in a table of contents, which has nearly no other text. */
 const CONTENTS_LINKS = 3;
 const CONTENTS_SHARE = 0.9;
 
-/** Lists of links within the page: the headings that they name follow on the page. */
+/** Removes tables of contents: their headings follow on the page. */
 function removeContents($: CheerioAPI, root: PagePart): void {
   selectWithin($, root, "ul, ol").each((_, element) => {
     const list = $(element);
@@ -150,7 +150,7 @@ function textLength(part: PagePart): number {
   return part.text().replace(/\s+/g, " ").length;
 }
 
-/** Characters of what the selector finds in a part. */
+/** Returns the length of the text that the selector matches in a part. */
 function lengthOf($: CheerioAPI, part: PagePart, selector: string): number {
   return selectWithin($, part, selector)
     .toArray()
@@ -158,8 +158,8 @@ function lengthOf($: CheerioAPI, part: PagePart, selector: string): number {
 }
 
 /**
- * Returns what `part.find(selector)` does, in time that grows with the size of the page: cheerio compares all children
- * of the part with each other first, which takes minutes on a page of 100,000 paragraphs.
+ * Returns the result of `part.find(selector)` in linear time: cheerio first compares all children of the part with each
+ * other, which takes minutes on a page of 100,000 paragraphs.
  */
 export function selectWithin(
   $: CheerioAPI,

@@ -3,23 +3,23 @@ import type { Entry, ZipFile } from "yauzl";
 import { fileError, fileTooLarge, formatMb } from "./file-error.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
-/** The files in an archive, none of which is unpacked until it is asked for. */
+/** The files in an archive, each unpacked on request. */
 export interface Zip {
   has(path: string): boolean;
   /** Paths of all files. */
   paths(): string[];
-  /** Unpacks a file piece by piece; none for a path that is not there. */
+  /** Unpacks a file piece by piece; yields nothing for a missing path. */
   stream(path: string): AsyncGenerator<Buffer>;
-  /** Unpacks a file as a whole, up to `zipPartBytes`; null for a path that is not there. */
+  /** Unpacks a whole file, up to `zipPartBytes`; null for a missing path. */
   bytes(path: string): Promise<Buffer | null>;
 }
 
-/** Ratios are looked at from this size on: small files of XML shrink a lot without being an attack. */
+/** Minimum size at which the compression ratio is checked: small XML files compress well without being an attack. */
 const RATIO_FROM_BYTES = 10 * 1024 * 1024;
 
 /**
- * Opens the archive that an Office file is. Its directory is checked before anything is unpacked, and what is unpacked
- * is counted again, since a directory can lie. Throws a `ServiceError`: `truncated`, `damaged` or `encrypted`, or
+ * Opens the archive of an Office file. Its directory is checked before anything is unpacked, and the unpacked bytes are
+ * counted as well, because a directory can be wrong. Throws a `ServiceError`: `truncated`, `damaged` or `encrypted`, or
  * `payload_too_large` for a bomb.
  */
 export async function openZip(file: { name: string; bytes: Uint8Array }, limits: ReadLimits): Promise<Zip> {
@@ -59,7 +59,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
         yield bytes;
       }
     } catch (error) {
-      // yauzl and zlib throw plain errors: more or fewer bytes than the directory states, or no deflated data.
+      // yauzl and zlib throw plain errors: more or fewer bytes than the directory states, or invalid compressed data.
       throw isZipError(error) ? damaged(name, error) : error;
     }
   }

@@ -4,25 +4,25 @@ import type { CutDocument } from "../add-document.ts";
 import type { CountedWords } from "../index-words.ts";
 
 /**
- * A document with its passages as it goes from thread to thread: few and large parts, since receiving 25,000 passages as
- * so many objects would hold up everything else.
+ * A document with its passages for transfer between threads: few large objects, because receiving 25,000 passages as
+ * objects would block the event loop.
  */
 export interface PackedDocument {
   document: Omit<NewDocument, "contentHash"> & { contentHash: Uint8Array };
   text: string;
-  /** Five numbers a passage: start and end in `text`, length in words, page or 0, place of its heading path. */
+  /** Five numbers per passage: start and end in `text`, length in words, page or 0, index of its heading path. */
   places: Uint32Array;
-  /** Every distinct heading path as JSON, in pieces: see `packWords`. */
+  /** Distinct heading paths as JSON, in pieces: see `packWords`. */
   headingPaths: string[];
   counted: CountedWords;
 }
 
 const POSITION_UNITS = 5;
 
-/** Passages that are unpacked between two looks at the clock. */
+/** Number of passages unpacked between two checks of the time. */
 const SLICE_CHUNKS = 500;
 
-/** Packs a document that was cut from `text`. */
+/** Packs a document that was split from `text`. */
 export function packDocument({ document, chunks, counted }: CutDocument, text: string): PackedDocument {
   const paths = new Map<string, number>();
   const positions = new Uint32Array(chunks.length * POSITION_UNITS);
@@ -35,7 +35,7 @@ export function packDocument({ document, chunks, counted }: CutDocument, text: s
   return { document, text, places: positions, headingPaths: packWords(paths.keys()), counted };
 }
 
-/** The document again, with its passages. */
+/** Restores a packed document. */
 export async function unpackDocument(packed: PackedDocument): Promise<CutDocument> {
   const yieldNow = createYielder();
   const { text, places: positions, counted } = packed;
@@ -60,7 +60,7 @@ export async function unpackDocument(packed: PackedDocument): Promise<CutDocumen
     });
     if (chunks.length % SLICE_CHUNKS === 0) await yieldNow();
   }
-  // The store's driver takes binary data as a Buffer only.
+  // The store's driver accepts binary data only as a Buffer.
   const document = { ...packed.document, contentHash: Buffer.from(packed.document.contentHash) };
   return { document, chunks, counted };
 }

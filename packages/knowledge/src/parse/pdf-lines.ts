@@ -1,7 +1,7 @@
-/** A piece of text as pdfjs places it on a page. */
+/** A text item as positioned by pdfjs. */
 export interface PdfItem {
   str: string;
-  /** Its matrix; the last two numbers are where it begins, from the lower left corner. */
+  /** Its matrix; the last two numbers are its origin, from the lower left corner. */
   transform: readonly number[];
   width: number;
   hasEOL: boolean;
@@ -10,24 +10,24 @@ export interface PdfItem {
 /** A line of a page. Lengths are in points. */
 export interface PdfLine {
   text: string;
-  /** The same text, split where gaps are as wide as between columns of a table. */
+  /** The same text, split at gaps as wide as those between table columns. */
   cells: string[];
   left: number;
   right: number;
-  /** Of the baseline, from the bottom of the page. */
+  /** Position of the baseline, from the bottom of the page. */
   y: number;
-  /** Of the letters. */
+  /** Font size. */
   size: number;
 }
 
-/** In sizes of a letter: a narrower gap is no space, and a wider one separates columns. */
+/** In font sizes: a narrower gap is not a space, and a wider one than the next separates columns. */
 const SPACE = 0.15;
 const COLUMN_GAP = 1.5;
 
-/** In sizes of a letter: within so much of a line's height, raised and lowered letters belong to it. */
+/** In font sizes: maximum distance of superscripts and subscripts from their line. */
 const LINE_SHIFT = 0.5;
 
-/** Puts pieces of text, in the order in which a page writes them, together to lines. */
+/** Combines text items, in the order of the page's content stream, into lines. */
 export function createLineBuilder(): { add(item: PdfItem): void; end(): PdfLine[] } {
   const lines: PdfLine[] = [];
   let line: PdfLine | null = null;
@@ -75,7 +75,7 @@ export function createLineBuilder(): { add(item: PdfItem): void; end(): PdfLine[
   };
 }
 
-/** Accents that older TeX writes before their letter, and the combining ones that stand behind it. */
+/** Spacing accents that older TeX writes before their letter, and the combining ones that follow it. */
 const ACCENTS: Readonly<Record<string, string>> = {
   "¨": "\u0308",
   "´": "\u0301",

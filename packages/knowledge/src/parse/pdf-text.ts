@@ -1,25 +1,28 @@
 import { escapeInline, escapeMarkdown, formatTable } from "./format-table.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 
-/** The text of a PDF, and what was found on the way. */
+/** Text of a PDF, and its structure. */
 export interface PdfText {
   /** Markdown. */
   text: string;
-  /** Where each page begins in `text`, in UTF-16 units; an empty page begins where the next one does. */
+  /** Start of each page in `text`, in UTF-16 units; an empty page starts where the next one does. */
   pageStarts: number[];
   /** The first of the largest headings, or null. */
   headline: string | null;
 }
 
-/** Letters so much larger than those of running text make a heading. */
+/** Minimum font size of a heading, relative to body text. */
 const HEADING_FACTOR = 1.15;
 const HEADING_CHARS = 200;
 const MAX_HEADING_LEVELS = 4;
 
-/** A gap above a line so much larger than that between lines begins a paragraph. */
+/** Minimum gap above a paragraph, relative to the line spacing. */
 const PARAGRAPH_FACTOR = 1.35;
 
-/** So many lines before and after a line show how wide its column is, when they begin within this of its left end. */
+/**
+ * Number of lines before and after a line from which the width of its column is estimated, and the maximum difference
+ * of their left edges.
+ */
 const COLUMN_LINES = 8;
 const COLUMN_POINTS = 40;
 
@@ -31,16 +34,16 @@ interface Block {
   page: number;
 }
 
-/** A line that ends within a word. */
+/** A line that ends with a hyphenated word. */
 const HYPHENATED = /\p{L}[-‐\u00ad]$/u;
 
 const BULLET = /^[•●▪■◦‣⁃∙·–−-]\s+/u;
 const NUMBER = /^(?:\d{1,3}|[a-z])[.)]\s+/;
 
 /**
- * Puts the lines of pages together: lines of a paragraph are joined, also over the end of a page, words that were
- * hyphenated at a line end are joined, running headers, footers and page numbers dropped. Headings, list items and
- * tables are recognized by their layout, and only where it is clear.
+ * Joins the lines of pages: lines of a paragraph, also across pages, and words hyphenated at a line break; drops
+ * running headers, footers and page numbers. Headings, list items and tables are recognized by their layout, only if it
+ * is unambiguous.
  */
 export function pdfText(pages: readonly (readonly PdfLine[])[]): PdfText {
   const bodySize = commonest(pages.flat().map(({ size, text }) => [size, text.length]));
@@ -51,7 +54,7 @@ export function pdfText(pages: readonly (readonly PdfLine[])[]): PdfText {
   return { ...joinBlocks(blocks, kept.length, levels), headline: headlineOf(blocks, levels) };
 }
 
-/** The value with the most weight, after rounding to half points; 0 for none. */
+/** Returns the value with the highest weight, rounded to half points; 0 if there is none. */
 function commonest(values: readonly (readonly [number, number])[]): number {
   const weights = new Map<number, number>();
   for (const [value, weight] of values) {
@@ -61,7 +64,7 @@ function commonest(values: readonly (readonly [number, number])[]): number {
   return [...weights].toSorted((one, other) => other[1] - one[1])[0]?.[0] ?? 0;
 }
 
-/** Distances of following lines of one size. */
+/** Returns the distances of consecutive lines of the same size. */
 function gapsOf(lines: readonly PdfLine[]): number[] {
   return lines.slice(1).flatMap((line, index) => {
     const above = lines[index];
@@ -70,23 +73,25 @@ function gapsOf(lines: readonly PdfLine[]): number[] {
   });
 }
 
-/** Lines at the top and bottom of pages that are looked at, and the share of pages that a repeated one is on. */
+/**
+ * Number of lines at the top and bottom of pages that are checked, and the minimum share of pages with a repeated one.
+ */
 const EDGE_LINES = 3;
 const RUNNING_SHARE = 0.4;
-/** The title of a chapter runs on at least three of five following pages. */
+/** A chapter title is repeated on at least three of five consecutive pages. */
 const RUNNING_PAGES = 3;
 const RUNNING_WINDOW = 5;
 
 const PAGE_NUMBER =
   /^(?:[-–—|\s]*)(?:page|seite|p\.|pág(?:ina)?\.?|стр\.?)?\s*(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|\/)\s*\d{1,4})?(?:[-–—|\s]*)$/iu;
 
-/** A page number that counts as one on a single page, too: "1/1", "Page 3". */
+/** A line that is a page number even if only one page has it: "1/1", "Page 3". */
 const CLEAR_PAGE_NUMBER = /(?=.*\d).*[\p{L}/]/u;
 
-/** An entry of a table of contents: the heading that it names follows in the document. */
+/** An entry of a table of contents, whose heading follows in the document. */
 const CONTENTS_ENTRY = /(?:\.\s?){6,}\s*[\divxlc]+$/i;
 
-/** Drops what pages repeat at their edges, page numbers, and tables of contents. */
+/** Drops lines repeated at page edges, page numbers, and tables of contents. */
 function dropRunningLines(pages: readonly (readonly PdfLine[])[], bodySize: number): PdfLine[][] {
   const key = (line: PdfLine) =>
     `${Math.round(line.y / 4)} ${line.text.toLowerCase().replace(/^[ivxlc]{1,7}$|\d+/g, "#")}`;
@@ -114,13 +119,13 @@ function dropRunningLines(pages: readonly (readonly PdfLine[])[], bodySize: numb
   );
 }
 
-/** Least distance of a running header from the text, in font sizes. */
+/** Minimum distance of a running header from the text, in font sizes. */
 const APART = 1.8;
 const APART_PAGES = 5;
 
 /**
- * First and last lines that stand apart from the text, at one height on most pages: running lines whose words change
- * with each chapter. What is set larger than the text is none, as the titles of slides.
+ * Finds first and last lines that are separated from the text, at the same height on most pages: running lines that
+ * change with each chapter. Larger text, such as slide titles, is excluded.
  */
 function linesApart(downs: readonly (readonly PdfLine[])[], bodySize: number): Set<PdfLine> {
   const found = new Set<PdfLine>();
@@ -142,7 +147,9 @@ function linesApart(downs: readonly (readonly PdfLine[])[], bodySize: number): S
   return found;
 }
 
-/** The level of each size of letters that is clearly larger than running text; none when most text is that large. */
+/**
+ * Returns the heading level of each font size that is clearly larger than body text; none if most text has that size.
+ */
 function headingLevels(lines: readonly PdfLine[], bodySize: number): Map<number, number> {
   const large = lines.filter(({ size }) => size >= bodySize * HEADING_FACTOR);
   const chars = (some: readonly PdfLine[]) => some.reduce((sum, { text }) => sum + text.length, 0);
@@ -218,14 +225,14 @@ function continues(
   return !isShort(above, line, check.right);
 }
 
-/** Right end of the column of a line. */
+/** Returns the right edge of a line's column. */
 function columnRight(lines: readonly PdfLine[], index: number): number {
   const left = lines[index]?.left ?? 0;
   const near = lines.slice(Math.max(0, index - COLUMN_LINES), index + COLUMN_LINES);
   return Math.max(...near.filter((line) => Math.abs(line.left - left) < COLUMN_POINTS).map((line) => line.right));
 }
 
-/** True when the first word of the next line would have had room on this one, so that something else begins there. */
+/** Returns whether the first word of the next line would have fit on this one, so that a new paragraph begins there. */
 function isShort(line: PdfLine, next: PdfLine, right: number): boolean {
   if (HYPHENATED.test(line.text)) return false;
   const word = /^\S*/.exec(next.text)?.[0].length ?? 0;
@@ -284,7 +291,7 @@ function sourceOf(block: Block, levels: ReadonlyMap<number, number>): string {
   return escapeMarkdown(joined);
 }
 
-/** Joins two lines and a word that is hyphenated between them. */
+/** Joins two lines, including a word hyphenated between them. */
 function joinLines(one: string, other: string): string {
   if (one.endsWith("\u00ad")) return one.slice(0, -1) + other;
   if (/\p{L}[-‐]$/u.test(one)) return /^\p{Ll}/u.test(other) ? one.slice(0, -1) + other : one + other;

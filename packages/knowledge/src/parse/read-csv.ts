@@ -6,12 +6,12 @@ import type { ReadLimits } from "./read-limits.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 
-/** Lines that are looked at to find out which character separates the values. */
+/** Number of characters from which the delimiter is detected. */
 const SAMPLE_CHARS = 20_000;
 
 /**
- * Reads comma, semicolon or tab separated values (RFC 4180, leniently) as one Markdown table; the first row is its
- * header. Throws `payload_too_large` for too many values and `damaged` for quotes that do not end.
+ * Parses comma-, semicolon- or tab-separated values (RFC 4180, leniently) as one Markdown table; the first row is its
+ * header. Throws `payload_too_large` for too many values and `damaged` for unterminated quotes.
  */
 export function readCsv(source: string, file: { name: string }, limits: ReadLimits): FileText {
   const named = /^sep=(.)\n/.exec(source);
@@ -50,7 +50,7 @@ export function readCsv(source: string, file: { name: string }, limits: ReadLimi
   };
 }
 
-/** The character that separates values: the one that splits the first lines into most columns, alike in every line. */
+/** Returns the delimiter: the one that splits the first lines into most columns, consistently. */
 function delimiterOf(csv: string): string {
   const lines = csv
     .slice(0, SAMPLE_CHARS)

@@ -9,7 +9,7 @@ import type { Zip } from "./open-zip.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
-/** What an archive that is no DOCX or XLSX holds, by a path in it, and what to do. */
+/** Other formats of an archive, by a path in it, and what to do. */
 const OTHERS: readonly (readonly [path: RegExp, detail: string])[] = [
   [/^ppt\/presentation\.xml$/, "is a PowerPoint presentation, which is not supported; export it as PDF"],
   [/^xl\/workbook\.bin$/, "is a binary Excel workbook (.xlsb), which is not supported; save it as .xlsx"],
@@ -21,7 +21,7 @@ const OTHERS: readonly (readonly [path: RegExp, detail: string])[] = [
 
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
-/** Styles that mammoth does not know by itself. */
+/** Styles that mammoth does not map by default. */
 const STYLES = [
   "p[style-name='Title'] => h1:fresh",
   "p[style-name='Subtitle'] => p:fresh",
@@ -38,8 +38,8 @@ const STYLES = [
 
 /**
  * Reads a Word document: headings, lists, tables, links and footnotes as Markdown; no images, comments, headers and
- * footers. mammoth gets a copy of the archive in which nothing is compressed and which holds only parts of XML that
- * were unpacked within the limits.
+ * footers. mammoth gets an uncompressed copy of the archive with only the XML parts, which were unpacked within the
+ * limits.
  */
 export async function readDocx(zip: Zip, file: { name: string; url?: string }, limits: ReadLimits): Promise<FileText> {
   const title = await readCoreTitle(zip, file);
@@ -74,7 +74,7 @@ async function convert(parts: Record<string, Uint8Array>, name: string): Promise
     );
     return value;
   } catch (error) {
-    // Nested too deep; the caller distinguishes this from damage.
+    // Too deeply nested; the caller distinguishes this from damage.
     if (error instanceof RangeError) throw error;
     throw fileError(
       name,

@@ -9,15 +9,15 @@ import type { FileText, FileToRead } from "./file-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
 import { splitTables } from "./split-tables.ts";
 
-/** Bytes that are looked at to guess an encoding. */
+/** Number of bytes from which an encoding is detected. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** The guess of a detector counts from this confidence (of 100) on; below, Windows-1252 is the likeliest. */
+/** Minimum confidence (of 100) of a detected encoding; below it, Windows-1252 is most likely. */
 const MIN_CONFIDENCE = 40;
 
 /**
- * Encodings that show in the bytes themselves. Those of one byte a character are too similar to be distinguished by a
- * detector, but for Cyrillic, Greek, Hebrew, Arabic and Thai, whose letters fill the upper half.
+ * Encodings that can be detected from the bytes. Single-byte encodings are too similar, except Cyrillic, Greek, Hebrew,
+ * Arabic and Thai, whose letters fill the upper half.
  */
 const DETECTABLE = new Set(
   "Shift_JIS EUC-JP ISO-2022-JP ISO-2022-KR ISO-2022-CN EUC-KR Big5 GB18030 KOI8-R windows-1251 ISO-8859-5 ISO-8859-6 ISO-8859-7 ISO-8859-8 windows-1253 windows-1255 windows-1256".split(
@@ -25,7 +25,7 @@ const DETECTABLE = new Set(
   ),
 );
 
-/** How each kind of text is read. Libraries are loaded when the first file needs them. */
+/** Readers by text format. Libraries are loaded on first use. */
 const TEXT_READERS: Record<TextFormat, (text: string, file: FileToRead, limits: ReadLimits) => Promise<FileText>> = {
   html: async (text, file, limits) => (await import("./read-html.ts")).readHtml(text, file, limits),
   markdown: async (text, file) => (await import("./read-markdown.ts")).readMarkdown(text, file),
@@ -40,14 +40,15 @@ const TEXT_READERS: Record<TextFormat, (text: string, file: FileToRead, limits: 
 };
 
 /**
- * Turns the bytes of a file into text, in this thread: `createFileReader` calls it in a worker. The content decides how
- * it is read. Throws a `ServiceError` that names the file and says what to do.
+ * Converts the bytes of a file to text, in this thread: `createFileReader` calls it in a worker. The content decides
+ * the format. Throws a `ServiceError` that names the file and says what to do.
  */
 export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promise<FileText> {
   const read = await readAnyFormat(file, limits);
-  // What no text holds and no database takes: NUL, lone surrogates, the noncharacters that mark places.
+  // Removes characters that no text contains and no database stores: NUL, lone surrogates, and the noncharacters used
+  // as marks.
   const clean = read.text.includes("\0") ? read.text.replaceAll("\0", "") : read.text;
-  // Where pages begin is counted in the text as it was read.
+  // Page starts are offsets in the unchanged text.
   const text = read.mime === "text/markdown" && read.pageStarts === undefined ? splitTables(clean) : clean;
   if (text.trim() === "") throw fileError(file.name, "empty", "contains no text; add a file with text");
   const sizeBytes = Buffer.byteLength(text);
@@ -87,7 +88,7 @@ function readText(text: string, file: FileToRead, limits: ReadLimits): Promise<F
 
 const HEAD_BYTES = 4_096;
 
-/** The charset that the server or the page itself declares. */
+/** Returns the charset that the server or the page declares. */
 function charsetOf(file: FileToRead): string | undefined {
   const head = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, Math.min(file.bytes.byteLength, HEAD_BYTES));
   const declared =
@@ -98,9 +99,9 @@ function charsetOf(file: FileToRead): string | undefined {
 }
 
 /**
- * Decodes text in the encoding that its byte order mark, its bytes or else `declared` (a charset as in a Content-Type)
- * name: UTF-8, UTF-16 with and without a mark, whatever iconv-lite knows by name; Windows-1252 when nothing else fits.
- * Line ends become `\n`, a byte order mark is dropped.
+ * Decodes text in the encoding of its byte order mark, its bytes or else `declared` (a charset as in a Content-Type):
+ * UTF-8, UTF-16 with and without a mark, any encoding iconv-lite knows by name; Windows-1252 as the fallback. Line
+ * breaks become `\n`, a byte order mark is dropped.
  */
 function decodeText(bytes: Uint8Array, declared?: string): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -118,7 +119,7 @@ function encodingOf(buffer: Buffer, declared: string | undefined): string {
   return best !== undefined && best.confidence >= MIN_CONFIDENCE && DETECTABLE.has(best.name) ? best.name : "win1252";
 }
 
-/** The Unicode encoding that a byte order mark states, or null. */
+/** Returns the Unicode encoding of a byte order mark, or null. */
 function readMark(buffer: Buffer): string | null {
   const [first, second, third, fourth] = buffer;
   if (first === 0xff && second === 0xfe) return third === 0 && fourth === 0 ? "utf-32le" : "utf-16le";
@@ -128,8 +129,8 @@ function readMark(buffer: Buffer): string | null {
 }
 
 /**
- * UTF-16 without a mark: nearly every second byte of Western text is zero, always on the same side, and text in other
- * scripts still has spaces and line ends. Text in one byte a character has no zero at all.
+ * Detects UTF-16 without a mark: nearly every second byte of Western text is zero, always on the same side, and text in
+ * other scripts still has spaces and line breaks. Text in a single-byte encoding has no zeros.
  */
 function guessUtf16(buffer: Buffer): "utf-16le" | "utf-16be" | null {
   const length = Math.min(buffer.length, SAMPLE_BYTES) & ~1;

@@ -9,7 +9,7 @@ import { packDocument } from "./packed-document.ts";
 import { readFileBytes } from "./read-file-bytes.ts";
 import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./read-limits.ts";
 
-/** The thread that reads files, one after the other; a file that harms it ends it and nothing else. */
+/** Worker thread that reads files one after the other; a file that crashes it affects nothing else. */
 const port = parentPort;
 const { limits } = workerData as { limits: ReadLimits };
 const allocations = boundAllocations(limits.bufferBytes);
@@ -36,7 +36,7 @@ async function outcomeOf(job: WorkerJob): Promise<WorkerOutcome> {
   }
 }
 
-/** The memory of an outcome that is handed over rather than copied. */
+/** Returns the memory of an outcome that is transferred rather than copied. */
 function memoryOf(outcome: WorkerOutcome): Transferable[] {
   if (!("output" in outcome)) return [];
   const { output } = outcome;
@@ -59,10 +59,9 @@ port?.on("message", (job: WorkerJob) => {
 });
 
 /**
- * Makes `new Uint8Array(length)` throw beyond `maxBytes` in this thread, and returns afterwards whether it did. Streams
- * of a PDF are unpacked into such arrays, which lie outside of the heap that a worker's limits bound, and pdfjs has no
- * limit of its own: a file of 1 MB may ask for gigabytes. pdfjs reads on without a stream that failed, hence the
- * question.
+ * Makes `new Uint8Array(length)` throw above `maxBytes` in this thread, and returns a function that tells whether it
+ * did. PDF streams are unpacked into such arrays, outside the heap that a worker's limits cover, and pdfjs has no limit
+ * of its own: a file of 1 MB may request gigabytes. pdfjs continues without a failed stream, so the caller must check.
  */
 function boundAllocations(maxBytes: number): { takeExceeded(): boolean } {
   let isExceeded = false;

@@ -5,8 +5,8 @@ import { htmlToMarkdown } from "./html-to-markdown.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
 /**
- * Reads a web page: what it is about, as Markdown with its headings, lists, tables, code and links. A page whose main
- * part has no text is read whole. Throws `payload_too_large` for too many tags, and `no_text` when a reader without
+ * Reads a web page: its main content as Markdown with headings, lists, tables, code and links. A page without text in
+ * its main content is read as a whole. Throws `payload_too_large` for too many tags, and `no_text` if a reader without
  * scripts sees nothing.
  */
 export function readHtml(html: string, file: { name: string; url?: string }, limits: ReadLimits): FileText {

@@ -5,13 +5,13 @@ import type { FileToIngest } from "../ingest-file.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import type { PackedDocument } from "./packed-document.ts";
 
-/** What the worker can be asked to do: what it is given, and what it makes of it. */
+/** Jobs of the worker, with their input and output. */
 export interface WorkerJobs {
   /** Reads a file as text. */
   read: { input: FileToRead; output: FileText };
-  /** Reads a file as a document, cut into passages. */
+  /** Reads a file as a document, split into passages. */
   cut: { input: FileToIngest; output: PackedDocument & { sourceMime: string } };
-  /** Makes the postings of a document that was cut, from its words and their stems. */
+  /** Creates the postings of a split document from its words and their stems. */
   post: { input: { name: string; counted: CountedWords; stems: readonly string[] }; output: DocumentPostings };
 }
 
@@ -23,55 +23,52 @@ export type WorkerJob = {
 /** Result of a job, and the current heap size of the worker. */
 export type WorkerAnswer = { heapBytes: number } & WorkerOutcome;
 
-/** What a job made, why its file is refused, or that it failed in a way not foreseen. */
+/** Output of a job, the error of its file, or an unexpected error. */
 export type WorkerOutcome =
   | { output: WorkerJobs[keyof WorkerJobs]["output"] }
   | { refused: { code: ErrorCode; detail: string; errors: FieldError[] | null } }
   | { failed: string };
 
-/** Bounds of reading one file. Whatever goes beyond them is refused by name; nothing is cut off silently. */
+/** Limits of reading one file. A file beyond one is rejected by name; nothing is truncated silently. */
 export interface ReadLimits {
-  /** Most bytes of a file as it is handed in. */
+  /** Maximum size of a file, in bytes. */
   fileBytes: number;
-  /** Most bytes in UTF-8 of the text that comes out, which is also the most that a document may have. */
+  /** Maximum size of its text in bytes of UTF-8, which is also the limit of a document. */
   textBytes: number;
-  /** Most pages of a PDF. */
+  /** Maximum number of pages of a PDF. */
   pages: number;
-  /** Most files within a DOCX or XLSX. */
+  /** Maximum number of files in a DOCX or XLSX. */
   zipEntries: number;
-  /** Most bytes that a DOCX or XLSX may unpack to, counted as its directory states them and again while unpacking. */
+  /** Maximum unpacked size of a DOCX or XLSX in bytes, checked in its directory and again while unpacking. */
   zipBytes: number;
-  /** Most bytes of one part of a DOCX that has to be held as a whole while it is converted. */
+  /** Maximum size in bytes of a part of a DOCX that is held in memory while it is converted. */
   zipPartBytes: number;
-  /** Most times that a file within a DOCX or XLSX may grow by unpacking, once it has more than 10 MB. */
+  /** Maximum compression ratio of a file in a DOCX or XLSX above 10 MB. */
   zipRatio: number;
-  /** Most cells with a value of an XLSX, and most values of a CSV. */
+  /** Maximum number of non-empty cells of an XLSX, and of values of a CSV. */
   cells: number;
-  /** Most tags of an HTML page. */
+  /** Maximum number of tags of an HTML page. */
   htmlTags: number;
-  /** Elements nested deeper than this keep their text and lose their tags. */
+  /** Maximum nesting of elements; deeper ones are replaced by their text. */
   htmlDepth: number;
-  /** Longest time for one file, in milliseconds. */
+  /** Maximum time per file, in milliseconds. */
   timeoutMs: number;
-  /**
-   * Most time of the processor for one file, in milliseconds: a part that every file has, and one for each MB of it. At
-   * most `timeoutMs` together.
-   */
+  /** Maximum CPU time per file, in milliseconds: a base, and an amount per MB. At most `timeoutMs` together. */
   timeoutBaseMs: number;
   timeoutPerMbMs: number;
-  /** Most bytes of a file that is read in the thread for small files. */
+  /** Maximum size in bytes of a file that is read in the thread for small files. */
   smallFileBytes: number;
-  /** Heap of the worker thread, in MB; a file that needs more is refused and the worker replaced. */
+  /** Heap limit of the worker thread, in MB; a file that needs more is rejected and the worker replaced. */
   heapMb: number;
-  /** Most bytes that the worker may take in one piece outside of its heap, as a stream of a PDF unpacks to. */
+  /** Maximum size in bytes of a single allocation of the worker outside its heap, such as an unpacked PDF stream. */
   bufferBytes: number;
-  /** Heap size in MB above which a worker is ended after a file, so that an idle process releases memory. */
+  /** Heap size in MB above which a worker is terminated after a file, so that an idle process releases memory. */
   keptHeapMb: number;
-  /** Most MB by which the process may grow while one file is read, heap of the worker included. */
+  /** Maximum growth of the process in MB while one file is read, including the worker's heap. */
   processGrowthMb: number;
 }
 
-/** The limits of a file reader that was given no others. */
+/** Default limits. */
 export const READ_LIMITS: Readonly<ReadLimits> = {
   fileBytes: 50 * 1024 * 1024,
   textBytes: 10 * 1024 * 1024,

@@ -6,24 +6,22 @@ import { readHeading } from "../chunk-document.ts";
 import { cleanMarkdown } from "./clean-markdown.ts";
 import type { FileText } from "./file-text.ts";
 
-/** Schemes that run or carry something rather than lead somewhere. */
+/** Schemes that execute or embed something rather than link. */
 const UNSAFE = /^(?:javascript|vbscript|data):/;
 
-/**
- * What such a link has in it however its scheme is escaped; nearly no text has it, and then nothing has to be parsed.
- */
+/** Matches any spelling of such a scheme; nearly no text does, so most texts need not be parsed. */
 const MAYBE_UNSAFE = /(?:script|data)\s*(?:\\?:|&)|&#/i;
 
 const FRONT_MATTER = /^---[ \t]*\n([^]*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 const FRONT_MATTER_CHARS = 64 * 1024;
 
-/** Front matter in TOML, as Hugo has it, and its title. */
+/** TOML front matter, as in Hugo, and its title. */
 const TOML_MATTER = /^\+\+\+[ \t]*\n([^]*?)\n\+\+\+[ \t]*(?:\n|$)/;
 const TOML_TITLE = /^title[ \t]{0,20}=[ \t]{0,20}["']([^"'\n]{1,300})["']/m;
 
 /**
- * Reads Markdown as people read it (see `cleanMarkdown`): front matter gives the title and is no text; links that lead
- * nowhere outside of their site become their text, or are made absolute with `url`, where the text was fetched from.
+ * Reads Markdown (see `cleanMarkdown`): the title comes from the front matter, which is not part of the text; relative
+ * links become text, or absolute with `url`, the address the text was fetched from.
  */
 export function readMarkdown(source: string, file: { url?: string } = {}): FileText {
   const start = source.slice(0, FRONT_MATTER_CHARS);
@@ -46,7 +44,7 @@ export function readMarkdown(source: string, file: { url?: string } = {}): FileT
   };
 }
 
-/** What front matter says; null when this is none but text between two rules. */
+/** Parses front matter; null if it is text between two horizontal rules. */
 function parseMatter(yaml: string): { title: string | null } | null {
   if (yaml.trim() === "") return { title: null };
   try {
@@ -63,7 +61,7 @@ function parseMatter(yaml: string): { title: string | null } | null {
 const HEADLINE = /^#[ \t]/;
 const FENCE = /^(?:`{3,}|~{3,})/;
 
-/** The first heading of level 1, outside of code. Each line is looked at once. */
+/** Returns the first heading of level 1 outside of code, in linear time. */
 function headlineOf(text: string): string | null {
   let fence: string | null = null;
   for (let start = 0; start < text.length;) {
@@ -83,14 +81,14 @@ function headlineOf(text: string): string | null {
 }
 
 /**
- * Takes the link from Markdown links that would run a script and keeps their text; with `url`, where the text was
- * fetched from, relative links become absolute. Code stays as it is: there such a link is only spoken of.
+ * Replaces Markdown links that would run a script by their text; with `url`, the address the text was fetched from,
+ * relative links become absolute. Code is unchanged.
  */
 function tidyLinks(markdown: string, url?: string): string {
   if (url === undefined && !MAYBE_UNSAFE.test(markdown)) return markdown;
   const pieces: string[] = [];
   let cursor = 0;
-  // Tokens come in the order of the text, so that each is looked for behind the one before.
+  // Tokens are in text order, so each is searched after the previous one.
   void marked.walkTokens(marked.lexer(markdown), (token: Token) => {
     const changed = token.type === "code" || token.type === "codespan" ? token.raw : changedLink(token, url);
     if (changed === null) return;
@@ -102,12 +100,12 @@ function tidyLinks(markdown: string, url?: string): string {
   return pieces.join("") + markdown.slice(cursor);
 }
 
-/** What a link becomes; null for what stays, or is no link. */
+/** Returns the replacement of a link; null if it is unchanged or not a link. */
 function changedLink(token: Token, url: string | undefined): string | null {
   if (!("href" in token)) return null;
   const href = String(token.href);
   if (isUnsafe(href)) return token.type === "def" || !("text" in token) ? "" : String(token.text);
-  // The address follows the text, at its last occurrence.
+  // The URL follows the text, at its last occurrence.
   const at = token.raw.lastIndexOf(href);
   if (url === undefined || at <= 0 || !isRelative(href, url)) return null;
   return token.raw.slice(0, at) + absolute(href, url) + token.raw.slice(at + href.length);

@@ -11,21 +11,20 @@ import { pdfText } from "./pdf-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
 import { sensibleTitle } from "./file-text.ts";
 
-/** pdfjs brings the tables with it that text in Chinese, Japanese and Korean fonts is read with. */
+/** Folder of pdfjs, with its character maps for Chinese, Japanese and Korean fonts. */
 const PDFJS = dirname(createRequire(import.meta.url).resolve("pdfjs-dist/package.json"));
 
-/** The last bytes of a PDF, at least, among which its end mark has to be. */
+/** Number of bytes at the end of a PDF that are searched for its end mark. */
 const TAIL_BYTES = 4_096;
 
 /**
- * Reads the text of a PDF (ISO 32000) in the order in which its pages write it: as Markdown, with headings where the
- * size of the letters shows them, and where each page begins. Throws `encrypted`, `truncated`, `damaged`,
- * `too_many_pages`, and `no_text` for scanned pages.
+ * Reads the text of a PDF (ISO 32000) in content order: as Markdown, with headings recognized by font size, and the
+ * start of each page. Throws `encrypted`, `truncated`, `damaged`, `too_many_pages`, and `no_text` for scanned pages.
  */
 export async function readPdf(file: { name: string; bytes: Uint8Array }, limits: ReadLimits): Promise<FileText> {
   checkEnd(file);
   const task = getDocument({
-    // pdfjs takes the buffer over.
+    // pdfjs takes ownership of the buffer.
     data: new Uint8Array(file.bytes),
     verbosity: VerbosityLevel.ERRORS,
     isEvalSupported: false,
@@ -60,7 +59,7 @@ export async function readPdf(file: { name: string; bytes: Uint8Array }, limits:
   }
 }
 
-/** pdfjs reads what is there of a file that is cut off; half a document would go unnoticed. */
+/** pdfjs reads as much as there is of a truncated file, so half a document would go unnoticed. */
 function checkEnd({ name, bytes }: { name: string; bytes: Uint8Array }): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = buffer.lastIndexOf("%%EOF");

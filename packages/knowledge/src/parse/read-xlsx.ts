@@ -7,8 +7,8 @@ import type { Zip } from "./open-zip.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
 /**
- * Formats that Excel has built in (ECMA-376 part 1, section 18.8.30). Those that it shows by the reader's country stand
- * here in a way that is the same in every country.
+ * Built-in formats of Excel (ECMA-376 part 1, section 18.8.30). Locale-dependent ones are replaced by a
+ * locale-independent form.
  */
 const BUILT_IN: Readonly<Record<number, string>> = {
   0: "General",
@@ -41,7 +41,7 @@ const BUILT_IN: Readonly<Record<number, string>> = {
   49: "@",
 };
 
-/** Days between the two ways in which Excel counts dates. */
+/** Days between Excel's two date systems. */
 const DAYS_TO_1904 = 1462;
 
 const XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
@@ -54,9 +54,9 @@ interface Workbook {
 type Context = { zip: Zip; file: { name: string }; limits: ReadLimits };
 
 /**
- * Reads an Excel workbook (ECMA-376 part 1, section 18): each visible sheet is a heading and one table, values as Excel
- * shows them, formulas by their last result. Sheets are read while they are unpacked and only cells with a value are
- * kept, so that empty cells cost time and no memory. Throws `payload_too_large` for too many cells or too much text.
+ * Reads an Excel workbook (ECMA-376 part 1, section 18): each visible sheet is a heading and one table, values as
+ * displayed, formulas by their last result. Sheets are streamed and only non-empty cells are kept, so that empty cells
+ * need time but no memory. Throws `payload_too_large` for too many cells or too much text.
  */
 export async function readXlsx(zip: Zip, file: { name: string }, limits: ReadLimits): Promise<FileText> {
   const context: Context = { zip, file, limits };
@@ -99,7 +99,7 @@ async function readWorkbook({ zip, file }: Context): Promise<Workbook> {
   return workbook;
 }
 
-/** Where each part of the workbook lies, by its relation. */
+/** Reads the path of each part of the workbook by relationship. */
 async function readRelations({ zip, file }: Context): Promise<Map<string, string>> {
   const targets = new Map<string, string>();
   await readXml(zip.stream("xl/_rels/workbook.xml.rels"), file, {
@@ -111,7 +111,7 @@ async function readRelations({ zip, file }: Context): Promise<Map<string, string
   return targets;
 }
 
-/** The number format of each cell style: its code, or the id of one that Excel has built in. */
+/** Reads the number format of each cell style: its code, or the id of a built-in one. */
 async function readFormats({ zip, file }: Context): Promise<(string | number)[]> {
   const codes = new Map<string, string>();
   const formats: (string | number)[] = [];
@@ -132,7 +132,7 @@ async function readFormats({ zip, file }: Context): Promise<(string | number)[]>
   return formats;
 }
 
-/** Shared strings may be twice as many as cells are read: those of hidden sheets count as well. */
+/** The limit of shared strings is twice that of cells: those of hidden sheets count as well. */
 const STRINGS_PER_LIMIT = 2;
 
 async function readSharedStrings({ zip, file, limits }: Context): Promise<string[]> {
@@ -167,11 +167,11 @@ interface SheetContext {
   strings: readonly string[];
   formats: readonly (string | number)[];
   is1904: boolean;
-  /** What is left of the limits, for all sheets together. */
+  /** Remaining limits of all sheets together. */
   budget: { cells: number; chars: number };
 }
 
-/** Rows of a sheet that have a value, as maps from columns to Markdown. */
+/** Reads the non-empty rows of a sheet, as maps from columns to Markdown. */
 async function readSheet(
   { zip, file, limits }: Context,
   path: string,
@@ -214,7 +214,7 @@ async function readSheet(
   return rows;
 }
 
-/** The shown text of a cell, by its type (ECMA-376 part 1, section 18.18.11). */
+/** Returns the displayed text of a cell, by its type (ECMA-376 part 1, section 18.18.11). */
 function cellText(cell: { type: string; style: number; value: string }, sheet: SheetContext): string {
   const { type, value } = cell;
   if (type === "s") return sheet.strings[Number(value)] ?? "";
@@ -223,7 +223,7 @@ function cellText(cell: { type: string; style: number; value: string }, sheet: S
   return formatCell(Number(value), sheet.formats[cell.style] ?? 0, sheet);
 }
 
-/** The number of a column, from 0, by a reference as in `AB12`; null when there is none. */
+/** Returns the number of a column, from 0, in a reference such as `AB12`; null if there is none. */
 function columnOf(reference: string | undefined): number | null {
   const letters = /^[A-Z]{1,3}(?=\d)/.exec(reference ?? "")?.[0];
   if (letters === undefined) return null;
@@ -244,16 +244,16 @@ function tooMuchText(name: string, limits: ReadLimits) {
   );
 }
 
-/** A number as Excel shows it in a cell with this format (a code, or the id of one that is built in). */
+/** Formats a number as Excel displays it in a cell with this format (a code, or the id of a built-in one). */
 export function formatCell(value: number, numberFormat: string | number, options: { is1904: boolean }): string {
   const code = typeof numberFormat === "string" ? numberFormat : (BUILT_IN[numberFormat] ?? "General");
   try {
     const days = options.is1904 && isDateFormat(code) ? value + DAYS_TO_1904 : value;
     const shown = format(code, days, { throws: true }).trim();
-    // A format may hide a value (as ;;; does) or have no room for it; the value itself is better than nothing.
+    // A format may hide a value (such as ;;;) or have no room for it; the value itself is more useful.
     return shown === "" || /^#+$/.test(shown) ? String(value) : shown;
   } catch {
-    // A code that is no format shows nothing useful in Excel either.
+    // Excel shows nothing useful for an invalid code either.
     return String(value);
   }
 }

@@ -4,17 +4,17 @@ import { StringDecoder } from "node:string_decoder";
 import sax from "sax";
 import { fileError } from "./file-error.ts";
 
-/** What is heard while XML goes by; names come without their namespace prefix. */
+/** Handlers of an XML stream; names have no namespace prefix. */
 export interface XmlHandlers {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
-  /** Text may come in several pieces. */
+  /** Text may arrive in several pieces. */
   text?(text: string): void;
   close?(name: string): void;
 }
 
 /**
- * Reads XML as it is unpacked, holding no more of it than what the handlers keep. Entities of a document type are not
- * expanded. Throws `damaged` for what is no XML.
+ * Parses XML while it is unpacked; only the handlers keep data. Custom entities are not expanded. Throws `damaged` for
+ * invalid XML.
  */
 export async function readXml(
   pieces: AsyncIterable<Buffer>,
@@ -51,7 +51,7 @@ function localName(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
-/** The title in the properties of an Office file (ECMA-376 part 2, core properties), or null. */
+/** Returns the title in the properties of an Office file (ECMA-376 part 2, core properties), or null. */
 export async function readCoreTitle(zip: Zip, file: { name: string }): Promise<string | null> {
   let isTitle = false;
   let title = "";

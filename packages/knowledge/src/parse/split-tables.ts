@@ -2,18 +2,18 @@
 const DELIMITER = /^(?=[^\n]*\|)(?=[^\n]*-)[|:\- \t]+$/;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})/;
 
-/** Up to this length a table stays whole: a passage has room for it (see `chunkDocument`). */
+/** Tables up to this length are not split: a passage can hold them (see `chunkDocument`). */
 const MAX_WHOLE_CHARS = 8_000;
 
 /** Length of the tables that a longer one is split into: that of a passage. */
 const TARGET_CHARS = 1_200;
 
-/** A longer header would be most of each table. */
+/** Maximum length of a header, which would otherwise be most of each table. */
 const MAX_HEADER_CHARS = 500;
 
 /**
- * Splits each table of a Markdown text that no passage has room for into tables that all have its header, so that each row
- * can be read with the names of its columns.
+ * Splits each table of a Markdown text that is too long for a passage into tables with the same header, so that each
+ * row has its column names.
  */
 export function splitTables(markdown: string): string {
   if (markdown.length <= MAX_WHOLE_CHARS) return markdown;

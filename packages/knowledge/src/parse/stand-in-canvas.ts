@@ -1,6 +1,6 @@
 /**
- * pdfjs makes one `DOMMatrix` when it is loaded, for drawing, and takes the class from a native library where the
- * platform has none. Only text is read here, so plain objects stand in: import this before pdfjs.
+ * pdfjs creates a `DOMMatrix` on load, for drawing, and loads a native library for it if the platform has none. Only
+ * text is read here, so plain objects replace it: import this before pdfjs.
  */
 for (const name of ["DOMMatrix", "ImageData", "Path2D"]) {
   if (!(name in globalThis)) {

@@ -1,12 +1,12 @@
-/** What a refusal says besides its text (https://core.telegram.org/bots/api#responseparameters). */
+/** Parameters of an error response (https://core.telegram.org/bots/api#responseparameters). */
 export interface RefusalParameters {
   retry_after?: number;
   migrate_to_chat_id?: number;
 }
 
-/** A call that the fake Bot API refuses, in the words of the real one. */
+/** A call that the fake Bot API rejects, with the message of the real one. */
 export class BotApiRefusal extends Error {
-  /** HTTP status and `error_code` alike. */
+  /** HTTP status and `error_code`. */
   readonly code: number;
   readonly parameters: RefusalParameters | undefined;
 
@@ -18,9 +18,9 @@ export class BotApiRefusal extends Error {
   }
 }
 
-/** A call that makes no sense as it is: 400. */
+/** Returns the 400 of an invalid call. */
 export const badRequest = (what: string): BotApiRefusal => new BotApiRefusal(400, `Bad Request: ${what}`);
 
-/** Too much was sent: 429, with the seconds to wait. */
+/** Returns the 429 of too many messages, with the seconds to wait. */
 export const tooManyRequests = (retryAfterS: number): BotApiRefusal =>
   new BotApiRefusal(429, `Too Many Requests: retry after ${retryAfterS}`, { retry_after: retryAfterS });

@@ -8,12 +8,12 @@ import type { TelegramText } from "./parse-telegram-html.ts";
 import type { BotPayload, UploadedFile } from "./read-payload.ts";
 import type { UpdateRequest } from "./update-queue.ts";
 
-/** One call of a method, as far as it depends on the bot. */
+/** A call of a method, without what is the same for all bots. */
 export interface MethodCall extends BotPayload {
-  /** As it was called, such as `sendMessage`. */
+  /** As called, such as `sendMessage`. */
   method: string;
   bot: BotState;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller disconnects. */
   signal: AbortSignal;
   /** Path of a file in the response of `getFile`. */
   filePathOf: (path: string) => string;
@@ -23,7 +23,9 @@ export interface MethodCall extends BotPayload {
 
 type Method = (call: MethodCall) => unknown;
 
-/** Characters of a message after its markup is read, and of a caption. Counted in UTF-16 units, the strictest way. */
+/**
+ * Maximum length of a message after parsing its markup, and of a caption. Counted in UTF-16 units, the strictest way.
+ */
 const TEXT_LIMIT = 4_096;
 const CAPTION_LIMIT = 1_024;
 const DOWNLOAD_MAX_BYTES = 20_000_000;
@@ -40,7 +42,7 @@ const isPicture = (bytes: Buffer) =>
   bytes.subarray(0, 4).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47])) ||
   bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]));
 
-/** The methods that a service of messages needs, by their names in lower case: the Bot API does not mind the case. */
+/** The methods that a messaging service needs, by name in lower case: the Bot API ignores case. */
 export const BOT_METHODS: Readonly<Record<string, Method>> = {
   getme: ({ bot }) => ({ ...selfOf(bot), can_join_groups: true, can_read_all_group_messages: false }),
 
@@ -136,7 +138,7 @@ export const BOT_METHODS: Readonly<Record<string, Method>> = {
   },
 };
 
-/** An offset that confirms everything. */
+/** Offset that confirms everything. */
 const DROP_ALL: UpdateRequest = {
   offset: Number.MAX_SAFE_INTEGER,
   limit: 1,
@@ -160,7 +162,7 @@ function sendFile(call: MethodCall, field: "document" | "photo"): object {
   return { ...sent, [field]: { ...fileFields, file_size: file.bytes.length, file_name: file.name } };
 }
 
-/** Puts a message into its chat, and answers it as Telegram does. */
+/** Adds a message to its chat, and returns Telegram's response. */
 function send(
   { bot, fields, method }: MethodCall,
   content: Pick<SentMessage, "text" | "source" | "format" | "entities" | "tags" | "file">,
@@ -214,7 +216,7 @@ function readChatId(fields: Record<string, unknown>): string {
   return chatId;
 }
 
-/** A text as Telegram stores it: markup read, control characters gone, nothing blank around it. */
+/** Returns a text as Telegram stores it: parsed, without control characters, and trimmed. */
 function readMarkup(source: string, parseMode: unknown): TelegramText {
   if (parseMode !== undefined && !/^html$/i.test(readText(parseMode))) throw badRequest("unsupported parse_mode");
   const read =
@@ -223,7 +225,7 @@ function readMarkup(source: string, parseMode: unknown): TelegramText {
       : readOr("can't parse entities", () => parseTelegramHtml(source));
   if (!read.text.isWellFormed()) throw badRequest("strings must be encoded in UTF-8");
   if (read.text.trim() === "") return { text: "", entities: [] };
-  // Text is trimmed at its end; what stands at its begin stays where markup begins with it.
+  // Text is trimmed at its end; leading white space before markup is kept.
   return { text: read.text.trimEnd(), entities: read.entities };
 }
 
@@ -252,7 +254,7 @@ function readKinds(value: unknown): string[] | undefined {
   return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === "string") : undefined;
 }
 
-/** Forms carry objects as JSON. */
+/** Forms contain objects as JSON. */
 function parseJson(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {

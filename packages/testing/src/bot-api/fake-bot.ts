@@ -8,24 +8,24 @@ import type { Sending } from "./find-rate-violations.ts";
 import { createUpdateQueue } from "./update-queue.ts";
 import type { BotUpdate, UpdateQueue } from "./update-queue.ts";
 
-/** Why a chat takes nothing from a bot. */
+/** Reason why a chat accepts no messages from a bot. */
 export type ChatFailure = "blocked" | "kicked" | "deactivated" | "not-found" | { migratedTo: number };
 
-/** A message that a bot has sent and that is in its chat for good. */
+/** A message that a bot has sent. */
 export interface SentMessage extends Sending {
-  /** As it was called, such as `sendMessage`. */
+  /** As called, such as `sendMessage`. */
   method: string;
   messageId: number;
-  /** What is read there: without markup, or the caption of a file. */
+  /** The displayed text: without markup, or the caption of a file. */
   text: string;
-  /** The text as it was sent, with its markup. */
+  /** The text as sent, with its markup. */
   source: string;
   /** `plain`, `html`, or `rich` for `sendRichMessage`. */
   format: "plain" | "html" | "rich";
   entities: TelegramEntity[];
-  /** The tags of a rich message, each as often as it stands there. */
+  /** The tags of a rich message, with repetitions. */
   tags: string[];
-  /** The message that it quotes. */
+  /** The message that it replies to. */
   replyTo: number | null;
   threadId: number | null;
   file: UploadedFile | null;
@@ -43,11 +43,11 @@ export interface WrittenMessage {
   chatId?: number;
   /** Default: the chat's id in a private chat, 4001 in a group. */
   userId?: number;
-  /** Fields of the message besides those that every message has: `text`, `caption`, `document` and so on. */
+  /** Further fields of the message: `text`, `caption`, `document` and so on. */
   [field: string]: unknown;
 }
 
-/** A file that somebody sends. */
+/** A file to send to a bot. */
 export interface OfferedFile {
   bytes: Buffer;
   name?: string;
@@ -65,23 +65,26 @@ export interface FileFields {
   mime_type?: string;
 }
 
-/** A bot as Telegram knows it, and as a test uses it. */
+/** A bot as Telegram sees it, with controls for tests. */
 export interface FakeBot {
   readonly id: number;
   readonly token: string;
   /** Without the @. */
   readonly username: string;
-  /** Puts an update into its queue: a new id unless told; of a kind that nobody asked for only with `isUnasked`. */
+  /**
+   * Adds an update to its queue, with a new id by default; kinds that were not requested are dropped unless
+   * `isUnasked`.
+   */
   push: (update: object, options?: { updateId?: number; isUnasked?: boolean }) => number;
-  /** The same with many at once, so that they come as one batch. */
+  /** Adds many at once, so that they arrive as one batch. */
   pushAll: (updates: readonly object[]) => number[];
-  /** An update with a message as Telegram makes it, not pushed yet. */
+  /** Creates an update with a message in Telegram's format, without adding it. */
   message: (message: WrittenMessage) => { message: Record<string, unknown> };
-  /** Writes to the bot; the ids of the message and its update. */
+  /** Sends a message to the bot; returns the ids of the message and its update. */
   write: (message: WrittenMessage) => { updateId: number; messageId: number };
-  /** Keeps a file for `getFile` and answers its fields for a message. */
+  /** Stores a file for `getFile` and returns its fields for a message. */
   offerFile: (file: OfferedFile) => FileFields;
-  /** Everything that took effect, oldest first. */
+  /** All messages that were accepted, oldest first. */
   readonly sent: readonly SentMessage[];
   sentTo: (chatId: number) => SentMessage[];
   readonly actions: readonly SentAction[];
@@ -89,27 +92,27 @@ export interface FakeBot {
   pending: () => BotUpdate[];
   /** True while a poller waits. */
   isPolled: () => boolean;
-  /** As @BotFather's /revoke: the token is worth nothing from now on, or its worth again. */
+  /** Revokes or restores the token, like @BotFather's /revoke. */
   setRevoked: (isRevoked: boolean) => void;
-  /** Whether, and why, a chat takes nothing. */
+  /** Sets whether, and why, a chat accepts no messages. */
   setChatFailure: (chatId: number, error: ChatFailure | null) => void;
-  /** As another program does that set a webhook: polls are answered 409 until it is deleted; "" deletes it. */
+  /** Sets a webhook, like another program: polls get 409 until it is deleted; "" deletes it. */
   setWebhook: (url: string) => void;
-  /** What `setMyCommands` has set last. */
+  /** The latest argument of `setMyCommands`. */
   readonly commands: readonly unknown[];
 }
 
-/** A file as a bot knows it. */
+/** A stored file of a bot. */
 export interface KeptFile {
   fields: FileFields;
-  /** Below the folder of the bot. */
+  /** Relative to the folder of the bot. */
   path: string;
   bytes: Buffer;
   /** Resolves once a local server has it on its disk. */
   isStored: Promise<void>;
 }
 
-/** What the methods of the API work on. */
+/** State that the methods of the API use. */
 export interface BotState {
   id: number;
   token: string;
@@ -122,13 +125,13 @@ export interface BotState {
   actions: SentAction[];
   files: Map<string, KeptFile>;
   chatFailures: Map<string, ChatFailure>;
-  /** Messages of each chat by their ids, also those that others wrote. */
+  /** Message ids by chat, including those of other senders. */
   messageIds: Map<string, Set<number>>;
   threadIds: Map<string, Set<number>>;
   nextMessageId: number;
 }
 
-/** Telegram begins somewhere. */
+/** Arbitrary first id. */
 const FIRST_UPDATE_ID = 731_000_000;
 const DEFAULT_USER_ID = 4_001;
 const REFUSAL_OF_CHAT: Readonly<Record<Extract<ChatFailure, string>, () => BotApiRefusal>> = {
@@ -138,7 +141,7 @@ const REFUSAL_OF_CHAT: Readonly<Record<Extract<ChatFailure, string>, () => BotAp
   "not-found": () => badRequest("chat not found"),
 };
 
-/** @throws BotApiRefusal where the chat takes nothing. */
+/** @throws BotApiRefusal if the chat accepts no messages. */
 export function requireChat(bot: BotState, chatId: string): void {
   const error = bot.chatFailures.get(chatId);
   if (error === undefined) return;
@@ -148,7 +151,7 @@ export function requireChat(bot: BotState, chatId: string): void {
   });
 }
 
-/** Notes that a message is in a chat, so that it can be answered there. */
+/** Records a message of a chat, so that it can be replied to. */
 export function noteMessage(bot: BotState, chatId: string, messageId: number): void {
   const known = bot.messageIds.get(chatId) ?? new Set<number>();
   bot.messageIds.set(chatId, known.add(messageId));
@@ -159,10 +162,10 @@ const chatOf = (chatId: number) =>
     ? { id: chatId, type: "private", first_name: `User ${chatId}`, username: `user_${chatId}` }
     : { id: chatId, type: "supergroup", title: `Group ${-chatId}` };
 
-/** A token of Telegram's form that has never been a real one. */
+/** Returns a token in Telegram's format that has never been a real one. */
 export const newToken = (id: number): string => `${id}:${randomBytes(26).toString("hex").slice(0, 35)}`;
 
-/** Makes a bot. Where `diskFolder` is given, its files are on disk there, in a folder named after its token. */
+/** Creates a bot. With `diskFolder`, its files are stored there, in a folder named after its token. */
 export function createFakeBot(
   options: { id: number; token: string; username: string },
   diskFolder: string | null,
@@ -262,7 +265,7 @@ export function createFakeBot(
   return { bot, state };
 }
 
-/** Sets or, with "", deletes the webhook; a poll that waits is ended by the former. */
+/** Sets or, with "", deletes the webhook; setting it ends a waiting poll. */
 export function setWebhook(state: BotState, url: string): void {
   state.webhookUrl = url;
   if (url !== "") state.queue.endPoll(new BotApiRefusal(409, "Conflict: terminated by setWebhook request"));
@@ -273,7 +276,7 @@ async function store(path: string, bytes: Buffer): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** Reads from an update, which a test may have made as wrong as it likes, what can be answered. */
+/** Records the messages of an update that can be replied to; the update may be invalid. */
 function noteWritten(state: BotState, update: object): void {
   for (const content of Object.values(update)) {
     const { chat, message_id, message_thread_id } = asRecord(content);

@@ -1,19 +1,22 @@
-/** Something that was sent: where to, and when in milliseconds of the monotonic clock. */
+/** A sent message: its chat, and its time in milliseconds of the monotonic clock. */
 export interface Sending {
   chatId: string;
   atMs: number;
 }
 
-/** More than Telegram allows (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this). */
+/**
+ * A violation of Telegram's rate limits
+ * (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this).
+ */
 export interface RateViolation {
-  /** The chat that got two messages in a second; null where all chats together got more than 30. */
+  /** The chat with two messages in a second; null if all chats together got more than 30. */
   chatId: string | null;
-  /** Between the first message and the one too many. */
+  /** Time between the first message and the one over the limit. */
   withinMs: number;
 }
 
 export const SECOND_MS = 1_000;
-/** Messages in a second to all chats together. */
+/** Limit of messages per second to all chats together. */
 export const MESSAGES_A_SECOND = 30;
 
 /**

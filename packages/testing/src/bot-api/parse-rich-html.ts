@@ -1,11 +1,11 @@
-/** A rich message as it is read: its text, and which tags it is made of, each as often as it stands there. */
+/** A parsed rich message: its text, and its tags, with repetitions. */
 export interface RichText {
   text: string;
   tags: string[];
 }
 
 const VOID_TAGS = new Set(["br", "hr", "img", "input", "tg-map"]);
-/** Tags that may close themselves besides, as in the Bot API's own examples. */
+/** Tags that may also be self-closing, as in the Bot API's own examples. */
 const SELF_CLOSING_TAGS = new Set(["video", "audio"]);
 
 const BLOCK_TAGS = new Set(
@@ -18,7 +18,7 @@ const INLINE_TAGS =
 const OTHER_TAGS = "img video audio figcaption tg-map caption th td summary input";
 const KNOWN_TAGS = new Set([...BLOCK_TAGS, ...`${INLINE_TAGS} ${OTHER_TAGS}`.split(" ")]);
 
-/** Where a tag may stand; the others may stand anywhere. */
+/** Allowed parents of a tag; other tags may be anywhere. */
 const PARENTS: Readonly<Record<string, readonly string[]>> = {
   li: ["ul", "ol"],
   tr: ["table"],
@@ -30,7 +30,7 @@ const PARENTS: Readonly<Record<string, readonly string[]>> = {
   input: ["li"],
 };
 
-/** A cell has no more than inline formatting. */
+/** A cell contains only inline formatting. */
 const CELLS = new Set(["td", "th"]);
 
 const NAMED_CHARACTERS: Readonly<Record<string, string>> = {

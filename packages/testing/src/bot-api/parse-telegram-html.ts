@@ -1,25 +1,25 @@
-/** How a part of a text is shown (https://core.telegram.org/bots/api#messageentity). Places are UTF-16 units. */
+/** Formatting of a part of a text (https://core.telegram.org/bots/api#messageentity). Offsets are UTF-16 units. */
 export interface TelegramEntity {
   type: string;
   offset: number;
   length: number;
-  /** Where a `text_link` leads. */
+  /** Target of a `text_link`. */
   url?: string;
   /** Language of a `pre`. */
   language?: string;
 }
 
-/** A text without its markup, and what the markup said. */
+/** A text without its markup, and its entities. */
 export interface TelegramText {
   text: string;
   entities: TelegramEntity[];
 }
 
-/** A start tag that has not been closed yet. */
+/** A start tag that is not closed yet. */
 interface OpenTag {
   name: string;
   argument: string;
-  /** Where its text begins. */
+  /** Offset of its text. */
   offset: number;
 }
 
@@ -45,7 +45,7 @@ const TYPE_OF_TAG: Readonly<Record<string, string>> = {
 
 const NAMED_CHARACTERS: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 
-/** The attribute that means something, by tag. */
+/** The relevant attribute by tag. */
 const MEANINGFUL_ATTRIBUTE: Readonly<Record<string, string>> = {
   a: "href",
   code: "class",
@@ -56,12 +56,12 @@ const MEANINGFUL_ATTRIBUTE: Readonly<Record<string, string>> = {
 };
 
 const CHARACTER_REFERENCE = /&(?:#x([0-9a-f]+)|#([0-9]+)|([a-z]+));?/iy;
-// White space is that of ASCII here: other spaces are part of a name.
+// Only ASCII white space counts here: other spaces are part of a name.
 const START_TAG_NAME = /[^ \t\r\n\v>]*/y;
 const ATTRIBUTE_NAME = /[^ \t\r\n\v=>/"']*/y;
 const NAME_TOKEN = /[a-z0-9.-]*/iy;
 const SPACE = /[ \t\r\n\v]*/y;
-/** A reference longer than this is none for Telegram. */
+/** Telegram ignores longer references. */
 const REFERENCE_MAX_LENGTH = 10;
 const LAST_CHARACTER = 0x10ffff;
 
@@ -79,7 +79,7 @@ export function parseTelegramHtml(html: string): TelegramText {
   let position = 0;
   const byteOffset = (at: number) => Buffer.byteLength(html.slice(0, at));
 
-  /** What matches from here on, which is passed over. */
+  /** Consumes and returns a match at the current position. */
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = position;
     const found = pattern.exec(html)?.[0] ?? "";
@@ -87,7 +87,9 @@ export function parseTelegramHtml(html: string): TelegramText {
     return found;
   };
 
-  /** The character of a reference at this place, which is passed over; null where there is none that Telegram knows. */
+  /**
+   * Consumes and returns the character of a reference at the current position; null if Telegram does not support it.
+   */
   const takeReference = (): string | null => {
     CHARACTER_REFERENCE.lastIndex = position;
     const found = CHARACTER_REFERENCE.exec(html);
@@ -183,7 +185,7 @@ export function parseTelegramHtml(html: string): TelegramText {
       throw new Error("Invalid custom emoji identifier specified");
     }
     const url = name === "a" ? argument || text.slice(offset) : "";
-    // A link that leads nowhere is shown as text.
+    // A link without a valid target is shown as text.
     if (name === "a" && !/^(?:[a-z][a-z\d+.-]*:)?[^\s:]+/i.test(url)) return;
     entities.push({
       type: name === "blockquote" && argument !== "" ? "expandable_blockquote" : (TYPE_OF_TAG[name] ?? name),

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import { BotApiRefusal, badRequest } from "./bot-api-refusal.ts";
 
-/** A file that came with a call. */
+/** A file in a call. */
 export interface UploadedFile {
   name: string;
-  /** Its bytes as they were sent. */
+  /** Its bytes as sent. */
   bytes: Buffer;
 }
 
-/** What a call says: its fields, and the files of a form by the name of their part. */
+/** Data of a call: its fields, and the files of a form by part name. */
 export interface BotPayload {
   fields: Record<string, unknown>;
   files: ReadonlyMap<string, UploadedFile>;
 }
 
-/** Uploads end there (https://core.telegram.org/bots/api#sending-files). */
+/** Maximum size of an upload (https://core.telegram.org/bots/api#sending-files). */
 const UPLOAD_MAX_BYTES = 50_000_000;
 
 /**
@@ -46,7 +46,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   for await (const chunk of request) {
     const bytes = chunk as Buffer;
     sizeBytes += bytes.length;
-    // The rest is read all the same, since a caller that still writes would not read the answer.
+    // The rest is read all the same, because a caller that is still writing would not read the response.
     if (sizeBytes <= UPLOAD_MAX_BYTES) chunks.push(bytes);
   }
   if (sizeBytes > UPLOAD_MAX_BYTES) throw new BotApiRefusal(413, "Request Entity Too Large");

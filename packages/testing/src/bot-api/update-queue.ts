@@ -1,15 +1,15 @@
 import { BotApiRefusal } from "./bot-api-refusal.ts";
 
-/** An update as the Bot API hands it out. */
+/** An update in the Bot API's format. */
 export type BotUpdate = { update_id: number } & Record<string, unknown>;
 
-/** How a poller asks (https://core.telegram.org/bots/api#getupdates). */
+/** Arguments of a poll (https://core.telegram.org/bots/api#getupdates). */
 export interface UpdateRequest {
   offset: number;
   limit: number;
   timeoutS: number;
   allowedUpdates: readonly string[] | undefined;
-  /** Aborted when the poller has gone. */
+  /** Aborted when the poller disconnects. */
   signal: AbortSignal;
 }
 
@@ -17,11 +17,11 @@ export interface UpdateRequest {
 export interface UpdateQueue {
   /** Adds updates at once. Kinds that the poller has not requested are dropped by default. */
   push: (updates: readonly BotUpdate[], options: { isUnasked: boolean }) => void;
-  /** Confirms what lies before the offset and answers what there is, or waits for it. */
+  /** Confirms updates before the offset and returns the others, or waits for one. */
   get: (request: UpdateRequest) => Promise<BotUpdate[]>;
   pending: () => BotUpdate[];
   isPolled: () => boolean;
-  /** Ends the poll that waits, if there is one. */
+  /** Ends the waiting poll, if there is one. */
   endPoll: (refusal: BotApiRefusal) => void;
 }
 
@@ -31,7 +31,7 @@ interface LongPoll {
   refuse: (refusal: BotApiRefusal) => void;
 }
 
-/** Who asks for the same again within this time gets one update only, as there. */
+/** A repeated poll within this time gets only one update, as in Telegram. */
 const HASTE_MS = 500;
 
 export const terminatedByOther = (): BotApiRefusal =>
@@ -40,7 +40,7 @@ export const terminatedByOther = (): BotApiRefusal =>
     "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
   );
 
-/** What is left of an update besides its id names its kind. */
+/** The other key of an update is its kind. */
 const kindOf = (update: BotUpdate): string => Object.keys(update).find((name) => name !== "update_id") ?? "";
 
 export function createUpdateQueue(): UpdateQueue {
@@ -54,7 +54,7 @@ export function createUpdateQueue(): UpdateQueue {
   }
 
   function wait({ limit, timeoutS, signal }: UpdateRequest): Promise<BotUpdate[]> {
-    // The poll that came last goes on.
+    // The latest poll continues.
     endPoll(terminatedByOther());
     return new Promise((resolve, reject) => {
       const settle = (end: () => void) => {
