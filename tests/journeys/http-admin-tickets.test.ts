@@ -112,7 +112,7 @@ describe("a ticket", () => {
     expect([modelUsage.calls, modelCalls, toolCalls, possibleDuplicates]).toEqual([0, [], [], []]);
     const lastMessage = { text: "We look into it. a 1", author: "agent", actor: null, at: item.replies[0]?.createdAt };
     // Customers are indexed a moment after their message.
-    expect(inList).toEqual({ ...record, customer: inList?.customer, lastMessage });
+    expect(inList).toEqual({ ...record, customer: inList?.customer, lastMessage, waitingSince: null });
     expect(ticketItemSchema.strict().parse(inList)).toEqual(inList);
     expect([messages, replies, events, more].length + Number(draft === null)).toBe(5);
   });

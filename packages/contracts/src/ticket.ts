@@ -151,6 +151,10 @@ export const ticketItemSchema = z.object({
     .nullable()
     .optional()
     .describe("Only in lists. Automatic messages and attached files are not considered."),
+  waitingSince: time
+    .nullable()
+    .optional()
+    .describe("Only in lists. When the oldest message that waits for an operator was sent. Null if none waits."),
 });
 export type TicketItem = z.infer<typeof ticketItemSchema>;
 

@@ -115,12 +115,16 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
 }
 
 /** Returns a ticket as shown in a list. */
-export function asListedTicket({ lastMessage, ...ticket }: ListedTicket, principal: Principal): TicketItem {
+export function asListedTicket(
+  { lastMessage, waitingSince, ...ticket }: ListedTicket,
+  principal: Principal,
+): TicketItem {
   const last: LastMessage | null =
     lastMessage === null
       ? null
       : { ...lastMessage, text: plainSnippet(lastMessage.text), at: lastMessage.at.toISOString() };
-  return { ...asTicketItem(ticket, principal), lastMessage: last };
+  const item = asTicketItem(ticket, principal);
+  return { ...item, lastMessage: last, waitingSince: waitingSince?.toISOString() ?? null };
 }
 
 /** Returns a message as shown. */

@@ -220,7 +220,7 @@ describe("a list of tickets", () => {
         const meant = all.filter((ticket) => isMeant(query, ticket)).toSorted((a, b) => compare(query.sort, a, b));
         const read = await readPages(query);
         expect({ query, ids: read.map(({ id }) => id) }).toEqual({ query, ids: meant.map(({ id }) => id) });
-        expect(read).toEqual(meant.map((ticket) => ({ ...ticket, lastMessage: null })));
+        expect(read).toEqual(meant.map((ticket) => ({ ...ticket, lastMessage: null, waitingSince: null })));
       }
     };
     for (const [index, id] of ids.slice(0, half).entries()) await change(id, facts[index]);
@@ -317,6 +317,29 @@ describe("the last message of a listed ticket", () => {
     expect(await lastOf(ticketId)).toMatchObject({ author: "agent", text: "On its way.", actor: null });
     await answer({ ...chat, text: "Thank you!" }, []);
     expect(await lastOf(ticketId)).toMatchObject({ author: "customer", text: "Thank you!", actor: null });
+  });
+
+  test("does not end the waiting of an earlier message that has no reply yet", async () => {
+    const listedOf = async (ticketId: string) =>
+      (await db.store.ticketList.listPage(project, asked())).tickets.find(({ id }) => id === ticketId);
+    const chat = newMessage({ text: "Can I pay in Swiss francs?" });
+    const ticketId = await answer(chat, []);
+    await answer({ ...chat, text: "Where are you?" }, [{ item: textReply("In Oslo."), author: "agent" }]);
+    expect((await listedOf(ticketId))?.waitingSince).toBeNull();
+    await db.sql("UPDATE tickets SET stage = 'review' WHERE id = $1", [ticketId]);
+    await db.sql(
+      `INSERT INTO drafts (ticket_id, project_id, text, markdown, why, covers)
+       SELECT ticket_id, project_id, 'x', false, 'x', ARRAY[id] FROM messages WHERE ticket_id = $1 ORDER BY seq LIMIT 1`,
+      [ticketId],
+    );
+    const [first] = await db.sql<{ created_at: Date }>(
+      "SELECT created_at FROM messages WHERE ticket_id = $1 ORDER BY seq LIMIT 1",
+      [ticketId],
+    );
+    expect(await listedOf(ticketId)).toMatchObject({
+      lastMessage: { author: "agent", text: "In Oslo." },
+      waitingSince: first?.created_at,
+    });
   });
 
   test("is not an automatic notice or a file of a reply", async () => {

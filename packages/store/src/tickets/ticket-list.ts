@@ -27,6 +27,8 @@ export type TicketPageQuery = Omit<TicketListQuery, "q" | "allProjects"> & {
 /** A ticket in a list. */
 export interface ListedTicket extends TicketRecord {
   lastMessage: LastMessageRecord | null;
+  /** When the oldest message that waits for an operator was sent; null if none waits. */
+  waitingSince: Date | null;
 }
 
 /** One page of tickets. */
@@ -279,7 +281,7 @@ export async function listPage(
      ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${limit})`;
   // The first part uses an index of ticket_list, for each project, and ends when the page is full; the second reads the
   // few fresh tickets from their own rows. Only the page's tickets are read completely. No locks.
-  const rows = await db.query<TicketRecord & LastMessageRow & { value: number; ticketId: string }>(
+  const rows = await db.query<Omit<ListedTicket, "lastMessage"> & LastMessageRow & { value: number; ticketId: string }>(
     `WITH page AS MATERIALIZED (
        SELECT value, ticket_id FROM (
          ${span.overAll(pageOf("ticket_list", listed))}
@@ -301,6 +303,7 @@ export async function listPage(
       .filter((row) => row.id !== null)
       .map(({ value: _value, ticketId: _id, lastText, lastAuthor, lastActor, lastAt, ...row }) => ({
         ...asTicketRecord(row),
+        waitingSince: row.waitingSince,
         lastMessage: asLastMessage({ lastText, lastAuthor, lastActor, lastAt }),
       })),
     next: rows.length > page.length && last !== undefined ? { value: last.value, id: last.ticketId } : null,

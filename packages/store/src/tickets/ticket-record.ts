@@ -79,8 +79,10 @@ export interface LastMessageRow {
 /** Maximum of characters that are read from a text: enough for a line without Markdown. */
 const READ_CHARS = 400;
 
-export const LAST_MESSAGE_COLUMNS =
-  "l.text AS last_text, l.author AS last_author, l.actor AS last_actor, l.at AS last_at";
+export const LAST_MESSAGE_COLUMNS = `l.text AS last_text, l.author AS last_author, l.actor AS last_actor, l.at AS last_at,
+  CASE WHEN t.stage IN ('review', 'failed') THEN coalesce((
+    SELECT min(m.created_at) FROM drafts d JOIN messages m ON m.id = ANY (d.covers) WHERE d.ticket_id = t.id
+  ), CASE l.author WHEN 'customer' THEN l.at END) END AS waiting_since`;
 
 /**
  * Joins the newest message or reply to a ticket `t`. Reads one row of each backwards along the index on (ticket_id,

@@ -26,20 +26,19 @@ const ticket = {
 } as const satisfies Partial<TicketItem>;
 
 describe("waitingSince", () => {
-  const lastMessage = { author: "customer", text: "Hello?", actor: null, at: "2026-11-29T10:00:00Z" } as const;
-  const waiting = { deadline: null, lastMessage, origin: null, snooze: null, stage: "review" } as const;
+  const at = "2026-11-29T10:00:00Z";
+  const waiting = { deadline: null, origin: null, snooze: null, stage: "review", waitingSince: at } as const;
 
-  test("is when the customer wrote what waits for a person", () => {
-    expect(waitingSince(waiting)).toBe(lastMessage.at);
-    expect(waitingSince({ ...waiting, stage: "failed" })).toBe(lastMessage.at);
+  test("is when the oldest message that waits for an operator was sent", () => {
+    expect(waitingSince(waiting)).toBe(at);
+    expect(waitingSince({ ...waiting, stage: "failed" })).toBe(at);
   });
 
   test.each([
     { stage: "done" },
-    { lastMessage: { ...lastMessage, author: "agent" } },
-    { lastMessage: null },
+    { waitingSince: null },
     { snooze: { until: null } },
-    { deadline: { kind: "firstReply", dueAt: lastMessage.at } },
+    { deadline: { kind: "firstReply", dueAt: at } },
     { origin: "tool-server" },
   ] as const)("is null for %j", (part) => {
     expect(waitingSince({ ...waiting, ...part } as unknown as typeof waiting)).toBeNull();

@@ -105,13 +105,10 @@ export function otherMeta({
 }
 
 /**
- * When the customer wrote the message that waits for a person; null if none does, or if SLA targets give the ticket a
- * deadline.
+ * Returns when the oldest message that waits for an operator was sent; null if none does, or if SLA targets give the
+ * ticket a deadline.
  */
-export function waitingSince(
-  ticket: Pick<TicketItem, "deadline" | "lastMessage" | "origin" | "snooze" | "stage">,
-): string | null {
-  const { deadline, lastMessage, snooze } = ticket;
-  if (!isWaiting(ticket) || deadline !== null || snooze !== null) return null;
-  return lastMessage?.author === "customer" ? lastMessage.at : null;
-}
+export const waitingSince = (
+  ticket: Pick<TicketItem, "deadline" | "origin" | "snooze" | "stage" | "waitingSince">,
+): string | null =>
+  isWaiting(ticket) && ticket.deadline === null && ticket.snooze === null ? (ticket.waitingSince ?? null) : null;
