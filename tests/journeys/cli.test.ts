@@ -263,6 +263,7 @@ describe("the product, started with one command on a new folder", () => {
       "Console",
       "Knowledge",
       "Models",
+      "Email",
       "Queues",
       "Backlog",
       "Dead letters",

@@ -105,10 +105,14 @@ describeInBrowser("a visitor", () => {
       expect(await table.locator("th").allInnerTexts()).toEqual(["City", "People"]);
       expect(await table.locator("td").allInnerTexts()).toEqual(["Oslo", "717710", "Rome", "2748109"]);
 
-      await ground.configure({ features: { tables: true } });
+      const { channelsConfig } = ground.product.store;
+      const { config } = (await channelsConfig.read()).widget;
+      const sendTables = (tables: boolean) =>
+        channelsConfig.update("widget", { features: { ...config.features, tables } }, { enabled: true });
+      await sendTables(true);
       await widget.write("And as a file?");
       await widget.part("file").first().waitFor();
-      await ground.configure({ features: { tables: false } });
+      await sendTables(false);
       expect(await widget.part("file").count()).toBe(1);
       const coming = widget.page.waitForEvent("download");
       await widget.part("file").first().click();

@@ -109,14 +109,10 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
   const tokens = tokenize(asked);
   const written = tokens.map(({ start, end }) => asked.slice(start, end));
   const names = new Set([...readNaming(asked)].map(foldAccents));
-  const measures = measuresOf(
-    tokens.map(({ term }) => term),
-    spoken,
-  );
   // Weight of a word in no document, with a margin for the share of its form.
   const leastUnknown = 1.15 * Math.log(1 + (passageCount + 0.5) / 0.5);
   const read = [...words]
-    .filter(({ word, weight }) => weight > 0 && !measures.has(foldAccents(word)))
+    .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)
     .slice(0, MAX_WORDS)
     .map(({ word, weight }): QuestionWord => {
@@ -198,19 +194,6 @@ export function kindOf(asked: string, languages: readonly string[]): AnswerKind 
     return kind === undefined ? [] : [kind];
   });
   return KINDS.find((kind) => found.includes(kind)) ?? null;
-}
-
-/**
- * Returns the words of a question that ask for a kind of answer only together with the word before them, without accents:
- * "long" in "how long", "lange" in "wie lange". An answer such as "5 to 7 days" does not contain them.
- */
-function measuresOf(terms: readonly string[], languages: readonly string[]): ReadonlySet<string> {
-  const asksAlone = (text: string) => kindOf(text, languages) !== null;
-  const isMeasure = (term: string, at: number) => {
-    const before = terms[at - 1];
-    return before !== undefined && !asksAlone(term) && !asksAlone(before) && asksAlone(`${before} ${term}`);
-  };
-  return new Set(terms.filter(isMeasure).map(foldAccents));
 }
 
 /** Returns whether a text, whose folded words are `terms`, holds something of the kind in one of the languages. */

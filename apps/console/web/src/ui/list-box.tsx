@@ -29,10 +29,13 @@ function place(list: HTMLElement, field: DOMRect): void {
 /** Shows the list over the page at its field, keeps the active option in sight, and calls `onLeave` when the page moves. */
 function useListPlace(field: { current: HTMLElement | null }, active: number, onLeave: () => void) {
   const ref = useRef<HTMLUListElement>(null);
+  const placedAt = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
     if (ref.current === null || field.current === null) return;
+    const rect = field.current.getBoundingClientRect();
+    placedAt.current = rect.top;
     ref.current.showPopover();
-    place(ref.current, field.current.getBoundingClientRect());
+    place(ref.current, rect);
   }, [field]);
   useLayoutEffect(() => {
     ref.current?.children[active]?.scrollIntoView({ block: "nearest" });
@@ -42,8 +45,9 @@ function useListPlace(field: { current: HTMLElement | null }, active: number, on
     leave.current = onLeave;
   });
   useEffect(() => {
+    // The event of a scroll that ended before the list was placed comes afterwards.
     const onScroll = ({ target }: Event) => {
-      if (target !== ref.current) leave.current();
+      if (target !== ref.current && field.current?.getBoundingClientRect().top !== placedAt.current) leave.current();
     };
     const onResize = () => leave.current();
     globalThis.addEventListener("scroll", onScroll, true);
@@ -52,7 +56,7 @@ function useListPlace(field: { current: HTMLElement | null }, active: number, on
       globalThis.removeEventListener("scroll", onScroll, true);
       globalThis.removeEventListener("resize", onResize);
     };
-  }, []);
+  }, [field]);
   return ref;
 }
 
