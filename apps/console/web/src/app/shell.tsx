@@ -86,8 +86,11 @@ function useMentions(): { mentions: readonly Mention[]; unread: number; markRead
   return { mentions, unread: mentions.filter(({ id }) => id > seenId).length, markRead };
 }
 
-/** Offers what the newest toast offers to undo. */
-function useUndoCommand(): void {
+/**
+ * Offers what the newest toast offers to undo. A component of its own: toasts are cleared when the session ends, and must not
+ * render the pages once more, which need a session.
+ */
+function UndoCommand() {
   const { t } = useTexts();
   const { toasts } = useServices();
   const undo = useStore(toasts.shown).findLast(({ action }) => action?.label === t("ui.undo"));
@@ -102,6 +105,7 @@ function useUndoCommand(): void {
       },
     },
   ]);
+  return null;
 }
 
 const CommandPalette = lazyDialog(async () => (await import("./shell-dialogs.tsx")).CommandPalette);
@@ -125,7 +129,6 @@ function SignedIn({ session }: { session: Session }) {
   useLiveData();
   useNotifications();
 
-  useUndoCommand();
   useCommands("general", [
     { id: "palette", title: t("command.palette"), keys: "mod+k", run: () => setOpen("palette") },
     { id: "keys", title: t("command.keys"), keys: "?", run: () => setOpen("keys") },
@@ -149,6 +152,7 @@ function SignedIn({ session }: { session: Session }) {
       >
         {t("shell.skip")}
       </a>
+      <UndoCommand />
       <ReachBanner />
       <div className="flex min-h-0 flex-1 max-lg:flex-col-reverse">
         {isWide ? <SideBar {...bar} openKeys={() => setOpen("keys")} /> : <BottomBar {...bar} />}
