@@ -94,13 +94,15 @@ async function startWidget(resources: Resources): Promise<RunningService> {
     listening = null;
   }
 
-  /** Serves unsubscribe links while the channel is disabled. */
+  let hasWarned = false;
+  /** Serves unsubscribe links while the channel is disabled, or cannot be started: that is tried every few seconds. */
   async function serveLinks(): Promise<void> {
     if (config.email === undefined || isDraining) return;
     try {
       ({ listening } = await bindPort(resources, (routes) => addDisabledRoutes(routes, { store, findProblem })));
     } catch (error) {
-      log.warn({ error }, "unsubscribe links of emails do not work while the widget is disabled");
+      if (!hasWarned) log.warn({ error }, "unsubscribe links of emails do not work while the widget is stopped");
+      hasWarned = true;
     }
   }
 

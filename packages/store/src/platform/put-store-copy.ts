@@ -158,9 +158,11 @@ async function copyIn(
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
     // PostgreSQL's message may quote a row, which must not appear in an error.
+    // Data exceptions and violated constraints; a full disk or a shutdown says nothing about the backup.
+    const damage = /^2[23]/.test(error.code ?? "") ? "The backup is damaged: " : "";
     throw new StoreCopyError(
       "bad_copy",
-      `The backup is damaged: PostgreSQL rejected the rows of the table ${table.name} ` +
+      `${damage}PostgreSQL rejected the rows of the table ${table.name} ` +
         `(SQLSTATE ${error.code ?? "unknown"}).`,
       { cause: error },
     );

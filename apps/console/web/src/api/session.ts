@@ -138,6 +138,7 @@ export async function findPushSubscription(connection: Connection): Promise<Push
   const { isSubscribed } = (await connection.send("GET", "/session/push", { query: { endpoint } })) as PushAnswer;
   if (isSubscribed) return subscription;
   for (const shown of await registration.getNotifications()) shown.close();
-  await subscription.unsubscribe();
+  // An unreachable push service must not prevent signing out.
+  await subscription.unsubscribe().catch(() => false);
   return null;
 }

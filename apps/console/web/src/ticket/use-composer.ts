@@ -105,6 +105,11 @@ function useStanding(
     own.setMode(null);
     setCleared(false);
   });
+  // Without a draft, a text that was set aside could not be reached: it returns to the field once that is empty.
+  useEffect(() => {
+    if (hasDraft || !takesReplies || own.mode === "note") return;
+    if (own.text.trim() === "" && own.aside.trim() !== "") own.choose("reply", "edit");
+  });
   const modes = [...(takesReplies ? ["reply" as const] : []), ...(hasDraft ? ["edit" as const] : []), "note" as const];
   return { isBegun, isStanding, setCleared, mode, modes, text: isStanding ? agentText : own.text };
 }
@@ -121,6 +126,8 @@ export function useComposer(props: ComposerProps) {
   const { aside, files, macro, setMacro, setText, seen, setSeen, isOwn } = draft;
   const standing = useStanding(props, draft, () => document.activeElement === area.current);
   const { isBegun, isStanding, mode, modes, setCleared, text } = standing;
+  /** Kind of the text in the field. An edited draft remains one while the ticket has no draft, and is sent as a reply. */
+  const kind = draft.mode ?? mode;
   const [wasOpened, setOpen] = useState(draft.hasStored);
   const isOpen = wasOpened || isStanding;
   const [isSending, setSending] = useState(false);
@@ -132,11 +139,15 @@ export function useComposer(props: ComposerProps) {
   // A draft that does not answer the latest message is edited before it is sent.
   const isReady = isBegun || (isStanding && shown?.item.isStale === false);
 
+  /** Shows another kind of text, except while the present one is sent. */
+  const choose = (next: ComposeMode) => {
+    if (!isSending) draft.choose(next, kind);
+  };
   function write(next: string) {
     if (isSending) return;
     isOwn.current = true;
     if (!isBegun && aside === "") setSeen(seenOf(ticket));
-    draft.setMode(mode);
+    draft.setMode(isBegun ? kind : mode);
     setCleared(next.trim() === "");
     setText(next);
     // A text that replaces a canned reply has none of its actions.
@@ -193,7 +204,7 @@ export function useComposer(props: ComposerProps) {
     open(next) {
       // The field has the focus before the next key arrives, which would be a command elsewhere.
       flushSync(() => {
-        draft.choose(next, mode);
+        choose(next);
         setOpen(true);
         setPreview(false);
         setCleared(false);
@@ -208,7 +219,7 @@ export function useComposer(props: ComposerProps) {
       const hasText = isBegun || (mode === "edit" && !isStanding);
       if (!hasEdited && (mode === "note" || !(hasText || files.files.length > 0))) return false;
       flushSync(() => {
-        if (hasEdited) draft.choose("edit", mode);
+        if (hasEdited) choose("edit");
         setOpen(true);
         setPreview(false);
       });
@@ -221,8 +232,8 @@ export function useComposer(props: ComposerProps) {
     notice,
     files,
     text,
-    /** True if a text of the other kind is set aside: the operator's own, or the edited draft. */
-    hasAside: aside.trim() !== "",
+    /** Kind of the text that is set aside: the operator's own, or the edited draft. Null if there is none. */
+    asideMode: aside.trim() === "" ? null : kind === "edit" ? "reply" : "edit",
     mode,
     modes,
     takesFiles,
@@ -249,7 +260,7 @@ export function useComposer(props: ComposerProps) {
     send,
     signalTyping,
     choose: (next: ComposeMode) => {
-      draft.choose(next, mode);
+      choose(next);
       setOpen(true);
       setCleared(false);
       focus();
@@ -262,7 +273,7 @@ export function useComposer(props: ComposerProps) {
     addFiles: (added: readonly File[]) => {
       if (isSending) return;
       isOwn.current = true;
-      draft.setMode(mode);
+      draft.setMode(isBegun ? kind : mode);
       setOpen(true);
       files.add(added);
     },
