@@ -51,7 +51,7 @@ async function showStarted({ terminal, env }: Cli, product: Standalone): Promise
   const key = await handOut(adminKey, "admin-key");
   const link = await handOut(firstAdministratorUrl, "sign-up-link");
   // A link of an earlier start no longer works.
-  if (link?.isInFile !== true) await rm(join(dataDir, "sign-up-link"), { force: true });
+  if (urls.Console !== undefined && link?.isInFile !== true) await rm(join(dataDir, "sign-up-link"), { force: true });
   const curl = curlLine(product, key === null || key.isInFile ? product.keyForShell : key.shown);
   const hasDemo = urls.Widget !== undefined && isDemoShown(config);
   const document = { ok: true, urls, problems, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid };

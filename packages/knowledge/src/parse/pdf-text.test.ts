@@ -78,6 +78,7 @@ describe("text of a PDF", () => {
     expect(page("1/1")).not.toContain("1/1");
     expect(page("Page 1 of 1")).not.toContain("Page");
     expect(page("42")).toContain("42");
+    expect(page("24/7")).toContain("24/7");
   });
 
   test("takes for headings what is larger than running text, unless most of it is", () => {

@@ -85,8 +85,11 @@ const RUNNING_WINDOW = 5;
 const PAGE_NUMBER =
   /^(?:[-–—|\s]*)(?:page|seite|p\.|pág(?:ina)?\.?|стр\.?)?\s*(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|\/)\s*\d{1,4})?(?:[-–—|\s]*)$/iu;
 
-/** A line that is a page number even if only one page has it: "1/1", "Page 3". */
-const CLEAR_PAGE_NUMBER = /(?=.*\d).*[\p{L}/]/u;
+/** Returns whether a line is a page number even if only one page has it: "Page 3", or "1/1" in a document of one page. */
+const isClearPageNumber = (text: string, pageCount: number) =>
+  PAGE_NUMBER.test(text) &&
+  /\d/.test(text) &&
+  (/\p{L}/u.test(text) || Number(/\/\s*(\d+)/.exec(text)?.[1]) === pageCount);
 
 /** An entry of a table of contents, whose heading follows in the document. */
 const CONTENTS_ENTRY = /(?:\.\s?){6,}\s*[\divxlc]+$/i;
@@ -107,7 +110,7 @@ function dropRunningLines(pages: readonly (readonly PdfLine[])[], bodySize: numb
   const isRunning = (line: PdfLine) => {
     const on = pagesOf.get(key(line)) ?? [];
     if (on.length < RUNNING_PAGES)
-      return PAGE_NUMBER.test(line.text) && (on.length > 1 || CLEAR_PAGE_NUMBER.test(line.text));
+      return (on.length > 1 && PAGE_NUMBER.test(line.text)) || isClearPageNumber(line.text, pages.length);
     const isClose = on.some((page, index) => (on[index + RUNNING_PAGES - 1] ?? Infinity) - page < RUNNING_WINDOW);
     return isClose || on.length >= pages.length * RUNNING_SHARE;
   };

@@ -216,7 +216,7 @@ export function useComposer(props: ComposerProps) {
     },
     focusOther() {
       const hasEdited = mode !== "edit" && aside.trim() !== "";
-      const hasText = isBegun || (mode === "edit" && !isStanding);
+      const hasText = isBegun || macro !== null || (mode === "edit" && !isStanding);
       if (!hasEdited && (mode === "note" || !(hasText || files.files.length > 0))) return false;
       flushSync(() => {
         if (hasEdited) choose("edit");
@@ -370,7 +370,9 @@ function useSend(options: SendOptions) {
     setSending(false);
     // Text that could not be sent is kept.
     if (!isSent) return;
-    draft.isOwn.current = !takesFiles && (files.files.length > 0 || draft.aside !== "");
+    // The operator's own reply is not sent with the edited draft.
+    const ownReply = mode === "edit" ? draft.aside : "";
+    draft.isOwn.current = ownReply !== "" || (!takesFiles && (files.files.length > 0 || draft.aside !== ""));
     if (!draft.isOwn.current) drafts.forget(ticketId);
     mentions.chosen.current = [];
     // The files of a reply are not sent with a note: they stay for the reply.
@@ -378,7 +380,7 @@ function useSend(options: SendOptions) {
       files.replace(NO_FILES);
       draft.setAside("");
     }
-    draft.setText("");
+    draft.setText(ownReply);
     draft.setMode("reply");
     onSent();
     if (after !== "stay") onNext();
