@@ -15,7 +15,7 @@ export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
 /** What becomes of a claimed email. */
 export type EmailOutcome = { sent: ClaimedEmail["reasons"]; way: "email" | "web_push" } | { waitMs: number };
 
-/** Nothing of a claimed email has a reason any more. */
+/** Outcome of a claimed email of which no reason is left: nothing is sent. */
 export const NOTHING_SENT: EmailOutcome = { sent: [], way: "email" };
 
 /** Sends an email. Throws EmailError. */

@@ -16,11 +16,11 @@ import { sendToDevice } from "./send-to-device.ts";
 import { waitMsOf } from "./wait-ms-of.ts";
 import { writeOperatorEmail } from "./write-operator-email.ts";
 
-/** Emails that one replica sends at a time if as many push notifications are sent as possible. */
+/** Emails that one replica can always send at a time, even if all slots of push notifications are in use. */
 const EMAIL_CONCURRENCY = 3;
 /** Push notifications that one replica sends at a time: slow push services leave the other slots to emails. */
 const PUSH_CONCURRENCY = 6;
-/** How long a push notification waits that finds all of its slots in use. */
+/** Delay of a push notification if all slots of push notifications are in use. */
 const PUSH_WAIT_MS = 1_000;
 /** Delays after the first, second, … attempt. */
 const RETRY_DELAYS_MS = [30_000, 120_000, 600_000, 1_800_000, 3_600_000];
