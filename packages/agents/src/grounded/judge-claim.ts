@@ -188,7 +188,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   return { ...judged, kind: "supported", why: "", isSuspect: false, isCompared };
 }
 
-/** A verbatim quote counts as compared, however short it is. */
+/** Returns whether a text is a verbatim quote, which counts as compared, however short it is. */
 function isLiteral(text: string, sayable: string): boolean {
   return findQuote(text, sayable) !== null;
 }
