@@ -171,7 +171,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
     });
   }
 
-  /** Logs when this replica pauses because another one has a newer model, and when it continues. */
+  /** Returns true while this replica pauses because another one has a newer model; logs the beginning of a pause. */
   async function checkPause(chosen: EmbeddingModel): Promise<boolean> {
     const is = !(await table.isModelOfInstallation(chosen));
     if (is && !isPaused) {

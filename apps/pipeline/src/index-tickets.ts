@@ -17,6 +17,7 @@ const MAX_WORD_BYTES = 400_000;
  * so that under load the search falls behind rather than the replies.
  */
 const REST_FACTOR = { idle: 3, busy: 10 };
+/** Maximum of that pause. */
 const MAX_REST_MS = { idle: 300, busy: 1_000 };
 
 /**

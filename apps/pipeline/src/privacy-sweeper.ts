@@ -16,9 +16,9 @@ const WARN_STORAGE_MS = 600_000;
 const KEEP_PARTITIONS_MS = 3_600_000;
 
 /**
- * Runs every 30 seconds in every replica, and after a deletion. It removes the data of deleted projects in small
- * steps; once an hour per project, data older than its retention period; leftovers of unfinished replies, and files
- * that no reply contains. It expires visitors' files and moves files to the object store, merges the rows that count
+ * Runs every 30 seconds in every replica, and after a deletion. It removes the data of deleted projects in small steps;
+ * once an hour per project, data older than its retention period; leftovers of unfinished replies, and operators' files
+ * that no decision uses. It expires visitors' files and moves files to the object store, merges the rows that count
  * stored bytes, and once an hour creates the partitions of coming months and drops those whose rows are all deleted.
  * Replicas share the work; the next sweep continues after a crash.
  */
@@ -91,7 +91,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     }
   }
 
-  // Deletes files that have expired before it moves others.
+  // Deletes objects that no file refers to any more, and then moves files to the object store.
   async function moveFiles(isStopped: () => boolean): Promise<void> {
     if (!store.fileObjects.isConfigured) return;
     while (!isStopped() && (await store.fileObjects.remove()));

@@ -25,7 +25,10 @@ export interface SearchedPostings {
   isRecalled: boolean;
 }
 
-/** Maximum number of cached postings of a term: 1/32 of the limit of a search with 32 terms. */
+/**
+ * Maximum number of cached postings of a term: with 32 terms, the most that are scored, that is the limit of a search
+ * (400,000).
+ */
 const MAX_TERM_POSTINGS = 12_500;
 /** The cache is cleared above this number: 16 MB. */
 const MAX_KNOWN_POSTINGS = 2_000_000;

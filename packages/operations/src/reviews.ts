@@ -219,8 +219,8 @@ async function decide<Action extends ReviewAction>(
 }
 
 /**
- * Closes a ticket of a customer who was just blocked, as spam. Unfinished messages in the pipeline are accepted again,
- * as spam. A ticket that is closed meanwhile, or whose reply is still being sent, is not changed.
+ * Closes a ticket of a customer who was just blocked, as spam. Messages that the pipeline has not finished are
+ * processed again, as spam. A ticket that is closed meanwhile, or whose reply is still being sent, is not changed.
  */
 export async function closeAsSpam(deps: ReviewDeps, principal: Principal, ticketId: string): Promise<void> {
   const plan = (state: ReviewState) => {

@@ -7,7 +7,7 @@ import type { Claim, HeldLease, LeaseKeeper } from "./lease-keeper.ts";
 import { startSweeps } from "./start-sweeps.ts";
 import type { DueStep, RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
 
-/** What a claim function works with. */
+/** Context of a claim function. */
 export interface ClaimContext<OneClaim extends Claim> {
   /** Does claimed work and records its result; true if there may be more for the same target. */
   handle: (claim: OneClaim) => Promise<boolean>;
@@ -26,7 +26,10 @@ export interface ConsumedQueue<Name extends QueueName, Target> {
   limit?: (process: (target: Target) => Promise<void>) => (target: Target) => Promise<void>;
 }
 
-/** What an error of a piece of work means. Without `counts` it is no attempt: the work is released for another claim. */
+/**
+ * Meaning of an error of a piece of work. Without `counts` it is not an attempt: the work is released for another
+ * claim.
+ */
 export type Failure =
   | { counts: false; delayMs: number }
   | {
@@ -51,7 +54,7 @@ export interface Retry {
   error: unknown;
 }
 
-/** What happens with work that fails. */
+/** Policy for work that fails. */
 export interface FailurePolicy<OneClaim extends Claim> {
   /** Attempts after which work is given up. */
   maxAttempts: number;
@@ -65,7 +68,7 @@ export interface FailurePolicy<OneClaim extends Claim> {
   retryLater(claim: OneClaim, retry: Retry): Promise<void>;
   /** Records the final failure. Does nothing if the lease was lost. True if there may be more for the same target. */
   giveUp(claim: OneClaim, reason: string, error: unknown): Promise<boolean>;
-  /** What identifies the work in the log. */
+  /** Returns the fields that identify the work in the log. */
   facts(claim: OneClaim): object;
 }
 
@@ -74,7 +77,7 @@ export interface WorkDefinition<Name extends QueueName, Target, OneClaim extends
   /** What is worked on, for the log: "documents". */
   name: string;
   consumes: readonly ConsumedQueue<Name, Target>[];
-  /** What a job is about. */
+  /** Returns the target of a job. */
   target(job: QueueJobs[Name]): Target;
   leases: LeaseKeeper<NoInfer<OneClaim>>;
   /** Claims the next piece of work and has it handled; false if nothing is left for the target. */

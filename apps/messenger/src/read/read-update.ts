@@ -186,7 +186,7 @@ export function readOrigin(
   };
 }
 
-/** Returns the ID of the sender: a person, or the chat on whose behalf a person writes. */
+/** Returns the ID of the sender: a person, or the chat on whose behalf a person writes; null if neither is known. */
 function userIdOf({ from, sender_chat: sender }: TelegramMessage): string | null {
   if (sender !== undefined) return String(sender.id);
   return from === undefined ? null : String(from.id);

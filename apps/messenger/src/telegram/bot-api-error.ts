@@ -55,7 +55,7 @@ export class BotApiError extends Error {
 /** Maximum length of a server's text in logs and states. */
 const DESCRIPTION_LIMIT = 300;
 
-/** Longer requested waits are ignored. */
+/** Maximum wait that Telegram can request, in seconds; longer ones are cut to it. */
 const RETRY_AFTER_LIMIT_S = 86_400;
 
 const KIND_OF_CODE: Readonly<Record<number, BotApiErrorKind>> = {

@@ -10,10 +10,10 @@ export function cleanText(text: string, maxChars: number): string {
   return chars.length <= maxChars ? clean : `${chars.slice(0, maxChars - 1).join("")}…`;
 }
 
-/** Returns a text of other people as a quotation, of which no line can pass for one of the email. */
+/** Returns a text of other people as a quotation, so that none of its lines looks like a line of the email itself. */
 export const quoteText = (text: string, maxChars: number): string =>
   cleanText(text, maxChars).split("\n").map((line) => `> ${line}`).join("\n"); // prettier-ignore
 
-/** Puts values in the places of a text, all at once: no value is read as a place. */
+/** Replaces the placeholders of a text by values in one pass, so that placeholders in values are not replaced. */
 export const fillText = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));

@@ -22,7 +22,7 @@ export function endOfQuietHours({ quietHours, timeZone }: Times, at: Date): Date
   return nextOpening({ timeZone, week, holidays: [] }, at) ?? at;
 }
 
-/** How long after its time a digest is still of use, in minutes. */
+/** Maximum delay of a digest, in minutes; a later one is skipped. */
 const DIGEST_LATE_MINUTES = 180;
 
 const DAY_MINUTES = 1_440;

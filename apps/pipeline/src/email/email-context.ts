@@ -3,19 +3,19 @@ import type { Email, Mailer, PushMessage, PushTarget } from "@svc/outbound";
 import type { Resources } from "@svc/runtime";
 import type { ClaimedEmail } from "@svc/store";
 
-/** What sending emails needs. */
+/** Dependencies of sending emails. */
 export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
-  /** Null where no mail server is configured: then what is to be emailed waits for one. */
+  /** Null if no mail server is configured: emails wait until one is. */
   mailer: Mailer | null;
   /** Hands a push notification to the push service of a browser. Throws PushError. */
   push: (notification: { target: PushTarget; message: PushMessage }) => Promise<void>;
   config: Pick<Resources["config"], "consoleUrl" | "widgetUrl">;
 };
 
-/** What becomes of a claimed email. */
+/** Result of a claimed email. */
 export type EmailOutcome = { sent: ClaimedEmail["reasons"]; way: "email" | "web_push" } | { waitMs: number };
 
-/** Nothing of a claimed email has a reason any more. */
+/** Outcome of a claimed email of which no reason is left: nothing is sent. */
 export const NOTHING_SENT: EmailOutcome = { sent: [], way: "email" };
 
 /** Sends an email. Throws EmailError. */

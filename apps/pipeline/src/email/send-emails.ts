@@ -16,17 +16,17 @@ import { sendToDevice } from "./send-to-device.ts";
 import { waitMsOf } from "./wait-ms-of.ts";
 import { writeOperatorEmail } from "./write-operator-email.ts";
 
-/** Emails that one replica sends at a time if as many push notifications are sent as possible. */
+/** Emails that one replica can always send at a time, even if all slots of push notifications are in use. */
 const EMAIL_CONCURRENCY = 3;
 /** Push notifications that one replica sends at a time: slow push services leave the other slots to emails. */
 const PUSH_CONCURRENCY = 6;
-/** How long a push notification waits that finds all of its slots in use. */
+/** Delay of a push notification if all slots of push notifications are in use. */
 const PUSH_WAIT_MS = 1_000;
 /** Delays after the first, second, … attempt. */
 const RETRY_DELAYS_MS = [30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 /** Attempts over three days, which is longer than a mail server is down. */
 const MAX_ATTEMPTS = 75;
-/** An attempt takes as long as the timeouts of the mailer let it. */
+/** The deadline covers the longest attempt, which the timeouts of the mailer limit. */
 const SHUTDOWN = { abortAfterMs: 2_000, deadlineMs: 30_000 };
 const SWEEP_LIMIT = 50;
 const DIGEST_MS = 60_000;
@@ -37,7 +37,7 @@ interface EmailContent {
   digest: { day: string; parts: DigestPart[] } | null;
 }
 
-/** What an email to an operator has to say now; null if nothing. */
+/** Reads the current content of an email to an operator; null if no reason applies any more. */
 async function readContent({ store }: EmailContext, claim: ClaimedEmail): Promise<EmailContent | null> {
   const reasons = (await store.emailNotifications.readClaimed(claim)).filter(({ isMoot }) => !isMoot);
   const day = claim.reasons.find(({ kind }) => kind === "digest")?.source;
@@ -95,9 +95,9 @@ const countFailure = (error: unknown, outcome: "later" | "dead") =>
   count("svc_deliveries_total", { way: error instanceof PushError ? "web_push" : "email", outcome });
 
 /**
- * Defines the work of sending emails: each contains all that is due for its recipient. What has no reason any more is
- * withdrawn. Each reason is in one email; the email is sent again, under the same `Message-ID`, only if the
- * server has not accepted it, or the connection or this process ended before it was known.
+ * Defines the work of sending emails: each contains all that is due for its recipient. Notifications without a reason
+ * are withdrawn. Each reason is in one email; the email is sent again, under the same `Message-ID`, only if the server
+ * has not accepted it, or the connection or this process ended before it was known.
  */
 // oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
 export function sendEmails(

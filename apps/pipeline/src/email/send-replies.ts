@@ -6,15 +6,18 @@ import { NOTHING_SENT, sendEmail } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
 import { chatPageOf, emailLanguage, writeReplyEmail } from "./write-reply-email.ts";
 
-/** Emails to an address in 24 hours, of all projects: anybody can type another person's address into a form. */
+/**
+ * Maximum number of emails to an address in 24 hours, of all projects: anybody can type another person's address into a
+ * form.
+ */
 const MAX_PER_DAY = { verified: 50, given: 3 };
-/** How long replies to an address wait that gets the most already. */
+/** Delay of replies to an address that has reached its limit. */
 const LIMIT_WAIT_MS = 3_600_000;
-/** How long replies wait for the customer of a conversation to be made. */
+/** Delay of replies while the customer of their conversation does not exist yet. */
 const CUSTOMER_WAIT_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Where replies to a customer are sent. */
+/** Address to which replies to a customer are sent. */
 interface Recipient {
   address: string;
   /** True if the channel vouches for the address or a person has set it; false if it was typed into a form. */
@@ -62,7 +65,7 @@ export async function sendReplies(context: EmailContext, claim: ClaimedEmail): P
   const token = makeUnsubscribeToken(store.sealer, { project, customerId, addressHash });
   const written = writeReplyEmail({
     replies,
-    // What a stranger types must not reach any address that they name.
+    // A stranger must not be able to send a text of their own to any address that they enter.
     question: isVerified && question !== null && question.text !== "" ? question.text : null,
     page: chatPageOf(question?.pageUrl ?? null, {
       allowedOrigins: await readOrigins(context, conversation),

@@ -12,13 +12,13 @@ const MAX_CHARS = { subject: 120, name: 80 };
 /** An operator who is offline for longer reads it in the console. */
 const TTL_SECONDS = 86_400;
 
-/** What the service worker of the console shows. */
+/** Content of a push notification, which the service worker of the console shows. */
 interface PushContent {
   title: string;
   body: string;
   /** Path within the console. */
   path: string;
-  /** What comes later with the same tag takes its place. */
+  /** A later notification with the same tag replaces it. */
   tag: string;
 }
 
@@ -57,7 +57,10 @@ export function writePush(
   };
 }
 
-/** Sends what has come up for an operator to one of the operator's browsers; a browser that has ended it is removed. */
+/**
+ * Sends a push notification of an operator to one of the operator's browsers; a browser whose subscription has ended is
+ * removed.
+ */
 export async function sendToDevice({ store, push }: EmailContext, claim: ClaimedEmail): Promise<EmailOutcome> {
   const device = await store.pushSubscriptions.findDevice(claim.recipientId);
   if (device === null || device.isDisabled) return NOTHING_SENT;

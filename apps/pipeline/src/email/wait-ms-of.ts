@@ -1,7 +1,10 @@
 import type { NotificationSettings } from "@svc/contracts";
 import { endOfQuietHours } from "./delivery-time.ts";
 
-/** An operator who has the console open sees there what has happened: notifications wait so long, and no longer than that. */
+/**
+ * Delay of a notification while the operator has the console open, which shows the events, and the maximum of all such
+ * delays.
+ */
 const ONLINE_WAIT_MS = 60_000;
 const ONLINE_WAIT_MAX_MS = 900_000;
 

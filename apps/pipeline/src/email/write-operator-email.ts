@@ -8,16 +8,16 @@ import texts from "./texts.json" with { type: "json" };
 type Texts = (typeof texts)["en"];
 type Written = Pick<Email, "subject" | "text">;
 
-/** Characters of texts of other people in an email. */
+/** Maximum lengths of other people's texts in an email, in code points. */
 const MAX_CHARS = { subject: 120, name: 80, note: 2_000 };
-/** Tickets that one email names; the others are counted. */
+/** Maximum number of tickets listed in an email; further ones are counted. */
 const MAX_TICKETS = 20;
 
 /** The key of a text; digests and replies have texts of their own. */
 type TicketKind = keyof Texts["subjects"];
 const isTicketKind = (kind: string): kind is TicketKind => Object.hasOwn(texts.en.subjects, kind);
 
-/** True if the service has assigned the ticket in turn, or somebody who is no operator. */
+/** True if the ticket was assigned in turn by the service, or by a caller who is not an operator. */
 const isAssignedWithoutAuthor = ({ kind, author }: Pick<TicketReason, "kind" | "author">) =>
   kind === "assigned" && author === null;
 
@@ -39,8 +39,8 @@ function valuesOf(reason: TicketReason, language: Texts): Record<string, string>
 }
 
 /**
- * Writes the email to an operator about what has happened in tickets, as plain text. What customers and colleagues have
- * written stays within its lines and is bounded.
+ * Writes the email to an operator about what has happened in tickets, as plain text. Texts of customers and colleagues
+ * cannot look like lines of the email, and are truncated.
  */
 export function writeOperatorEmail(
   reasons: readonly TicketReason[],

@@ -6,22 +6,23 @@ import texts from "./reply-texts.json" with { type: "json" };
 
 type Texts = (typeof texts)["en"];
 
-/** Characters of texts in an email. */
+/** Maximum lengths of texts in an email, in code points. */
 const MAX_CHARS = { question: 1_000, reply: 20_000, fileName: 100 };
 
 /** Returns the language of an email: the customer's, or English if there are no texts in it. */
 export const emailLanguage = (language: string | null): string =>
   language !== null && Object.hasOwn(texts, language) ? language : "en";
 
-/** Where a conversation was: the name of the site, and a link to the page. */
+/** Page of a conversation: the name of the site, and a link to the page. */
 export interface ChatPage {
   site: string;
   url: string;
 }
 
 /**
- * Returns the page that a conversation was on if its site may use the widget, and null if it may not, or if any site may.
- * The browser of the customer names the page. To an address that may be somebody else's, nothing follows its path.
+ * Returns the page that a conversation was on if its site may use the widget, and null if it may not, or if any site
+ * may. The customer's browser reports the page, so the link has no query or fragment if the address is not verified and
+ * may belong to another person.
  */
 export function chatPageOf(
   pageUrl: string | null,
@@ -39,7 +40,7 @@ const HEADING = /^ {0,3}#{1,6} +/gm;
 // Not `__`, which is part of many URLs and names in code. Bounded, so that a long line takes no quadratic time.
 const BOLD = /\*\*(?=\S)([^\n]{0,500}?\S)\*\*/g;
 
-/** Markdown as people write it in a plain email: lists and tables stay, links show where they lead. */
+/** Converts Markdown to the text of a plain email: lists and tables are unchanged, links are followed by their URL. */
 const withoutMarkup = (text: string): string =>
   text
     .replaceAll(LINK, (_link, words: string, angled?: string, bare?: string) => {

@@ -56,7 +56,9 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
   }
 }
 
-/** Returns the language of the chat, which the first message in a clear language determines. */
+/**
+ * Returns the language of the chat, which the first message in a clear language determines; null if none was clear yet.
+ */
 function languageOfChat({ ticket, message }: Run): string | null {
   return ticket?.language ?? languageOf(message.text);
 }

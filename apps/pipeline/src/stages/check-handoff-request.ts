@@ -19,8 +19,8 @@ export function handoffReason({ message }: Pick<Run, "message">): string | null 
 }
 
 /**
- * A fixed reply does not depend on the message: if no other agent could get the message, it also replies to small
- * talk.
+ * Returns whether only an agent with a fixed reply can get the message. That reply does not depend on the message, so
+ * it also replies to small talk.
  */
 function hasFixedReply({ agents, ticket }: Run): boolean {
   const current = agents.find((agent) => agent.id === ticket?.agentId);

@@ -132,9 +132,10 @@ const MAX_QUOTE_CHARS = 4_000;
 const MAX_CITATIONS = 20;
 
 /**
- * Judges a claim by itself: it is supported when each citation occurs in its source, and the claim contains nothing
- * that must come from there and does not. The function is deterministic, so that text that was already streamed stays
- * valid.
+ * Judges a claim by itself. A citation counts if its quote occurs in the source that it names; others are ignored. A
+ * claim is supported if at least one of its citations counts, the quoted text supports its statements, and it contains
+ * nothing that must come from its sources and does not. The function is deterministic, so that text that was already
+ * streamed stays valid.
  */
 export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   const { evidence, question, language, instructions, repeatsRules } = context;
@@ -187,7 +188,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   return { ...judged, kind: "supported", why: "", isSuspect: false, isCompared };
 }
 
-/** A verbatim quote counts as compared, however short it is. */
+/** Returns whether a text is a verbatim quote, which counts as compared, however short it is. */
 function isLiteral(text: string, sayable: string): boolean {
   return findQuote(text, sayable) !== null;
 }

@@ -28,11 +28,11 @@ export interface AnswerEvidence {
  * Returns the confidence of a model's answer, from 0 to 0.95, on the same scale as that of quotes.
  *
  * With `base = statistical`, or 0.8 for the share that tool results support:
- * - not answered: `0.8 · base`, for the quotes that are sent instead;
+ * - not answered: `0.8 · statistical · support`, for the quotes that are sent instead;
  * - fully supported and compared: `base + (0.95 − base) / 2`. It stays below one half if the search found nothing;
  * - else `support · base`, never more than the confidence of the search.
  *
- * Monotonic in each of its arguments.
+ * It never decreases when one of its arguments increases.
  */
 export function rateConfidence({ support, byResults, isCompared, statistical, isAnswered }: AnswerEvidence): number {
   const base = Math.min(

@@ -19,7 +19,7 @@ const STATUS_ERRORS: Readonly<Record<number, { fault: ModelErrorKind; text: stri
   413: { fault: "too_long", text: "the question is too long for the model (413)" },
 };
 
-/** Error messages that override the meaning of other statuses. */
+/** Errors by a pattern of the provider's message, for statuses that have no error in `STATUS_ERRORS`. */
 const MESSAGE_ERRORS: readonly { pattern: RegExp; fault: ModelErrorKind; text: string }[] = [
   {
     pattern: /context.{0,20}(?:length|window|size)|too (?:long|large)|maximum context|prompt is too/i,

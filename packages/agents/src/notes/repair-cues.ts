@@ -146,8 +146,8 @@ export function isClearCue(said: readonly NoteWord[], language: string): boolean
 }
 
 /**
- * "Il lunedì, no, il martedì" is a correction. "El lunes, no el martes" is a negation, because Spanish has one word for
- * both.
+ * Returns whether the words are a negation. "Il lunedì, no, il martedì" is a correction. "El lunes, no el martes" is a
+ * negation, because Spanish has one word for "no" and "not".
  */
 function isNegation(words: readonly NoteWord[], from: number, to: number, { not }: CuePhrases): boolean {
   return not !== "" && to === from + 1 && words[from]?.word === not && words[to]?.isSetOff !== true;

@@ -187,7 +187,10 @@ function decideIn(
   return agrees ? { kind: isMarked ? "help" : "agreement", isWhole: true } : null;
 }
 
-/** Messages in any language may contain capitalized English words. */
+/**
+ * Returns whether a word may be a name. English function words are excluded, since messages in any language may contain
+ * them with a capital.
+ */
 function mayBeName({ term, isCapitalized }: TalkToken): boolean {
   const { isTurn, isFiller } = lexiconOf(DEFAULT_LANGUAGE);
   return isCapitalized && !isTurn(term) && !isFiller(term);

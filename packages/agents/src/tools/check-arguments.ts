@@ -15,7 +15,7 @@ const ARGUMENTS_MAX_BYTES = 16 * 1024;
 const ARGUMENTS_MAX_DEPTH = 32;
 /** Time limit of one regular expression of a schema on one text, in milliseconds. */
 const PATTERN_LIMIT_MS = 50;
-/** Maximum number of expressions tested per check; a schema with more is not checked completely. */
+/** Maximum number of tests of regular expressions per check; further ones count as not matching. */
 const PATTERNS_MAX_COUNT = 20;
 const MAX_REPORTED_ERRORS = 5;
 

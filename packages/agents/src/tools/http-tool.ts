@@ -52,7 +52,10 @@ function outcomeOf(response: OutboundResponse): ToolOutcome {
   return { state, text: `HTTP ${status}\n${bodyText(response)}` };
 }
 
-/** Returns the target of a redirect that may be followed: on the same host, and only for a call that reads. */
+/**
+ * Returns the target of a redirect to the same origin; null for any other response. The caller follows it only for
+ * calls that read.
+ */
 function redirectOf({ status, headers, url }: OutboundResponse): URL | null {
   if (!REDIRECTS.has(status) || headers.location === undefined) return null;
   const from = new URL(url);

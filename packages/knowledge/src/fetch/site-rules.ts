@@ -137,7 +137,10 @@ async function fetchRobots(fetcher: PageFetcher, origin: string, signal: AbortSi
   }
 }
 
-/** Matches from left to right without backtracking: each part between two stars matches its first occurrence. */
+/**
+ * Returns whether a pattern matches a path, from left to right without backtracking: each part between two stars
+ * matches its first occurrence.
+ */
 function matchParts(path: string, { start, parts, end }: { start: string; parts: string[]; end: string }): boolean {
   if (!path.startsWith(start)) return false;
   let at = start.length;

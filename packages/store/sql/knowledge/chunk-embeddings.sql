@@ -33,7 +33,7 @@ UNION ALL
 ORDER BY id LIMIT 1;
 
 -- name: lockClaims
--- Takes the lock for claiming up to `limit` passages that have to be embedded, by id from `fromId` on, for two minutes.
+-- Takes the advisory lock under which workers claim passages, until the end of the transaction.
 SELECT pg_advisory_xact_lock(:claim_lock);
 
 -- name: claim

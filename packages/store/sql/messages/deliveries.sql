@@ -184,8 +184,8 @@ WHERE r.id IN (SELECT unnest(reply_ids) FROM ended) AND r.delivered_at IS NULL;
 
 -- name: finishDead (prepared)
 -- Marks a delivery as dead: its replies go to the buffer, each with a new sequence number at the end of the chat, so
--- that a reader whose cursor is beyond the old one finds them too. Locks the delivery, then the replies, and last the
--- chat's row, which a pipeline run holds for one statement only.
+-- that a reader whose cursor is beyond the old one finds them too. Locks the delivery and its attempt, then the chat's
+-- row, which a pipeline run holds for one statement only, and then the replies.
 WITH {{recorded}}, ended AS (
   UPDATE deliveries SET state = 'dead', finished_at = now(), lease_id = NULL, lease_until = NULL
   WHERE id = :id AND lease_id = :lease_id RETURNING ticket_id, reply_ids

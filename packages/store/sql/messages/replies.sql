@@ -13,7 +13,8 @@ r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text,
 SELECT 1 FROM instances i WHERE i.id = m.call_instance AND {{isAlive}}))
 
 -- fragment: free
--- The reply is not claimed by a reader: it was never claimed, or its reader's process has crashed.
+-- The reply is not claimed by a reader: it was never claimed, its reader's process has crashed, or the claim is older
+-- than {{takenMinutes}} minutes.
 (r.taken_by IS NULL OR r.taken_at < now() - interval '{{takenMinutes}} minutes' OR NOT EXISTS (
 SELECT 1 FROM instances i WHERE i.id = r.taken_by AND {{isAlive}}))
 
@@ -29,8 +30,8 @@ OR (m.mode = 'sync' AND {{is_call_over}}))
 
 -- fragment: first_hidden
 -- The first sequence number of a reply that is not in the buffer but may enter it (its call is open, or a reader that
--- has claimed it may lose it): a cursor at or beyond it would acknowledge it unseen. A reply from a dead callback gets
--- a new sequence number.
+-- has claimed it may lose it): a cursor at or beyond it would acknowledge it unseen. Replies that wait for their
+-- callback do not count: if the callback is dead, they get new sequence numbers.
 coalesce((
   SELECT min(r.seq) FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
   WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.delivered_at IS NULL

@@ -34,7 +34,7 @@ WHERE k.customer_id = :id AND t.project_id = :project AND t.status IN ('open', '
 ORDER BY t.updated_at DESC LIMIT {{openMaxCount}};
 
 -- name: findOfTickets
--- Those of these tickets that still exist, with their customers. A ticket that was erased and reopened has another
+-- Those of these tickets that still exist, with their customers. A ticket that was erased and created again has another
 -- creation time.
 SELECT t.id AS ticket_id, c.project_id, {{columns}}
 FROM unnest(:ticket_id::uuid[], :created_us::bigint[]) AS g (ticket_id, created_us)

@@ -47,13 +47,14 @@ JOIN replies r ON r.ticket_id = t.id AND r.created_at = e.at AND r.delivered_at 
 WHERE e.id > :settled_id ORDER BY t.id, r.id ON CONFLICT DO NOTHING;
 
 -- name: listDue
--- Recipients with something to send and since when it is due, those that have waited longest first.
+-- Recipients with a due email and the time since which it is due, those that have waited longest first.
 SELECT recipient_id, min(next_at) AS due_at FROM email_notifications WHERE finished_at IS NULL AND next_at <= now()
 GROUP BY recipient_id ORDER BY due_at LIMIT :limit;
 
 -- name: claim
--- Claims all that goes into the next email of a recipient: what an attempt before contained, or all that is new. Replies of
--- a conversation go together, also those that are not due yet. SKIP LOCKED: what another worker claims in this moment is left to it. Locks the rows of email_notifications that it writes.
+-- Claims the content of the next email of a recipient: that of an earlier attempt, or all new notifications. Replies of
+-- a conversation are sent together, including those that are not due yet. SKIP LOCKED: rows that another worker is
+-- claiming are skipped. Locks the rows of email_notifications that it writes.
 WITH due AS MATERIALIZED (
   SELECT recipient_id, kind, source, email_id, created_at FROM email_notifications
   WHERE recipient_id = :recipient_id AND finished_at IS NULL AND (next_at <= now() OR kind = 'reply'
@@ -134,11 +135,11 @@ INSERT INTO email_unsubscribes (project_id, address_hash) SELECT id, :address_ha
 ON CONFLICT DO NOTHING;
 
 -- name: resubscribe
--- Lets addresses get emails of a project again. Locks the rows of email_unsubscribes that it removes.
+-- Resubscribes addresses to emails of a project. Locks the rows of email_unsubscribes that it removes.
 DELETE FROM email_unsubscribes WHERE project_id = :project AND address_hash = ANY (:address_hashes::text[]);
 
 -- name: lockAddress
--- One writer at a time counts the emails to an address.
+-- Serializes writers that count the emails to an address.
 SELECT pg_advisory_xact_lock(:address_lock, hashtext(:address_hash));
 
 -- name: reserveAddress
@@ -192,10 +193,11 @@ UPDATE email_notifications SET lease_id = NULL, next_at = now() + :delay_ms::flo
 WHERE recipient_id = :recipient_id AND lease_id = :lease_id;
 
 -- name: purge
--- Deletes what ended more than {{keptDays}} days ago. Locks the rows of email_notifications that it writes.
+-- Deletes notifications that ended more than {{keptDays}} days ago. Locks the rows of email_notifications that it
+-- writes.
 DELETE FROM email_notifications WHERE finished_at < now() - interval '{{keptDays}} days';
 
 -- name: readState
--- How many emails fail to be sent, since when, and why.
+-- Counts notifications that have failed and are retried, with the creation time of the oldest and the last error.
 SELECT count(*)::integer AS failing, min(created_at) AS since, (array_agg(failure ORDER BY next_at DESC))[1] AS failure
 FROM email_notifications WHERE finished_at IS NULL AND failure IS NOT NULL;

@@ -103,14 +103,14 @@ SELECT DISTINCT project_id FROM gap_examples WHERE ticket_id = :ticket_id ORDER 
 SELECT id, seq FROM messages WHERE ticket_id = :ticket_id AND seq > :after ORDER BY seq LIMIT {{messageSlice}};
 
 -- name: purgeBodies
--- Deletes old hook bodies without a message, which belong to no conversation. Locks the rows of hook_bodies that it
--- writes.
+-- Deletes old hook bodies, with or without a message: those without one belong to no conversation. Locks the rows of
+-- hook_bodies that it writes.
 DELETE FROM hook_bodies b USING hooks h
 WHERE h.project_id = :project AND b.hook_id = h.id AND b.received_at < now() - make_interval(days => :retention_days);
 
 -- name: purgeUpdates
--- Deletes old dead updates of a channel without a message, which belong to no conversation. Locks the rows of
--- messenger_updates that it writes.
+-- Deletes old dead updates of a channel, which may belong to no conversation. Locks the rows of messenger_updates that
+-- it writes.
 DELETE FROM messenger_updates
 WHERE project_id = :project AND state = 'dead' AND received_at < now() - make_interval(days => :retention_days);
 

@@ -59,8 +59,8 @@ SELECT (SELECT id FROM messages WHERE project_id = :home AND ticket_id = :ticket
   ORDER BY seq LIMIT 1) AS received;
 
 -- name: hasReply
--- Returns a row if a reply after the oldest held message exists. Handoff texts follow the message that they are for, so
--- earlier replies do not matter.
+-- Returns a row if a held message has a system reply, which is the project's handoff text. Such a reply follows its
+-- message, so only replies after the oldest held message are read.
 SELECT 1 FROM replies r
 WHERE r.project_id = :home AND r.ticket_id = :ticket_id AND r.author = 'system' AND r.seq > (
     SELECT seq FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND state = 'held'

@@ -1,5 +1,5 @@
 -- name: findReceived
--- A chat with an accepted message whose ticket is not open yet. An erased chat has no messages.
+-- A chat with an accepted message whose ticket has not been opened yet. An erased chat has no messages.
 SELECT c.ticket_id AS id, p.name AS project_name, c.channel_id, c.chat_id, said.*
 FROM chats c JOIN projects p ON p.id = c.project_id CROSS JOIN LATERAL (
   SELECT min(m.created_at) AS created_at, max(m.created_at) AS updated_at,

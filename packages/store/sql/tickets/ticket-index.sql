@@ -42,8 +42,8 @@ DELETE FROM ticket_text_queue WHERE ticket_id IN (
 
 -- name: write
 -- Tickets that were erased in the meantime are not in the join; if they were opened again, they have a new row, which
--- is queued again. A concurrent erasure waits for this commit and deletes the words too. Locks the tickets' rows, as
--- the foreign key does, in the order of ids, as every such statement.
+-- is queued again. A concurrent erasure waits for this commit and deletes the words too. Locks the rows of the joined
+-- tickets, as the foreign key does, in the order of ids, as every such statement.
 INSERT INTO ticket_texts (ticket_id, project_id, document, subject, seq, has_customer, has_customer_row)
 SELECT t.id, t.project_id,
   array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(i.lexemes)) || (':p:' || t.project_id)), i.subject, i.seq,

@@ -63,7 +63,7 @@ export interface TicketPerson {
   language: string | null;
   channelMeta: Record<string, unknown>;
   createdAt: Date;
-  /** Creation time of the ticket, in microseconds: a ticket that was erased and reopened has the same id. */
+  /** Creation time of the ticket, in microseconds: a ticket that was erased and created again has the same id. */
   createdUs: number;
   /** Time of its newest message; null if none exists. */
   seenAt: Date | null;

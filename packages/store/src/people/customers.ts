@@ -208,8 +208,8 @@ async function findOfTickets(tx: Db, people: readonly TicketPerson[]): Promise<M
 }
 
 /**
- * Returns the customer with these identities, merging several: a verified email address or a user is one person
- * everywhere.
+ * Returns the customer with these identities, or null, merging several: a verified email address or a user is one
+ * person everywhere.
  */
 async function findOwner(
   tx: Db,

@@ -4,7 +4,7 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** Why somebody gets an email or a push notification. */
+/** Reason of an email or a push notification. */
 export type EmailReason = "assigned" | "mentioned" | "sla_breached" | "needs_review" | "digest" | "reply";
 
 /** What one email contains, for a worker that holds its lease. */
@@ -91,7 +91,7 @@ export interface DigestPart {
 /** Longer than an attempt may take, so that a lease expires only if its process ended or cannot reach the store. */
 export const EMAIL_LEASE_MS = 120_000;
 
-/** A reply that was not sent by email within this time is of no use. */
+/** Days after which a reply is no longer sent by email. */
 export const REPLY_MAX_DAYS = 3;
 
 /** Number of the advisory locks of writers that count emails to an address. */
@@ -102,7 +102,7 @@ const sql = statements("people/email-notifications", {
   delaySeconds: 60,
   /** Drafts are often handled within minutes. */
   reviewDelaySeconds: 180,
-  /** Push notifications are for what does not wait; the console withdraws what the operator sees in it. */
+  /** Push notifications are for urgent events; the console withdraws what the operator sees in it. */
   pushDelaySeconds: 10,
   leaseMs: EMAIL_LEASE_MS,
   batchMax: 200,
@@ -112,8 +112,8 @@ const sql = statements("people/email-notifications", {
 });
 
 /**
- * Adds the notifications that follow from the events after a position. Called by what follows the events of tickets, which
- * reads an event more than once.
+ * Adds the notifications that follow from the events after a position. Called by the step that follows the events of
+ * tickets, which may read an event more than once.
  */
 export const insertForEvents = (tx: Db, settledId: number, { sendsEmails }: { sendsEmails: boolean }) =>
   sql.insertForEvents.exec(tx, { settledId, sendsEmails });
@@ -122,8 +122,8 @@ export const insertForEvents = (tx: Db, settledId: number, { sendsEmails }: { se
 export const insertReplies = (tx: Db, settledId: number) => sql.insertReplies.exec(tx, { settledId });
 
 /**
- * Returns recipients with an email that is due and that no worker has, and since when it is, those that have waited longest
- * first.
+ * Returns recipients with an email that is due and not claimed, and the time since which it is due, those that have
+ * waited longest first.
  */
 export const listDue = (db: Db, limit: number) => sql.listDue.all<{ recipientId: string; dueAt: Date }>(db, { limit });
 
@@ -214,7 +214,7 @@ export async function finishSent(
   await sql.finish.run(db, { recipientId, leaseId, outcome: "sent", sources: sent.map(keyOf), failure: null });
 }
 
-/** Records that an email is given up. Does nothing if the lease was lost. */
+/** Records that an email has failed. Does nothing if the lease was lost. */
 export async function finishFailed(db: Db, { recipientId, leaseId }: ClaimedEmail, failure: string): Promise<void> {
   await sql.finish.run(db, { recipientId, leaseId, outcome: "failed", sources: null, failure });
 }
@@ -228,10 +228,10 @@ export async function retryLater(
   await sql.retryLater.run(db, { recipientId, leaseId, delayMs, counts, failure });
 }
 
-/** Deletes what ended more than 30 days ago. */
+/** Deletes notifications that ended more than 30 days ago. */
 export const purge = (db: Db) => sql.purge.exec(db);
 
-/** Returns how many notifications have failed so far and are tried again, since when, and why. */
+/** Returns how many notifications have failed and are retried, since when, and why. */
 export async function readState(db: Db): Promise<{ failing: number; since: Date | null; failure: string | null }> {
   const row = await sql.readState.one<{ failing: number; since: Date | null; failure: string | null }>(db);
   return row ?? { failing: 0, since: null, failure: null };

@@ -150,12 +150,15 @@ async function* readRows(
   } while (after !== null);
 }
 
-/** Deletes old hook bodies without a message, which belong to no conversation. A hook has at most twenty bodies. */
+/**
+ * Deletes old hook bodies, with or without a message: those without one belong to no conversation. A hook has at most
+ * twenty bodies.
+ */
 async function purgeBodies(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
   await sql.purgeBodies.run(db, { project, retentionDays });
 }
 
-/** Deletes old dead updates of a channel without a message, which belong to no conversation. */
+/** Deletes old dead updates of a channel, which may belong to no conversation. */
 async function purgeUpdates(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
   await sql.purgeUpdates.run(db, { project, retentionDays });
 }
@@ -185,8 +188,8 @@ export async function findTickets(db: Db, project: ProjectId, ticketIds: string[
 }
 
 /**
- * Erases a conversation; a later message reopens it with the next sequence numbers. Returns the counts, null if the
- * project has no such conversation.
+ * Erases a conversation; a later message creates it again, with the next sequence numbers. Returns the counts, null if
+ * the project has no such conversation.
  */
 export const erase = (db: Db, project: ProjectId, ticketId: string): Promise<HeldCounts | null> =>
   retryOnDeadlock(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPosition: true }));

@@ -3,7 +3,7 @@ import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** What a browser gives to those who may notify it (Push API). */
+/** Data of a browser's subscription, with which it can be notified (Push API). */
 export interface PushSubscriptionKeys {
   endpoint: string;
   /** Public key, base64url. */

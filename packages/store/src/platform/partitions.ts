@@ -175,8 +175,9 @@ async function changeSchema<Result>(client: pg.Client, work: () => Promise<Resul
 /**
  * Sets the end of the open partition to the start of `target` and adds the next one. First checks that no row is beyond
  * the end while the table remains in use: a constraint is added as NOT VALID, and validated under a lock that only
- * blocks other schema changes. So the exclusive lock on the table is held very briefly. Has no effect while a row is
- * beyond the end, for example after the clock was wrong: the open partition accepts all rows.
+ * blocks other schema changes. So the exclusive lock on the table is held very briefly. Returns the name of the new
+ * partition; null if it was not added, because another process changes the schema, or while a row is beyond the end,
+ * for example after the clock was wrong: the open partition accepts all rows.
  */
 async function closePartition(
   client: pg.Client,
@@ -224,7 +225,7 @@ async function closePartition(
   });
 }
 
-/** Drops a partition if it has no rows, which is checked under the lock. */
+/** Drops a partition if it has no rows, which is checked again under the lock. Returns true if it was dropped. */
 async function dropIfEmpty(client: pg.Client, table: string, partition: string): Promise<boolean> {
   const isDropped = await changeSchema(client, async () => {
     if ((await boundsOf(client, partition)) === null || (await hasRows(client, partition))) return false;

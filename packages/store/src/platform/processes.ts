@@ -177,10 +177,11 @@ const COME_BACK_MS = 6_000;
 const DEAD_MS = 120_000;
 
 /**
- * SQL that is true while the process of a row `i` may be running. It is false once its heartbeat has expired and another
- * process proves that heartbeats were possible: one that has sent them without a gap since before then, or for longer
- * than a heartbeat is valid. After an outage of the database all processes have a gap, so none can prove it, and each
- * gets time to send a heartbeat. It is always false after `DEAD_MS`.
+ * SQL that is true while the process of a row `i` may be running. It is false once its heartbeat has expired and
+ * another process proves that heartbeats were possible: one that has sent them without a gap since before then, or for
+ * longer than a heartbeat is valid. After an outage of the database all processes have a gap, so none can prove it, and
+ * each gets time to send a heartbeat. It is true for all processes until `COME_BACK_MS` after a start of the database,
+ * and otherwise false once the heartbeat expired more than `DEAD_MS` ago.
  */
 export const IS_ALIVE = `(i.alive_until > now()
   OR now() < pg_postmaster_start_time() + interval '${COME_BACK_MS} milliseconds'

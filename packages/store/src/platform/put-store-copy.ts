@@ -198,7 +198,7 @@ async function adjustRows(client: pg.Client, tables: FoundTables): Promise<void>
   }
 }
 
-/** Compares the check value of the installation's secret key in the database. */
+/** Returns true if the secret key is the one that sealed the check value in the database, or if that has none. */
 async function fitsKey(client: pg.Client, secretKey: string): Promise<boolean> {
   const { rows } = await client.query<{ check: string | null }>("SELECT secret_key_check AS check FROM installation");
   const sealed = rows.length === 1 ? rows[0]?.check : undefined;

@@ -124,7 +124,10 @@ const sql = statements("tickets/apply-decision", {
   recordJoins: RECORD_JOINS,
 });
 
-/** Records the work of the pipeline; the messages that a reply answers are covered from now on. */
+/**
+ * Records the work of the pipeline and returns its id, or null if there is none; the messages that a reply answers are
+ * covered from now on.
+ */
 async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Decision): Promise<string | null> {
   const { work, actor } = decision;
   if (work === null) return null;

@@ -234,7 +234,7 @@ async function readContents(on: Db, home: ProjectId, ticketId: string): Promise<
 /** Returns a ticket that a project works on, or null. */
 export const findOpened = (db: Db, project: ProjectId, ticketId: string) => findOpenedIn(db, project, ticketId);
 
-/** As `findOpened`, including a ticket that was accepted in this project and is not open yet, in version 0. */
+/** As `findOpened`, including a ticket that was accepted in this project and has not been opened yet, in version 0. */
 export async function find(db: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
   // The last look-up is for a ticket that was opened between the first two.
   return (
@@ -290,7 +290,7 @@ export async function readOlder(
 
 /**
  * Changes fields of a ticket, raises its version and records who did it, in one statement; null if the project has no
- * such open ticket, or if `versions` is given without the current one. Locks the ticket's row.
+ * such ticket or it has not been opened yet, or if `versions` is given without the current one. Locks the ticket's row.
  */
 export async function update(
   db: Db,

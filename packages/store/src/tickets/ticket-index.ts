@@ -39,7 +39,7 @@ interface IndexedText {
   subject: string;
   seq: number;
   words: string[];
-  /** Creation time of the ticket, in microseconds: a ticket that was erased and reopened has the same id. */
+  /** Creation time of the ticket, in microseconds: a ticket that was erased and created again has the same id. */
   createdUs: number;
 }
 

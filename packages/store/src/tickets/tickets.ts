@@ -358,9 +358,9 @@ const applyRoute = (tx: Db, home: ProjectId, ticketId: string, { project, priori
   issueSql.applyRoute.exec(tx, { home, ticketId, project, priority });
 
 /**
- * Returns the result of an issue that came in to this project; null until its ticket is open. The reason is that of the
- * newest run that chose a project, and null if the ticket has moved to another project since: it names agents and
- * examples of the chosen one. Locks nothing.
+ * Returns the result of an issue that came in to this project; null until its ticket has been opened. The reason is
+ * that of the newest run that chose a project, and null if the ticket has moved to another project since: it names
+ * agents and examples of the chosen one. Locks nothing.
  */
 async function findIssue(db: Db, home: ProjectId, ticketId: string): Promise<IssueRecord | null> {
   const row = await issueSql.find.one<IssueRecord>(db, { home, ticketId });
