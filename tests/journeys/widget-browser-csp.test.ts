@@ -16,6 +16,7 @@ describeInBrowser("where little is allowed", () => {
   beforeAll(async () => {
     ground = await startWidgetGround({
       project: "fixed",
+      config: { features: { tables: true } },
       prepare: async ({ store }) => void (await addProject(store, "fixed", { fixedReply: REPLY })),
     });
   });
