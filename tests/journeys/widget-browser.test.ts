@@ -39,6 +39,13 @@ const QUESTION = "How long can the text of a message be?";
 describeInBrowser("a visitor", () => {
   let ground: WidgetGround;
 
+  /** Decides whether tables of answers also come as files. The pipeline reads that with each answer. */
+  async function sendTables(tables: boolean): Promise<void> {
+    const { channelsConfig } = ground.product.store;
+    const { features } = (await channelsConfig.read()).widget.config;
+    await channelsConfig.update("widget", { features: { ...features, tables } }, { enabled: true });
+  }
+
   beforeAll(async () => {
     ground = await startWidgetGround();
   });
@@ -105,10 +112,6 @@ describeInBrowser("a visitor", () => {
       expect(await table.locator("th").allInnerTexts()).toEqual(["City", "People"]);
       expect(await table.locator("td").allInnerTexts()).toEqual(["Oslo", "717710", "Rome", "2748109"]);
 
-      const { channelsConfig } = ground.product.store;
-      const { config } = (await channelsConfig.read()).widget;
-      const sendTables = (tables: boolean) =>
-        channelsConfig.update("widget", { features: { ...config.features, tables } }, { enabled: true });
       await sendTables(true);
       await widget.write("And as a file?");
       await widget.part("file").first().waitFor();
@@ -185,6 +188,7 @@ describeInBrowser("a visitor", () => {
   test("finds the line above what is new in front of the whole answer, also where that has several parts", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith(TABLE);
+      await sendTables(true);
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.open();
@@ -200,6 +204,7 @@ describeInBrowser("a visitor", () => {
         );
       expect(kinds.slice(0, 3)).toEqual(["visitor", "new", "reply"]);
       expect(await widget.part("file").count()).toBe(1);
+      await sendTables(false);
       expect(visitor.errors()).toEqual([]);
     }));
 
