@@ -162,7 +162,7 @@ async function copyIn(
     const damage = /^2[23]/.test(error.code ?? "") ? "The backup is damaged: " : "";
     throw new StoreCopyError(
       "bad_copy",
-      `${damage}PostgreSQL rejected the rows of the table ${table.name} ` + `(SQLSTATE ${error.code ?? "unknown"}).`,
+      `${damage}PostgreSQL rejected the rows of the table ${table.name} (SQLSTATE ${error.code ?? "unknown"}).`,
       { cause: error },
     );
   }
