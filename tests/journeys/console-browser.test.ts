@@ -291,6 +291,15 @@ describeInBrowser("a day of operators", () => {
       await page.goto(`${ground.line.url}${path}`);
       await holds(page, "Draft", `${DRAFT} Today. At six.`);
       expect((await shop.read(ticketId)).stage).toBe("review");
+      // The own reply is not sent with the edited draft, and is not lost.
+      await page.keyboard.press("e");
+      await composerOn(page, "Draft").press("Control+Enter");
+      await waitFor(async () => (await shop.read(ticketId)).replies.length > 0, {
+        what: "the edited draft to be sent",
+      });
+      await composerOn(page, "Draft").waitFor({ state: "detached" });
+      await page.keyboard.press("r");
+      await holds(page, "Reply", "It is the red one.");
       expect(visitor.errors()).toEqual([]);
     }));
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** The bytes of a request: its first line, its headers in their order, its body. Nothing is added or mended. */
+/** The bytes of a request: its first line, its headers in their order, its body. Nothing is added or corrected. */
 function bytesOf(line: string, headers: readonly string[], body: string | Buffer = ""): Buffer {
   return Buffer.concat([Buffer.from([line, ...headers, "", ""].join("\r\n"), "latin1"), Buffer.from(body)]);
 }
@@ -55,7 +55,7 @@ const get = (target: string, headers: readonly string[] = keyed()) => send(bytes
 const post = (framing: readonly string[], body: string | Buffer, options: { endsInput?: boolean } = {}) =>
   send(bytesOf(`POST ${MESSAGES} HTTP/1.1`, [...keyed(), jsonType, ...framing], body), options);
 
-/** What is no HTTP is told so, and the connection is not used again. */
+/** Expects the problem for input that is not HTTP, and that the connection is not used again. */
 function expectBroken(answer: ApiAnswer, status = 400): void {
   expect(answer.body).toMatchObject({ ok: false, code: "invalid_request", status, detail: expect.any(String) });
   expect([answer.status, answer.headers.get("connection")]).toEqual([status, "close"]);

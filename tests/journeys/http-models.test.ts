@@ -167,7 +167,7 @@ describe("a pull", () => {
         totalBytes: 1_000_000,
       });
       expect(new Set(follower.events.map((event) => event.id)).size).toBe(follower.events.length);
-      // Connected again after the end, it is told that there is nothing more.
+      // A connection after the end gets 204, which means not to reconnect.
       await waitFor(() => follower.answers.at(-1)?.status === 204, { what: "the follower to be sent away" });
     }
     expect(pullsOf("hf.co/somebody/model:Q4_K_M")).toHaveLength(1);

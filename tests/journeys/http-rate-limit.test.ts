@@ -118,8 +118,8 @@ const timesAlone = () =>
     .reduce((sum, times) => sum + times, 0);
 
 /**
- * Checks what holds where the replicas count together. On a machine that is so busy that one of them has counted by
- * itself meanwhile, as it then should and says in its log, it is checked anew.
+ * Checks what holds while the replicas share their counters. If one of them counted alone meanwhile, which it logs and which
+ * is right on a busy machine, the check is repeated.
  */
 async function together(check: () => Promise<void>): Promise<void> {
   for (;;) {

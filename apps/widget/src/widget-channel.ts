@@ -28,8 +28,9 @@ export interface WidgetServer {
 }
 
 /**
- * The widget channel: its port is bound by `start` and freed by `stop`. Visitors are sent their replies from the store,
- * by the places in their chat, so that the channel is only told of them; what nobody is connected for waits there.
+ * The widget channel. `start` binds its port; `stop` frees it, or leaves only the unsubscribe links of emails on it
+ * (ADR 0064). Replies are read from the store by their sequence numbers, so that the channel is only notified of them; they
+ * stay there until their visitor is connected.
  */
 export function createWidgetChannel(server: WidgetServer): WidgetChannel {
   let handler: IncomingHandler | null = null;

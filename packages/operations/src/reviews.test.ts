@@ -101,7 +101,7 @@ describe("the pipeline is told of a decision", () => {
     await reviewTicket.resolve(deps(), operator(), { id: ticketId }, {});
     await reviewTicket.reopen(deps(), operator(), { id: ticketId }, {});
     expect(published).toEqual([]);
-    // A run that is under way begins anew, so somebody has to begin it.
+    // A run in progress is restarted, which needs an announcement.
     await accept(chatId);
     await reviewTicket.takeover(deps(), operator(), { id: ticketId }, {});
     expect(published).toEqual(["review-decisions"]);

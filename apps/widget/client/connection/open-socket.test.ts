@@ -34,7 +34,7 @@ async function startSocketIo(options: object) {
   return { io, port: (http.address() as AddressInfo).port };
 }
 
-/** A server that says what it is told to, whatever it hears. */
+/** A server that sends given frames, whatever it receives. */
 async function startRaw(...texts: string[]) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));

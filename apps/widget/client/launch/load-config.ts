@@ -15,8 +15,8 @@ const FIRST_WAIT_MS = 2_000;
 const MOST_WAIT_MS = 120_000;
 
 /**
- * Loads the settings of a key, with texts of the server in a language (BCP 47; may be empty), and tries again in silence
- * for as long as the server is away: 2 s at first, up to two minutes, each time anything from half of that on. Ends with
+ * Loads the settings of a key, with texts of the server in a language (BCP 47; may be empty). While the server is
+ * unavailable, it retries silently, after 2 s at first and up to two minutes later, each with a jitter of half. Resolves to
  * null after `signal`.
  */
 export async function loadConfig(

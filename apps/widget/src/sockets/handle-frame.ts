@@ -155,7 +155,7 @@ export async function handleFrame(context: FrameContext, session: Session, frame
     await act(context, session, frame);
   } catch (error) {
     sendError(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
-    // Whoever could not be greeted for a fault of the service would wait for ever: it comes again.
+    // A client whose hello failed by an error of the service would wait without end: it has to reconnect.
     if (frame.type === "hello" && isServiceFailure(error)) session.line.end("restart");
   }
 }

@@ -28,21 +28,21 @@ export interface Session {
   readonly admission: Admission;
   /** When it was opened, in milliseconds of the process's clock. */
   readonly openedAt: number;
-  /** Null until it has said who it is. */
+  /** Null until the client has identified the visitor. */
   visitor: Visitor | null;
-  /** Up to where everything has been sent to it; each hello sets it again. */
+  /** Last sequence number sent to the client; each hello sets it again. */
   sentSeq: number;
-  /** From where a hello wants to be sent what it missed; null when it was answered. Infinity: nothing, only news. */
+  /** Sequence number after which a hello asks for missed entries; Infinity for new ones only. Null once it is answered. */
   helloSeq: number | null;
-  /** True once a look that answers the hello has begun: one that had begun before may not know what the client has. */
+  /** True once a read that answers the hello has started: an earlier one may not consider what the client has. */
   isReadPending: boolean;
-  /** The client's ids of messages that it has sent and is told of by an `ack`: it needs no other frame of them. */
+  /** The client's IDs of its messages that an `ack` confirms, so that no other frame reports them. */
   readonly own: Set<string>;
-  /** What comes after this position and was sent is not yet recorded as delivered, up to `unconfirmedSeq`. */
+  /** Sent entries after this sequence number, up to `unconfirmedSeq`, are not yet recorded as delivered. */
   confirmedSeq: number;
-  /** 0 when there is nothing to note. */
+  /** 0 if there is nothing to record. */
   unconfirmedSeq: number;
-  /** Since when its reader takes nothing; null while it does. */
+  /** When the client stopped reading; null while it reads. */
   slowSince: number | null;
   shown: Shown;
   /** Until when it need not be announced again that the visitor is writing, in milliseconds of the process's clock. */

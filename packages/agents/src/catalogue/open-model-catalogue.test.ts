@@ -55,7 +55,7 @@ afterAll(async () => {
   await hosted.close();
 });
 
-/** Plenty of time, so that only who never answers is told so. */
+/** Long enough that only a server that never responds exceeds it. */
 const ANSWER_MS = 30_000;
 const openFor = (answerMs: number, ...providers: ModelProviderConfig[]) =>
   openModelCatalogue({ providers, defaultModel: null, timeoutMs: 1_000, prices: {} }, { answerMs });

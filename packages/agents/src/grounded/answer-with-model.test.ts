@@ -200,7 +200,7 @@ describe("an answer with a model", () => {
     const { answer } = await ask(
       (request) => {
         request.onPartial?.({ answered: true, needsPerson: false, claims: [supported, { text: "The" }] });
-        // The port asks once more: what came begins anew.
+        // The second attempt starts over: its text replaces that of the first.
         request.onPartial?.({ answered: true });
         return { claims: [daily, supported] };
       },

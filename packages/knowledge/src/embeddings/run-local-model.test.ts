@@ -5,7 +5,7 @@ import type { ModelFolder } from "./read-model-folder.ts";
 import { runLocalModel } from "./run-local-model.ts";
 import type { LocalModel, LocalModelOptions } from "./run-local-model.ts";
 
-/** A worker thread that embeds as the real one does, crashes at "crash" and takes for ever at "hang". */
+/** A worker thread that embeds like the real one, crashes at "crash" and never responds to "hang". */
 const WORKER = `
   const { parentPort } = require("node:worker_threads");
   parentPort.on("message", (text) => {

@@ -8,7 +8,7 @@ function textsOf(characters: string, maxChars: number): string[] {
   return ["", ...shorter.flatMap((text) => Array.from(characters, (character) => text + character))];
 }
 
-/** What a pattern means, as a regular expression, which may take for ever where a rule must not. */
+/** A rule's pattern as a regular expression, which may be slow where the rule must not be. */
 function meaningOf(pattern: string): RegExp {
   const isAnchored = pattern.endsWith("$");
   const parts = (isAnchored ? pattern.slice(0, -1) : pattern).split("*").map((part) => part.replaceAll("$", "\\$"));

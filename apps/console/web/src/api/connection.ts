@@ -100,7 +100,7 @@ interface ConnectionOptions {
 
 /** How long an answer may take before the server counts as away. An agent that is tried out may think for long. */
 const TIMEOUT_MS = 90_000;
-/** A proxy that answers for a server that is away. */
+/** Statuses of a proxy whose server is unavailable. */
 const AWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 const fill = (path: string, params: Readonly<Record<string, string>>) =>

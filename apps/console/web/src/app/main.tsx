@@ -20,7 +20,7 @@ import { createAppRouter } from "./router.tsx";
 import "./styles.css";
 
 const STALE_MS = 20_000;
-/** A server that does not answer a look for so long is away. */
+/** Time after which a server that does not respond is unavailable. */
 const READ_TIMEOUT_MS = 5_000;
 const RETRY_LONGEST_MS = 8_000;
 /** Faults that pass by themselves: what is shown waits for the server instead of giving up. */
@@ -52,8 +52,8 @@ const connection = createConnection({
   onReach: reach.set,
   onSignedOut: () => queryClient.setQueryData(["session"], null),
 });
-// A line that is cut does not say why: the server may be away, or the session over, as after a sign-out elsewhere. What
-// the answer says, or that there is none, the connection tells by itself.
+// A dropped connection has no reason: the server may be unavailable, or the session may have ended, as after signing out in
+// another browser. The response to this request, or its absence, is reported by `connection`.
 const live = createLive(`/events?tab=${TAB_NAME}`, () => {
   connection.send("GET", "/session", { timeoutMs: READ_TIMEOUT_MS }).catch(() => undefined);
 });

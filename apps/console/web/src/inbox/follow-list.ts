@@ -129,7 +129,7 @@ export function followList({
       pages = await readPages(isWhole);
       failures = 0;
     } catch {
-      // The server is away, as the page says; it is asked again until it answers.
+      // The server is unavailable, as the page shows; the request is repeated until it responds.
       failures += 1;
     }
     isReading = false;

@@ -36,9 +36,8 @@ export function readKeptViews(stored: string | null, project: string): SavedView
 }
 
 /**
- * Gives the server the views that an earlier version has kept in this browser, once. Two of the same name, of two
- * projects, are told apart by the project's name. What the server refuses stays in the browser; while it is away all
- * does.
+ * Moves views that an earlier version stored in this browser to the server, once. Views of two projects with the same name
+ * get the project's name added. Views that the server rejects stay in the browser, and all do while it is unavailable.
  */
 export async function moveKeptViews(
   storage: KeptTexts,

@@ -3,7 +3,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useStore } from "../ui/create-store.ts";
 import { useServices } from "./services.ts";
 
-/** Says that the server is away, for as long as it is. */
+/** Shown while the server is unavailable. */
 export function ReachBanner() {
   const { reach } = useServices();
   const { t } = useTexts();

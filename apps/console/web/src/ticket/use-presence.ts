@@ -15,7 +15,7 @@ function useReportPresence(): (ticketId: string | null, isTyping: boolean) => vo
   return useCallback(
     (id: string | null, types: boolean) => {
       const body = { ticketId: id, isTyping: types, tab: TAB_NAME };
-      // Nobody is harmed where it is not presence: it is presence again soon, or the server is away, as the page says.
+      // A failed report does no harm: the next one comes soon, or the page shows that the server is unavailable.
       connection.send("POST", "/presence", { project, body }).catch(() => undefined);
     },
     [connection, project],
