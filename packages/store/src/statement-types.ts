@@ -226,7 +226,7 @@ export interface Statements {
   };
   "messages/deliveries": {
     begin: [{ id: readonly (string | null)[]; project: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[] }, { id: string; chatId: string; channelMeta: unknown; coveredBy: string; sealedSecret: string; isKeyRevoked: boolean; webhook: unknown }];
-    claim: [{ ticketId: string; project: string; leaseId: string }, { id: string; messageId: string; type: string; url: string; replyIds: string[]; createdAt: Date; tries: number; lapses: number; webhookId: string; subjectId: string; ticketEventId: number; number: number; trace: string }];
+    claim: [{ project: readonly (string | null)[]; ticketId: readonly (string | null)[]; leaseId: readonly (string | null)[] }, { id: string; leaseId: string; messageId: string; type: string; url: string; replyIds: string[]; createdAt: Date; tries: number; lapses: number; webhookId: string; subjectId: string; ticketEventId: number; number: number; trace: string }];
     countDead: [object, { count: number }];
     countFailing: [{ tries: number }, { count: number }];
     due: [{ limit: number | string }, { id: string; projectId: string; ticketId: string; tries: number }];
@@ -365,7 +365,7 @@ export interface Statements {
     findByIdentities: [{ kind: readonly (string | null)[]; value: readonly (string | null)[]; project: string }, { customerId: string }];
     findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown }];
     insert: [{ id: string; project: string; alias: string; firstSeenAt: Date | string; lastSeenAt: Date | string }, object];
-    linkTicket: [{ ticketId: string; customerId: string }, object];
+    linkTickets: [{ customerId: string; ticketIds: readonly (string | null)[] }, object];
     listOpenTickets: [{ id: string; project: string }, { id: string }];
     listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown; value: number }];
     lock: [{ customersLock: number; project: string }, { pgAdvisoryXactLock: string }];

@@ -128,6 +128,21 @@ describe("customers", () => {
     expect(page.tickets.map(({ id }) => id).toSorted()).toEqual(tickets.toSorted());
   });
 
+  test("are one for conversations that are followed together, with the newest facts", async () => {
+    const chat = (chatId: string, customer: object) => say({ chatId, userId: "u-7", channelMeta: { customer } });
+    const tickets = [
+      await chat("first", { name: "Ina", phone: "+49 30 1" }),
+      await chat("second", { name: "Ina Vogt" }),
+      await chat("third", { name: "Ina Vogt-Lang", timeZone: "Europe/Berlin" }),
+    ];
+    const other = await say({ chatId: "fourth", userId: "u-8" });
+    await follow();
+    const customers = await Promise.all(tickets.map(customerOf));
+    expect(new Set(customers.map(({ id }) => id)).size).toBe(1);
+    expect(customers[0]).toMatchObject({ name: "Ina Vogt-Lang", phone: "+49 30 1", timeZone: "Europe/Berlin" });
+    expect((await customerOf(other)).id).not.toBe(customers[0]?.id);
+  });
+
   test("are not joined by an unverified address from a form", async () => {
     const email = "boss@example.org";
     const tickets = [await say({ userId: email }), await say(visitor("3", { channelMeta: { contact: { email } } }))];

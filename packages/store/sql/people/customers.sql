@@ -58,9 +58,11 @@ INSERT INTO customer_identities (project_id, kind, value, customer_id)
 SELECT :project, g.kind, g.value, :customer_id FROM unnest(:kind::text[], :value::text[]) AS g (kind, value)
 ON CONFLICT (project_id, kind, value) DO NOTHING;
 
--- name: linkTicket
--- Links a ticket to its customer. Locks the rows of ticket_customers that it writes, and the ticket's row.
-INSERT INTO ticket_customers (ticket_id, customer_id) VALUES (:ticket_id, :customer_id)
+-- name: linkTickets
+-- Links those of these tickets that still exist to their customer. Locks the rows of ticket_customers that it writes, and
+-- those of the tickets.
+INSERT INTO ticket_customers (ticket_id, customer_id)
+SELECT id, :customer_id FROM tickets WHERE id = ANY (:ticket_ids::uuid[]) ORDER BY id
 ON CONFLICT (ticket_id) DO UPDATE SET customer_id = excluded.customer_id;
 
 -- name: write

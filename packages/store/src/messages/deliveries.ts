@@ -86,6 +86,7 @@ const LEASE_MS = 20_000;
 
 interface ClaimedRow {
   id: string;
+  leaseId: string;
   messageId: string;
   type: CallbackType | SentEventType;
   url: string;
@@ -141,18 +142,34 @@ export async function postpone(
   await sql.postpone.run(db, { id, leaseId, attempt, delayMs: Math.round(delayMs) });
 }
 
+const claimBatched = batched(
+  async (db: Db, chats: { project: ProjectId; ticketId: string }[]): Promise<(ClaimedDelivery | null)[]> => {
+    const leaseIds = chats.map(() => newId());
+    const rows = await sql.claim.all<ClaimedRow>(db, {
+      project: chats.map(({ project }) => project),
+      ticketId: chats.map(({ ticketId }) => ticketId),
+      leaseId: leaseIds,
+    });
+    const claimed = new Map(rows.map((row) => [row.leaseId, row]));
+    return chats.map(({ project, ticketId }, index) => {
+      const row = claimed.get(leaseIds[index] ?? "");
+      return row === undefined ? null : asClaimed(row, project, ticketId);
+    });
+  },
+);
+
 /**
  * Claims the oldest pending delivery of a chat; null if there is none, it is not due yet, or another worker has it.
  * The lease lasts 20 s. A claim is not an attempt: `begin` or `postpone` follows.
  */
-export async function claim(db: Db, project: ProjectId, ticketId: string): Promise<ClaimedDelivery | null> {
-  const leaseId = newId();
-  const row = await sql.claim.one<ClaimedRow>(db, { project, ticketId, leaseId });
-  if (row === null) return null;
+export const claim = (db: Db, project: ProjectId, ticketId: string): Promise<ClaimedDelivery | null> =>
+  claimBatched(db, { project, ticketId });
+
+function asClaimed(row: ClaimedRow, project: ProjectId, ticketId: string): ClaimedDelivery {
   return {
     project,
     id: row.id,
-    leaseId,
+    leaseId: row.leaseId,
     ticketId,
     messageId: row.messageId,
     type: row.type,

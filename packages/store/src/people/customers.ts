@@ -270,16 +270,17 @@ const isAbout = (customer: CustomerRecord, identities: readonly CustomerIdentity
   return strong.length === 0 || !isKnown(customer) || strong.some(has);
 };
 
-async function linkTicket(tx: Db, person: TicketPerson): Promise<void> {
+/** Links a ticket to its customer. Returns that customer as it is now; null if the identities are not those of it. */
+async function linkTicket(tx: Db, person: TicketPerson): Promise<CustomerRecord | null> {
   const [first, ...others] = identitiesOf(person);
   const found = (await findOfTickets(tx, [person])).get(person.ticketId);
   // Without the ticket, it was just erased.
-  if (first === undefined || found === undefined) return;
+  if (first === undefined || found === undefined) return null;
   const customer = await customerOfTicket(tx, person, found.customer, [first, ...others]);
   if (customer.id !== found.customer?.id) {
-    await sql.linkTicket.run(tx, { ticketId: person.ticketId, customerId: customer.id });
+    await sql.linkTickets.run(tx, { ticketIds: [person.ticketId], customerId: customer.id });
   }
-  if (!isAbout(customer, [first, ...others])) return;
+  if (!isAbout(customer, [first, ...others])) return null;
   await sql.addIdentities.run(tx, {
     project: person.project,
     customerId: customer.id,
@@ -287,6 +288,24 @@ async function linkTicket(tx: Db, person: TicketPerson): Promise<void> {
   });
   const changed = withFactsOf(customer, person);
   if (changed !== null) await write(tx, person.project, changed);
+  return changed ?? customer;
+}
+
+/**
+ * Links tickets without a customer whose people have the same identities: the customer is looked for once, and the
+ * other tickets share its statements.
+ */
+async function linkTickets(tx: Db, [first, ...others]: readonly [TicketPerson, ...TicketPerson[]]): Promise<void> {
+  const customer = await linkTicket(tx, first);
+  if (customer === null) {
+    for (const person of others) await linkTicket(tx, person);
+    return;
+  }
+  if (others.length === 0) return;
+  await sql.linkTickets.run(tx, { ticketIds: others.map(({ ticketId }) => ticketId), customerId: customer.id });
+  let changed = customer;
+  for (const person of others) changed = withFactsOf(changed, person) ?? changed;
+  if (changed !== customer) await write(tx, first.project, changed);
 }
 
 /** True if there is nothing to write. */
@@ -310,6 +329,16 @@ export async function followTickets(tx: Db, people: readonly TicketPerson[]): Pr
   });
   for (const project of [...new Set(behind.map((person) => person.project))].toSorted()) {
     await lockCustomers(tx, project);
-    for (const person of behind) if (person.project === project) await linkTicket(tx, person);
+    const groups = new Map<string, [TicketPerson, ...TicketPerson[]]>();
+    for (const person of behind) {
+      if (person.project !== project) continue;
+      // A ticket that already has a customer is a group of its own: the customers may have to be merged.
+      const isNew = known.get(person.ticketId)?.customer === null;
+      const key = isNew ? JSON.stringify(identitiesOf(person)) : person.ticketId;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [person]);
+      else group.push(person);
+    }
+    for (const group of groups.values()) await linkTickets(tx, group);
   }
 }
