@@ -122,13 +122,41 @@ export function compilePhrases(
     return [kind, root];
   });
 
+  const beginsWith = indexBeginnings(roots.map(([, root]) => root));
   return (tokens, start) => {
     const found = new Map<string, number>();
-    for (const [kind, root] of roots) {
-      const end = longestFrom(root, tokens, start, (term) => isBlocked(term, kind));
+    const term = tokens[start]?.term ?? "";
+    for (const index of beginsWith(term)) {
+      const [kind, root] = roots[index] as [string, State];
+      const end = longestFrom(root, tokens, start, (blockable) => isBlocked(blockable, kind));
       if (end > start) found.set(kind, end);
     }
     return found;
+  };
+}
+
+/**
+ * Returns a function from a word to the indexes of the roots from which a phrase may begin with it, in ascending order.
+ * For most words there are none, so that a text is traversed only where a phrase may begin.
+ */
+function indexBeginnings(roots: readonly State[]): (term: string) => readonly number[] {
+  const all = [...roots.keys()];
+  const always = all.filter((index) => (roots[index]?.any.length ?? 0) > 0);
+  const byWord = new Map<string, number[]>();
+  const byPrefix = new Map<string, [string, number][]>();
+  for (const [index, { next, prefixes }] of roots.entries()) {
+    for (const word of next.keys()) byWord.set(word, [...(byWord.get(word) ?? []), index]);
+    for (const [prefix] of prefixes) {
+      const first = prefix.charAt(0);
+      byPrefix.set(first, [...(byPrefix.get(first) ?? []), [prefix, index]]);
+    }
+  }
+  return (term) => {
+    const exact = byWord.get(term) ?? always;
+    const withPrefix = byPrefix.get(term.charAt(0))?.filter(([prefix]) => term.startsWith(prefix)) ?? [];
+    if (withPrefix.length === 0 && (exact === always || always.length === 0)) return exact;
+    const begun = new Set([...always, ...exact, ...withPrefix.map(([, index]) => index)]);
+    return all.filter((index) => begun.has(index));
   };
 }
 
@@ -138,11 +166,6 @@ function longestFrom(
   start: number,
   isBlocked: (term: string) => boolean,
 ): number {
-  const first = tokens[start]?.term ?? "";
-  // Usually no phrase begins here, so this is checked before the expensive traversal.
-  if (root.any.length === 0 && !root.next.has(first) && !root.prefixes.some(([prefix]) => first.startsWith(prefix))) {
-    return start;
-  }
   let longest = start;
   let states = new Set([root]);
   for (let position = start; position < tokens.length && states.size > 0; position += 1) {
