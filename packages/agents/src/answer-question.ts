@@ -4,7 +4,7 @@ import { answerWithModel, ifInnocent } from "./grounded/answer-with-model.ts";
 import { streamText } from "./grounded/stream-text.ts";
 import { ModelError } from "./models/model-error.ts";
 import { quoteAnswer } from "./quote-answer.ts";
-import { classifyMessage } from "./talk/classify-message.ts";
+import { classifyMessage, contextAfter } from "./talk/classify-message.ts";
 import { isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
 
 /** Result of a search without knowledge bases. */
@@ -31,12 +31,7 @@ export async function answerQuestion(question: {
   const { agent, text, history = [], model = null } = question;
   const language = question.language ?? undefined;
   // A fixed reply may contain Markdown, as an answer may.
-  const author = history.findLast((message) => message.author !== "customer")?.author;
-  const said = classifyMessage(text, {
-    language,
-    isAfterAnswer: author === "agent" || author === "system",
-    isAfterOperator: author === "operator",
-  });
+  const said = classifyMessage(text, { language, ...contextAfter(history) });
   const asked = said.kind === "person" ? { needsPerson: true as const } : {};
   if (agent.fixedReply !== null) {
     return { ...plainAnswer(agent.fixedReply, 1, "The agent has a fixed reply.", true), ...asked };

@@ -33,7 +33,7 @@ export type { NotesModel, NotesSummary } from "./notes/read-notes-with-model.ts"
 export type { NoteIssue, NoteQuote } from "./notes/find-issues.ts";
 export { summarizeNotes } from "./notes/summarize-notes.ts";
 export { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
-export { classifyMessage } from "./talk/classify-message.ts";
+export { classifyMessage, contextAfter, needsNoReply } from "./talk/classify-message.ts";
 export type { MessageClass, MessageContext, MessageKind } from "./talk/classify-message.ts";
 export { createTalkRecognizer } from "./talk/recognize-talk.ts";
 export type { TalkRecognizer } from "./talk/recognize-talk.ts";
@@ -41,7 +41,6 @@ export {
   automaticText,
   automaticTextLanguages,
   isForPerson,
-  needsNoReply,
   replyToTalk,
   whyOfTalk,
 } from "./talk/reply-to-talk.ts";

@@ -1,4 +1,4 @@
-import { classifyMessage, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
+import { classifyMessage, contextAfter, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
 import type { MessageContext } from "@svc/agents";
 import { localeOf } from "../language-of.ts";
 import { historyOf } from "../run.ts";
@@ -46,13 +46,7 @@ export async function checkHandoffRequest(context: StageContext, run: Run): Prom
 /** Returns what is known of the conversation before a message. */
 async function readContext(context: StageContext, run: Run): Promise<MessageContext> {
   const { message, ticket } = run;
-  const history = await historyOf(context, run);
-  const last = history.findLast(({ author }) => author !== "customer")?.author;
-  return {
-    language: ticket?.language ?? localeOf(message),
-    isAfterAnswer: last === "agent" || last === "system",
-    isAfterOperator: last === "operator",
-  };
+  return { language: ticket?.language ?? localeOf(message), ...contextAfter(await historyOf(context, run)) };
 }
 
 /** Sets the outcome of a message that is not a question: a short reply, or none because a person must see it. */

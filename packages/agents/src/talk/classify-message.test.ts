@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { classifyMessage, asksForPerson } from "./classify-message.ts";
+import { classifyMessage, contextAfter, asksForPerson } from "./classify-message.ts";
 import { automaticTextLanguages } from "./reply-to-talk.ts";
 import { TALK_KINDS, talkByLanguage } from "./read-talk.ts";
 
@@ -333,6 +333,28 @@ describe("classifyMessage", () => {
     expect(classifyMessage("the large one in blue", { isAfterOperator: true }).kind).toBe("statement");
     expect(classifyMessage("how large is the blue one", { isAfterOperator: true }).kind).toBe("question");
     expect(classifyMessage("paint for the kitchen wall", { isAfterAnswer: true }).kind).toBe("question");
+  });
+
+  test.each(["The City. Thanks!", "Yes, thanks!", "No. Thank you", "ok", "Ja, danke", "👍", "Tuesday. Thanks!"])(
+    "after an operator's question, %s is an answer to it",
+    (text) => {
+      const asked = contextAfter([
+        { author: "customer", text: "My bike is broken" },
+        { author: "operator", text: "Which model do you have?" },
+        { author: "operator", text: "You will find it on the frame." },
+      ]);
+      expect(classifyMessage(text, asked).kind).toBe("statement");
+      const told = contextAfter([{ author: "operator", text: "See https://example.com/?model=4" }]);
+      expect(classifyMessage(text, told).kind).not.toBe("statement");
+    },
+  );
+
+  test("a question of an operator is answered once", () => {
+    const history = [
+      { author: "operator", text: "Which model do you have?" },
+      { author: "customer", text: "The City." },
+    ];
+    expect(classifyMessage("Thanks!", contextAfter(history)).kind).toBe("thanks");
   });
 
   test("takes time in proportion to the message", () => {

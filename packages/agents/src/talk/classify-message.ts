@@ -78,7 +78,27 @@ export interface MessageContext {
   isAfterAnswer?: boolean;
   /** True if an operator replied last: a message that asks nothing is a statement to that person. */
   isAfterOperator?: boolean;
+  /** True if that operator asked something: then thanks, "yes" and "no" are statements too. */
+  isAfterQuestion?: boolean;
 }
+
+/** Returns the context of a message after these texts of its conversation, oldest first. */
+export function contextAfter(
+  history: readonly { author: string; text: string }[],
+): Pick<MessageContext, "isAfterAnswer" | "isAfterOperator" | "isAfterQuestion"> {
+  const last = history.findLast(({ author }) => author !== "customer")?.author;
+  const isAfterOperator = last === "operator";
+  const since = history.slice(history.findLastIndex(({ author }) => author === "customer") + 1);
+  return {
+    isAfterAnswer: last === "agent" || last === "system",
+    isAfterOperator,
+    isAfterQuestion:
+      isAfterOperator && since.some(({ author, text }) => author === "operator" && hasQuestionMark(text)),
+  };
+}
+
+/** Returns whether a text has a question mark outside its links. */
+const hasQuestionMark = (text: string) => /[?？؟\u037e]/u.test(text.replaceAll(/\S+:\/\/\S+/g, ""));
 
 /**
  * Classifies a message. It is small talk if each of its words is empty, a name, or part of the phrases of one language;
@@ -87,7 +107,7 @@ export interface MessageContext {
 export function classifyMessage(text: string, context: MessageContext = {}): MessageClass {
   const chatLanguage = context.language?.toLowerCase().split("-")[0] ?? null;
   const wordless = readSigns(text);
-  if (wordless !== null) return { kind: wordless, language: chatLanguage };
+  if (wordless !== null) return { kind: kindInContext(wordless, context), language: chatLanguage };
   const talk = findTalk(text, chatLanguage);
   // "Are you a real person?" does not ask for one, "human!" does.
   const isAboutBot = talk?.kind === "bot" && text.trim().includes(" ");
@@ -99,9 +119,19 @@ export function classifyMessage(text: string, context: MessageContext = {}): Mes
   return { kind: tells ? "statement" : "question", language: null };
 }
 
-/** Returns the kind of a message in its conversation: agreement without an answer before it asks for help. */
-export function kindInContext(kind: MessageKind, { isAfterAnswer, isAfterOperator }: MessageContext): MessageKind {
+/**
+ * Returns the kind of a message in its conversation: agreement without an answer before it asks for help, and what needs
+ * no reply elsewhere is an answer if an operator has just asked ("The blue one. Thanks!").
+ */
+export function kindInContext(kind: MessageKind, context: MessageContext): MessageKind {
+  const { isAfterAnswer, isAfterOperator, isAfterQuestion } = context;
+  if (isAfterQuestion === true && needsNoReply(kind)) return "statement";
   return kind === "agreement" && isAfterAnswer !== true && isAfterOperator !== true ? "help" : kind;
+}
+
+/** Returns whether a message needs no reply while an operator has the conversation. */
+export function needsNoReply(kind: MessageKind): boolean {
+  return kind === "thanks" || kind === "agreement" || kind === "goodbye" || kind === "greeting";
 }
 
 /** "I need a manager role" asks for something else: no other noun may follow the person. */

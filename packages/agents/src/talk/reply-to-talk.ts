@@ -30,11 +30,6 @@ export function isForPerson(kind: MessageKind): boolean {
   return kind === "person" || kind === "complaint" || kind === "statement";
 }
 
-/** Returns whether a message needs no reply while an operator has the conversation. */
-export function needsNoReply(kind: MessageKind): boolean {
-  return kind === "thanks" || kind === "agreement" || kind === "goodbye" || kind === "greeting";
-}
-
 /** Text of an automatic reply, unless the project sets its own. */
 export type AutomaticText = "added" | "handoff";
 
