@@ -5,13 +5,16 @@ import { describe, expect, test } from "@jest/globals";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What a workspace may import of ours: names, or every workspace up to a level. */
+/** Workspaces of this repository that a workspace may import: by name, or every workspace up to a level. */
 interface Rule {
   level: number;
   may: readonly string[] | { levels: number; except?: readonly string[] };
-  /** Libraries that this workspace alone may import. */
+  /** Libraries that only this workspace may import. */
   owns?: readonly string[];
-  /** True: it runs where there is neither Node.js nor anything of ours, and imports only types, from what it may. */
+  /**
+   * True if it must run without Node.js and without other workspaces: it imports only types from the workspaces it may
+   * import.
+   */
   isAlone?: true;
 }
 
@@ -80,13 +83,15 @@ const TABLE: Record<string, Rule> = {
   eval: { level: 10, may: { levels: 9 } },
 };
 
-/** Workspaces with programs for those who work on the product; nothing imports them. */
+/** Workspaces with programs for developers of the product; nothing imports them. */
 const PROGRAMS = ["bench", "chaos", "eval"];
 
-/** Libraries with a home. Tests and packages/testing may also use pg to look at a database from outside. */
+/**
+ * Libraries that only certain workspaces may import. Tests and packages/testing may also use pg to inspect a database.
+ */
 const PG_USERS = ["store", "queue", "testing"];
 const EXPRESS_USERS = ["http", "api", "console", "widget", "tool-server"];
-/** What is imported for its types, which another package has. */
+/** Modules imported only for types, which another package provides. */
 const TYPES_ONLY = ["mdast"];
 const FORBIDDEN_NAMES = ["common", "shared", "utils", "core", "lib", "helpers"];
 
@@ -131,14 +136,14 @@ function listFiles(folder: string): string[] {
 
 const listSources = (folder: string) => listFiles(folder).filter((file) => file.endsWith(".ts"));
 
-/** The ways in which a file names what it imports: statically, for its effects alone, when first needed. */
+/** Import syntax: static, for side effects only, and dynamic. */
 const IMPORTS = [
   /^(?:import|export)\s[^"';]*?\sfrom\s+["']([^"']+)["']/gm,
   /^import\s+["']([^"']+)["']/gm,
   /\bimport\(\s*["']([^"']+)["']\s*\)/g,
 ];
 
-/** Names that a source file imports. */
+/** Returns the module names that a source file imports. */
 function importsOf(file: string): string[] {
   const text = readFileSync(file, "utf8");
   return IMPORTS.flatMap((pattern) => [...text.matchAll(pattern)].flatMap((match) => match[1] ?? []));
@@ -160,11 +165,11 @@ const workspaces = readWorkspaces();
 const sources = workspaces.map((workspace) => ({ workspace, files: listSources(join(workspace.folder, "src")) }));
 
 describe("the dependency table", () => {
-  test("knows every workspace, and every workspace that it knows exists", () => {
+  test("lists every workspace, and every workspace that it lists exists", () => {
     expect(workspaces.map(({ name }) => name).sort()).toEqual(Object.keys(TABLE).sort());
   });
 
-  test("has no workspace with a name that says nothing", () => {
+  test("has no workspace with a meaningless name", () => {
     expect(workspaces.filter(({ name }) => FORBIDDEN_NAMES.includes(name))).toEqual([]);
   });
 
@@ -176,9 +181,9 @@ describe("the dependency table", () => {
     expect(ours(devDependencies).filter((target) => !isAllowedInTests(target))).toEqual([]);
   });
 
-  test.each(sources)("$workspace.name imports only what its package.json names", ({ workspace, files }) => {
+  test.each(sources)("$workspace.name imports only dependencies listed in its package.json", ({ workspace, files }) => {
     const { dependencies, devDependencies, name } = workspace;
-    // What is gone when the program runs is needed only to build it.
+    // Imports that are erased at run time may be development dependencies.
     const mayUseDevelopment = (file: string) => isTest(file) || TABLE[name]?.isAlone === true;
     const strays = files.flatMap((file) =>
       importsOf(file)
@@ -198,20 +203,20 @@ describe("the dependency table", () => {
     expect({ name, deep }).toEqual({ name, deep: [] });
   });
 
-  test("keeps what runs anywhere free of everything but types", () => {
+  test("allows only type imports in workspaces that run in any environment", () => {
     const alone = sources.filter(({ workspace }) => TABLE[workspace.name]?.isAlone === true);
     expect(alone.map(({ workspace }) => workspace.name)).toEqual(["client"]);
     expect(alone.flatMap(({ workspace }) => workspace.dependencies)).toEqual([]);
     const own = alone.flatMap(({ files }) => files.filter((file) => !isTest(file)));
     const foreign = (file: string) => importsOf(file).filter((target) => !target.startsWith("./"));
     expect(own.flatMap(foreign).filter((target) => target !== "@svc/contracts")).toEqual([]);
-    // `import type` is gone when the program runs.
+    // `import type` is erased at run time.
     const isOfValues = (file: string) =>
       /^(?:import|export)\s(?!type\s)[^"';]*?\sfrom\s+["']@|\bimport\(/m.test(readFileSync(file, "utf8"));
     expect(own.filter(isOfValues)).toEqual([]);
   });
 
-  test("gives each of its libraries one home", () => {
+  test("restricts each of its libraries to one workspace", () => {
     const owners = Object.entries(TABLE).flatMap(([name, rule]) => (rule.owns ?? []).map((library) => [library, name]));
     const homes: Record<string, string[]> = Object.fromEntries(owners.map(([library, name]) => [library, [name]]));
     homes["pg"] = PG_USERS;
@@ -239,7 +244,7 @@ function reachableFrom(start: string, graph: ReadonlyMap<string, readonly string
   return reached;
 }
 
-test("no files import each other in a circle, types included", () => {
+test("no files import each other in a cycle, including type imports", () => {
   const ofBrowsers = ["apps/widget/client", "apps/console/web/src"].flatMap((folder) =>
     listSources(join(ROOT, folder)),
   );
@@ -267,7 +272,7 @@ test("no files import each other in a circle, types included", () => {
 });
 
 describe("every workspace", () => {
-  test.each(workspaces)("$name has a README, and one entry unless it has programs", ({ name, folder }) => {
+  test.each(workspaces)("$name has a README, and a single entry point unless it has programs", ({ name, folder }) => {
     expect(existsSync(join(folder, "README.md"))).toBe(true);
     if (PROGRAMS.includes(name)) return;
     expect(existsSync(join(folder, "src", "index.ts"))).toBe(true);
@@ -275,7 +280,7 @@ describe("every workspace", () => {
     expect(Object.keys(manifest.exports ?? {})).toEqual(["."]);
   });
 
-  test("keeps its sources at most one folder deep", () => {
+  test("has its sources at most one folder deep", () => {
     const deep = sources.flatMap(({ workspace, files }) =>
       files.map((file) => relative(join(workspace.folder, "src"), file)).filter((file) => file.split("/").length > 2),
     );
@@ -289,8 +294,8 @@ describe("every workspace", () => {
     expect(odd).toEqual([]);
   });
 
-  test("reads the environment in one place only", () => {
-    // What a child process of the operating system needs from it (PATH and the like) is no configuration of ours.
+  test("reads the environment in one file only", () => {
+    // The environment passed on to a child process (PATH and so on) is not configuration of the product.
     const passesItOn = ["packages/embedded/src/run-tool.ts"];
     const readers = sources.flatMap(({ workspace, files }) =>
       ["testing", ...PROGRAMS].includes(workspace.name)
@@ -311,7 +316,7 @@ describe("every workspace", () => {
       "apps/standalone/src/start-standalone.ts",
       "apps/cli/src/commands/start.ts",
     ];
-    // The table of the updates is named after the first channel that had one; statistics and exports show its name.
+    // The table of updates is named after the first channel that had one; statistics and exports include its name.
     const table = /messenger_updates|messengerUpdates/g;
     const files = workspaces
       .filter(({ name }) => !["messenger", ...PROGRAMS].includes(name))
@@ -322,7 +327,7 @@ describe("every workspace", () => {
     expect(files.filter((file) => !named.some((folder) => file.startsWith(folder)))).toEqual([]);
   });
 
-  test("keeps the main.ts of an app at 15 lines or fewer", () => {
+  test("has a main.ts of at most 15 lines in each app", () => {
     const long = ["api", "pipeline", "standalone"].filter(
       (app) =>
         readFileSync(join(ROOT, "apps", app, "src", "main.ts"), "utf8")
@@ -349,7 +354,7 @@ describe("the journeys in ARCHITECTURE.md and the READMEs of workspaces", () => 
     expect(named.filter(({ name }) => !existsSync(join(ROOT, name)))).toEqual([]);
   });
 
-  test("name only functions that the file beside them has", () => {
+  test("name only functions that exist in the file named beside them", () => {
     // A row of a journey: | step | `file` | `function` | … |
     const rows = pages.flatMap(({ text }) => [...text.matchAll(/^\|[^|]*\|\s*`([\w./-]+\.ts)`\s*\|\s*`(\w+)`\s*\|/gm)]);
     expect(rows.length).toBeGreaterThan(120);
@@ -360,7 +365,7 @@ describe("the journeys in ARCHITECTURE.md and the READMEs of workspaces", () => 
     expect(missing.map(([row]) => row)).toEqual([]);
   });
 
-  test("ARCHITECTURE.md is at most 12 KB, so that it is read in one sitting", () => {
+  test("ARCHITECTURE.md is at most 12 KB, so that it can be read in one sitting", () => {
     expect(Buffer.byteLength(pages[0]?.text ?? "")).toBeLessThanOrEqual(12 * 1024);
   });
 });

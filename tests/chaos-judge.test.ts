@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { createLedger, judge, wasAskedTwice } from "../chaos/src/ledger.ts";
 import type { Way } from "../chaos/src/ledger.ts";
 
-/** A ledger of two messages in one chat that were both acknowledged, and what shows their answers. */
+/** A ledger of two acknowledged messages in one chat, and the ways in which their answers are read. */
 function twoMessages() {
   const ledger = createLedger();
   const [one, two] = [0, 1].map((position) => {
@@ -17,14 +17,14 @@ function twoMessages() {
   return { ledger, entries: [one, two], show };
 }
 
-test("nothing is wrong when each message was answered once, in its order", () => {
+test("reports nothing if each message was answered once, in order", () => {
   const { ledger, show } = twoMessages();
   show(0);
   show(1);
   expect(judge(ledger)).toEqual([]);
 });
 
-test("a message that nobody acknowledged may stay without an answer", () => {
+test("allows a message that was not acknowledged to have no answer", () => {
   const { ledger, show } = twoMessages();
   show(0);
   show(1);
@@ -32,13 +32,13 @@ test("a message that nobody acknowledged may stay without an answer", () => {
   expect(judge(ledger)).toEqual([]);
 });
 
-test("an acknowledged message without an answer is lost", () => {
+test("reports an acknowledged message without an answer as lost", () => {
   const { ledger, show } = twoMessages();
   show(1);
   expect(judge(ledger)).toEqual(["lost: message 0 of chat (own-0)"]);
 });
 
-test("two replies to one message are two answers", () => {
+test("reports two replies to one message as two answers", () => {
   const { ledger, show } = twoMessages();
   show(0);
   show(0, { reply: "another", seq: 2 });
@@ -46,7 +46,7 @@ test("two replies to one message are two answers", () => {
   expect(judge(ledger)).toContain("answered twice: message 0 of chat (own-0)");
 });
 
-test("one reply in two ways is shown twice, unless its customer asked for it in both", () => {
+test("reports a reply that was delivered in two ways as shown twice, unless its customer requested both", () => {
   const { ledger, entries, show } = twoMessages();
   show(0);
   show(0, { by: "drain" });
@@ -58,21 +58,21 @@ test("one reply in two ways is shown twice, unless its customer asked for it in 
   expect(judge(ledger, { mayRepeat: wasAskedTwice })).toEqual([]);
 });
 
-test("a reply that stands before that of the message before is out of order", () => {
+test("reports a reply that precedes the reply to the previous message as out of order", () => {
   const { ledger, show } = twoMessages();
   show(0, { seq: 2 });
   show(1, { seq: 1, by: "drain" });
   expect(judge(ledger)).toEqual(["out of order: message 1 of chat (own-1)"]);
 });
 
-test("a way of reading that shows a reply after a later one is told of", () => {
+test("names a way of reading that shows a reply after a later one", () => {
   const { ledger, show } = twoMessages();
   show(1, { by: "drain" });
   show(0, { by: "drain" });
   expect(judge(ledger)).toEqual(["shown after a later one by drain: message 0 of chat (own-0)"]);
 });
 
-test("an answer that came before its message was acknowledged counts; one to an unknown message is named", () => {
+test("counts an answer that arrived before its message was acknowledged, and names an answer to an unknown message", () => {
   const ledger = createLedger();
   const entry = ledger.send({ id: "own-0", channel: "widget", chat: "chat", place: 0, mode: "async" });
   ledger.show({ messageId: "m0", replyId: "r0", seq: 1, by: "socket" });

@@ -14,7 +14,7 @@ import { parse } from "yaml";
 
 const text = readFileSync(repositoryPath("docker-compose.yml"), "utf8");
 
-/** What the rules below look at; the schema of Compose looks at everything. */
+/** Fields that the rules below check; the Compose schema checks the whole file. */
 interface ComposeFile {
   services: Record<
     string,
@@ -49,9 +49,9 @@ const namesWhere = (isMeant: (service: (typeof all)[number][1]) => boolean) =>
   all.filter(([, service]) => isMeant(service)).map(([name]) => name);
 
 describe("docker-compose.yml", () => {
-  test("is valid by the schema of Compose", () => {
+  test("is valid according to the Compose schema", () => {
     const ajv = new Ajv({ strict: false, allErrors: true });
-    // A format of Compose itself, which accepts every text that the other rules of the schema accept.
+    // Custom formats of Compose. They accept any text; other rules of the schema check the values.
     addFormats.default(ajv).addFormat("expose", true).addFormat("ports", true).addFormat("subnet_ip_address", true);
     const fixture = readFileSync(repositoryPath("tests/fixtures/compose-spec.json"), "utf8");
     const { $schema: _, ...rules } = JSON.parse(fixture) as Record<string, unknown>;
@@ -61,7 +61,7 @@ describe("docker-compose.yml", () => {
     expect(validate({ services: { api: { imago: "svc" } } })).toBe(false);
   });
 
-  test("has the services that the documentation names, each optional one in its profile", () => {
+  test("has the services that the documentation names, with each optional one in its profile", () => {
     expect(namesWhere(({ profiles }) => profiles === undefined).toSorted()).toEqual(
       [...apps, ...ONE_SHOT, "proxy", "postgres", "redis"].toSorted(),
     );
@@ -73,7 +73,7 @@ describe("docker-compose.yml", () => {
     });
   });
 
-  test("publishes ports by the proxy alone, and keeps the databases in a network without a way out", () => {
+  test("publishes ports only through the proxy, and places the databases in a network without internet access", () => {
     expect(namesWhere(({ ports }) => ports !== undefined)).toEqual(["proxy", "proxy-https"]);
     expect(networks.data?.internal).toBe(true);
     expect(namesWhere((service) => service.networks?.includes("front") !== true)).toEqual([
@@ -86,11 +86,12 @@ describe("docker-compose.yml", () => {
     for (const port of services.proxy?.ports ?? []) expect(port).toMatch(/^\$\{SVC_PUBLISH_HOST:-127\.0\.0\.1\}:/);
   });
 
-  test("gives no container more rights than it needs", () => {
+  test("grants each container only the rights that it needs", () => {
     expect(namesWhere(({ cap_drop: dropped }) => dropped?.join() !== "ALL")).toEqual([]);
     expect(namesWhere(({ read_only: isReadOnly }) => isReadOnly !== true)).toEqual([]);
     expect(namesWhere(({ init }) => init !== true)).toEqual([]);
-    // One that goes on as another user gets no signal from init without this right, and is killed at each stop.
+    // A container that switches users receives no signal from init without this capability, and would be killed at each
+    // stop.
     const changesUser = namesWhere(({ cap_add: added }) => added?.includes("SETUID") === true);
     expect(changesUser).toEqual(namesWhere(({ cap_add: added }) => added?.includes("KILL") === true));
     expect(changesUser).toEqual(expect.arrayContaining(["postgres", "redis"]));
@@ -98,15 +99,15 @@ describe("docker-compose.yml", () => {
     expect(namesWhere(({ security_opt: options }) => options?.join() !== "no-new-privileges:true")).toEqual([]);
   });
 
-  test("asks every lasting container how it is, and can scale every app", () => {
+  test("has a health check for every long-running container, and can scale every app", () => {
     const unasked = namesWhere(({ healthcheck }) => healthcheck?.test === undefined || healthcheck.disable === true);
     expect(unasked).toEqual(ONE_SHOT);
     expect(namesWhere(({ container_name: name }) => name !== undefined)).toEqual([]);
-    // Longer than the 9.5 s after which a process ends whatever is left.
+    // Longer than the 9.5 s after which a process exits in any case.
     for (const app of apps) expect(services[app]?.stop_grace_period).toBe("15s");
   });
 
-  test("checks health without starting Node.js, rarely, and with time for a busy machine", () => {
+  test("checks health without starting Node.js, infrequently, and with a timeout suitable for a busy machine", () => {
     for (const [name, { healthcheck }] of all) {
       if (ONE_SHOT.includes(name)) continue;
       expect(healthcheck?.test?.join(" ")).not.toMatch(/\b(?:node|npm|npx|svc)\b/);
@@ -121,7 +122,7 @@ describe("docker-compose.yml", () => {
     { answer: "HTTP/1.1 503 Service Unavailable\r\n\r\n{}", exitCode: 1 },
     { answer: "", exitCode: 1 },
     { answer: null, exitCode: 1 },
-  ])("an app that answers readiness with $answer: exit code $exitCode", async ({ answer, exitCode }) => {
+  ])("an app that responds to readiness checks with $answer: exit code $exitCode", async ({ answer, exitCode }) => {
     let request = "";
     const server = createServer((socket) => {
       socket
@@ -147,7 +148,7 @@ describe("docker-compose.yml", () => {
     await close();
   });
 
-  test("names every image by a version that can be replaced by a digest", () => {
+  test("names every image with a version that can be replaced by a digest", () => {
     const ours = /^svc:\$\{SVC_VERSION:-local\}$/;
     for (const [, { image }] of all)
       if (!ours.test(image)) expect(image).toMatch(/^\$\{[A-Z]+_IMAGE:-[\w/.-]+:v?\d+\.\d+(?:\.\d+)?\}$/);
@@ -158,7 +159,7 @@ describe("docker-compose.yml", () => {
     ]);
     const node = /^ARG NODE_IMAGE=(node:24\.\d+\.\d+-bookworm-slim)$/m.exec(dockerfile)?.[1];
     expect(text).toContain(`\${NODE_IMAGE:-${node}}`);
-    // No registry was asked for digests: see "Supply chain" in SECURITY.md.
+    // Digests are not used: see "Supply chain" in SECURITY.md.
     expect(`${text}${dockerfile}`).not.toMatch(/@sha256|# syntax=/);
   });
 
@@ -190,7 +191,7 @@ describe("docker-compose.yml", () => {
       if (name !== "secrets") expect(volumes.filter((v) => v.includes("secret") && !v.endsWith(":ro"))).toEqual([]);
   });
 
-  test("gives the database a superuser of its own, and Redis a password that no argument shows", () => {
+  test("gives the database a separate superuser, and Redis a password that does not appear in arguments", () => {
     expect(services.postgres?.environment).toMatchObject({
       POSTGRES_USER: "postgres",
       POSTGRES_PASSWORD_FILE: "/secrets-of-postgres/postgres-superuser-password",
@@ -199,7 +200,7 @@ describe("docker-compose.yml", () => {
     expect(services.redis?.command?.join(" ")).not.toContain("--requirepass");
   });
 
-  test("keeps what is secret in files, and out of the environment of what runs on", () => {
+  test("stores secrets in files, and not in the environment of running containers", () => {
     const secrets = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) => (isSecret ? [name] : []));
     const carriers = [...secrets, "POSTGRES_PASSWORD"];
     for (const app of [...apps, "migrate", "postgres"]) {
@@ -208,7 +209,7 @@ describe("docker-compose.yml", () => {
     }
   });
 
-  test("passes every setting on that is not fixed in containers", () => {
+  test("passes on every setting that is not fixed in containers", () => {
     const FIXED = ["NODE_ENV", "SVC_DATA_DIR", "SVC_API_PORT", "SVC_WIDGET_PORT", "SVC_TOOLS_PORT", "SVC_CONSOLE_PORT"];
     const OF_EACH_APP = ["OTEL_SERVICE_NAME"];
     const passed = new Set(
@@ -218,12 +219,12 @@ describe("docker-compose.yml", () => {
     expect(left.filter((name) => !FIXED.includes(name) && !OF_EACH_APP.includes(name))).toEqual([]);
   });
 
-  test("reads from .env what .env.example explains, and nothing else", () => {
+  test("reads exactly the variables from .env that .env.example explains", () => {
     const read = new Set(Array.from(text.matchAll(/\$\{([A-Z_]+):-/g), ([, name]) => name ?? ""));
     const example = readFileSync(repositoryPath(".env.example"), "utf8");
     const explained = new Set(Array.from(example.matchAll(/^# ?([A-Z][A-Z_]+)=/gm), ([, name]) => name ?? ""));
     expect([...explained].toSorted()).toEqual([...read].toSorted());
-    // With nothing set everything works: no variable is required.
+    // No variable is required: everything works without any.
     expect(text).not.toMatch(/\$\{[A-Z_]+:?\?/);
     expect(example).not.toMatch(/^[^#\n]/m);
   });
@@ -244,7 +245,7 @@ describe("the secrets of the containers", () => {
   };
   const read = (name: string) => readFileSync(join(folder, name), "utf8").trim();
 
-  test("are made once, differ, can be read by their owner alone, and stay as they are", async () => {
+  test("are created once, differ, are readable only by their owner, and do not change", async () => {
     const said = await run("make");
     const names = ["postgres-password", "postgres-superuser-password", "redis-password", "secret-key", "admin-key"];
     const made = [...names, "grafana-password"].map(read);
@@ -261,20 +262,20 @@ describe("the secrets of the containers", () => {
     expect(await run("show")).not.toContain(read("secret-key"));
   });
 
-  test("are what .env says, with a password that stands in a URL as it is meant", async () => {
+  test("have the values of .env, and a password is encoded correctly in a URL", async () => {
     const password = "p@ss/w#rd %41 ü";
     await run("make", { POSTGRES_PASSWORD: password, SVC_LLM_API_KEY: "sk-1", REDIS_URL: "rediss://cache:6380" });
     expect(decodeURIComponent(new URL(read("database-url")).password)).toBe(password);
     expect(read("redis-url")).toBe("rediss://cache:6380");
     expect(read("llm-api-key")).toBe("sk-1");
     await run("make");
-    // What was made or given stays; a key of another service that is not given any more is gone.
+    // Created and given secrets persist; a key of an external service that is no longer given is removed.
     expect(read("postgres-password")).toBe(password);
     expect(readdirSync(folder)).not.toContain("llm-api-key");
     expect(readdirSync(join(copies, "models"))).toEqual([]);
   });
 
-  test("are copied for each group of containers, readable by their owner alone", async () => {
+  test("are copied for each group of containers, readable only by their owner", async () => {
     await run("make", { SVC_LLM_API_KEY: "sk-1", SVC_OIDC_CLIENT_SECRET: "oidc" });
     const found = Object.fromEntries(GROUPS.map((group) => [group, readdirSync(join(copies, group)).toSorted()]));
     expect(found).toEqual({
@@ -293,7 +294,7 @@ describe("the secrets of the containers", () => {
       }
   });
 
-  test("lose no key that seals secrets when .env replaces it", async () => {
+  test("keep the previous encryption key when .env replaces it", async () => {
     const before = read("secret-key");
     const replaced = "another-key-of-thirty-two-characters";
     await run("make", { SVC_SECRET_KEY: replaced });
@@ -306,7 +307,7 @@ describe("the secrets of the containers", () => {
     expect((await run("previous-secret-keys")).trim().split("\n")).toHaveLength(2);
   });
 
-  test("that cannot be written are said so, with a failure", async () => {
+  test("that cannot be written are reported, with a non-zero exit code", async () => {
     writeFileSync(join(folder, "no-folder"), "");
     const attempt = run("make", { SECRETS_DIR: join(folder, "no-folder") });
     await expect(attempt).rejects.toThrow(/cannot write/);

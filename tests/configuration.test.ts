@@ -3,11 +3,11 @@ import { describeEndpoints, describeErrors, describeSettings } from "@svc/runtim
 import { expect, test } from "@jest/globals";
 import { repositoryPath } from "@svc/testing";
 
-test("docs/configuration.md says what the code reads", () => {
+test("docs/configuration.md matches the settings that the code reads", () => {
   expect(readFileSync(repositoryPath("docs/configuration.md"), "utf8")).toBe(describeSettings());
 });
 
-test("docs/errors.md lists the catalogue of errors", () => {
+test("docs/errors.md lists the error catalogue", () => {
   expect(readFileSync(repositoryPath("docs/errors.md"), "utf8")).toBe(describeErrors());
 });
 

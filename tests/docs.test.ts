@@ -9,7 +9,7 @@ const pages = execFileSync("git", ["ls-files", "--", "*.md"], { cwd: repositoryP
   .filter((path) => path !== "")
   .map((path) => ({ path, text: readFileSync(repositoryPath(path), "utf8") }));
 
-/** The anchors of a page, as GitHub makes them. */
+/** The anchors of a page, as GitHub generates them. */
 const anchorsOf = (text: string) =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
     title
@@ -18,7 +18,7 @@ const anchorsOf = (text: string) =>
       .replaceAll(" ", "-"),
   );
 
-test("every link leads to a file and a heading that exist", () => {
+test("every link leads to an existing file and heading", () => {
   const broken = pages.flatMap(({ path, text }) =>
     [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = ""]) => target)
@@ -40,9 +40,9 @@ test("every test file that a page names exists", () => {
   expect([...new Set(named)].filter((path) => !existsSync(repositoryPath(path)))).toEqual([]);
 });
 
-test("every page that uses SVC_URL or SVC_KEY in a command sets both before that, and none writes the address out", () => {
+test("every page that uses SVC_URL or SVC_KEY in a command sets both before that, and none contains the URL itself", () => {
   const wrong = pages
-    // Sections of the guide are quoted on their own as answers, so each has its address written out.
+    // Sections of the guide are quoted individually as answers, so each contains the URL.
     .filter(({ path }) => !path.startsWith("docs/guide/"))
     .flatMap(({ path, text }) => {
       const commands = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, command = ""]) => command);

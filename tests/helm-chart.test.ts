@@ -12,7 +12,7 @@ import { parse, parseAllDocuments } from "yaml";
 
 const run = promisify(execFile);
 const CHART = repositoryPath("infra/helm");
-/** The Helm of the package is a program for Linux on x86-64. Elsewhere one has to be installed. */
+/** The package's Helm is a program for Linux on x86-64. On other platforms Helm must be installed. */
 const PACKAGED = process.platform === "linux" && process.arch === "x64";
 
 interface PodSpec {
@@ -25,7 +25,7 @@ interface PodSpec {
     ports?: { name: string; containerPort: number }[];
   }[];
 }
-/** What is looked at of a manifest; its schema looks at everything. */
+/** Fields of a manifest that the tests check; the schema checks the whole manifest. */
 interface Manifest {
   apiVersion: string;
   kind: string;
@@ -95,7 +95,7 @@ const VARIANTS: [name: string, values: object][] = [
   ],
 ];
 
-/** The package with the schemas of an API version. */
+/** Returns the package with the schemas of an API version. */
 function packageOf(apiVersion: string): string {
   const [group = ""] = apiVersion.split("/");
   const packages: Record<string, string> = {
@@ -105,7 +105,7 @@ function packageOf(apiVersion: string): string {
   return `${packages[group] ?? "kubernetes-models"}/${apiVersion}`;
 }
 
-/** Checks manifests with the types that are generated from the same schemas: these know every field. */
+/** Type-checks manifests with the types generated from the same schemas, which reject unknown fields. */
 async function checkTypes(manifests: Manifest[]): Promise<string> {
   const place = repositoryPath("tests/node_modules/.helm-chart");
   mkdirSync(place, { recursive: true });
@@ -140,17 +140,17 @@ describe("the chart", () => {
     }
   });
 
-  test("sets no field that Kubernetes does not know", async () => {
+  test("sets no field that is unknown to Kubernetes", async () => {
     const rendered: Manifest[] = [];
     for (const [, values] of VARIANTS) rendered.push(...(await render(values)));
     const [first] = rendered.filter(({ kind }) => kind === "Deployment");
-    // One that is wrong shows that the check finds it.
+    // An invalid manifest shows that the check works.
     const wrong = { ...first, spec: { ...first?.spec, replica: 3 } } as Manifest;
     const errors = (await checkTypes([...rendered, wrong])).trim().split("\n");
     expect(errors).toEqual([expect.stringContaining("'\"replica\"' does not exist in type 'IDeploymentSpec'")]);
   });
 
-  test("runs apps that there are, by unprivileged users, and every Service, Ingress and HTTPRoute finds its port", async () => {
+  test("runs existing apps as unprivileged users, and every Service, Ingress and HTTPRoute finds its port", async () => {
     const all = await render({ ...EVERYTHING, autoscaling: { enabled: true } });
     const of = (wanted: string) => all.filter(({ kind }) => kind === wanted);
     const ports = new Map<string, number | undefined>();
@@ -166,7 +166,7 @@ describe("the chart", () => {
         capabilities: { drop: ["ALL"] },
       });
       const port = container?.ports?.find(({ name }) => name === "http")?.containerPort;
-      // Nobody calls an app without a port: a backlog must not hold up its own update.
+      // An app without a port receives no requests: a backlog must not block its own update.
       const path = port === undefined ? "/healthz" : "/readyz";
       if (kind === "Deployment") expect(container?.readinessProbe?.httpGet).toEqual({ path, port: "health" });
       if (port !== undefined) ports.set(metadata.name, port);
@@ -193,7 +193,7 @@ describe("the chart", () => {
       );
   });
 
-  test("migrates before anything is installed or upgraded, and leaves the scaled pipeline's replicas to KEDA", async () => {
+  test("migrates before anything is installed or upgraded, and leaves the replica count of the scaled pipeline to KEDA", async () => {
     const all = await render({ existingSecret: "svc", autoscaling: { enabled: true } });
     expect(all.filter(({ metadata }) => metadata.annotations?.["helm.sh/hook"] !== undefined)).toEqual([
       expect.objectContaining({
@@ -209,7 +209,7 @@ describe("the chart", () => {
     expect(replicas).toEqual(["shop-svc-pipeline"]);
   });
 
-  test("sets no setting that there is not, by default and from the Secret", async () => {
+  test("sets only settings that exist, by default and from the Secret", async () => {
     const names = (await render({ existingSecret: "svc" })).flatMap(
       ({ spec }) => spec.template?.spec.containers.flatMap(({ env }) => env.map(({ name }) => name)) ?? [],
     );

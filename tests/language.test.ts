@@ -4,14 +4,14 @@ import { expect, describe, test } from "@jest/globals";
 import { repositoryPath } from "@svc/testing";
 
 /**
- * The words that docs/glossary.md rejects do not occur. Each kind of text has a list of what is exempt and why, named by
- * file or by folder with a `/` at the end.
+ * The words that docs/glossary.md rejects do not occur. Each kind of text has a list of exemptions with reasons, as
+ * files or as folders with a trailing `/`.
  */
 interface Kind {
   title: string;
-  /** Files of this kind, as paths of git. */
+  /** Files of this kind, as git pathspecs. */
   files: readonly string[];
-  /** Returns the passages of a file that are read, each with its line. */
+  /** Returns the checked passages of a file, each with its line. */
   read(text: string, path: string): Passage[];
   /** Whether the patterns for the beginning of docstrings apply as well. */
   isDocstring?: true;
@@ -26,7 +26,7 @@ const KINDS: Kind[] = [
   {
     title: "documentation",
     files: ["*.md"],
-    // Names of code in backquotes are what they are.
+    // Names in backquotes are code, not prose.
     read: (text) =>
       text.split("\n").map((line, index) => ({ line: index + 1, text: line.replaceAll(/`[^`]*`/g, "`…`") })),
     exempt: [
@@ -42,13 +42,13 @@ const KINDS: Kind[] = [
       "apps/*.json",
       "packages/*.ts",
       "packages/*.json",
-      // Titles of tests are another kind.
+      // Test titles are a separate kind.
       ":!*.test.ts",
       ":!packages/testing/",
     ],
     read: (text, path) => lex(text, path).filter(({ kind, text: literal }) => kind === "literal" && isProse(literal)),
     exempt: [
-      // Words of customers and speakers, which their texts are compared with.
+      // Customers' words, which their messages are compared with.
       "packages/agents/data/",
     ],
   },
@@ -67,9 +67,9 @@ const KINDS: Kind[] = [
   },
 ];
 
-/** A placeholder of a template literal, whose braces and templates nest once at most. */
+/** A placeholder of a template literal, with at most one nested level of braces and templates. */
 const PLACEHOLDER = /\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}/g;
-/** Comments and regular expressions are skipped; what has a name is read. */
+/** Named groups are checked; comments and regular expressions are skipped. */
 const TOKENS = [
   /(?<docstring>\/\*\*[\s\S]*?\*\/)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/,
   /(?<=(?:[=>(,:?&|![]|return)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/,
@@ -80,7 +80,7 @@ const joinPatterns = (patterns: readonly RegExp[]) => new RegExp(patterns.map(({
 const TYPESCRIPT = joinPatterns(TOKENS);
 const TSX = joinPatterns([...TOKENS, />(?<jsx>[^<>{}=;]+)</]);
 
-/** Returns the docstrings and string literals of a TypeScript file, and what stands between tags of JSX. */
+/** Returns the docstrings and string literals of a TypeScript file, and JSX text. */
 function lex(text: string, path: string): (Passage & { kind: "docstring" | "literal" })[] {
   const lineOf = createLineFinder(text);
   type Found = ReturnType<typeof lex>;
@@ -93,7 +93,7 @@ function lex(text: string, path: string): (Passage & { kind: "docstring" | "lite
     }
     const literal = double ?? single ?? template?.replaceAll(PLACEHOLDER, "…") ?? jsx;
     if (literal === undefined) return [];
-    // Names of code in a placeholder are no text, but literals in it are.
+    // Code in a placeholder is not text, but literals in it are.
     const nested = (template?.match(PLACEHOLDER) ?? []).flatMap((code) => lex(code.slice(2), path));
     return [{ kind: "literal", line, text: literal }, ...nested.map((passage) => ({ ...passage, line }))];
   });
@@ -108,10 +108,10 @@ function createLineFinder(text: string): (index: number) => number {
   };
 }
 
-/** Prose has two words; a single word is a code, a key or a class name, unless it is the heading of a table. */
+/** Prose has at least two words; a single word is a code, a key or a class name, unless it is a table heading. */
 const isProse = (literal: string) => /\p{L}{2,} \p{L}|^[A-Z]{4,}$/u.test(literal) && !isSql(literal);
 
-/** SQL has names of columns, which migrations cannot rename while the previous version runs. */
+/** SQL contains column names, which migrations cannot rename while the previous version runs. */
 const isSql = (literal: string) => /\b(?:SELECT|FROM|WHERE|VALUES|RETURNING)\b|[\w)"] AS "?\w/.test(literal);
 
 interface Rule {
@@ -119,7 +119,7 @@ interface Rule {
   instead: string;
 }
 
-/** Reads the patterns of a fenced block of the glossary: `pattern => what to write instead`. */
+/** Reads the patterns of a fenced block of the glossary: `pattern => replacement`. */
 function readRules(fence: string, prefix = ""): Rule[] {
   const glossary = readFileSync(repositoryPath("docs/glossary.md"), "utf8");
   const [, block = ""] = glossary.split(`\n\`\`\`${fence}\n`);
@@ -161,7 +161,7 @@ describe("words that the glossary rejects do not occur in", () => {
   });
 });
 
-test("the glossary's patterns find what they are for, in any case and kind of text", () => {
+test("the glossary's patterns find rejected words, in any case and kind of text", () => {
   const found = (text: string, rules = EVERYWHERE) => rules.some(({ pattern }) => pattern.test(text));
   expect(
     ["Draft anew", "The server is away.", "how to mend it", "What became of it", "It is no URL.", "80 % sure"].filter(

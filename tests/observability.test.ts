@@ -32,11 +32,11 @@ const dashboard = JSON.parse(readFileSync(join(FOLDER, "grafana/dashboards/svc.j
 const panels = dashboard.panels.filter(({ type }) => type !== "row");
 const operate = read("docs/operate.md");
 
-/** What prom-client and Prometheus itself add. */
+/** Metrics added by prom-client and Prometheus. */
 const FOREIGN = /^(?:nodejs|process)_[a-z0-9_]+$|^up$/;
 const declared: Record<string, MetricDeclaration> = METRICS;
 
-/** The declaration behind a name in a query: a histogram is asked for by its parts. */
+/** Returns the declaration of a metric in a query; a histogram is queried by its parts. */
 function declarationOf(name: string): MetricDeclaration | undefined {
   const whole = declared[name];
   if (whole !== undefined) return whole.kind === "histogram" ? undefined : whole;
@@ -44,7 +44,7 @@ function declarationOf(name: string): MetricDeclaration | undefined {
   return histogram?.kind === "histogram" ? histogram : undefined;
 }
 
-/** What is wrong with the figures that a query asks for. */
+/** Returns the errors of the metrics in a query. */
 function errorsOf(query: string): string[] {
   const texts = query.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
   const selectors = [...texts.matchAll(/\b((?:svc|nodejs|process)_[a-z0-9_]+|up)\b(?:\{([^}]*)\})?/g)];
@@ -60,12 +60,12 @@ function errorsOf(query: string): string[] {
 }
 
 describe("the alert rules", () => {
-  test("have names of their own", () => {
+  test("have unique names", () => {
     expect(alerts.length).toBeGreaterThan(10);
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
   });
 
-  test.each(alerts)("ask with $alert for figures that there are, and lead to what to do", (alert) => {
+  test.each(alerts)("use existing metrics in $alert, and link to a runbook", (alert) => {
     expect(errorsOf(alert.expr)).toEqual([]);
     expect(["critical", "warning"]).toContain(alert.labels["severity"]);
     expect(alert.annotations["summary"]).toMatch(/\.$/);
@@ -73,27 +73,27 @@ describe("the alert rules", () => {
     expect(operate).toContain(`\n### ${alert.alert}\n`);
   });
 
-  test("have no runbook that belongs to none of them", () => {
+  test("have no unused runbook", () => {
     const runbooks = [...operate.matchAll(/^### (Svc\w+)$/gm)].map((match) => match[1]);
     expect(runbooks.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
   });
 });
 
 describe("the dashboard", () => {
-  test.each(panels)("asks with $title for figures that there are", ({ targets = [], description, datasource }) => {
+  test.each(panels)("uses existing metrics in $title", ({ targets = [], description, datasource }) => {
     expect(targets.flatMap(({ expr }) => errorsOf(expr))).toEqual([]);
     expect(targets.length).toBeGreaterThan(0);
     expect(description).toMatch(/\.$/);
     expect(datasource?.uid).toBe("prometheus");
   });
 
-  test("shows every figure, but which version runs", () => {
+  test("shows every metric except the running version", () => {
     const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join("\n");
     const missing = Object.keys(METRICS).filter((name) => !queries.includes(name));
     expect(missing).toEqual(["svc_build_info"]);
   });
 
-  test("is where Grafana is told to look, and asks the Prometheus that is there", () => {
+  test("is in Grafana's configured folder, and uses the configured Prometheus", () => {
     const sources = parse(read("infra/observability/grafana/provisioning/datasources/prometheus.yml")) as {
       datasources: { uid: string; url: string }[];
     };
@@ -105,7 +105,7 @@ describe("the dashboard", () => {
   });
 });
 
-test("docs/operate.md names only figures that there are", () => {
+test("docs/operate.md names only existing metrics", () => {
   const named = [...operate.matchAll(/\b(svc_[a-z_]+)\b/g)].map((match) => match[1] ?? "");
   expect(named.filter((name) => declared[name] === undefined)).toEqual([]);
 });

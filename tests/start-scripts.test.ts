@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Takes the lock in another process and leaves it there when that process is killed. */
+/** Takes the lock in another process, which leaves it behind when it is killed. */
 async function holdLockElsewhere(file: string) {
   const code = `const { takeLock } = await import(${JSON.stringify(repositoryPath("scripts/process-lock.mjs"))});
     await takeLock(${JSON.stringify(file)}, () => {}); console.log("held"); setInterval(() => {}, 1000);`;
@@ -57,7 +57,7 @@ describe("the lock of a checkout", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("of a process that was killed holds nothing", async () => {
+  test("of a killed process has no effect", async () => {
     const child = await holdLockElsewhere(fileOf());
     expect(findHolder(fileOf())).toMatchObject({ pid: child.pid });
     const exit = once(child, "exit");
@@ -70,13 +70,16 @@ describe("the lock of a checkout", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test.each(["", "garbage", '{"pid":1,"startMark":"another boot:1"}'])("that holds %j is no lock", async (text) => {
-    writeFileSync(fileOf(), text);
-    (await takeLock(fileOf(), () => undefined))();
-  });
+  test.each(["", "garbage", '{"pid":1,"startMark":"another boot:1"}'])(
+    "with the content %j is not a lock",
+    async (text) => {
+      writeFileSync(fileOf(), text);
+      (await takeLock(fileOf(), () => undefined))();
+    },
+  );
 });
 
-describe("what npm start checks before it builds", () => {
+describe("checks of npm start before it builds", () => {
   let env: Environment;
 
   beforeEach(() => {
@@ -86,7 +89,7 @@ describe("what npm start checks before it builds", () => {
     };
   });
 
-  test("knows the ports and defaults of the settings", () => {
+  test("uses the ports and defaults of the settings", () => {
     const defaults = Object.keys(START_PORTS).map((name) => {
       const { schema } = SETTINGS[name as keyof typeof SETTINGS];
       return [name, schema.parse(undefined) ?? null];
@@ -96,7 +99,7 @@ describe("what npm start checks before it builds", () => {
     expect(Object.keys(START_PORTS).toSorted()).toEqual(ports.toSorted());
   });
 
-  test("a data folder that another process has is named before its ports are", async () => {
+  test("a data folder used by another process is reported before its ports", async () => {
     const data = join(folder, "data");
     mkdirSync(data);
     const release = await takeLock(join(data, "instance.lock"), () => undefined);
@@ -110,7 +113,7 @@ describe("what npm start checks before it builds", () => {
     expect(await findStartProblem(env)).toBeNull();
   });
 
-  test("a port that is taken is one line with its setting; the widget's counts on the first start, and later if it was used", async () => {
+  test("a used port is reported in one line with its setting; the widget's counts on the first start, and later if it was enabled", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const port = String((server.address() as AddressInfo).port);
@@ -127,10 +130,10 @@ describe("what npm start checks before it builds", () => {
     expect(await findStartProblem({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBe(
       `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_WIDGET_PORT.`,
     );
-    // Others change the settings of a server's database.
+    // The settings of a server's database may be changed elsewhere.
     const onServer = { ...env, DATABASE_URL: "postgres://svc@db/svc" };
     expect(await findStartProblem({ ...onServer, SVC_WIDGET_PORT: port })).toBeNull();
-    // While it runs, and after it was killed, it is not known what listens but for the two that always do.
+    // While the product runs, and after it was killed, only the two ports that are always used are known.
     await forgetPorts(join(folder, "data"));
     expect(await findStartProblem({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBeNull();
     expect(await findStartProblem({ ...env, SVC_API_PORT: port, SVC_CONSOLE_PORT: port })).toMatch(

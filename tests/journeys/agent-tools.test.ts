@@ -28,33 +28,33 @@ let shop: WebhookReceiver;
 let stock: McpTestServer;
 let agent: Agent;
 let reviews: ReviewClient;
-/** Everything that the API has said, for the test that looks for secrets in it. */
-const said: string[] = [];
+/** Every response of the API, for the test that searches them for secrets. */
+const responses: string[] = [];
 
-/** Asks an endpoint of administration. */
+/** Calls an administration endpoint. */
 async function admin(path: string, request: Omit<ApiRequest, "key" | "project"> = {}): Promise<ApiAnswer> {
   const [url] = product.composition.apiUrls;
   const answer = await callApi(`${url}/api/v1/admin${path}`, { key: product.adminKey, project: "shop", ...request });
-  said.push(answer.text);
+  responses.push(answer.text);
   return answer;
 }
 const agentOf = ({ body }: ApiAnswer) => (body as unknown as { item: Agent }).item;
 
 const change = (json: object) => admin(`/agents/${agent.id}`, { method: "PATCH", json });
 
-/** Runs a command of the project, with nobody there to be asked. */
+/** Runs a command of the CLI without interactive input. */
 async function svc(...words: string[]) {
   const env = { DATABASE_URL: product.databaseUrl, SVC_SECRET_KEY: SECRET_KEY, SVC_ADMIN_KEY: product.adminKey };
   const ran = await svcWithin(env, "", ...words, "--project", "shop");
-  said.push(ran.stdout, ran.stderr);
+  responses.push(ran.stdout, ran.stderr);
   return ran;
 }
 
-/** All that a request of the model holds, and what of it tools have answered. */
+/** Text of all messages of a model request, and whether it contains results of tools. */
 const textOf = ({ messages }: ModelRequest) => JSON.stringify(messages);
 const hasResult = ({ messages }: ModelRequest) => messages.some(({ role }) => role === "tool");
 
-/** An answer of one sentence that cites the passage in which it stands. */
+/** Returns an answer of one sentence that cites the passage containing it. */
 function claim(request: ModelRequest, text: string): object {
   const found = [...textOf(request).matchAll(/begin passage (\d+), a result\]([\s\S]*?) end passage/g)].findLast(
     ([, , held = ""]) => held.includes(text),
@@ -65,7 +65,7 @@ function claim(request: ModelRequest, text: string): object {
 const NOTHING = { answered: false, needsPerson: true, claims: [] };
 const callOf = (name: string, input: object) => ({ toolCalls: [{ name, arguments: JSON.stringify(input) }] });
 
-/** Looks up orders, and wants to cancel one when it is asked to. */
+/** Looks up orders, and calls the tool to cancel one when asked. */
 function helpful(request: ModelRequest): object {
   const text = textOf(request);
   if (text.includes(CANCELLED)) return claim(request, CANCELLED);
@@ -128,21 +128,21 @@ beforeEach(() => {
   model.answerWith(helpful);
   shop.answerWith(({ method, headers }) => {
     const text = method === "GET" ? SENT : CANCELLED;
-    // A careless shop: it says whom it was asked by.
+    // A careless shop: its response contains the caller's credentials.
     return { status: 200, body: `${text}\nYou are ${headers["authorization"] ?? "nobody"}` };
   });
 });
 
 const cancels = () => shop.requests.filter(({ path }) => path.endsWith("/cancel"));
 
-/** Sends a message and waits for the end of its call. */
+/** Sends a message and waits for the response. */
 async function send(text: string, chatId: string = randomUUID()): Promise<ApiAnswer> {
   const answer = await createApiClient(product).send("shop", { text, chatId, mode: "sync", timeoutMs: 30_000 });
-  said.push(answer.text);
+  responses.push(answer.text);
   return answer;
 }
 
-/** A chat in which the agent wants to cancel an order, or what the text asks for. */
+/** Starts a chat in which the agent wants to cancel an order, or whatever the text asks for. */
 async function wantsToCancel(
   text = "Please cancel order 7.",
 ): Promise<{ chatId: string; ticket: TicketDetail; call: ToolCall }> {
@@ -156,14 +156,14 @@ async function wantsToCancel(
   return { chatId, ticket, call };
 }
 
-/** Decides about a call; for the ticket as it was read where its version is named. */
+/** Approves or rejects a call; with a version, only for this version of the ticket. */
 function decide(call: ToolCall, action: "approve" | "reject", version?: number): Promise<ApiAnswer> {
   const headers = version === undefined ? {} : { "If-Match": `"${version}"` };
   return admin(`/tool-calls/${call.id}/${action}`, { method: "POST", headers });
 }
 
 describe("the tools of an agent", () => {
-  test("are kept with what follows from them, their secrets masked, and stay when the mask comes back", async () => {
+  test("are stored with their effective settings, their secrets masked, and remain unchanged when the mask is sent back", async () => {
     const { tools } = agent;
     expect(tools.map(({ headers }) => Object.values(headers))).toEqual([[MASK], [MASK], [MASK]]);
     expect(tools[1]).toMatchObject({ body: "json", access: "write", approval: "operator" });
@@ -176,7 +176,7 @@ describe("the tools of an agent", () => {
   });
 
   test.each(["http://10.0.0.1/{orderId}", "http://169.254.169.254/{orderId}", "http://localhost/{orderId}"])(
-    "are refused where they lead to %s",
+    "are rejected if they point to %s",
     async (url) => {
       const [tool] = TOOLS();
       const answer = await admin("/agents", { json: { name: "thief", tools: [{ ...tool, url }] } });
@@ -191,7 +191,7 @@ describe("the tools of an agent", () => {
 });
 
 describe("a call that only reads", () => {
-  test("is made at once, its result is cited in the answer, and it is shown on the ticket without a secret", async () => {
+  test("is made immediately, its result is cited in the answer, and it is shown on the ticket without a secret", async () => {
     const sent = await send("Where is order 7?");
     expect([sent.status, sent.texts]).toEqual([200, [SENT]]);
     const { toolCalls } = await reviews.read(String(sent.body.ticketId));
@@ -202,13 +202,13 @@ describe("a call that only reads", () => {
     expect(shop.requests.at(-1)?.headers["authorization"]).toBe(`Bearer ${SECRET}`);
   });
 
-  test("goes to MCP servers too", async () => {
+  test("works with MCP servers too", async () => {
     model.answerWith((request) => (hasResult(request) ? claim(request, KETTLES) : callOf("stock_count", {})));
     const sent = await send("How many kettles are in stock?");
     expect([sent.status, sent.texts]).toEqual([200, [KETTLES]]);
   });
 
-  test("is made without a ticket as well, where a call that writes is not", async () => {
+  test("is also made without a ticket, unlike a call that writes", async () => {
     const asked = await admin(`/agents/${agent.id}/execute`, { json: { input: "Where is order 7?" } });
     expect(asked.body).toMatchObject({ output: { text: SENT } });
     const before = cancels().length;
@@ -217,7 +217,7 @@ describe("a call that only reads", () => {
     expect(cancels()).toHaveLength(before);
   });
 
-  test("ends in a review when the model never stops calling, and when what it reads gives orders", async () => {
+  test("ends in a review if the model never stops calling, or if the result contains instructions", async () => {
     const before = shop.requests.length;
     model.answerWith(({ messages }) => callOf("get_order", { orderId: String(messages.length) }));
     const sent = await send("Where is order 7?");
@@ -237,7 +237,7 @@ describe("a call that only reads", () => {
 });
 
 describe("a call that writes", () => {
-  test("waits for an operator, is made once when approved, and the draft is made anew with what came of it", async () => {
+  test("waits for an operator, is made once when approved, and the draft is regenerated with its result", async () => {
     const before = cancels().length;
     const { chatId, ticket, call } = await wantsToCancel();
     expect(ticket.draft?.why).toContain(`cancel_order {"orderId":"7"} (tool call ${call.id})`);
@@ -270,7 +270,7 @@ describe("a call that writes", () => {
     }
   });
 
-  test("is listed, shown and decided about on the command line too", async () => {
+  test("can be listed, shown and decided on the command line too", async () => {
     const { ticket, call } = await wantsToCancel();
     const listed = await svc("tool-calls", "list", "--state", "waiting");
     expect(listed).toMatchObject({ code: 0, stderr: "" });
@@ -303,7 +303,7 @@ describe("a call that writes", () => {
     expect(reserves().map(({ headers }) => headers["idempotency-key"])).toEqual([call.id]);
   });
 
-  test("is never made when rejected; the model is told, and asks no more", async () => {
+  test("is never made when rejected; the model is informed, and does not request it again", async () => {
     const before = cancels().length;
     const { ticket, call } = await wantsToCancel();
     expect((await decide(call, "reject")).status).toBe(200);
@@ -311,13 +311,13 @@ describe("a call that writes", () => {
     expect(redrafted.toolCalls).toMatchObject([{ id: call.id, state: "rejected" }]);
     expect(textOf(model.requests().at(-1) as ModelRequest)).toContain("an operator rejected this call");
     expect(cancels()).toHaveLength(before);
-    // The same call, asked for once more in another draft, is the one that was decided.
+    // The same call, requested again in another draft, is the one that was rejected.
     await reviews.decide(ticket.id, "regenerate");
     expect((await reviews.untilRedrafted(ticket.id, redrafted.version + 1)).toolCalls).toHaveLength(1);
     expect(cancels()).toHaveLength(before);
   });
 
-  test("is refused when the customer has written since, the ticket is closed, or the tool is another one", async () => {
+  test("is rejected if the customer has written since, the ticket is closed, or the tool has changed", async () => {
     const before = cancels().length;
     const written = await wantsToCancel();
     await send("No, keep it!", written.chatId);
@@ -340,7 +340,7 @@ describe("a call that writes", () => {
     expect((await decide({ ...closed.call, id: randomUUID() }, "approve")).status).toBe(404);
     expect(cancels()).toHaveLength(before);
 
-    // Who has read what the customer wrote since may still want it.
+    // An operator who has read the new message may still approve the call.
     const { id, version } = await reviews.read(written.ticket.id);
     expect((await decide(written.call, "approve", version - 1)).status).toBe(412);
     expect((await decide(written.call, "approve", version)).status).toBe(200);
@@ -350,14 +350,14 @@ describe("a call that writes", () => {
 });
 
 describe("a worker that is killed", () => {
-  /** Kills every process that works on messages, and starts them again. */
+  /** Kills every process that works on messages, and restarts it. */
   async function killWorkers(): Promise<void> {
     const workers = product.composition.processes.filter(({ name }) => !name.startsWith("api"));
     await Promise.all(workers.map((worker) => worker.kill("SIGKILL")));
     await Promise.all(workers.map((worker) => worker.start()));
   }
 
-  test("never calls twice what writes: what was done is used again, what broke off is for a person", async () => {
+  test("never repeats a call that writes: a finished call is reused, an interrupted one is handed over to a person", async () => {
     const approved = await wantsToCancel();
     const tools = agent.tools.map((tool) => (tool.name === "cancel_order" ? { ...tool, approval: "auto" } : tool));
     expect((await change({ tools })).status).toBe(200);
@@ -375,7 +375,7 @@ describe("a worker that is killed", () => {
     await waitFor(() => cancels().length === before + 2, { what: "the call" });
     const forgotten = await start("Please cancel order 7 quietly.");
     await waitFor(() => cancels().length === before + 3, { what: "the call that is forgotten" });
-    // Another chat, whose call is done while its model says nothing more.
+    // Another chat, whose call has finished while its model no longer responds.
     let asked = 0;
     model.answerWith((request) =>
       hasResult(request) && asked++ === 0 ? new Promise<object>(() => undefined) : helpful(request),
@@ -383,7 +383,7 @@ describe("a worker that is killed", () => {
     shop.answerWith({ status: 200, body: CANCELLED });
     const done = await start("Please cancel order 7 today.");
     await waitFor(() => asked > 0, { what: "the model to be asked again" });
-    // Models do not ask twice in the same way.
+    // Models do not phrase the same request identically.
     model.answerWith((request) => (textOf(request).includes("quietly") ? NOTHING : helpful(request)));
     await killWorkers();
 
@@ -404,9 +404,9 @@ describe("a worker that is killed", () => {
   });
 });
 
-test("the secrets of tools are nowhere but in their calls: in no answer, log, prompt or row", async () => {
-  said.push(JSON.stringify(await reviews.read((await wantsToCancel()).ticket.id)));
-  expect(said.filter((text) => text.includes(SECRET))).toEqual([]);
+test("the secrets of tools occur only in their calls: in no response, log, prompt or row", async () => {
+  responses.push(JSON.stringify(await reviews.read((await wantsToCancel()).ticket.id)));
+  expect(responses.filter((text) => text.includes(SECRET))).toEqual([]);
   expect(model.requests().filter((request) => JSON.stringify(request).includes(SECRET))).toEqual([]);
   expect(product.composition.processes.filter((part) => part.output().includes(SECRET))).toEqual([]);
   expect(await findInDatabase(product.databaseUrl, SECRET)).toEqual([]);

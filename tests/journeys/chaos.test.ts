@@ -19,11 +19,11 @@ const MESSAGES = CHATS * MESSAGES_A_CHAT;
 const KILLS = isSoak ? 5 : 1;
 const FIXED = "This is always the answer.";
 const SETTLED_WITHIN_MS = 90_000;
-/** An answer that leaves in this time before its process is killed may not have been noted as given. */
-const NOTED_WITHIN_MS = 1_000;
+/** A reply sent within this time before its process is killed may not have been recorded as delivered. */
+const RECORDED_WITHIN_MS = 1_000;
 
-/** A reply that a customer was given, by his call or by the drain. */
-interface Given {
+/** A reply that a customer received, through the call or the drain. */
+interface Received {
   chatId: string;
   replyId: string;
   inReplyTo: string | null;
@@ -31,12 +31,12 @@ interface Given {
   at: number;
 }
 
-/** What the customers know. A call that was cut or refused may be accepted all the same: only the store knows. */
+/** What the customers know. A dropped or rejected call may have been accepted all the same: only the store knows. */
 interface Ledger {
-  /** Texts of the messages that were accepted, in the order in which their chat's customer was told so. */
+  /** Texts of the accepted messages, in the order in which the chat's customer received the acknowledgements. */
   accepted: Map<string, string[]>;
-  given: Given[];
-  /** When a process with an API was killed. */
+  given: Received[];
+  /** Times at which a process with an API was killed. */
   apiKills: number[];
 }
 
@@ -69,7 +69,7 @@ async function isHealthy(): Promise<boolean> {
 }
 const untilHealthy = () => waitFor(isHealthy, { what: "every api to be healthy", timeoutMs: 30_000 });
 
-/** The answer, or null when the connection was cut: then the customer knows nothing. */
+/** Returns the response, or null if the connection was dropped: then the customer does not know the outcome. */
 async function orCut(call: Promise<ApiAnswer>): Promise<ApiAnswer | null> {
   try {
     return await call;
@@ -79,12 +79,12 @@ async function orCut(call: Promise<ApiAnswer>): Promise<ApiAnswer | null> {
   }
 }
 
-function noteReplies(ledger: Ledger, chatId: string, by: Given["by"], answer: ApiAnswer): void {
+function noteReplies(ledger: Ledger, chatId: string, by: Received["by"], answer: ApiAnswer): void {
   const at = performance.now();
   for (const { id, inReplyTo } of answer.replies) ledger.given.push({ chatId, replyId: id, inReplyTo, by, at });
 }
 
-/** One customer: sends his messages one after the other, in both modes. */
+/** One customer: sends messages one after the other, in both modes. */
 async function talk(chatId: string, random: () => number, ledger: Ledger, onSent: () => void): Promise<void> {
   const accepted: string[] = [];
   ledger.accepted.set(chatId, accepted);
@@ -103,7 +103,10 @@ async function talk(chatId: string, random: () => number, ledger: Ledger, onSent
   }
 }
 
-/** The same customer's drain: reads by cursor, on any replica, whatever is cut, until there is nothing more to come. */
+/**
+ * The same customer's drain: reads by cursor, on any replica, despite dropped connections, until no more replies can
+ * come.
+ */
 async function collect(chatId: string, random: () => number, ledger: Ledger, isOver: () => boolean): Promise<void> {
   let cursor = "0";
   for (;;) {
@@ -120,7 +123,7 @@ async function collect(chatId: string, random: () => number, ledger: Ledger, isO
   }
 }
 
-/** Kills what works on messages; whatever was killed is started again. */
+/** Kills processes that work on messages, and restarts them. */
 async function killPipeline(random: () => number, ledger: Ledger): Promise<void> {
   const workers = product.composition.processes.filter(({ name }) => !name.startsWith("api"));
   const victim = workers[Math.floor(random() * workers.length)];
@@ -130,7 +133,7 @@ async function killPipeline(random: () => number, ledger: Ledger): Promise<void>
   await victim.start();
 }
 
-/** Kills a server and starts it again: Redis, which forgets everything, or Postgres, which does not. */
+/** Kills a server and restarts it: Redis, which loses its data, or Postgres, which does not. */
 async function killServer(server: { kill(signal: "SIGKILL"): Promise<void>; start(): Promise<void> }): Promise<void> {
   await server.kill("SIGKILL");
   await server.start();
@@ -179,7 +182,8 @@ describe(`${MESSAGES} messages in ${CHATS} chats, ${KILLS} kills of the pipeline
         "SELECT id, in_reply_to, seq::int AS seq FROM replies WHERE project_id = $1 ORDER BY seq",
         [project.id],
       );
-      // What a dead process held for its callers is free after its last heartbeat; a cut call held nothing back then.
+      // Replies reserved for a dead process become available after its last heartbeat; by then no dropped call reserves
+      // any.
       const isGiven = () => {
         const given = new Set(ledger.given.map(({ replyId }) => replyId));
         return replies.every(({ id }) => given.has(id));
@@ -188,12 +192,12 @@ describe(`${MESSAGES} messages in ${CHATS} chats, ${KILLS} kills of the pipeline
       isOver = true;
       await Promise.all(drains);
 
-      // Nothing that a customer was told is accepted is missing or out of order, and nothing was taken in twice.
+      // No acknowledged message is missing or out of order, and none was accepted twice.
       const texts = messages.map(({ text }) => text);
       expect(new Set(texts).size).toBe(texts.length);
       for (const own of ledger.accepted.values()) expect(texts.filter((text) => own.includes(text))).toEqual(own);
 
-      // Each message has exactly one reply, and the replies of a chat stand in the order of its messages.
+      // Each message has exactly one reply, and the replies of a chat are in the order of its messages.
       const repliesOf = (chatId: string) => {
         const own = messages.filter((message) => message.chat_id === chatId).map(({ id }) => id);
         return { own, answered: replies.map((reply) => reply.in_reply_to).filter((id) => own.includes(id)) };
@@ -201,14 +205,14 @@ describe(`${MESSAGES} messages in ${CHATS} chats, ${KILLS} kills of the pipeline
       expect(replies).toHaveLength(messages.length);
       for (const { own, answered } of chatIds.map(repliesOf)) expect(answered).toEqual(own);
 
-      // No customer has a reply twice. An answer that left in the very moment in which its process was killed is the
-      // exception that nobody can avoid: who is dead cannot note that it has arrived. It comes again, with the same id.
-      const first = new Map<string, Given>();
+      // No customer receives a reply twice. The only unavoidable exception is a reply sent at the moment its process is
+      // killed: a dead process cannot record the delivery. The reply is delivered again, with the same id.
+      const first = new Map<string, Received>();
       const repeated = ledger.given.filter((given) => {
         const before = first.get(given.replyId);
         if (before === undefined) first.set(given.replyId, given);
         const isUnnoted = ledger.apiKills.some(
-          (at) => before !== undefined && Math.abs(at - before.at) < NOTED_WITHIN_MS,
+          (at) => before !== undefined && Math.abs(at - before.at) < RECORDED_WITHIN_MS,
         );
         return before !== undefined && !(before.by === "call" && isUnnoted);
       });

@@ -91,7 +91,7 @@ describe("channels", () => {
 
   test("list shows for each whether it is enabled, its port and its state", async () => {
     const running = { enabled: true, state: "running", since: expect.any(String), detail: null };
-    // The channel of the widget starts together with everything else, and may be a moment later.
+    // The widget's channel starts concurrently with the other services, and may be ready slightly later.
     await waitFor(async () => (await readChannels()).filter(({ state }) => state === "running").length === 3, {
       what: "both channels and the tool server to run",
     });
@@ -187,7 +187,7 @@ describe("channels", () => {
         (await fetch(`${widgetUrl()}/api/widget/config/${apiKey}`, { headers: { Origin: site } })).status;
       await waitFor(async () => (await statusFrom("https://elsewhere.example")) === 403, { what: "the list of sites" });
       expect(await statusFrom(origin)).toBe(200);
-      // The demo page is in no list, and still works on this machine.
+      // The demo page is not in the list, and still works on this machine.
       expect(await statusFrom(widgetUrl())).toBe(200);
 
       const secret = "an-identity-secret-of-32-characters";
@@ -212,7 +212,7 @@ describe("channels", () => {
       ["no object", ["[1]"], "must be a JSON object"],
       ["a setting that is not one", ['{"colour":"#2f6f4f"}'], "colour"],
       ["a value that is none", ['{"color":"red"}'], "/config/color"],
-    ])("set with %s says what to do and changes nothing", async (_what, args, advice) => {
+    ])("set with %s explains what to do and changes nothing", async (_what, args, advice) => {
       const before = (await readConfig()).item.config;
       expect(await run("channels", "set", "widget", ...args)).toMatchObject({
         code: 1,
@@ -255,7 +255,7 @@ describe("keys", () => {
     ["a day that no calendar has", ["--expires", "2999-02-30"], "expiresAt"],
     ["an expiry that is over", ["--expires", "2020-01-31"], "future"],
     ["a project that does not exist", ["--project", "nowhere"], "nowhere"],
-  ])("create refuses %s", async (_, options, reason) => {
+  ])("create rejects %s", async (_, options, reason) => {
     expect(await run("keys", "create", "refused", "--scope", "kb:read", ...options)).toMatchObject({
       code: 1,
       stdout: "",
@@ -345,7 +345,7 @@ async function receiveCallback(path: string, timeoutMs = 30_000): Promise<Receiv
   return receiver.next((request) => request.path === path, { what: "the callback", timeoutMs });
 }
 
-/** Writes a callback into files, as a request log would. */
+/** Writes a callback into files, like a request log. */
 async function keep({ headers, body }: ReceivedRequest): Promise<{ bodyFile: string; headersFile: string }> {
   const folder = await makeFolder();
   const [bodyFile, headersFile] = [join(folder, "body.json"), join(folder, "headers.txt")];
@@ -362,7 +362,7 @@ describe("deliveries", () => {
   });
 
   test("dead ones are listed with their attempts, reported by the doctor, and replayed one by one or all at once", async () => {
-    // A receiver that no longer exists (410) is given up immediately.
+    // Delivery to a receiver that no longer exists (410) is abandoned immediately.
     receiver.answerWith({ status: 410 });
     for (const path of ["/gone/1", "/gone/2", "/gone/3?evil=%1b"]) await receiveCallback(path);
     const dead = await waitFor(
@@ -498,7 +498,7 @@ describe("webhook", () => {
       code: 0,
       document: { ok: true, isSet: false, previousUntil: null },
     });
-    // Replicas reload the settings within a second; nothing could sign what they accept until then.
+    // Replicas reload the settings within a second; messages accepted earlier would have no secret to sign with.
     const key = alone(await readFile(join(instance.env.SVC_DATA_DIR, "cli-key"), "utf8"));
     await waitFor(
       async () => {

@@ -198,7 +198,7 @@ describe("an agent", () => {
     await svc("agents", "delete", "modern", "--yes", ...inShop);
   });
 
-  test("is asked directly, with sources and what would happen to the answer", async () => {
+  test("is asked directly, with sources and the expected handling of the answer", async () => {
     const { stdout, stderr, code } = await svc("agents", "ask", "repairs", "How do I charge the Kestrel?", ...inShop);
     expect(code).toBe(0);
     expect(stdout).toMatch(/blue cable for 95 minutes\.\n\nSources\n {2}1\. Kestrel/);
@@ -231,7 +231,7 @@ describe("an agent", () => {
     ["nothing to change", 2, ["change", "assistant"], "Specify what to update"],
     ["a bad threshold", 2, ["create", "a", "--threshold", "2"], "Must be a number from 0 to 1."],
     ["a missing file", 1, ["create", "a", "--examples", "none.txt"], "Cannot read none.txt: no such file."],
-  ])("is refused with %s, and it is said why", async (_what, code, words, message) => {
+  ])("is rejected with %s, with an explanation", async (_what, code, words, message) => {
     const answer = await svc("agents", ...words);
     expect(answer).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
   });

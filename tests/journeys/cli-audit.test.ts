@@ -162,7 +162,7 @@ describe("svc audit verify", () => {
     expect(stdout).toMatch(/^broken at number \d+ of \d{4}-\d\d-\d\d \(row [0-9a-f-]{36}\): This row/);
     expect(stdout).toContain(id);
     expect(await verify()).toMatchObject({ code: 1, ok: false, isIntact: false, fault: { kind: "changed", id } });
-    // The head of before still exists, but proves nothing about the rows before it.
+    // The previous head still exists, but proves nothing about the rows before it.
     expect(await verify("--expect", head ?? "")).toMatchObject({ fault: { kind: "changed" } });
   });
 });

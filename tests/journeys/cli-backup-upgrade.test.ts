@@ -36,7 +36,7 @@ async function documentOf(url: string, ...words: string[]): Promise<unknown> {
   return JSON.parse(stdout) as unknown;
 }
 
-describe("svc upgrade, from the first schema that there was", () => {
+describe("svc upgrade, from the first schema version", () => {
   test("is rejected with another secret key, without changes", async () => {
     const env = { DATABASE_URL: database.url, SVC_SECRET_KEY: `another-${SECRET_KEY}` };
     const { code, stderr } = await runWithin({ env, folder }, "upgrade");
@@ -84,7 +84,7 @@ describe.each([
       return database.url;
     },
   ],
-])("what the first version wrote, %s", (_, prepare) => {
+])("data written by the first version, %s", (_, prepare) => {
   let product: Product;
   let url: string;
 
@@ -125,7 +125,7 @@ describe.each([
     expect(counts).toHaveLength(3);
   });
 
-  test("is found: tickets in lists, passages in searches, and the audit log is valid", async () => {
+  test("can be found: tickets in lists, passages in searches, and the audit log is valid", async () => {
     const items = async <Item>(path: string) => {
       const { text } = await callApi(`${url}/api/v1/admin/${path}`, { key: FIRST.key });
       return (JSON.parse(text) as { items: Item[] }).items;

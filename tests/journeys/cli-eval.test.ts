@@ -28,7 +28,7 @@ const AGENTS = {
   },
 };
 
-/** Messages that people assigned to no agent. */
+/** Messages assigned to no agent in the test set. */
 const NOBODYS = ["what is the weather like", "will it rain tomorrow", "how warm is it in Berlin"];
 
 let database: TestDatabase;

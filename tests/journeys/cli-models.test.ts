@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { runCli } from "@svc/cli";
-// Commands load it at run time, several at once, which jest's modules do not support the first time.
+// Commands import it dynamically and concurrently, which jest's module loader does not support for the first import.
 import "@svc/client";
 import { DISK_FULL, linesOfPull, startFakeOllama, waitFor } from "@svc/testing";
 import type { FakeOllama } from "@svc/testing";
@@ -78,7 +78,7 @@ test("a pull prints its progress in lines, and that the model is ready", async (
   expect(document).toMatchObject({ ok: true, status: "success", completedBytes: 1_000_000 });
 });
 
-test("a pull shows a bar on a terminal; Ctrl-C stops watching and says so, and --cancel cancels the pull", async () => {
+test("a pull shows a bar on a terminal; Ctrl-C stops watching and reports that, and --cancel cancels the pull", async () => {
   const letGo = holdPulls();
   const { written, running } = watched("pull", "held:1b");
   await waitFor(() => /\[#{12}\.{12}\] {2}50 % {2}500 kB of 1\.0 MB/.test(written.stderr), { what: "the bar" });

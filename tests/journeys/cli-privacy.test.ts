@@ -52,7 +52,7 @@ beforeEach(async () => {
   }
 });
 
-/** Runs `svc privacy` with these arguments and what the user types. */
+/** Runs `svc privacy` with these arguments and typed input. */
 const privacy = (words: string[], typed: string | null = null) =>
   runWithin({ env, folder, typed: typed ?? "", isTTY: typed !== null }, "privacy", ...words);
 
@@ -108,7 +108,7 @@ test.each([
   ["nobody", []],
   ["two", ["--user", "u", "--chat", "c"]],
   ["a channel alone", ["--channel", "api"]],
-])("a command that names %s is not right, and does nothing", async (_, words) => {
+])("a command that names %s is a usage error, and does nothing", async (_, words) => {
   for (const action of ["export", "erase"]) {
     const { code, stdout } = await privacy([action, ...words, ...(action === "erase" ? ["--yes"] : [])]);
     expect([code, stdout]).toEqual([2, ""]);

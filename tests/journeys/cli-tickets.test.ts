@@ -97,7 +97,7 @@ async function ask(chatId: string, text = "Where is my parcel?"): Promise<Ticket
 
 const textOf = (reply: ReplyItem | undefined) => (reply?.type === "message" ? reply.text : undefined);
 
-/** Returns the person's reply that the customer gets, after the handoff text. */
+/** Returns the operator's reply that the customer gets, after the handoff text. */
 async function answerIn(chatId: string): Promise<string | undefined> {
   for await (const reply of client.stream(chatId, { signal: AbortSignal.timeout(15_000) })) {
     if (reply.author !== "system") return textOf(reply);
@@ -149,7 +149,7 @@ describe("svc projects", () => {
     ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This deletes the project desk"],
     ["nothing to change", 2, ["change", "desk"], "Specify what to update"],
     ["a bad retention", 2, ["change", "desk", "--retention", "0"], "Must be a number of days, or forever."],
-  ])("refuses %s, and says why", async (_what, code, words, message) => {
+  ])("rejects %s, with an explanation", async (_what, code, words, message) => {
     expect(await svc("projects", ...words)).toMatchObject({
       code,
       stdout: "",
@@ -170,7 +170,7 @@ describe("svc tickets list and show", () => {
     expect((await list()).map(({ chatId }) => chatId)).toEqual(["calm", "hostile"]);
     expect(await list("--stage", "review", "--status", "open", "--assignee", "none", "--needs-review")).toHaveLength(2);
     expect((await list("--sort", "createdAt", "--all")).map(({ chatId }) => chatId)).toEqual(["hostile", "calm"]);
-    // Words are indexed a moment after their message.
+    // The search index is updated shortly after a message is stored.
     const found = await waitFor(
       async () => {
         const items = await list("--q", "paid");
@@ -328,7 +328,7 @@ describe("svc tickets", () => {
     ["a text that is given twice", 2, ["note", "calm", "a", "--file", "b"], "not both"],
     ["nobody to take it from", 1, ["unassign", "calm"], "This ticket is not assigned."],
     ["what has not failed", 1, ["retry", "calm"], "failed"],
-  ])("refuses %s, and says why", async (_what, code, words, message) => {
+  ])("rejects %s, with an explanation", async (_what, code, words, message) => {
     expect(await tickets(...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
   });
 });

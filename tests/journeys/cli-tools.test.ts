@@ -58,7 +58,7 @@ describe("svc tools list", () => {
     expect(stdout.match(/^svc_\w+/gm)).toHaveLength(8);
   });
 
-  test("shows a scoped key its own, in full with --json", async () => {
+  test("shows a key with scopes its own tools, in full with --json", async () => {
     const { items, code } = await svcJson({ SVC_ADMIN_KEY: await keyWith(["agents:read"]) }, "", "list");
     expect([code, items.map(({ name }) => name)]).toEqual([0, ["svc_list_agents"]]);
     expect(items[0]).toMatchObject({ inputSchema: { type: "object" } });
@@ -117,7 +117,7 @@ describe("svc tools call", () => {
     ["bad arguments", ["svc_search_kb", '{"query":5}'], 1, "invalid_request", "- /query: must be a string"],
     ["what is nowhere", ["svc_get_ticket", '{"ticketId":"x"}'], 1, "not_found", "ticket"],
     ["a project that is not there", ["svc_list_kbs", "--project", "nowhere"], 1, "not_found", "project"],
-  ] as const)("says what to do: %s", async (_, words, code, name, text) => {
+  ] as const)("explains what to do: %s", async (_, words, code, name, text) => {
     const failed = await svcJson({}, "", "call", ...words);
     expect(failed).toMatchObject({ ok: false, code, error: { code: name, message: expect.stringContaining(text) } });
   });
@@ -134,7 +134,7 @@ describe("svc tools call", () => {
     });
   });
 
-  test("reports that nothing listens, or another program", async () => {
+  test("reports that nothing listens, or that another program does", async () => {
     const away = await svcJson({ SVC_TOOLS_PORT: String(await freePort()) }, "", "list");
     expect(away).toMatchObject({ code: 3, error: { code: "not_running", message: expect.stringContaining("--url") } });
     const [api = ""] = product.composition.apiUrls;

@@ -27,7 +27,7 @@ interface Document {
   checks: { name: string; status: string; detail: string }[];
 }
 
-/** Commands run within this process; `runSvc` tests the program itself. */
+/** Runs commands within this process; `runSvc` tests the program itself. */
 const svc = (env: Record<string, string>, ...args: string[]): Promise<Ran> => svcWithin(env, "", ...args);
 
 async function svcJson(env: Record<string, string>, ...args: string[]) {
@@ -242,7 +242,7 @@ describe("the product, started with one command on a new folder", () => {
     expect(code).toBe(0);
     const statuses = Object.fromEntries(document.checks.map(({ name, status }) => [name, status]));
     const { "Node.js": _, ...others } = statuses;
-    // A new installation names no sites yet.
+    // A new installation has no widget sites yet.
     expect(others["Widget sites"]).toBe("warn");
     expect(Object.entries(others).filter(([, status]) => status !== "ok")).toHaveLength(1);
     expect(Object.keys(others)).toEqual([
@@ -302,7 +302,7 @@ describe("the product, started with one command on a new folder", () => {
     expect(stderr).toContain(`Port ${instance.env.SVC_API_PORT} is already in use`);
     expect(stderr).toContain("SVC_API_PORT");
     expect(stderr.trim().split("\n")).toHaveLength(1);
-    // Found before anything is created.
+    // Detected before anything is created.
     expect((await readdir(other.env.SVC_DATA_DIR)).filter((name) => name !== "instance.lock")).toEqual([]);
 
     const { document, code: doctorCode } = await svcJson(other.env, "doctor");
@@ -340,10 +340,10 @@ describe("the product, started with one command on a new folder", () => {
     await whilePortIsTaken(refused);
     const beside = await svcUp(other, ready, "--json");
     expect(await svcJson(other.env, "channels", "disable", "widget")).toMatchObject({ code: 0 });
-    // Killed: the ports remembered by the last clean shutdown are outdated.
+    // Killed: the ports stored by the last clean shutdown are outdated.
     await beside.kill("SIGKILL");
     await whilePortIsTaken(starts);
-    // Enabled while the product does not run: the remembered ports are outdated again.
+    // Enabled while the product is stopped: the stored ports are outdated again.
     expect(await svcJson(other.env, "channels", "enable", "widget")).toMatchObject({ code: 0 });
     await starts();
     expect(await svcJson(other.env, "channels", "disable", "widget")).toMatchObject({ code: 0 });
@@ -401,7 +401,7 @@ describe("the product, started with one command on a new folder", () => {
     const { code } = await product.kill("SIGINT");
     expect(code).toBe(0);
     expect(product.output()).toContain("Stopped. To start again: svc up");
-    // It has no parent after the SIGKILL above, so the system reaps it eventually.
+    // Its parent was killed above, so the system reaps it eventually.
     await waitFor(() => !isAlive(postgres), { what: "PostgreSQL to be gone" });
     expect(await postgresOf(instance)).toBeNull();
   });

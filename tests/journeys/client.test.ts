@@ -19,7 +19,10 @@ const SEED = Number(process.env["SVC_SEED"] ?? Math.floor(Math.random() * 1e9));
 const CHATS = process.env["SVC_SOAK"] === "1" ? 200 : 20;
 const MESSAGES_A_CHAT = 4;
 const CUT_SHARE = 0.2;
-/** A reply of some kilobytes, so that a cut hits the head of an answer as well as the first or a later reply. */
+/**
+ * A reply of some kilobytes, so that a connection can drop in the headers of a response as well as in the first or a
+ * later reply.
+ */
 const FIXED = `This is always the answer. ${"0123456789abcdef".repeat(128)}`;
 const HANDOFF = "A person will look at it.";
 
@@ -39,7 +42,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-/** A client of a replica, or of the proxy in front of it. */
+/** Creates a client of a replica, or of the proxy in front of it. */
 function connect(options: Partial<ClientOptions> & { replica?: number; isThroughProxy?: true } = {}): Client {
   const { replica = 0, isThroughProxy, ...rest } = options;
   const { apiUrls } = product.composition;
@@ -51,7 +54,7 @@ function connect(options: Partial<ClientOptions> & { replica?: number; isThrough
 const textsOf = (replies: readonly ReplyItem[]) =>
   replies.flatMap((reply) => (reply.type === "message" ? [reply.text] : []));
 
-/** The first replies of a stream. */
+/** Returns the first replies of a stream. */
 async function take(stream: AsyncIterable<ReplyItem>, count: number): Promise<ReplyItem[]> {
   const replies: ReplyItem[] = [];
   for await (const reply of stream) {
@@ -62,7 +65,7 @@ async function take(stream: AsyncIterable<ReplyItem>, count: number): Promise<Re
 }
 
 describe("a message that is sent with the client", () => {
-  test("is answered, held for a person, or queued, and the answer says which", async () => {
+  test("is answered, held for a person, or queued, and the result says which", async () => {
     const answered = await connect().send({ text: "hello", chatId: "answered" });
     expect(answered).toMatchObject({ ok: true, status: "answered", chatId: "answered" });
     expect(answered.status === "answered" && textsOf(answered.replies)).toEqual([FIXED]);
@@ -82,7 +85,7 @@ describe("a message that is sent with the client", () => {
     expect(textsOf((await client.drain(chatId, { waitMs: 20_000 })).replies)).toEqual([FIXED]);
   });
 
-  test("is one message when the connection is cut before its answer comes", async () => {
+  test("is one message if the connection drops before the response arrives", async () => {
     const chatId = randomUUID();
     const errors: string[] = [];
     const [proxy] = proxies;
@@ -101,7 +104,7 @@ describe("a message that is sent with the client", () => {
     expect(textsOf(sent.status === "answered" ? [...sent.replies, ...rest] : rest)).toEqual([FIXED]);
   });
 
-  test("that is not valid is refused with every fault", async () => {
+  test("that is invalid is rejected with all errors", async () => {
     const refused = connect().send({ text: " ", chatId: "..", timeoutMs: 0 });
     await expect(refused).rejects.toMatchObject({
       name: "ServiceError",
@@ -117,7 +120,7 @@ describe("a message that is sent with the client", () => {
 describe(`a stream (SVC_SEED=${SEED})`, () => {
   const random = randomFrom(SEED);
 
-  test(`loses and doubles nothing when ${CUT_SHARE * 100} % of the connections are cut at random bytes`, async () => {
+  test(`loses and duplicates nothing when ${CUT_SHARE * 100} % of the connections drop at random bytes`, async () => {
     const cutsBefore = proxies.reduce((sum, { cuts }) => sum + cuts, 0);
     for (const proxy of proxies) {
       proxy.cutWhen(() => (random() < CUT_SHARE ? Math.floor(random() * 2 * FIXED.length) : null));
@@ -147,7 +150,7 @@ describe(`a stream (SVC_SEED=${SEED})`, () => {
     expect(row).toEqual({ messages: CHATS * MESSAGES_A_CHAT, replies: CHATS * MESSAGES_A_CHAT });
   });
 
-  test("goes on from its cursor in another process, and leaves nothing in the drain once that is told", async () => {
+  test("continues from its cursor in another process, and leaves nothing in the drain once the cursor is acknowledged", async () => {
     const client = connect();
     const chatId = randomUUID();
     for (let number = 0; number < 3; number++) {
@@ -162,7 +165,7 @@ describe(`a stream (SVC_SEED=${SEED})`, () => {
     expect((await client.drain(chatId)).replies).toEqual([]);
   });
 
-  test("survives that the product is killed and started again", async () => {
+  test("survives a kill and restart of the product", async () => {
     const chatId = randomUUID();
     const client = connect({ maxRetries: 50 });
     const ending = new AbortController();
@@ -184,8 +187,8 @@ describe(`a stream (SVC_SEED=${SEED})`, () => {
   });
 });
 
-describe("an operation that is called by its name", () => {
-  test("takes and answers what the endpoint does", async () => {
+describe("an operation called by its name", () => {
+  test("takes the parameters of the endpoint and returns its response", async () => {
     const client = connect();
     const { item } = await client.call("createAgent", { body: { name: `agent ${newId()}` } });
     const params = { id: item.id };
@@ -207,12 +210,12 @@ describe("an operation that is called by its name", () => {
   });
 });
 
-test("a callback is believed when it is genuine, and only then", async () => {
+test("only a genuine callback is accepted", async () => {
   const receiver = await startWebhookReceiver();
   const sent = await connect().send({ text: "hello", meta: { order: 7 }, webhookUrl: receiver.url("/svc") });
   const { body, headers } = await receiver.next();
   await receiver.close();
-  // Without a secret of callbacks, the key that sent the message signs them.
+  // Without a callback secret, callbacks are signed with the key that sent the message.
   const secret = product.adminKey;
   const callback: CallbackBody = await verifyWebhook({ body, headers, secret });
   expect(callback).toMatchObject({ type: "message.completed", messageId: sent.messageId, meta: { order: 7 } });
@@ -229,7 +232,7 @@ test("a callback is believed when it is genuine, and only then", async () => {
   await expect(verifyWebhook({ body, headers, secret, now: late })).rejects.toMatchObject({ code: "bad_timestamp" });
 });
 
-/** Loads the built package where there is nothing but what the given globals name. */
+/** Loads the built package in a context with only the given globals. */
 async function loadAlone(globals: object): Promise<{ createClient(options: ClientOptions): Client }> {
   const context = createContext(globals);
   const modules = new Map<string, Promise<SourceTextModule>>();
@@ -249,7 +252,7 @@ async function loadAlone(globals: object): Promise<{ createClient(options: Clien
   return entry.namespace as { createClient(options: ClientOptions): Client };
 }
 
-test("the built package needs nothing that only Node.js has: it runs with what a browser has too", async () => {
+test("the built package needs nothing specific to Node.js: it runs with the globals that browsers have too", async () => {
   const { AbortController, TextDecoder, TextEncoder, URL, URLSearchParams, atob, btoa, fetch } = globalThis;
   const { clearTimeout, performance, setTimeout } = globalThis;
   const web = { AbortController, TextDecoder, TextEncoder, URL, URLSearchParams, atob, btoa, fetch };

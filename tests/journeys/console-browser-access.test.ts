@@ -18,19 +18,19 @@ import { queryDatabase } from "./support/query-database.ts";
 import { startConsoleGround } from "./support/start-console-ground.ts";
 import type { ConsoleGround, ConsolePerson } from "./support/start-console-ground.ts";
 
-/** What a sanitizer of HTML is tested with. */
+/** Test payloads of an HTML sanitizer. */
 const { payloads: FIXTURES } = JSON.parse(
   readFileSync(repositoryPath("tests/journeys/support/dompurify-payloads.json"), "utf8"),
 ) as { payloads: string[] };
 const ALL_HOSTILE = [...HOSTILE_HTML, ...HOSTILE_MARKDOWN, ...DISGUISED_TEXTS, ...FIXTURES];
-/** A short text that is hostile in several ways, for where names stand. */
+/** A short text that is hostile in several ways, for names. */
 const NAME = `<img src=x onerror=trap()> [press](javascript:trap()) "onmouseover="trap() \u202Efdp.exe`;
 const WEB_LINK = /^(https?:\/\/|mailto:|tel:|\/)/;
 
 const DRAFT =
   "You can send it back within **30 days**:\n\n1. print the [label](https://shop.example/label)\n2. put it on\n\n| Size | Price |\n|---|---|\n| S | 4 |";
 
-/** The pages that everybody comes to who may do everything. */
+/** The pages available to an administrator of all projects. */
 const PAGES = [
   "start",
   "inbox/review",
@@ -61,7 +61,7 @@ const rowOf = (page: Page, subject: string) =>
 const draftOn = (page: Page) => page.getByRole("region", { name: "Draft", exact: true });
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 
-/** Waits until a page shows what it has: no skeleton any more. */
+/** Waits until a page is loaded: no skeletons remain. */
 async function settled(page: Page): Promise<void> {
   await page.locator("main h1").waitFor({ state: "attached" });
   await page
@@ -111,14 +111,14 @@ describeInBrowser("everyone can use the console", () => {
     return { chatId, ticketId };
   }
 
-  test("axe-core finds nothing to complain about on any page, in light and dark", () =>
+  test("axe-core finds no violations on any page, in light and dark", () =>
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("Where is my parcel?", "shop", { meta: { order: "A-17" } });
       await createReviewClient(ground.product, "shop").decide(ticketId, "note", { json: { text: "He **called**." } });
       for (const color of TAG_COLORS) await ground.product.store.tags.insert(shop, { name: color, color });
       const change = { tags: [...TAG_COLORS, "not managed"] };
       await ground.product.store.ticketDetails.update(shop, ticketId, { change, versions: null, actor: "test" });
-      // Colours that are on their way from one to another have no contrast yet.
+      // During a color transition the contrast cannot be measured.
       const visitor = await ground.enter(open, admin, { reducedMotion: "reduce" });
       const page = await visitor.openPath("/shop/inbox/review");
       const barriers: unknown[] = [];
@@ -187,7 +187,7 @@ describeInBrowser("everyone can use the console", () => {
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Approve and send").waitFor();
       await page.keyboard.press("Escape");
-      // A list box in a dialog: letters, Home, End and Enter choose, Escape closes the list alone.
+      // A list box in a dialog: letters, Home, End and Enter choose, Escape closes only the list.
       await page.keyboard.press("t");
       const priority = page.getByRole("dialog").getByRole("combobox", { name: "Priority" });
       await priority.focus();
@@ -221,7 +221,7 @@ describeInBrowser("everyone can use the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("customers are found, edited and merged with the keyboard, and what they write is shown as text", () =>
+  test("customers are found, edited and merged with the keyboard, and their texts are shown as plain text", () =>
     ground.browser.visit(async (open) => {
       const name = '<img src=x onerror="document.title=1">Mallory';
       const other = `Mei Lin ${newId()}`;
@@ -287,7 +287,7 @@ describeInBrowser("everyone can use the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("viewers see everything of their project and are offered nothing that they may not do", () =>
+  test("viewers see everything in their project and are offered only permitted actions", () =>
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("Can a viewer see this?");
       const vera = await ground.addPerson("Vera View", [{ project: "shop", role: "viewer" }]);
@@ -326,7 +326,7 @@ describeInBrowser("everyone can use the console", () => {
       expect([ticket.stage, ticket.status]).toEqual(["review", "open"]);
     }));
 
-  test("what is typed while the server is away is kept, and sent when it is back", () =>
+  test("text typed while the server is unavailable is kept, and sent when the server recovers", () =>
     ground.browser.visit(async (open) => {
       const { chatId, ticketId } = await ask("Are you there?");
       const visitor = await ground.enter(open, admin);
@@ -353,7 +353,7 @@ describeInBrowser("everyone can use the console", () => {
       });
     }));
 
-  test(`${ALL_HOSTILE.length} hostile texts stay texts in every field that is shown`, () =>
+  test(`${ALL_HOSTILE.length} hostile texts remain text in every field that shows them`, () =>
     ground.browser.visit(async (open) => {
       const { product } = ground;
       const { databaseUrl, store } = product;
@@ -484,7 +484,7 @@ describeInBrowser("everyone can use the console", () => {
       await expectHarmless();
       await page.getByRole("tab", { name: "Details" }).click();
       await expectHarmless();
-      // It lies over the draft where there is no room beside it.
+      // It covers the draft if there is no room beside it.
       await page.getByRole("complementary", { name: "Details" }).getByRole("button", { name: "Close" }).click();
       await draftOn(page)
         .getByRole("button", { name: /Open the passage|<img/ })
@@ -516,7 +516,7 @@ describeInBrowser("everyone can use the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("is an app that can be installed", () =>
+  test("is an installable app", () =>
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, admin);
       const page = await visitor.openPath("/shop/inbox/review");
@@ -526,7 +526,7 @@ describeInBrowser("everyone can use the console", () => {
       expect(errors).toEqual([]);
       expect(JSON.parse(data ?? "{}")).toMatchObject({ display: "standalone", start_url: "/" });
       const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
-      // Tests run in a window of the private kind, which installs nothing.
+      // Tests run in an incognito window, which cannot install apps.
       expect(installabilityErrors.filter(({ errorId }) => errorId !== "in-incognito")).toEqual([]);
       expect((await callApi(`${ground.line.url}/sw.js`)).status).toBe(200);
     }));

@@ -16,7 +16,7 @@ import { describeInBrowser, keepPicture } from "./support/open-browser.ts";
 import { startConsoleGround } from "./support/start-console-ground.ts";
 import type { ConsoleGround, ConsolePerson } from "./support/start-console-ground.ts";
 
-/** One white pixel. */
+/** An image of one white pixel. */
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==",
   "base64",
@@ -48,10 +48,10 @@ describeInBrowser("pages of the console", () => {
     await Promise.all([ollama?.close(), receiver?.close()]);
   });
 
-  /** Finds barriers of a page at both widths, and checks that it is no wider than its window. */
+  /** Finds accessibility violations of a page at both widths, and checks that it is no wider than its window. */
   async function findBarriersAtBothWidths(page: Page, what: string): Promise<unknown[]> {
     const found: unknown[] = [];
-    // The tooltip of the focused button is no part of the page.
+    // The tooltip of the focused button is not part of the page.
     await page.evaluate("document.activeElement.blur()");
     for (const [width, height] of [
       [1280, 800],
@@ -107,7 +107,7 @@ describeInBrowser("pages of the console", () => {
           const toast = page.getByRole("region", { name: "Notifications" }).getByText(`${name} saved`);
           await toast.waitFor();
           await keepPicture(page, `toast on tags at ${width}`);
-          // A toast takes room of its own: it begins where the page ends, and ends where the navigation begins.
+          // A toast does not overlap: it begins where the page ends, and ends where the navigation begins.
           const [shown, main] = [await toast.boundingBox(), await page.getByRole("main").boundingBox()];
           expect(shown?.y).toBeGreaterThanOrEqual((main?.y ?? 0) + (main?.height ?? 0));
           const navigation = await page.getByRole("navigation").first().boundingBox();
@@ -185,7 +185,7 @@ describeInBrowser("pages of the console", () => {
       });
     const keys = () => createReviewClient(ground.product, "keys");
     const read = () => keys().read(ticketId);
-    /** Sends a message in a chat of its own, and waits for its draft. */
+    /** Sends a message in a new chat, and waits for its draft. */
     async function ask(words: string, userId: string): Promise<void> {
       const message = { text: words, chatId: newId(), userId, mode: "async" };
       ticketId = String((await createApiClient(ground.product).send("keys", message)).body.ticketId);
@@ -195,7 +195,9 @@ describeInBrowser("pages of the console", () => {
     const reply = (page: Page) => page.getByRole("textbox", { name: "Reply", exact: true });
     const option = (page: Page, name: string | RegExp) => page.getByRole("option", { name });
     type Click = (target: Locator) => Promise<void>;
-    /** By its row of the table: what is typed, the clicks, and whether it is done. `before` does what is undone. */
+    /**
+     * By the row of the table: typed keys, clicks, and the check that it is done. `before` prepares what an undo needs.
+     */
     const tasks: Record<
       string,
       {
@@ -318,7 +320,7 @@ describeInBrowser("pages of the console", () => {
         isDone: async (page) => (await read()).assignee === null && (await button(page, "Undo").count()) === 0,
       },
     };
-    /** What is typed or chosen next goes where it should: a field has the focus, and a list shows what was found. */
+    /** Where the next input goes is settled: a field has the focus, and a list shows results. */
     const IS_READY = `document.activeElement.matches("input, textarea") &&
       (document.querySelector("dialog [cmdk-root]") === null || document.querySelector("[cmdk-item][data-selected=true]") !== null)`;
 
@@ -345,7 +347,7 @@ describeInBrowser("pages of the console", () => {
       return count;
     }
 
-    test("needs the keys and clicks that docs/console.md says", () =>
+    test("needs the keys and clicks listed in docs/console.md", () =>
       ground.browser.visit(async (open) => {
         expect(rows.map(([, task]) => task)).toEqual(Object.keys(tasks));
         const visitor = await ground.enter(open, ann, { viewport: { width: 1920, height: 1080 } });
@@ -396,7 +398,7 @@ describeInBrowser("pages of the console", () => {
       await button(page, "Write article: Do you sell zebra saddles?").click();
       const text = `Yes, we sell zebra saddles in three sizes.\n\n${HOSTILE}`;
       await page.getByRole("dialog").getByLabel("Answer").fill(text);
-      // The draft of a colleague is replaced only after a question.
+      // A colleague's draft is replaced only after a confirmation.
       const [gap] = ((await admin("/gaps")).body as unknown as { items: { id: string }[] }).items;
       const theirs = { kbId: kb.id, gapId: gap?.id, title: "Saddles", text: "Yes." };
       expect((await admin("/articles", { json: theirs })).status).toBe(201);
@@ -416,7 +418,7 @@ describeInBrowser("pages of the console", () => {
       await page.keyboard.press("ArrowRight");
       const preview = page.getByRole("article");
       await preview.getByRole("img", { name: "Description of the image" }).waitFor();
-      // Neither hostile HTML nor an image of another server is loaded.
+      // Neither hostile HTML nor an image from another server is loaded.
       expect(await preview.locator("img").count()).toBe(1);
       await preview.getByRole("link", { name: "beacon" }).waitFor();
       expect(await findBarriers(page, "article preview")).toEqual([]);

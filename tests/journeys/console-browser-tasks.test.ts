@@ -39,14 +39,14 @@ const REFUNDS = "Money goes back to the card within five days of the return.";
 const CALL_US = "Please call us on a Monday.";
 const HOURS = "# Opening hours\n\nWe open at nine.\n";
 
-/** Parts of the pages, by what they are called for those who do not see them. */
+/** Parts of the pages, by their accessible names. */
 const ticketOn = (page: Page) => page.getByRole("region", { name: "Ticket", exact: true });
 const draftOn = (page: Page) => page.getByRole("region", { name: "Draft", exact: true });
 const composerOn = (page: Page, kind: string) => page.getByRole("textbox", { name: kind, exact: true });
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 const region = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-/** Goes to a page, and waits until what it asks for at this path begins to be answered. */
+/** Navigates to a page, and waits until its request to this path starts to receive a response. */
 async function goUntilAnswered<Done>(
   { context }: ConsoleVisitor,
   path: string,
@@ -57,17 +57,17 @@ async function goUntilAnswered<Done>(
   return done;
 }
 
-/** Goes to a page, and waits until it receives the events from then on. */
+/** Navigates to a page, and waits until its event stream has started. */
 const followed = <Done>(visitor: ConsoleVisitor, go: () => Promise<Done>): Promise<Done> =>
   goUntilAnswered(visitor, "/events", go);
 
 const agentIn = ({ body }: ApiAnswer) => (body as unknown as { item: Agent }).item;
 
-/** All that a request of the model holds. */
+/** Returns the text of all messages of a model request. */
 const textOf = ({ messages }: ModelRequest) => JSON.stringify(messages);
 const NOTHING = { answered: false, needsPerson: true, claims: [] };
 
-/** An answer of one sentence that cites the result in which it stands. */
+/** Returns an answer of one sentence that cites the result containing it. */
 function claim(request: ModelRequest, text: string): object {
   const found = [...textOf(request).matchAll(/begin passage (\d+), a result\]([\s\S]*?) end passage/g)].findLast(
     ([, , held = ""]) => held.includes(text),
@@ -76,7 +76,7 @@ function claim(request: ModelRequest, text: string): object {
   return { answered: true, needsPerson: false, claims: [{ text, citations }] };
 }
 
-/** Wants to cancel the order that is asked about, and says so once that is done. */
+/** Calls the tool to cancel the order in question, and confirms it once that is done. */
 function cancelling(request: ModelRequest): object {
   const text = textOf(request);
   if (text.includes(CANCELLED)) return claim(request, CANCELLED);
@@ -91,14 +91,14 @@ describeInBrowser("what operators and administrators do in the console", () => {
   let telegram: FakeBotApi;
   let receiver: WebhookReceiver;
   let api: ApiClient;
-  /** An administrator of everything. */
+  /** An administrator of all projects. */
   let ann: ConsolePerson;
 
   beforeAll(async () => {
     [model, telegram, receiver] = await Promise.all([startFakeModel(), startFakeBotApi(), startWebhookReceiver()]);
     model.answerWith(cancelling);
     ground = await startConsoleGround({
-      // No agent uses it but the one that names a model.
+      // Only the agent that names a model uses it.
       SVC_LLM_BASE_URL: model.baseUrl,
       SVC_FETCH_ALLOW: "127.0.0.1",
       SVC_WEBHOOK_ALLOW: "127.0.0.1",
@@ -117,17 +117,17 @@ describeInBrowser("what operators and administrators do in the console", () => {
 
   const admin = (project: string, path: string, request: ApiRequest = {}) =>
     callApi(`${api.baseUrl()}/api/v1/admin${path}`, { key: ground.product.adminKey, project, ...request });
-  /** Sends a message in a chat of its own, and waits for its draft. */
+  /** Sends a message in a new chat, and waits for its draft. */
   async function ask(project: string, text: string): Promise<{ chatId: string; ticketId: string }> {
     const { chatId, ticketId } = await createReviewClient(ground.product, project).heldChat({ text, mode: "async" });
     return { chatId, ticketId };
   }
-  /** What people and agents have sent to a chat, without the text that says that a person will answer. */
+  /** Texts that people and agents have sent to a chat, without the handoff text. */
   const textsSentTo = async (project: string, chatId: string) =>
     (await api.drain(project, chatId, "?peek=1")).replies.flatMap((reply) =>
       reply.type === "message" && reply.author !== "system" ? [reply.text] : [],
     );
-  /** Makes a knowledge base of one document, and an agent that answers from it and asks a person each time. */
+  /** Creates a knowledge base of one document, and an agent that answers from it with review. */
   async function addReader(project: string, title: string, text: string): Promise<string> {
     const { product } = ground;
     await product.store.projects.ensure(project);
@@ -138,7 +138,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
     return id;
   }
 
-  test("the first steps lead from a fresh project to a test message that is answered", () =>
+  test("the first steps lead from a new project to a test message that is answered", () =>
     ground.browser.visit(async (open) => {
       await ground.product.store.projects.ensure("fresh");
       const visitor = await ground.enter(open, ann);
@@ -178,7 +178,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a call of a tool that changes something waits with its arguments; approved it is made once, refused never", () =>
+  test("a tool call that changes something waits with its arguments; it is made once when approved, never when rejected", () =>
     ground.browser.visit(async (open) => {
       await ground.product.store.projects.ensure("orders");
       const tool = {
@@ -276,7 +276,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a colleague is chosen with the keyboard, and finds the note among the mentions; no customer gets it", () =>
+  test("a colleague is chosen with the keyboard, and finds the note among the mentions; no customer receives it", () =>
     ground.browser.visit(async (open) => {
       const note = "The invoice of May is open, see 4711:";
       const dana = await ground.addPerson("Dana Dale", [{ project: "desk", role: "operator" }]);
@@ -322,7 +322,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       for (const { errors } of [visitor, bystander, colleague]) expect(errors()).toEqual([]);
     }));
 
-  test("what happens while a page is not told of anything yet is on it, too, as soon as it is", () =>
+  test("changes made before a page's event stream has started appear once it has started", () =>
     ground.browser.visit(async (open) => {
       const reviews = createReviewClient(ground.product, "desk");
       const eve = await ground.addPerson("Eve Elm", [{ project: "desk", role: "operator" }]);
@@ -349,7 +349,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("who resolves a ticket whose customer still waits is asked first, with the keyboard too", () =>
+  test("resolving a ticket whose customer still waits needs a confirmation, with the keyboard too", () =>
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("desk", "Is anybody there?");
       const desk = createReviewClient(ground.product, "desk");
@@ -381,7 +381,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("several tickets are resolved only after asking how many customers wait, and undo restores them", () =>
+  test("several tickets are resolved only after a confirmation with the number of waiting customers, and undo restores them", () =>
     ground.browser.visit(async (open) => {
       const desk = createReviewClient(ground.product, "desk");
       const tickets = [await ask("desk", "Is the first one there?"), await ask("desk", "Is the second one there?")];
@@ -404,7 +404,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a page of the web is fetched anew, and is then found as it is now", () =>
+  test("a web page is fetched again, and search then finds its new content", () =>
     ground.browser.visit(async (open) => {
       let hours = "We open at nine.";
       const site = createServer((_request, response) => {
@@ -431,7 +431,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       }
     }));
 
-  test("what an operator writes better than the knowledge is proposed, shown as a change, accepted and answered", () =>
+  test("an operator's better answer is proposed, shown as a change, accepted and used for answers", () =>
     ground.browser.visit(async (open) => {
       const kbId = await addReader("care", "Guide", GUIDE);
       const reviews = createReviewClient(ground.product, "care");
@@ -464,7 +464,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a change of an agent is played on past tickets before it is saved, with both answers and a summary", () =>
+  test("a change of an agent is replayed on past tickets before it is saved, with both answers and a summary", () =>
     ground.browser.visit(async (open) => {
       const { store } = ground.product;
       await addReader("library", "Refunds", `# Refunds\n\n## How long does a refund take?\n\n${REFUNDS}`);
@@ -506,12 +506,12 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await cardOf("Do you sell bicycles?").getByText("Better", { exact: true }).waitFor();
       expect(await sideOf("Do you sell bicycles?", "Current")).not.toContain(CALL_US);
       expect(await sideOf("Do you sell bicycles?", "With changes")).toContain(CALL_US);
-      // It was only played.
+      // The replay saved nothing.
       expect(await agents()).toEqual(before);
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a callback that was given up is shown with what was wrong, and is received when it is sent again", () =>
+  test("a dead-lettered callback is shown with its error, and is received when it is sent again", () =>
     ground.browser.visit(async (open) => {
       const { product } = ground;
       const project = await addProject(product.store, "callbacks", { fixedReply: SENT });
@@ -542,7 +542,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("who opens the HTTP API to the network is warned before that is saved", () =>
+  test("opening the HTTP API to the network shows a warning before it is saved", () =>
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/default/integrations/api");
@@ -577,7 +577,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a message to the bot is seen to arrive, and a test message to be delivered to its chat", () =>
+  test("a message to the bot appears when it arrives, and a test message is delivered to its chat", () =>
     ground.browser.visit(async (open) => {
       const { store } = ground.product;
       const project = await store.projects.findByName(DEFAULT_PROJECT);
@@ -590,7 +590,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.getByLabel("Token", { exact: true }).fill(bot.token);
       await button(page, "Connect").click();
       await page.getByText("Running", { exact: true }).waitFor();
-      // What is there when somebody begins to look is no news.
+      // Messages that arrived before the operator started to wait do not count.
       const checked = page.waitForResponse((response) => response.url().includes("channelId=messenger"));
       await button(page, "Wait for a message").click();
       await checked;
@@ -613,7 +613,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a review is told by the system's notifications where that was asked for, and only while one looks elsewhere", () =>
+  test("a review is announced by system notifications only if enabled, and only while the page is in the background", () =>
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
       await noteNotifications(visitor.context);
@@ -633,14 +633,14 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await button(page, "Account: Ann Able").click();
       await page.getByRole("menuitem", { name: "Turn off notifications" }).waitFor();
       expect(await countAsked(page)).toBe(1);
-      // It is remembered, and asked no more.
+      // The choice is stored, and the permission is not requested again.
       await followed(visitor, () => page.reload());
       await begin("Seen by who is there");
       await turnTo(page, "hidden");
       const first = await begin("Is this seen?");
       await turnTo(page, "elsewhere");
       const second = await begin("And this, beside another window?");
-      // What the customer has written is not for a locked screen.
+      // The customer's text must not appear on a lock screen.
       const message = { title: "A ticket needs review", body: "desk" };
       expect([await countAsked(page), await notificationsOf(page)]).toEqual([
         0,

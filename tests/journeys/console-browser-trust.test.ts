@@ -58,7 +58,7 @@ describeInBrowser("how the console helps to trust answers", () => {
     return agent;
   }
 
-  test("a draft below the threshold is folded with its reason, and sending it is asked for; above it, it stands ready to be sent", () =>
+  test("a draft below the threshold is collapsed with its reason, and sending it needs a confirmation; above it, the draft is ready to send", () =>
     ground.browser.visit(async (open) => {
       const kbId = await addKb("weak", "Shipping", SHIPPING);
       await addProject(ground.product.store, "weak", { kbIds: [kbId], reviewPolicy: "auto_if", autoThreshold: 0.99 });
@@ -85,7 +85,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       expect(await field.inputValue()).toContain(ICELAND);
       await draft.getByRole("list", { name: "Sources" }).getByText("Shipping").first().waitFor();
       expect(await findBarriers(page, "a weak draft that is used", ["light", "dark"])).toEqual([]);
-      // Sending it is asked for by each way to send it.
+      // Every way to send it needs the confirmation.
       await field.press("Control+Enter");
       await question.waitFor();
       await page.keyboard.press("Escape");
@@ -110,7 +110,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("the first steps end with an answer that was confirmed: a wrong one is corrected by an article and by another agent", () =>
+  test("the first steps end with a confirmed answer: a wrong one is corrected by an article and by another agent", () =>
     ground.browser.visit(async (open) => {
       const [shipping, drone] = [await addKb("taught", "Shipping", SHIPPING), await addKb("taught", "Drone", DRONE)];
       const { store } = ground.product;
@@ -127,7 +127,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       };
       const ready = trial.getByText("The answer was correct. You’re ready.");
 
-      // What no document has: the right answer is written, and asked for again.
+      // No document has the answer: it is written, and asked for again.
       await send("Do you offer gift wrapping?");
       const answer = trial.getByLabel("Correct answer");
       const no = trial.getByRole("button", { name: "No", exact: true });
@@ -142,7 +142,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       await trial.getByRole("button", { name: /^Yes/ }).press("Enter");
       await ready.waitFor();
 
-      // A passage is picked, and another agent should have answered.
+      // A passage is picked, and another agent is chosen as the right one.
       await send("What does a parcel with a battery to Iceland cost?");
       await trial.getByText("What does a parcel with a battery to Iceland cost?").waitFor();
       await no.click();
@@ -167,7 +167,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("the overview shows what became of answers, what thresholds would have sent, and sets the threshold", () =>
+  test("the overview shows outcomes of answers, what thresholds would have sent, and sets the threshold", () =>
     ground.browser.visit(async (open) => {
       const kbId = await addKb("figures", "Shipping", SHIPPING);
       await addProject(ground.product.store, "figures", { kbIds: [kbId], reviewPolicy: "review", autoThreshold: 0.5 });
@@ -189,7 +189,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       await api.send("figures", { text: "I want to talk to a human", chatId, mode: "async" });
       await reviews.untilIn(approved, "review");
       const undecided = await ask();
-      // Greetings say nothing about the agent's knowledge.
+      // Greetings do not count for the agent's knowledge.
       await api.send("figures", { text: "Hello!", chatId: newId(), mode: "async" });
 
       const answersOf = async (query = "") => {

@@ -18,10 +18,10 @@ import type { ConsoleGround, ConsolePerson } from "./support/start-console-groun
 
 const PASSWORD = "a password of my own";
 const DRAFT = "Your parcel left us this morning.";
-/** One white pixel. */
+/** An image of one white pixel. */
 const PNG_BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==";
 
-/** Parts of the pages, by what they are called for those who do not see them. */
+/** Parts of the pages, by their accessible names. */
 const listOf = (page: Page) => page.getByRole("region", { name: "Tickets", exact: true });
 const ticketOn = (page: Page) => page.getByRole("region", { name: "Ticket", exact: true });
 const draftOn = (page: Page) => page.getByRole("region", { name: "Draft", exact: true });
@@ -35,7 +35,7 @@ describeInBrowser("a day of operators", () => {
   let telegram: FakeBotApi;
   let api: ApiClient;
   let shop: ReviewClient;
-  /** An administrator, once they have signed in by the link. */
+  /** An administrator, after signing in by the link. */
   let ann: ConsolePerson;
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describeInBrowser("a day of operators", () => {
     await ollama?.close();
   });
 
-  /** Sends a message in a chat of its own, and waits for its draft. */
+  /** Sends a message in a new chat, and waits for its draft. */
   async function ask(text: string, project = "shop"): Promise<{ chatId: string; ticketId: string }> {
     const chatId = newId();
     const { body } = await api.send(project, { text, chatId, userId: "Ben Bell", mode: "async" });
@@ -72,13 +72,13 @@ describeInBrowser("a day of operators", () => {
     await createReviewClient(ground.product, project).untilIn(ticketId, "review");
     return { chatId, ticketId };
   }
-  /** What people and agents have sent to a chat, without the text that says that a person will answer. */
+  /** Texts that people and agents have sent to a chat, without the handoff text. */
   const textsSentTo = async (chatId: string) =>
     (await api.drain("shop", chatId, "?peek=1")).replies.flatMap((reply) =>
       reply.type === "message" && reply.author !== "system" ? [reply.text] : [],
     );
 
-  test("begins with a link for the first administrator, who then signs in by password", () =>
+  test("starts with a link for the first administrator, who then signs in with a password", () =>
     ground.browser.visit(async (open) => {
       const { token } = await makeLink(ground.product.store, null);
       const visitor = await open();
@@ -105,7 +105,7 @@ describeInBrowser("a day of operators", () => {
       ann = { id: found?.id ?? "", name: "Ann Able", email: "ann@example.com", password: PASSWORD };
     }));
 
-  test("a message comes in without a reload; the customer gets the draft as the operator has edited it", () =>
+  test("a message appears without a reload; the customer gets the draft as edited by the operator", () =>
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/shop/inbox/review");
@@ -116,7 +116,7 @@ describeInBrowser("a day of operators", () => {
       await draftOn(page).getByText(DRAFT).waitFor();
       const composer = composerOn(page, "Draft");
       expect(await composer.inputValue()).toBe(DRAFT);
-      // The draft steps aside for a reply, and comes back; a text that is deleted does not come back by itself.
+      // The draft is hidden during a reply, and reappears; deleted text does not reappear by itself.
       await page.keyboard.press("r");
       expect(await composerOn(page, "Reply").inputValue()).toBe("");
       await page.keyboard.press("Escape");
@@ -137,7 +137,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("of two who decide about the same, the second is told what has happened, and nothing is sent twice", () =>
+  test("if two operators decide about the same draft, the second is informed, and nothing is sent twice", () =>
     ground.browser.visit(async (open) => {
       const bob = await ground.addPerson("Bob Brook", [{ project: "shop", role: "operator" }]);
       const { chatId, ticketId } = await ask("Can I have a discount?");
@@ -160,7 +160,7 @@ describeInBrowser("a day of operators", () => {
       await ofBob.getByText("Not sent: the ticket has changed.").first().waitFor();
       expect(await composerOn(ofBob, "Reply").inputValue()).toBe(`${DRAFT} Yes.`);
       expect(await textsSentTo(chatId)).toEqual([DRAFT]);
-      // Who has seen it may add something.
+      // After seeing the other decision, the operator may add a reply.
       await button(ofBob, "Got it").click();
       await composerOn(ofBob, "Reply").fill("You get 10 %.");
       await ofBob.keyboard.press("Control+Enter");
@@ -169,7 +169,7 @@ describeInBrowser("a day of operators", () => {
       expect(second.errors()).toEqual([]);
     }));
 
-  test("who is told nothing and approves an older state sends nothing either", () =>
+  test("approving an outdated state without having been notified sends nothing either", () =>
     ground.browser.visit(async (open) => {
       const { chatId, ticketId } = await ask("Is the shop open?");
       const visitor = await ground.enter(open, ann);
@@ -186,7 +186,7 @@ describeInBrowser("a day of operators", () => {
       expect(await textsSentTo(chatId)).toEqual(["From nine to five."]);
     }));
 
-  test("a key that is held decides about one ticket, and not about the next, which nobody has read", () =>
+  test("a held key decides about one ticket, and not about the next one, which is still unread", () =>
     ground.browser.visit(async (open) => {
       await ask("Do you wrap presents?");
       const { ticketId } = await ask("Do you ship abroad?");
@@ -203,7 +203,7 @@ describeInBrowser("a day of operators", () => {
       await shop.untilIn(ticketId, "done");
     }));
 
-  test("what was begun is there after a reload, with its file and what has come since; sent in one tab, it leaves the other", () =>
+  test("an unsent reply survives a reload, with its file and newer messages; after it is sent in one tab, the other tab clears it", () =>
     ground.browser.visit(async (open) => {
       const { chatId, ticketId } = await ask("Where is the plan?");
       const path = `/shop/inbox/review/${ticketId}`;
@@ -238,12 +238,12 @@ describeInBrowser("a day of operators", () => {
         what: "the reply",
       });
       await waitFor(async () => (await composerOn(other, "Reply").inputValue()) === "", { what: "the other tab" });
-      // One's own reply is no news to what one writes next.
+      // An operator's own reply does not count as a newer message.
       await ticketOn(page).getByText("plan.txt").waitFor();
       await composerOn(page, "Reply").fill("Anything else?");
       const picture = { name: "plan.png", mimeType: "image/png", buffer: Buffer.from(PNG_BASE64, "base64") };
       await page.locator("input[type=file]").setInputFiles(picture);
-      // Its size stands there once it is uploaded; until then nothing is sent.
+      // Its size is shown once it is uploaded; until then nothing is sent.
       await page.getByRole("list", { name: "Files" }).getByText(String(picture.buffer.length)).waitFor();
       await page.keyboard.press("Control+Enter");
       await waitFor(async () => (await textsSentTo(chatId)).includes(signed("Anything else?")), {
@@ -253,7 +253,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a reply and the edited draft stay apart, and what one tab writes last is not lost to another", () =>
+  test("a reply and the edited draft stay separate, and the latest text of one tab is not lost to another", () =>
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("Which of the two is it?");
       const path = `/shop/inbox/review/${ticketId}`;
@@ -275,7 +275,7 @@ describeInBrowser("a day of operators", () => {
       await page.reload();
       await holds(page, "Reply", "It is the red one.");
       await page.getByRole("img", { name: "Unsent text" }).waitFor();
-      // “Approve” does not send the draft past its edited text.
+      // “Approve” does not send the original draft instead of its edited text.
       await page.keyboard.press("a");
       await holds(page, "Draft", `${DRAFT} Today.`);
 
@@ -291,7 +291,7 @@ describeInBrowser("a day of operators", () => {
       await page.goto(`${ground.line.url}${path}`);
       await holds(page, "Draft", `${DRAFT} Today. At six.`);
       expect((await shop.read(ticketId)).stage).toBe("review");
-      // The own reply is not sent with the edited draft, and is not lost.
+      // The operator's own reply is neither sent with the edited draft nor lost.
       await page.keyboard.press("e");
       await composerOn(page, "Draft").press("Control+Enter");
       await waitFor(async () => (await shop.read(ticketId)).replies.length > 0, {
@@ -303,7 +303,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("who reads further up keeps the place, and goes to a message that comes in when it suits", () =>
+  test("the scroll position is kept when a message arrives, with a button that leads to it", () =>
     ground.browser.visit(async (open) => {
       const parts = Array.from({ length: 8 }, (_, part) => `Part ${part} of my story\n${"It goes on.\n".repeat(12)}`);
       const { chatId, ticketId } = await ask("Listen to my story.");
@@ -330,14 +330,14 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a ticket goes to a colleague, to another agent and to another project, with the keyboard", () =>
+  test("a ticket is moved to a colleague, to another agent and to another project, with the keyboard", () =>
     ground.browser.visit(async (open) => {
       const dana = await ground.addPerson("Dana Dale", [{ project: "shop", role: "operator" }]);
       const { ticketId } = await ask("What happens now?");
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
       await draftOn(page).getByText(DRAFT).waitFor();
-      // Taking it, and taking that back, leaves the draft as it was.
+      // Assigning the ticket and undoing that does not change the draft.
       const { version } = await shop.read(ticketId);
       await page.keyboard.press("i");
       await page.getByText("Ticket assigned.").waitFor();
@@ -345,7 +345,7 @@ describeInBrowser("a day of operators", () => {
       const isBack = async () => (await shop.read(ticketId)).version === version + 2;
       await waitFor(isBack, { what: "the ticket to be nobody's again" });
       expect(await shop.read(ticketId)).toMatchObject({ assignee: null, stage: "review", draft: { text: DRAFT } });
-      // A colleague has it in between.
+      // Meanwhile a colleague has it.
       await page.keyboard.press("#");
       await page.getByPlaceholder("Search…").waitFor();
       await page.keyboard.type("Dana");
@@ -370,7 +370,7 @@ describeInBrowser("a day of operators", () => {
           )?.draft?.text === "The workshop looks at it.",
         { what: "the agent of the other project to draft an answer" },
       );
-      // The page goes with it.
+      // The page follows the ticket.
       await page.waitForURL(`**/workshop/inbox/review/${ticketId}`);
       await draftOn(page).getByText("The workshop looks at it.").waitFor();
       const other = await visitor.openPath("/workshop/inbox/review");
@@ -414,13 +414,13 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("of tickets that are taken together, those that somebody was faster with stay theirs, and are named", () =>
+  test("a bulk action skips tickets that a colleague has changed meanwhile, and names them", () =>
     ground.browser.visit(async (open) => {
       const [first, second] = [await ask("Bulk one"), await ask("Bulk two")];
       const visitor = await ground.enter(open, ann);
       await visitor.context.route("**/events*", () => undefined);
       const page = await visitor.openPath("/shop/inbox/review");
-      // Filters are found by their values, stand in the address, and are removed by their chips.
+      // Filters are found by their values, are part of the URL, and are removed by their chips.
       await rowOf(page, "Bulk one").waitFor();
       await page.keyboard.press("f");
       await page.getByPlaceholder("Search…").waitFor();
@@ -450,7 +450,7 @@ describeInBrowser("a day of operators", () => {
       await page.getByRole("dialog").locator("footer").getByRole("button", { name: "Close" }).click();
       expect((await shop.read(second.ticketId)).assignee).toBe("operator:bob");
       expect((await shop.read(first.ticketId)).assignee).toBe(`operator:${ann.id}`);
-      // What was done is taken back only where nothing has happened since.
+      // An action is undone only if nothing has happened since.
       await shop.decide(first.ticketId, "assign", { json: { assignee: "operator:cleo" } });
       await button(page, "Undo").click();
       await button(page, "Show tickets").last().click();
@@ -458,7 +458,7 @@ describeInBrowser("a day of operators", () => {
       expect((await shop.read(first.ticketId)).assignee).toBe("operator:cleo");
     }));
 
-  test("an operator writes a canned reply, sees it with examples, and puts it into a reply", () =>
+  test("an operator writes a canned reply, previews it with examples, and inserts it into a reply", () =>
     ground.browser.visit(async (open) => {
       const fay = await ground.addPerson("Fay Fell", [{ project: "shop", role: "operator" }]);
       const { ticketId } = await ask("Do you ship to Iceland?");
@@ -469,7 +469,7 @@ describeInBrowser("a day of operators", () => {
       await dialog.getByLabel("Name", { exact: true }).fill("Iceland");
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there, {{customer.name}}. ");
       await dialog.getByText("Unknown: {{customer.name}}.").waitFor();
-      // What was typed is not thrown away by one key.
+      // A single key press does not discard typed text.
       await page.keyboard.press("Escape");
       await button(page, "Keep editing").click();
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there. ");
@@ -517,7 +517,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a question without an answer becomes an article, and is answered from then on", () =>
+  test("an unanswered question becomes an article, and is answered from then on", () =>
     ground.browser.visit(async (open) => {
       const { product } = ground;
       await product.store.projects.ensure("garden");
@@ -544,7 +544,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a key that is made is shown once, and works", () =>
+  test("a new key is shown once, and works", () =>
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/shop/integrations/api");
@@ -578,7 +578,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("each integration is set up on its page, and what is saved counts at once", () =>
+  test("each integration is set up on its page, and changes take effect immediately", () =>
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/default/integrations");
@@ -592,7 +592,7 @@ describeInBrowser("a day of operators", () => {
         await page.getByRole("heading", { level: 1, name }).waitFor();
       };
 
-      // How long calls wait for their replies.
+      // The reply timeout of calls.
       await openCard("HTTP API");
       await page.getByLabel("Reply timeout (seconds)").fill("0.001");
       await save();
@@ -666,7 +666,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a model is installed while its progress is shown, and one that is not there is told in words", () =>
+  test("a model is installed with progress, and a missing one is reported with an explanation", () =>
     ground.browser.visit(async (open) => {
       let letGo: () => void = () => undefined;
       const held = new Promise<void>((resolve) => {
@@ -693,7 +693,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("sign-out everywhere ends the other browser, too; who is removed is out at once", () =>
+  test("signing out everywhere ends the session of the other browser too; a removed operator is signed out immediately", () =>
     ground.browser.visit(async (open) => {
       const cleo = await ground.addPerson("Cleo Clay", [{ project: "*", role: "operator" }]);
       const one = await ground.enter(open, cleo);

@@ -27,7 +27,7 @@ let passwordHash: string;
 let urls: readonly string[];
 
 beforeAll(async () => {
-  // Two of everything: what one replica does is told by the other.
+  // Two replicas of each app: events of one replica reach the other.
   product = await startWidget({ composition: "separate", apps: ["console", "widget"] });
   urls = product.composition.consoleUrls;
   passwordHash = hashCheaply(PASSWORD);
@@ -42,7 +42,7 @@ afterAll(async () => {
   await product?.stop();
 });
 
-/** Somebody with a role in a project, or in all, signed in at one replica. */
+/** Creates an operator with a role in a project, or in all, signed in at one replica. */
 async function enter(
   replica: number,
   project: Project | null,
@@ -55,11 +55,11 @@ async function enter(
   return signInToConsole(urls[replica] ?? "", { email, password: PASSWORD });
 }
 
-/** What a visitor was told last of whether somebody writes. */
+/** Returns the latest typing state that a visitor received. */
 const isTyping = ({ frames }: VisitorSocket) =>
   frames.flatMap((frame) => (frame.type === "typing" ? [frame.data.on] : [])).at(-1);
 
-/** The events of an operator, once they have begun. */
+/** Opens the events of an operator, and waits until they have started. */
 async function follow(client: ConsoleClient, tab = "main"): Promise<EventReader> {
   const reader = openEvents({
     url: () => `${client.baseUrl}/events?tab=${tab}`,
@@ -84,7 +84,7 @@ const toReview = (reader: EventReader, ticketId: string) =>
   });
 
 describe("the events of tickets", () => {
-  test("come to every replica as they happen, with the ticket as it is, and again when an operator decides", async () => {
+  test("arrive at every replica as they happen, with the current ticket, and again when an operator decides", async () => {
     const [one, other] = [await enter(0, north, "operator"), await enter(1, null, "viewer")];
     const readers = [await follow(one), await follow(other)] as const;
     const ticketId = await write("north");
@@ -101,7 +101,7 @@ describe("the events of tickets", () => {
     expect(mine.data).toMatchObject({ actor: `operator:${one.session.operator.id}` });
   });
 
-  test("are told to those only who may see the tickets", async () => {
+  test("are sent only to operators who may see the tickets", async () => {
     const reader = await follow(await enter(0, north, "administrator"));
     const foreign = await write("south");
     const own = await write("north");
@@ -110,7 +110,7 @@ describe("the events of tickets", () => {
     expect(JSON.stringify(reader.events)).not.toContain("south");
   });
 
-  test("say that a ticket is gone where another project has it now, and nothing more of it", async () => {
+  test("report that a ticket was removed when it moves to another project, and nothing more about it", async () => {
     const reader = await follow(await enter(0, north, "operator"));
     const ticketId = await write("north");
     await toReview(reader, ticketId);
@@ -129,12 +129,12 @@ describe("the events of tickets", () => {
     expect(JSON.stringify(reader.events)).not.toContain("south");
   });
 
-  test("end when the session does, and with roles that are taken away", async () => {
+  test("end with the session, and when roles are revoked", async () => {
     const client = await enter(0, north, "operator");
     const reader = await follow(client);
     const { id } = client.session.operator;
     await product.store.operators.update(id, { roles: [] }, null);
-    // A second later at the latest nothing more is told.
+    // At most a second later no more events arrive.
     await waitFor(async () => (await client.call("/api/v1/admin/tickets", { project: "north" })).status === 403, {
       what: "the role to be taken away",
     });
@@ -144,7 +144,7 @@ describe("the events of tickets", () => {
     await toReview(other, await write("north"));
   });
 
-  test("are refused to whoever is not signed in", async () => {
+  test("are rejected without a session", async () => {
     for (const url of urls) expectProblem(await callApi(`${url}/events`), "not_signed_in");
   });
 });
@@ -155,7 +155,7 @@ describe("presence", () => {
   const viewersOf = (reader: EventReader, ticketId: string) =>
     reader.of("presence").findLast(({ data }) => data["ticketId"] === ticketId)?.data["viewers"];
 
-  test("tells on every replica who looks at a ticket, who is writing, and who has left", async () => {
+  test("shows on every replica who views a ticket, who is typing, and who has left", async () => {
     const [ann, ben] = [await enter(0, north, "operator", "Ann"), await enter(1, north, "operator", "Ben")];
     const [ofAnn, ofBen] = [await follow(ann), await follow(ben, "second")];
     const ticketId = await write("north");
@@ -179,7 +179,7 @@ describe("presence", () => {
     await waitFor(() => JSON.stringify(viewersOf(ofAnn, ticketId)) === "[]", { what: "nobody to be there" });
   });
 
-  test("is told to nobody who may not see the ticket, and cannot be claimed for one", async () => {
+  test("is hidden from operators who may not see the ticket, and cannot be set for one", async () => {
     const stranger = await enter(0, south, "operator");
     const ofStranger = await follow(stranger);
     const [ann, ofAnn] = await enter(1, north, "viewer").then(
@@ -197,7 +197,7 @@ describe("presence", () => {
     expect(ofStranger.of("presence")).toEqual([]);
   });
 
-  test("tells an operator who looks at a ticket, and nobody else, that its customer is writing", async () => {
+  test("shows only operators who view a ticket that its customer is typing", async () => {
     const lines = createVisitorLines(() => product.urls);
     const [ann, ben] = [await enter(0, null, "operator", "Ann"), await enter(1, null, "operator", "Ben")];
     const [ofAnn, ofBen] = [await follow(ann), await follow(ben)];
@@ -212,7 +212,7 @@ describe("presence", () => {
     for (let count = 0; count < 20; count++) visitor.send("typing", { on: true });
     const { data } = await ofAnn.until("customerTyping");
     expect(data).toEqual({ ticketId });
-    // What is told after that shows that there is nothing more of it on the way.
+    // This later event shows that no more typing events are pending.
     await ben.call(`/api/v1/admin/tickets/${ticketId}/takeover`, { method: "POST", project: "default" });
     await waitFor(() => ticketsIn(ofBen, ticketId).some((event) => event.data["assignee"] !== null), {
       what: "the ticket to be taken",
@@ -221,7 +221,7 @@ describe("presence", () => {
     lines.closeAll();
   });
 
-  test("tells the visitor who is writing, and who has written, by the public name alone", async () => {
+  test("shows the visitor who is typing, and who has written, by public name only", async () => {
     const lines = createVisitorLines(() => product.urls);
     const [ann, vic] = [await enter(0, null, "operator", "Ann"), await enter(1, null, "viewer", "Vic")];
     const ofAnn = await follow(ann);
@@ -241,7 +241,7 @@ describe("presence", () => {
     await waitFor(() => isTyping(visitor) === true, { what: "the operator to be seen writing" });
     expect(lastOf(visitor, "typing")).toEqual({ on: true, name: "Anna <b>" });
     expect((await write(ann, false)).status).toBe(204);
-    // The viewer's tab is still there, and says that it writes.
+    // The viewer's tab is still open, and reports typing.
     await waitFor(() => isTyping(visitor) === false, { what: "nobody to be seen writing" });
     const json = { text: "Here I am." };
     const reply = await ann.call(`/api/v1/admin/tickets/${ticketId}/reply`, { json, project: "default" });
@@ -253,7 +253,7 @@ describe("presence", () => {
   });
 
   test.each([{ ticketId: "x" }, { ticketId: null, tab: "<b>" }, { ticketId: null, isTyping: "yes" }, { more: 1 }, []])(
-    "%o is refused in words",
+    "%o is rejected with an explanation",
     async (json) => {
       const client = await enter(0, north, "viewer");
       expectProblem(await client.call("/presence", { json, project: "north" }), "invalid_request");

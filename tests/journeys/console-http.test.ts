@@ -18,7 +18,7 @@ import type { Product } from "./support/start-product.ts";
 
 const isSoak = process.env["SVC_SOAK"] === "1";
 const PASSWORD = "correct horse battery";
-/** One hash for all: each costs a part of a second. */
+/** One hash for all operators, because hashing takes a fraction of a second. */
 let passwordHash: string;
 
 let product: Product;
@@ -27,7 +27,7 @@ let north: Project;
 let south: Project;
 let addresses = 0;
 
-/** Headers of another address each time, since tries to sign in are limited by address. */
+/** Returns headers with a new client address, because sign-in attempts are limited by address. */
 const elsewhere = () => ({ "X-Forwarded-For": `203.0.${(++addresses >> 8) & 255}.${addresses & 255}` });
 const urlOf = (index = 0) => urls[index % urls.length] ?? "";
 
@@ -64,7 +64,7 @@ afterAll(async () => {
 });
 
 describe("a link", () => {
-  test("makes the first administrator once, and none any more when somebody can sign in", async () => {
+  test("creates the first administrator once, and no more once an operator can sign in", async () => {
     const { token } = await makeLink(product.store, null);
     const check = () => callApi(`${urlOf()}/link/look`, { json: { token }, headers: elsewhere() });
     expect((await check()).body).toMatchObject({ kind: "first-administrator", email: null });
@@ -80,7 +80,7 @@ describe("a link", () => {
     expect((await client.call("/api/v1/admin/keys")).status).toBe(200);
     expectProblem(await use(first), "not_found");
     expectProblem(await check(), "not_found");
-    // A further one finds that there is somebody.
+    // A second link fails because an operator exists.
     const { token: second } = await makeLink(product.store, null);
     expectProblem(
       await callApi(`${urlOf()}/link/look`, { json: { token: second }, headers: elsewhere() }),
@@ -89,7 +89,7 @@ describe("a link", () => {
     expectProblem(await use({ ...first, token: second }), "not_found");
   });
 
-  test("lets an operator choose a password, ends their sessions, and is of no use a second time", async () => {
+  test("lets an operator choose a password, ends their sessions, and cannot be used again", async () => {
     const client = await signedIn([{ project: "north", role: "viewer" }]);
     const administrator = await signedIn([{ project: "*", role: "administrator" }]);
     const made = await administrator.call(`/api/v1/admin/operators/${client.id}/link`, { method: "POST" });
@@ -105,7 +105,7 @@ describe("a link", () => {
 });
 
 describe("signing in", () => {
-  test("keeps the token in a cookie that no script reads and no other site sends, over https for https alone", async () => {
+  test("stores the token in a cookie that is hidden from scripts and other sites, and is sent only over https if the console uses https", async () => {
     const { email, password } = await addOperator([]);
     const answer = await callApi(`${urlOf()}/session`, { json: { email, password }, headers: elsewhere() });
     const [cookie] = answer.headers.getSetCookie();
@@ -120,7 +120,7 @@ describe("signing in", () => {
     );
   });
 
-  test("says the same of a wrong password, an unknown address, no password and a disabled operator", async () => {
+  test("returns the same error for a wrong password, an unknown address, a missing password and a disabled operator", async () => {
     const { email, id } = await addOperator([]);
     const disabled = await addOperator([]);
     await product.store.operators.update(disabled.id, { disabled: true }, null);
@@ -148,7 +148,7 @@ describe("signing in", () => {
     expect(rows).toEqual([{ result: "sign_in_failed" }]);
   });
 
-  test("is limited for an e-mail address from one address, on all replicas together, and goes on from another", async () => {
+  test("is limited per email address and client address, on all replicas together, and works from another address", async () => {
     const { email } = await addOperator([]);
     const headers = elsewhere();
     const codes: (string | undefined)[] = [];
@@ -160,7 +160,7 @@ describe("signing in", () => {
     expect((await callApi(`${urlOf()}/session`, owner)).status).toBe(200);
   });
 
-  test("works on a browser that has signed in before, whatever else comes from its address", async () => {
+  test("works in a browser that has signed in before, regardless of other attempts from its address", async () => {
     const { email } = await addOperator([]);
     const headers = elsewhere();
     const first = await callApi(`${urlOf()}/session`, { json: { email, password: PASSWORD }, headers });
@@ -175,7 +175,7 @@ describe("signing in", () => {
     expect((await callApi(`${urlOf(1)}/session`, known)).status).toBe(200);
   });
 
-  test("again ends the session that the browser had", async () => {
+  test("again ends the previous session of the browser", async () => {
     const client = await signedIn([]);
     const json = { email: client.email, password: PASSWORD };
     const again = await callApi(`${urlOf()}/session`, { json, headers: { ...elsewhere(), Cookie: client.cookie } });
@@ -184,7 +184,7 @@ describe("signing in", () => {
   });
 
   test.each(["text/plain", "application/x-www-form-urlencoded"])(
-    "refuses what a form of another site can send: %s",
+    "rejects requests that a form of another site can send: %s",
     async (type) => {
       const headers = { ...elsewhere(), "Content-Type": type };
       expectProblem(await callApi(`${urlOf()}/session`, { body: "{}", headers }), "unsupported_media_type");
@@ -193,7 +193,7 @@ describe("signing in", () => {
 });
 
 describe("a session", () => {
-  test("ends with the sign-out, and all of them together, on every replica", async () => {
+  test("ends on sign-out, and all sessions together, on every replica", async () => {
     const [one, other] = [await signedIn([]), await signedIn([])];
     const second = await signInToConsole(urlOf(), { email: other.email, password: PASSWORD }, elsewhere());
     expect((await one.call("/session", { method: "DELETE" })).status).toBe(204);
@@ -208,7 +208,7 @@ describe("a session", () => {
     expectProblem(await one.call("/session"), "not_signed_in");
   });
 
-  test("ends after 12 hours without use, and after 7 days whatever is done", async () => {
+  test("ends after 12 hours without use, and after 7 days in any case", async () => {
     for (const column of ["last_used_at", "created_at"]) {
       const client = await signedIn([]);
       const age = column === "created_at" ? "7 days" : "12 hours";
@@ -227,7 +227,7 @@ describe("a session", () => {
     ["disabled", (id: string) => product.store.operators.update(id, { disabled: true }, null)],
     ["removed", (id: string) => product.store.operators.remove(id, null)],
     ["given another password", (id: string) => product.store.operators.update(id, { passwordHash }, null)],
-  ])("ends when its operator is %s, and does not come back", async (_what, change) => {
+  ])("ends when its operator is %s, and does not become valid again", async (_what, change) => {
     const client = await signedIn([{ project: "*", role: "viewer" }]);
     expect((await client.call("/api/v1/admin/tickets")).status).toBe(200);
     await change(client.id);
@@ -240,7 +240,7 @@ describe("a session", () => {
     expectProblem(await client.call("/api/v1/admin/tickets"), "not_signed_in");
   });
 
-  test("may do what its operator's roles say at that moment", async () => {
+  test("has the current roles of its operator", async () => {
     const client = await signedIn([{ project: "north", role: "operator" }]);
     expect((await client.call("/api/v1/admin/kb", { json: { name: `kb ${newId()}` }, project: "north" })).status).toBe(
       201,
@@ -254,7 +254,7 @@ describe("a session", () => {
     expect((await client.call("/api/v1/admin/kb", { project: "north" })).status).toBe(200);
   });
 
-  test("is not begun by a token that is none, of any form, and by no API key", async () => {
+  test("cannot be started with an invalid token of any form, or with an API key", async () => {
     const tokens = ["", "x", "a".repeat(43), "%00", "../..", product.adminKey, "a".repeat(5_000)];
     for (const token of tokens) {
       const answer = await callApi(`${urlOf()}/api/v1/admin/tickets`, { headers: { Cookie: `svc_session=${token}` } });
@@ -263,7 +263,7 @@ describe("a session", () => {
     expectProblem(await callApi(`${urlOf()}/api/v1/admin/tickets`, { key: product.adminKey }), "not_signed_in");
   });
 
-  test("changes its operator's password, who knows the present one; the other sessions end", async () => {
+  test("can change its operator's password with the current one; the other sessions end", async () => {
     const client = await signedIn([]);
     const change = (currentPassword: string) =>
       client.call("/session/password", { json: { currentPassword, newPassword: "a new long password" } });
@@ -276,7 +276,7 @@ describe("a session", () => {
   });
 });
 
-test("a public profile is its operator's own, without spaces around it, bounded, and never an email address", async () => {
+test("a public profile belongs to its operator, is trimmed and bounded, and is never an email address", async () => {
   const [ann, bob] = [await signedIn([]), await signedIn([])];
   const put = (profile: object) => ann.call("/session/profile", { method: "PUT", json: profile });
   const kept = { signature: "Ann\n**Shop** team", publicName: "Anna", picture: "/team/anna.jpg" };
@@ -300,7 +300,7 @@ test("a public profile is its operator's own, without spaces around it, bounded,
   expect(await put({ publicName: "" })).toMatchObject({ status: 200, body: { operator: { publicName: "" } } });
 });
 
-test("notification settings are their operator's own, have defaults, and reject bad times and zones", async () => {
+test("notification settings belong to their operator, have defaults, and reject invalid times and time zones", async () => {
   const [ann, bob] = [await signedIn([]), await signedIn([])];
   const put = (json: object) => ann.call("/session/notifications", { method: "PUT", json });
   const before = await ann.call("/session/notifications");
@@ -328,7 +328,7 @@ describe("a forged call", () => {
         ["/session/password", { json: {} }],
         ["/session/profile", { method: "PUT", json: { signature: "forged" } }],
         ["/presence", { json: { ticketId: null } }],
-        // What a plain link, or an image, could call.
+        // A plain link, or an image, could make these calls.
         ["/api/v1/admin/models/ollama:forged/pull", {}],
       ];
       for (const [path, request] of calls) {
@@ -344,7 +344,7 @@ describe("a forged call", () => {
     { Origin: "null" },
     { "Sec-Fetch-Site": "cross-site" },
     { "Sec-Fetch-Site": "same-site" },
-  ])("that a browser sends from elsewhere (%o) is refused, with every token right", async (headers) => {
+  ])("that a browser sends from another site (%o) is rejected even if every token is right", async (headers) => {
     const client = await signedIn([{ project: "*", role: "administrator" }]);
     expectProblem(await client.call("/api/v1/admin/kb", { json: { name: "forged" }, headers }), "csrf_refused");
     expectProblem(await client.call("/api/v1/admin/kb", { headers }), "csrf_refused");
@@ -356,7 +356,7 @@ describe("a forged call", () => {
     );
   });
 
-  test("is none where the browser says that it comes from the console", async () => {
+  test("is not assumed if the browser reports that the request comes from the console", async () => {
     const client = await signedIn([{ project: "*", role: "viewer" }]);
     const headers = { Origin: urlOf(), "Sec-Fetch-Site": "same-origin" };
     expect((await client.call("/presence", { json: { ticketId: null }, headers })).status).toBe(204);
@@ -377,7 +377,7 @@ describe("roles", () => {
     clients.set("none", await signedIn([]));
   });
 
-  /** Calls an endpoint about nothing, with a body that no operation takes: only who may goes on to that. */
+  /** Calls an endpoint with unknown ids and an invalid body: only authorized calls get as far as those errors. */
   function ask(client: ConsoleClient, { path, method, body }: Endpoint, project: string) {
     const address = path.replaceAll(/\{\w+\}/g, () => newId());
     const sent = method === "GET" || body === undefined ? {} : { body: "no JSON" };
@@ -389,12 +389,12 @@ describe("roles", () => {
     return scopesOfRoles(role === undefined ? [] : [{ project, role: role as OperatorRole }], asked);
   }
 
-  /** Each includes the one before it, as packages/auth/src/principal.test.ts checks. */
+  /** Each includes the previous one, as packages/auth/src/principal.test.ts checks. */
   const LADDER = ["none", "north:viewer", "north:operator", "north:administrator", "*:administrator"];
 
   /**
-   * Who asks in which project: the least role with these scopes and the greatest without them, and those without a role
-   * there. A soak asks as everybody.
+   * Cases of operators and projects: the lowest role with these scopes, the highest role without them, and operators
+   * without a role in the project. A soak test uses every role.
    */
   function casesOf(needed: readonly RequiredScope[]): [name: string, project: string][] {
     if (isSoak) {
@@ -411,36 +411,33 @@ describe("roles", () => {
     ];
   }
 
-  test.each(CALLS)(
-    "%s is open to the roles with its scopes in their project, and to no other",
-    async (_name, endpoint) => {
-      const needed = [endpoint.scope, endpoint.alsoScope].filter((scope) => scope != null);
-      for (const [name, asked] of casesOf(needed)) {
-        const client = clients.get(name);
-        if (client === undefined) throw new Error(`nobody is signed in as ${name}`);
-        const scopes = scopesOf(name, asked);
-        const answer = await ask(client, endpoint, asked);
-        const message = { name, asked, code: answer.body.code };
-        if (scopes.length === 0) expect(message).toEqual({ name, asked, code: "project_mismatch" });
-        else if (needed.every((scope) => grantsScope(scopes, scope))) {
-          expect(["insufficient_scope", "project_mismatch", "not_signed_in", "internal"]).not.toContain(message.code);
-        } else {
-          expect(message).toEqual({ name, asked, code: "insufficient_scope" });
-          expect(answer.body.detail).not.toMatch(/\bkey\b/i);
-          expect(answer.headers.get("www-authenticate")).toBeNull();
-        }
+  test.each(CALLS)("%s is open only to roles with its scopes in their project", async (_name, endpoint) => {
+    const needed = [endpoint.scope, endpoint.alsoScope].filter((scope) => scope != null);
+    for (const [name, asked] of casesOf(needed)) {
+      const client = clients.get(name);
+      if (client === undefined) throw new Error(`nobody is signed in as ${name}`);
+      const scopes = scopesOf(name, asked);
+      const answer = await ask(client, endpoint, asked);
+      const message = { name, asked, code: answer.body.code };
+      if (scopes.length === 0) expect(message).toEqual({ name, asked, code: "project_mismatch" });
+      else if (needed.every((scope) => grantsScope(scopes, scope))) {
+        expect(["insufficient_scope", "project_mismatch", "not_signed_in", "internal"]).not.toContain(message.code);
+      } else {
+        expect(message).toEqual({ name, asked, code: "insufficient_scope" });
+        expect(answer.body.detail).not.toMatch(/\bkey\b/i);
+        expect(answer.headers.get("www-authenticate")).toBeNull();
       }
-    },
-  );
+    }
+  });
 
-  test.each(CALLS)("%s is closed to whoever is not signed in", async (_name, endpoint) => {
+  test.each(CALLS)("%s is closed without a session", async (_name, endpoint) => {
     const answer = await callApi(`${urlOf()}${endpoint.path.replaceAll(/\{\w+\}/g, () => newId())}`, {
       method: endpoint.method,
     });
     expectProblem(answer, "not_signed_in");
   });
 
-  test("say in the session which projects there are for the operator, and what may be done there", async () => {
+  test("the session lists the projects of the operator, and the permissions in each", async () => {
     const { session } = clients.get("north:operator") ?? {};
     expect(session?.projects).toEqual([{ name: "north", scopes: [...ROLE_SCOPES.operator] }]);
     expect(clients.get("*:viewer")?.session.projects.map(({ name }) => name)).toEqual(
@@ -449,7 +446,7 @@ describe("roles", () => {
     expect(clients.get("none")?.session.projects).toEqual([]);
   });
 
-  test("of one project do not tell whether another one exists", async () => {
+  test("of one project do not reveal whether another one exists", async () => {
     const client = clients.get("north:operator");
     const answers = await Promise.all(
       ["south", "nowhere"].map(async (project) => client?.call("/api/v1/admin/tickets", { project })),
@@ -459,7 +456,7 @@ describe("roles", () => {
     expect(words[0]).toMatchObject({ code: "project_mismatch" });
   });
 
-  test("what an operator does is in the audit trail under their own name", async () => {
+  test("actions of an operator are in the audit log under their own name", async () => {
     const client = await signedIn([{ project: "north", role: "operator" }]);
     await client.call("/api/v1/admin/kb", { json: { name: `kb ${newId()}` }, project: "north" });
     await client.call("/api/v1/admin/keys", { json: {}, project: "north" });
@@ -482,8 +479,8 @@ describe("roles", () => {
   });
 });
 
-describe("what pages ask for", () => {
-  test("views say how many tickets they have, by the filters of the list, in the operator's project", async () => {
+describe("data for pages", () => {
+  test("views have their number of tickets, by the filters of the list, in the operator's project", async () => {
     const client = await signedIn([{ project: "north", role: "viewer" }]);
     const userId = newId();
     const count = async (query: string, project = "north") =>
@@ -507,7 +504,7 @@ describe("what pages ask for", () => {
     ]);
   });
 
-  test("tickets of all projects are those that the operator's roles let them read, with what each may tell", async () => {
+  test("tickets of all projects include only those that the operator's roles may read, each with the permitted fields", async () => {
     const userId = newId();
     for (const project of ["north", "south"]) {
       const json = { text: "hi", chatId: newId(), userId };
@@ -534,7 +531,7 @@ describe("what pages ask for", () => {
     expect(await projectsOf([{ project: "*", role: "administrator" }])).toEqual(["north", "south"]);
   });
 
-  test("saved views are each operator's own, of projects with a role, fifty at most, and bounded", async () => {
+  test("saved views belong to each operator, for projects with a role, fifty at most, and bounded", async () => {
     const client = await signedIn([{ project: "north", role: "viewer" }]);
     const other = await signedIn([{ project: "*", role: "viewer" }]);
     const view = {
@@ -577,12 +574,12 @@ describe("what pages ask for", () => {
       client.call(`/session/views?name=${encodeURIComponent(name)}`, { method: "DELETE" });
     expect((await remove("VIP first")).body).toMatchObject({ items: expect.not.arrayContaining([kept]) });
     expectProblem(await remove("VIP first"), "not_found");
-    // Of a project without a role, no view is shown any more.
+    // After the role in a project is removed, its views are hidden.
     await product.store.operators.update(client.id, { roles: [{ project: south.id, role: "viewer" }] }, null);
     await waitFor(async () => (await list()).items.length === 0, { what: "the role to be gone" });
   });
 
-  test("who works in a project is told by name to those who do, and to nobody else", async () => {
+  test("the names of a project's operators are visible only to those who work in it", async () => {
     const client = await signedIn([{ project: "north", role: "viewer" }]);
     const elsewhereOnly = await signedIn([{ project: "south", role: "operator" }]);
     const everywhere = await signedIn([{ project: "*", role: "operator" }]);
@@ -605,7 +602,7 @@ describe("what pages ask for", () => {
     expectProblem(await callApi(`${urlOf()}/session/colleagues`, {}), "not_signed_in");
   });
 
-  test("notes that mention somebody are told to them, of the projects whose tickets they may read", async () => {
+  test("notes that mention an operator are listed for that operator, if they may read the tickets of the project", async () => {
     const author = await signedIn([{ project: "*", role: "operator" }]);
     const ofBoth = await signedIn([
       { project: "north", role: "operator" },
@@ -634,7 +631,7 @@ describe("what pages ask for", () => {
     expectProblem(await callApi(`${urlOf()}/session/mentions`, {}), "not_signed_in");
   });
 
-  test("where the parts of the service are that others call, and whether they answer, for those signed in", async () => {
+  test("the URLs of the service's public parts, and whether they respond, are visible to signed-in operators", async () => {
     const client = await signedIn([{ project: "north", role: "viewer" }]);
     const { status, body } = await client.call("/session/places");
     expect(status).toBe(200);
@@ -644,7 +641,7 @@ describe("what pages ask for", () => {
     expectProblem(await callApi(`${urlOf()}/session/places`, {}), "not_signed_in");
   });
 
-  test("a source of an answer is found in its document, with what stands around it", async () => {
+  test("a source of an answer is found in its document, with the surrounding text", async () => {
     const client = await signedIn([{ project: "north", role: "operator" }]);
     const made = await client.call("/api/v1/admin/kb", { json: { name: `kb ${newId()}` } });
     const { item } = made.body as unknown as { item: { id: string } };
@@ -670,8 +667,8 @@ describe("what pages ask for", () => {
   });
 });
 
-describe("every answer", () => {
-  test("of the console lets pages load nothing of other sites, and be framed by none", async () => {
+describe("every response", () => {
+  test("of the console forbids pages to load resources of other sites, and to be framed", async () => {
     for (const path of ["/", "/inbox", "/session", "/api/v1/admin/tickets", "/assets/none.js"]) {
       const { headers } = await callApi(`${urlOf()}${path}`);
       expect(headers.get("content-security-policy")).toMatch(
@@ -683,7 +680,7 @@ describe("every answer", () => {
     }
   });
 
-  test("to an address without a page is that there is none, and a page for whoever opens it in a browser", async () => {
+  test("to an unknown path is 404, with a page for browsers", async () => {
     const get = (path: string, accept: string) => callApi(`${urlOf()}${path}`, { headers: { Accept: accept } });
     for (const path of ["/metrics", "/north/nothing", "/north/inbox", "/a/b/c/d/e"]) {
       expectProblem(await get(path, "*/*"), "not_found");
@@ -694,7 +691,7 @@ describe("every answer", () => {
     expect((await get("/north/inbox/review", "*/*")).headers.get("content-type")).toMatch(/^text\/html/);
   });
 
-  test("to a path that leads out of the pages' folder is that there is nothing", async () => {
+  test("to a path outside the pages' folder is 404", async () => {
     const paths = [
       "/../package.json",
       "/%2e%2e/package.json",
@@ -709,7 +706,7 @@ describe("every answer", () => {
     expectProblem(await client.call("/api/v1/messages", { json: { text: "hi" } }), "not_found");
   });
 
-  test("says that it is ready", async () => {
+  test("of the readiness check is ready", async () => {
     for (const url of urls) {
       expect((await callApi(`${url}/healthz`)).status).toBe(200);
       expect((await callApi(`${url}/readyz`)).status).toBe(200);

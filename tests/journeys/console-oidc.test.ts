@@ -21,7 +21,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}`;
   provider = await startOidcProvider(`${url}/oidc/callback`);
   product = await startProduct({
-    // One console, at an address that the provider knows.
+    // One console, at a URL that the provider knows.
     composition: "standalone",
     env: {
       SVC_CONSOLE_PORT: String(port),
@@ -41,7 +41,7 @@ afterAll(async () => {
   await provider?.close();
 });
 
-/** Signs in at the provider, from the console's button on; answers where the browser is in the end. */
+/** Signs in at the provider, starting with the console's button; returns the final URL of the browser. */
 async function signIn(browser: BrowserSession, email: string): Promise<string> {
   const login = await browser.visit(`${url}/oidc/start`);
   const consent = await browser.visit(login.url, { prompt: "login", login: email, password: "anything" });
@@ -58,12 +58,12 @@ async function addOperator(): Promise<string> {
   return email;
 }
 
-test("the sign-in page learns that there is a provider, and its name", async () => {
+test("the sign-in page gets the name of the provider", async () => {
   const { body } = await callApi(`${url}/sign-in-ways`);
   expect(body).toEqual({ ok: true, password: true, oidc: { name: "Example login", startUrl: "/oidc/start" } });
 });
 
-test("an operator whose address the provider vouches for is signed in, in any case of its letters", async () => {
+test("an operator whose address the provider has verified is signed in, regardless of case", async () => {
   const email = await addOperator();
   const browser = createBrowserSession();
   expect(await signIn(browser, email.toUpperCase())).toBe(`${url}/`);
@@ -75,7 +75,7 @@ test("an operator whose address the provider vouches for is signed in, in any ca
   });
 });
 
-test("the session that the browser had ends with a single sign-on, too", async () => {
+test("single sign-on ends the browser's previous session too", async () => {
   const email = await addOperator();
   const browser = createBrowserSession();
   await signIn(browser, email);
@@ -85,7 +85,7 @@ test("the session that the browser had ends with a single sign-on, too", async (
   expect((await sessionOf(browser)).status).toBe(200);
 });
 
-test("who is no operator is told so, and nobody is made", async () => {
+test("an unknown person is rejected with an explanation, and no operator is created", async () => {
   const email = `stranger-${newId()}@example.com`;
   const browser = createBrowserSession();
   expect(await signIn(browser, email)).toBe(`${url}/sign-in?fault=unknown_operator`);
@@ -93,7 +93,7 @@ test("who is no operator is told so, and nobody is made", async () => {
   expect(await product.store.operators.findByEmail(email)).toBeNull();
 });
 
-test("a disabled operator, and an address that the provider has not verified, are not let in", async () => {
+test("a disabled operator, and an address that the provider has not verified, are rejected", async () => {
   const disabled = await addOperator();
   const { id = "" } = (await product.store.operators.findByEmail(disabled)) ?? {};
   await product.store.operators.update(id, { disabled: true }, null);
@@ -106,12 +106,12 @@ test("a disabled operator, and an address that the provider has not verified, ar
   for (const one of [browser, second]) expect((await sessionOf(one)).status).toBe(401);
 });
 
-test("an answer that the browser has not asked for, or that was changed, signs nobody in", async () => {
+test("a response that the browser has not requested, or that was changed, signs no one in", async () => {
   const email = await addOperator();
   const victim = createBrowserSession();
   const refused = `${url}/sign-in?fault=refused`;
   expect((await victim.visit(`${url}/oidc/callback?code=x&state=y`)).url).toBe(refused);
-  // Somebody else's answer, brought to a browser that has begun a sign-in of its own.
+  // Another person's response, in a browser that has started its own sign-in.
   const attacker = createBrowserSession();
   const login = await attacker.visit(`${url}/oidc/start`);
   const consent = await attacker.visit(login.url, { prompt: "login", login: email, password: "anything" });
@@ -132,13 +132,13 @@ test("an answer that the browser has not asked for, or that was changed, signs n
   expect((await sessionOf(victim)).status).toBe(401);
 });
 
-/** Starts the product again with other settings. The console may listen a moment later than the API. */
+/** Restarts the product with other settings. The console may start to listen slightly later than the API. */
 async function restart(env: Record<string, string>): Promise<void> {
   await product.restart(env);
   await waitFor(async () => (await fetch(`${url}/healthz`)).ok, { what: "the console to listen" });
 }
 
-test("where the settings name a role, who signs in first becomes an operator with it", async () => {
+test("if the settings name a role, the first sign-in creates an operator with it", async () => {
   await restart({ SVC_OIDC_CREATE_ROLE: "shop:operator" });
   const email = `new-${newId()}@example.com`;
   const browser = createBrowserSession();
@@ -148,7 +148,7 @@ test("where the settings name a role, who signs in first becomes an operator wit
   });
 });
 
-test("a provider that cannot be reached is a fault in words, and passwords go on", async () => {
+test("an unreachable provider is reported with an explanation, and passwords still work", async () => {
   await restart({ SVC_OIDC_ISSUER: `http://127.0.0.1:${await freePort()}` });
   const { url: end } = await createBrowserSession().visit(`${url}/oidc/start`);
   expect(end).toBe(`${url}/sign-in?fault=unavailable`);

@@ -31,7 +31,9 @@ import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
 
-/** The pages whose examples run one after the other on one product; the first ones send what later ones list. */
+/**
+ * The pages whose examples run one after the other on one product; the first ones send messages that later ones list.
+ */
 const [page, ...further] = ["api", "recipes/clients", "deliveries", "keys-and-projects", "agents-and-knowledge"].map(
   (name) => readDocPage(`docs/${name}.md`),
 ) as [DocPage, DocPage, DocPage, DocPage, DocPage];
@@ -75,7 +77,7 @@ describe("the examples of the API pages return what the pages show:", () => {
   });
 
   test("there is an example of every endpoint of messages, deliveries, keys, projects, agents and knowledge bases", () => {
-    /** Shown elsewhere, or like one that is shown. */
+    /** Endpoints that are shown elsewhere, or are similar to one that is shown. */
     const elsewhere = [
       "POST /api/v1/admin/agents/{id}/replay",
       "PATCH /api/v1/projects/{id}",
@@ -94,8 +96,8 @@ describe("the examples of the API pages return what the pages show:", () => {
   });
 });
 
-describe("the tables list exactly what there is:", () => {
-  /** The names in a first column; a cell may hold several. */
+describe("the tables are complete:", () => {
+  /** Returns the names in the first column; a cell may contain several. */
   const namesOf = ({ path, text, blocks }: DocPage, firstTitle: string, nth = 0) => {
     const tables = text.split(new RegExp(`^(?=\\| ${firstTitle} +\\|)`, "m")).slice(1);
     return readDocTable({ path, blocks, text: tables[nth] ?? "" }, firstTitle).flatMap(([cell = ""]) =>
@@ -145,7 +147,7 @@ describe("the tables list exactly what there is:", () => {
   });
 });
 
-test("every guarantee names the tests that show it", () => {
+test("every guarantee names the tests that verify it", () => {
   const guarantees = readDocPage("docs/guarantees.md")
     .text.split(/^(?:- |#)/m)
     .filter((part) => part.startsWith("**"));
@@ -154,7 +156,7 @@ test("every guarantee names the tests that show it", () => {
   expect(guarantees.filter((guarantee) => !named.test(guarantee))).toEqual([]);
 });
 
-describe("the recipes do what they say:", () => {
+describe("the recipes work as described:", () => {
   const hasJq = ["/usr/local/bin/jq", "/usr/bin/jq", "/bin/jq"].some((path) => existsSync(path));
 
   async function writeRecipe(fileName: string): Promise<string> {
@@ -163,7 +165,7 @@ describe("the recipes do what they say:", () => {
     return file;
   }
 
-  test("send-message.mjs repeats a call with one Idempotency-Key until it is answered, and not after that", async () => {
+  test("send-message.mjs repeats a call with one Idempotency-Key until it gets a final response", async () => {
     const busy = { status: 503, headers: { "Retry-After": "0" }, body: '{"ok":false}' };
     const done = { status: 202, body: '{"ok":true,"status":"queued"}' };
     const api = await startWebhookReceiver({
@@ -184,7 +186,7 @@ describe("the recipes do what they say:", () => {
     }
   });
 
-  test("send-message.mjs sends a message to the product, and says what is wrong with a bad one", async () => {
+  test("send-message.mjs sends a message to the product, and reports the errors of an invalid one", async () => {
     await writeRecipe("send-message.mjs");
     const options = JSON.stringify({ url: apiUrl, apiKey: product.adminKey });
     const code = `import { sendMessage } from "./send-message.mjs";
@@ -196,7 +198,7 @@ describe("the recipes do what they say:", () => {
     expect(stdout.trim().split("\n")).toEqual(['{"ok":true,"mode":"sync"}', '{"ok":false,"code":"invalid_request"}']);
   });
 
-  test("collect.mjs misses and repeats nothing, also when it is killed and started again", async () => {
+  test("collect.mjs misses and repeats nothing, even if it is killed and restarted", async () => {
     const file = await writeRecipe("collect.mjs");
     const send = async () => {
       const json = { text: "What is a dead letter?", chatId: "collected/1", mode: "async" };
@@ -217,7 +219,8 @@ describe("the recipes do what they say:", () => {
         await child.ready(/^[0-9a-f-]{36} /m);
         await send();
         await waitFor(() => lines().length === 2, { what: () => `two replies; there is ${child.output()}` });
-        // Two messages and two replies a round. Killed before it keeps its cursor, it would do its work again.
+        // Two messages and two replies per round. If it were killed before it stores its cursor, it would repeat its
+        // work.
         const cursor = String(4 * (round + 1));
         const kept = () => readFileSync(join(folder, "cursor-collected%2F1.txt"), "utf8") === cursor;
         await waitFor(kept, { what: `the cursor ${cursor} to be kept` });

@@ -20,10 +20,10 @@ beforeAll(async () => {
 
 afterAll(() => product?.stop());
 
-/** Lets so much time pass for what the statement is about. */
+/** Ages the rows of a statement by changing their timestamps. */
 const age = (statement: string, values: unknown[]) => queryDatabase(product.databaseUrl, statement, values);
 
-describe("a reply that nobody collects", () => {
+describe("a reply that is not collected", () => {
   async function sendAndWait(): Promise<string> {
     const chatId = randomUUID();
     await api.send("fixed", { text: "hello", chatId, mode: "async" });
@@ -39,7 +39,7 @@ describe("a reply that nobody collects", () => {
       [chatId, interval],
     );
 
-  test.each(["", "?after=0", "?peek=1"])("is in the drain for 7 days, and not after that: GET %s", async (query) => {
+  test.each(["", "?after=0", "?peek=1"])("is in the drain for 7 days, and not afterwards: GET %s", async (query) => {
     const chatId = await sendAndWait();
     await letPass(chatId, "7 days 1 minute");
     expect((await api.drain("fixed", chatId, query)).replies).toEqual([]);
@@ -47,7 +47,7 @@ describe("a reply that nobody collects", () => {
     expect((await api.drain("fixed", chatId, query)).texts).toEqual([FIXED]);
   });
 
-  test("is in its ticket after that", async () => {
+  test("is in its ticket afterwards", async () => {
     const chatId = await sendAndWait();
     await letPass(chatId, "8 days");
     expect((await api.drain("fixed", chatId)).replies).toEqual([]);
@@ -70,11 +70,11 @@ describe("an Idempotency-Key", () => {
     return { status, isReplayed: headers.get("idempotent-replayed") === "true", chatId: body.chatId };
   }
 
-  test("makes one message of many calls at once, on every replica", async () => {
+  test("creates one message from many concurrent calls, on every replica", async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, replica) => send(key, replica)));
     const accepted = answers.filter(({ status }) => status === 202);
-    // The others came while the first one was being worked on.
+    // The others arrived while the first one was in progress.
     expect(answers.filter(({ status }) => status !== 202 && status !== 409)).toEqual([]);
     expect(accepted.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
     expect(new Set(accepted.map(({ chatId }) => chatId)).size).toBe(1);
@@ -85,7 +85,7 @@ describe("an Idempotency-Key", () => {
     expect((await api.drain("fixed", again.chatId ?? "")).replies).toEqual([]);
   });
 
-  test("stands for its message for 24 hours from its first call, and for a new one after that", async () => {
+  test("stands for its message for 24 hours from its first call, and for a new one afterwards", async () => {
     const key = randomUUID();
     const first = await send(key);
     expect(first).toMatchObject({ status: 202, isReplayed: false });

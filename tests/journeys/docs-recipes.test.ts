@@ -20,7 +20,7 @@ const RECIPES = "docs/recipes";
 const WHSEC = "whsec_c3ZjLXJlY2lwZXMtZXhhbXBsZS1rZXktMDEyMzQ1Ng==";
 const QUESTION = 'Can a message get "lost"?';
 
-/** The parameters of nodes, as far as they are looked at; which there are depends on the type. */
+/** Parameters of nodes that the tests check; which ones exist depends on the type. */
 interface Parameters {
   url?: string;
   jsonBody?: string;
@@ -45,7 +45,7 @@ interface N8nWorkflow {
 const readRecipe = (name: string) => readFileSync(repositoryPath(`${RECIPES}/${name}`), "utf8");
 const readWorkflow = (name: string): N8nWorkflow => JSON.parse(readRecipe(name));
 
-/** What n8n makes of a field: an expression in `{{ }}` where it begins with `=`, else the text itself. */
+/** Evaluates a field like n8n: an expression in `{{ }}` if it begins with `=`, otherwise the text itself. */
 function evaluate(field: unknown, names: Record<string, unknown>): unknown {
   if (typeof field !== "string" || !field.startsWith("=")) return field;
   const value = (code: string): unknown => runInNewContext(`(${code})`, names);
@@ -54,14 +54,14 @@ function evaluate(field: unknown, names: Record<string, unknown>): unknown {
   return field.slice(1).replaceAll(/\{\{(.*?)\}\}/gs, (_, code: string) => String(value(code)));
 }
 
-/** The node with this name, its parameters as the test knows them. */
+/** Returns the parameters of the node with this name. */
 function parametersOf({ nodes }: N8nWorkflow, name: string): Parameters {
   const node = nodes.find((one) => one.name === name);
   if (node === undefined) throw new Error(`the workflow has no node ${name}`);
   return node.parameters;
 }
 
-/** What a node "Edit Fields" makes of an item. */
+/** Returns the result of a node "Edit Fields" for an item. */
 const assigned = (workflow: N8nWorkflow, name: string, $json: unknown) =>
   Object.fromEntries(
     (parametersOf(workflow, name).assignments?.assignments ?? []).map((field) => [
@@ -70,14 +70,14 @@ const assigned = (workflow: N8nWorkflow, name: string, $json: unknown) =>
     ]),
   );
 
-/** Whether a node "If" with one comparison for equality lets an item pass. */
+/** Returns whether a node "If" with one equality comparison lets an item pass. */
 function isEqualBy(workflow: N8nWorkflow, name: string, $json: unknown): boolean {
   const [condition] = parametersOf(workflow, name).conditions?.conditions ?? [];
   if (condition?.operator.operation !== "equals") throw new Error(`${name} does not compare`);
   return evaluate(condition.leftValue, { $json }) === evaluate(condition.rightValue, { $json });
 }
 
-/** The same call with another body. */
+/** Returns the same call with another body. */
 const forged = (request: ReceivedRequest): ReceivedRequest => ({
   ...request,
   body: Buffer.from(request.body.toString().replace("message.completed", "message.rejected")),
@@ -91,7 +91,7 @@ beforeAll(async () => {
 
 afterAll(removeFolders);
 
-describe("what docs/recipes shows works with a running product:", () => {
+describe("docs/recipes work with a running product:", () => {
   let product: Product;
   let receiver: WebhookReceiver;
   let apiUrl: string;
@@ -129,7 +129,7 @@ describe("what docs/recipes shows works with a running product:", () => {
     await product?.stop();
   });
 
-  test("n8n-ask.json sends a message of any text once, and reads its answer", async () => {
+  test("n8n-ask.json sends a message with any text once, and reads its answer", async () => {
     const workflow = readWorkflow("n8n-ask.json");
     const ask = parametersOf(workflow, "Ask");
     const item = { text: QUESTION, chatId: "n8n-1" };
@@ -162,7 +162,7 @@ describe("what docs/recipes shows works with a running product:", () => {
     expect(isEqualBy(workflow, "Answered?", held)).toBe(false);
   });
 
-  test("n8n-ask.json has its own Idempotency-Key for each workflow, execution, node, pass of a loop and item", () => {
+  test("n8n-ask.json has a separate Idempotency-Key for each workflow, execution, node, loop iteration and item", () => {
     const [header] = parametersOf(readWorkflow("n8n-ask.json"), "Ask").headerParameters?.parameters ?? [];
     const first = { $workflow: { id: "w1" }, $execution: { id: "1" }, $nodeId: "n1", $runIndex: 0, $itemIndex: 0 };
     const others = [
@@ -178,7 +178,7 @@ describe("what docs/recipes shows works with a running product:", () => {
     expect(evaluate(header?.value, first)).toBe(keys[0]);
   });
 
-  test("n8n-receive.json lets a genuine callback pass and no other", () => {
+  test("n8n-receive.json passes only genuine callbacks", () => {
     const workflow = readWorkflow("n8n-receive.json");
     const { type = "", dataPropertyName = "", encoding } = parametersOf(workflow, "Sign the raw body");
     const itemOf = ({ headers, body }: ReceivedRequest) => ({
@@ -200,8 +200,8 @@ describe("what docs/recipes shows works with a running product:", () => {
     });
   });
 
-  test("the step of Zapier reads a genuine callback and fails at others", () => {
-    // The block is part of a list, and so indented.
+  test("the Zapier step reads a genuine callback and fails for others", () => {
+    // The block is part of a list, and therefore indented.
     const code = /^ *```js\n(.*?)^ *```/ms.exec(readRecipe("zapier.md"))?.[1] ?? "";
     const runStep = ({ headers, body }: ReceivedRequest, secret = WHSEC): unknown =>
       runInNewContext(`(() => { let output;\n${code}\nreturn output; })()`, {
@@ -219,7 +219,7 @@ describe("what docs/recipes shows works with a running product:", () => {
     expect(() => runStep(callback, "another")).toThrow("not genuine");
   });
 
-  test("the routes of Next.js ask the API and take genuine callbacks only", async () => {
+  test("the Next.js routes call the API and accept only genuine callbacks", async () => {
     const page = readDocPage(`${RECIPES}/nextjs.md`);
     const importRoute = async (path: string): Promise<{ POST: (request: Request) => Promise<Response> }> => {
       const block = page.blocks.find(({ text }) => text.startsWith(`// ${path}\n`));
@@ -241,7 +241,7 @@ describe("what docs/recipes shows works with a running product:", () => {
     expect(await taken(callback)).toBe(401);
   });
 
-  test("ask.sh prints the answer, and sends one message however often it runs on one day", async () => {
+  test("ask.sh prints the answer, and sends one message no matter how often it runs on one day", async () => {
     const script = join(folder, "ask.sh");
     const keyFile = join(folder, "key");
     await writeFile(script, findDocFile(readDocPage(`${RECIPES}/cron.md`), "ask.sh"));
@@ -272,10 +272,10 @@ describe("files of docs/recipes", () => {
     expect(missing).toEqual([]);
   });
 
-  test("name no setting that there is not", () => {
+  test("name only settings that exist", () => {
     const texts = pages.map(readRecipe);
     const own = ["SVC_URL", "SVC_KEY", "SVC_KEY_FILE", "SVC_WEBHOOK_SECRET", "SVC_IDENTITY_SECRET"];
-    // Some are read by the compose file alone.
+    // Some are read only by the compose file.
     const compose = readFileSync(repositoryPath("docker-compose.yml"), "utf8");
     own.push(...Array.from(compose.matchAll(/\$\{(SVC_[A-Z_]+)/g), ([, name = ""]) => name));
     const named = texts.flatMap((text) => text.match(/\bSVC_[A-Z_]+\b/g) ?? []);
@@ -283,12 +283,12 @@ describe("files of docs/recipes", () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  test.each(["n8n-ask.json", "n8n-receive.json"])("%s: every connection leads from a node to another one", (name) => {
+  test.each(["n8n-ask.json", "n8n-receive.json"])("%s: every connection leads from one node to another", (name) => {
     const { nodes, connections } = readWorkflow(name);
     const known = nodes.map((node) => node.name);
     const targets = Object.values(connections).flatMap(({ main }) => main.flat().map(({ node }) => node));
     expect(known).toEqual(expect.arrayContaining([...Object.keys(connections), ...targets]));
-    // All but the trigger are reached.
+    // All nodes except the trigger are reached.
     expect(new Set(targets).size).toBe(known.length - 1);
   });
 

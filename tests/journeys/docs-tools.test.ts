@@ -18,7 +18,7 @@ import { svcWithin } from "./support/svc-within.ts";
 const page = readDocPage("docs/tools.md");
 const SHOWN_SERVER = "http://127.0.0.1:31417";
 
-/** Calls of the page, each with the answer that follows it: `tools call <name> ['<arguments>'] [--json]`. */
+/** Calls of the page, each with the response that follows it: `tools call <name> ['<arguments>'] [--json]`. */
 const CALL = /^npm run --silent svc -- tools call (\w+)(?:[ \\\n]+'([^']*)')?( --json)?$/;
 const calls = page.blocks.flatMap(({ language, text, line }, index) => {
   const [, name, input, json] = (language === "sh" ? CALL.exec(text) : null) ?? [];
@@ -27,7 +27,7 @@ const calls = page.blocks.flatMap(({ language, text, line }, index) => {
   return [{ title: `${page.path}:${line} ${name}`, name, input, isJson: json !== undefined, shown: answer.text }];
 });
 
-/** Of the product's own guide, and of the times that stages take. */
+/** Fields that vary: those of the product's own guide, and durations of stages. */
 const comparison = createDocComparison(["documents", "chunks", "openTicket", "triageAllProjects"]);
 
 let product: Product;
@@ -45,7 +45,7 @@ afterAll(async () => {
   await removeFolders();
 });
 
-describe("what docs/tools.md shows is what comes:", () => {
+describe("the examples of docs/tools.md show the actual output:", () => {
   test("it shows a call of every tool, and one that fails", async () => {
     const names = (await loadTools()).map(({ definition }) => definition.name);
     expect([...new Set(calls.map(({ name }) => name))].toSorted()).toEqual(names.toSorted());
@@ -61,7 +61,7 @@ describe("what docs/tools.md shows is what comes:", () => {
       differences = comparison.compare(JSON.parse(shown), JSON.parse(stdout));
       return differences.length === 0;
     };
-    // A list shows what was just made a moment later; whatever makes something is called once.
+    // Lists show new items slightly later, so they are polled; calls that create something are made once.
     if (name === "svc_list_tickets") await waitFor(isAsShown, { what: () => differences.join("\n") });
     else await isAsShown();
     expect(differences).toEqual([]);
@@ -84,8 +84,8 @@ describe("what docs/tools.md shows is what comes:", () => {
   );
 });
 
-describe("the tables are right:", () => {
-  test("each tool has its scope, and a key with this alone sees it", async () => {
+describe("the tables are correct:", () => {
+  test("each tool has its scope, and is listed for a key with only this scope", async () => {
     const tools = await loadTools();
     const rows = readDocTable(page, "Tool").map(([name, scope]) => [name, scope]);
     expect(rows).toEqual(tools.map(({ definition, scope }) => [definition.name, scope]));
@@ -99,7 +99,7 @@ describe("the tables are right:", () => {
     }
   });
 
-  test("each client of the table has its part, and its configuration is JSON that names the server and the header", () => {
+  test("each client of the table has its section, and its configuration is JSON that names the server and the header", () => {
     const clients = readDocTable(page, "Client").map(([name = ""]) => name);
     expect(clients.length).toBeGreaterThan(6);
     const titles = [...page.text.matchAll(/^### (.+)$/gm)].map(([, title = ""]) => title);
@@ -113,7 +113,7 @@ describe("the tables are right:", () => {
   });
 });
 
-test("links lead to pages and parts that exist", () => {
+test("links lead to existing pages and sections", () => {
   const anchors = [...page.text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
     title
       .toLowerCase()

@@ -33,7 +33,7 @@ afterAll(async () => {
 function scriptOf(receiverPort: number): string {
   const commands = page.blocks.flatMap(({ language, text }) => {
     if (language === "js") return [`cat > receiver.mjs <<'END_OF_FILE'\n${text}\nEND_OF_FILE`];
-    // The server of a web page runs until it is stopped, and so does `npm start`.
+    // The web page's server and `npm start` run until they are stopped.
     const isCommand = language === "sh" && text !== "npm start" && !text.startsWith("node -e");
     return isCommand ? [text] : [];
   });
@@ -51,7 +51,7 @@ test("every command of the tutorial succeeds, and prints what the page shows", a
   await writeFile(join(folder, "tutorial.sh"), scriptOf(await freePort()));
   const { stdout, stderr, code } = await run("sh", ["tutorial.sh"], { env, cwd: folder });
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
-  /** Columns and measured numbers differ from run to run. */
+  /** Columns and measured numbers vary between runs. */
   const simplify = (text: string) => text.replaceAll(/\d+/g, "0").replaceAll(/ +/g, " ");
   const printed = simplify(`${stdout}\n${stderr}`);
   const shown = page.blocks

@@ -30,14 +30,14 @@ const PLAIN = "svc_a-key-that-signs-where-no-secret-is-set";
 const OTHER = "whsec_YW5vdGhlci1zZWNyZXQtdGhhdC1pcy1ub3Qtb3Vycw==";
 const DELIVERY = "01a1fe7b-4312-7362-b590-0b7f11541fa3";
 
-/** Written as no JSON library writes it, so that only the raw bytes have the right signature. */
+/** Formatted unlike the output of any JSON library, so that only the raw bytes have the right signature. */
 const BODY = `{ "ok":true, "type":"message.completed", "deliveryId":"${DELIVERY}", "chatId":"Gr\\u00f6\\u00dfe 42 – ✓",
   "replies":[{"type":"message","text":"1.0","n":1.0},{"type":"attachment","filename":"a.xlsx"}] }`;
 
-/** Compiling the Go receiver may take this long on a machine that has never compiled anything. */
+/** Time limit for compiling the Go receiver, which is slow without a build cache. */
 const COMPILE_TIMEOUT_MS = 240_000;
 
-/** A receiver as the page has it. */
+/** Returns the code of a receiver of the page. */
 const codeOf = ({ fileName }: ReceiverLanguage) => findDocFile(page, fileName);
 
 let folder: string;
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(removeFolders);
 
-describe("what docs/webhooks.md shows is what comes:", () => {
+describe("the examples of docs/webhooks.md show the actual requests:", () => {
   const examples = readDocExamples(page);
   let product: Product;
   let receiver: WebhookReceiver;
@@ -76,7 +76,7 @@ describe("what docs/webhooks.md shows is what comes:", () => {
     expect(await runner.check(example)).toEqual([]);
   });
 
-  test("the fields and the types of a callback are all in their tables", () => {
+  test("the tables contain all fields and types of a callback", () => {
     const shown = examples.find(({ callback }) => callback !== null)?.callback;
     const body = JSON.parse(shown?.body ?? "{}") as CallbackBody;
     expect(readDocTable(page, "Field").map(([name]) => name)).toEqual(Object.keys(body));
@@ -87,13 +87,13 @@ describe("what docs/webhooks.md shows is what comes:", () => {
     ).toEqual(Object.keys(CALLBACK_TYPES).sort());
   });
 
-  test("the headers of a callback are all in their table", () => {
+  test("the table contains all headers of a callback", () => {
     const shown = examples.find(({ callback }) => callback !== null)?.callback;
     const named = readDocTable(page, "Header").map(([name = ""]) => name.toLowerCase());
     expect([...(shown?.headers.keys() ?? [])].filter((name) => name !== "host").sort()).toEqual(named.sort());
   });
 
-  test("a receiver of the page takes a real callback, signed with the secret that is set", async () => {
+  test("a receiver of the page accepts a real callback, signed with the configured secret", async () => {
     const secret = WHSEC;
     const projects = await product.store.projects.ensure("default");
     const principal = {
@@ -117,7 +117,7 @@ describe("what docs/webhooks.md shows is what comes:", () => {
       });
       await response.arrayBuffer();
       expect(response.status).toBe(202);
-      // Signed with the key until the product has seen the secret; refused then, it comes again.
+      // Until the service reloads the secret, it signs with the key; such a callback is rejected and retried.
       await real.process.ready(/^message\.completed real-1 /m);
     } finally {
       await real.process.kill();
@@ -125,8 +125,8 @@ describe("what docs/webhooks.md shows is what comes:", () => {
   });
 });
 
-describe("the signatures that the page gives to check code with", () => {
-  test("are right", () => {
+describe("the test vectors of the page", () => {
+  test("are correct", () => {
     const given = new Map(readDocTable(page, "to check with").map(([name = "", value = ""]) => [name, value]));
     const signed = signWebhook({
       body: given.get("body") ?? "",
@@ -143,7 +143,7 @@ interface Callback {
   headers: Record<string, string>;
 }
 
-/** A callback as the service sends it, signed with these secrets at this time, and then changed. */
+/** Returns a callback as the service sends it, signed with these secrets at this time, and then changed. */
 function callback(
   { secrets = [WHSEC], ageSeconds = 0, id = DELIVERY }: { secrets?: string[]; ageSeconds?: number; id?: string } = {},
   change: Partial<Record<string, string | null>> = {},
@@ -157,7 +157,7 @@ function callback(
 const tampered = (sent: Callback, body: string): Callback => ({ ...sent, body });
 const soon = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds);
 
-/** What a receiver must answer; made anew for each, since a signature is only good for minutes. */
+/** Callbacks that a receiver must accept; created for each test, because a signature is valid only for minutes. */
 const GENUINE: Record<"standard" | "simple", [what: string, make: () => Callback][]> = {
   standard: [
     ["signed with a whsec_ secret", () => callback()],
@@ -218,7 +218,7 @@ function versioned({ body, headers }: Callback): Callback {
   return { body, headers: { ...headers, "webhook-signature": signature } };
 }
 
-/** Signed with any key for any time, as nobody but a forger would. */
+/** Signs the body with any key and time, like a forger. */
 function signedWith(key: string | Buffer, time = soon(0)): Callback {
   const standard = createHmac("sha256", key).update(`${DELIVERY}.${time}.${BODY}`).digest("base64");
   const simple = createHmac("sha256", key).update(BODY).digest("hex");
@@ -226,7 +226,7 @@ function signedWith(key: string | Buffer, time = soon(0)): Callback {
   return callback({}, { "webhook-timestamp": time, ...signatures });
 }
 
-/** Signed for a time that is none: the signature is right, the time is not. */
+/** Signs an invalid timestamp: the signature is correct, the time is not. */
 const timed = (time: string) => signedWith(Buffer.from(WHSEC.slice("whsec_".length), "base64"), time);
 
 async function post(url: string, { body, headers }: Callback): Promise<number> {
@@ -261,21 +261,21 @@ for (const language of RECEIVER_LANGUAGES) {
           await receiver?.process.kill("SIGKILL");
         });
 
-        test.each(GENUINE[scheme])("takes a callback %s", async (_what, make) => {
+        test.each(GENUINE[scheme])("accepts a callback %s", async (_what, make) => {
           expect(await post(receiver.url, make())).toBe(204);
         });
 
-        test.each(FORGED[scheme])("refuses a callback %s", async (_what, make) => {
+        test.each(FORGED[scheme])("rejects a callback %s", async (_what, make) => {
           expect(await post(receiver.url, make())).toBe(401);
         });
 
         if (remembers) {
-          test("does its work once for a callback that comes often", () => {
+          test("does its work once for a callback that is delivered several times", () => {
             expect(receiver.process.output().match(/message\.completed/g)).toHaveLength(1);
           });
         }
 
-        test("takes nothing while it has no secret: anybody can sign with that", async () => {
+        test("accepts nothing without a secret: anyone could sign with an empty one", async () => {
           const naked = await startDocReceiver(commandOn, { name, secrets: [] }).catch(() => null);
           // Most do not even start.
           if (naked === null) return;

@@ -27,14 +27,14 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await makeFolder();
-  // Snippets import what a reader would install.
+  // Snippets import packages that a reader would install.
   await symlink(repositoryPath("tests/node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, ".curlrc"), 'write-out = "%{stderr}\\n%{http_code}"\n');
 });
 
 afterAll(removeFolders);
 
-describe("what docs/widget.md shows is what comes:", () => {
+describe("the examples of docs/widget.md show the actual output:", () => {
   const comparison = createDocComparison();
   let product: Product;
   let url: string;
@@ -115,7 +115,7 @@ describe("the hash of a user id", () => {
   }
 });
 
-describe("the tables name everything there is:", () => {
+describe("the tables are complete:", () => {
   const named = (title: string) => readDocTable(page, title).map(([name = ""]) => name);
 
   test("settings", () => {
@@ -138,7 +138,7 @@ describe("the tables name everything there is:", () => {
     expect(calls.sort()).toEqual([...CALLS].sort());
   });
 
-  /** Names by name; null where the page says that they are those of something else. */
+  /** Returns the data of each name; null if the page refers to the data of another name. */
   const dataOf = (title: string) =>
     Object.fromEntries(
       readDocTable(page, title).map(([type = "", data = ""]) => [
@@ -179,7 +179,7 @@ describe("the tables name everything there is:", () => {
   });
 });
 
-test("the frames that the page shows are frames of this version", () => {
+test("the frames that the page shows are valid in this version", () => {
   const block = page.blocks.find(({ text }) => text.startsWith('> {"type":"hello"'));
   const lines = block?.text.split("\n") ?? [];
   expect(lines.length).toBeGreaterThan(8);

@@ -179,8 +179,9 @@ describe("while Postgres is unavailable", () => {
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
     await healthIs("fail");
-    // The hurried call gets its response in time, while nothing can be stored. Until then the outage lasts longer
-    // than a process counts as alive without a heartbeat: its calls must still be reserved for it afterwards.
+    // The call with the short timeout gets its response in time, while nothing can be stored. Until then the outage
+    // lasts longer than a process counts as alive without a heartbeat: its calls must still be reserved for it
+    // afterwards.
     expect(await hurried).toMatchObject(PENDING);
 
     await ground.postgres.start();

@@ -239,7 +239,7 @@ describe("a message that cannot be processed", () => {
     const release = await holdTable(world.databaseUrl, "agents");
     const { messageId } = await world.send(project, "killer", "hello");
     await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first try" });
-    // Five processes have crashed with it, the last one while it did nothing else, and their leases have expired.
+    // Five processes have crashed with it, the last one while it ran exclusively, and their leases have expired.
     await world.sql(
       `WITH crashed AS (
          INSERT INTO processes (id, app, host, pid, memory_bytes, heard_at, crashed_at)
@@ -258,7 +258,7 @@ describe("a message that cannot be processed", () => {
     expect(letter).toMatchObject({ messageId, failure: expect.stringContaining("crashed 5 times") });
   });
 
-  test("leaves a conversation with the person who has it", async () => {
+  test("leaves a conversation with the operator who handles it", async () => {
     const project = await world.newProject(ASKS, { handoffText: HANDOFF });
     const text = `poison ${newId()}`;
     const first = await world.send(project, "promised", "please help");
@@ -294,7 +294,7 @@ describe("a stage that ran", () => {
     expect(await world.readMessage(messageId)).toMatchObject({
       progress: { triage: { agentId: expect.any(String) }, answer: { text: "the first answer" } },
     });
-    // From now on the agent would answer something else.
+    // From now on the agent would give another answer.
     await world.sql("UPDATE agents SET fixed_reply = 'another answer', version = version + 1 WHERE project_id = $1", [
       project,
     ]);
@@ -324,7 +324,7 @@ describe("an agent that fails", () => {
   test("is no error for the customer: the message is handed over to a person, and the customer is notified", async () => {
     const project = await world.newSearchingProject({ handoffText: HANDOFF });
     const bad = await world.send(project, "agent-fails", "what is it?", { isAnnounced: false });
-    // The result of an earlier attempt is not readable for the agent.
+    // The agent cannot read the result of an earlier attempt.
     await world.sql("UPDATE messages SET progress = $2 WHERE id = $1", [
       bad.messageId,
       JSON.stringify({ passages: { hits: [{}], bestPossible: 1, words: [] } }),
@@ -356,7 +356,7 @@ describe("a worker that has lost its lease", () => {
   const holderOf = async (ticketId: string) =>
     (await world.sql<{ id: string }>("SELECT lease_id AS id FROM chats WHERE ticket_id = $1", [ticketId]))[0]?.id;
 
-  /** Lets every pipeline process a few messages, so that the late worker has continued. */
+  /** Lets every pipeline process a few messages, so that the late worker has certainly continued. */
   async function lateWorkersHaveGoneOn(): Promise<void> {
     const project = await world.newSearchingProject({ handoffText: "" });
     for (let round = 0; round < 5; round++) {
@@ -406,7 +406,7 @@ describe("a worker that has lost its lease", () => {
   });
 });
 
-describe("a conversation that a person has", () => {
+describe("a conversation that an operator handles", () => {
   test("in review: unsure answers are held, and the draft covers every waiting message", async () => {
     const project = await world.newProject(ASKS, { handoffText: HANDOFF });
     const first = await world.send(project, "review", "one");
@@ -467,7 +467,7 @@ describe("a ticket", () => {
   });
 
   // Must be last: it checks everything that the other tests have created.
-  test("makes only legal moves, each from the stage of the previous one, and is in the stage of the last one", async () => {
+  test("makes only allowed transitions, each from the stage of the previous one, and is in the stage of the last one", async () => {
     const tickets = await world.sql<{ id: string; home: ProjectId; stage: string }>(
       "SELECT id, home_project_id AS home, stage FROM tickets",
     );

@@ -50,7 +50,7 @@ async function open(env: Record<string, string>): Promise<Resources> {
   return resources;
 }
 
-test("a pipeline with an endpoint embeds what is added, so that it is found by its meaning, and stops while that hangs", async () => {
+test("a pipeline with an endpoint embeds added texts, so that search finds them by meaning, and stops while the endpoint hangs", async () => {
   const { store, embeddings, log } = await open({
     SVC_EMBEDDINGS_BASE_URL: server.baseUrl,
     SVC_EMBEDDINGS_MODEL: "test-model",
@@ -83,7 +83,7 @@ test("a pipeline with an endpoint embeds what is added, so that it is found by i
   expect(await find("birch")).toEqual(["Birch trees grow in the garden."]);
 });
 
-test("a pipeline with a model in a folder embeds all passages again, and finds by meaning without any server", async () => {
+test("a pipeline with a local model embeds all passages again, and search finds them by meaning without any server", async () => {
   writeEmbeddingModel(modelDir, {
     meanings: [
       ["vans", "minibus"],

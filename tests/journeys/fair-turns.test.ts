@@ -12,7 +12,10 @@ import type { Product } from "./support/start-product.ts";
 
 const FLOOD = 2_000;
 const OTHERS = 5;
-/** What two pipelines process concurrently, and once more while a message of the other project is processed. */
+/**
+ * Messages that two pipelines may process before the other project's message: those in progress, and as many again
+ * while that message is processed.
+ */
 const MOST_BEFORE = 600;
 const DONE_WITHIN_MS = 60_000;
 
@@ -49,7 +52,7 @@ const CHANNEL: Channel = {
   sendMessage: resolved,
 };
 
-/** Accepts messages of a project as its channel does, each in a chat of its own. */
+/** Accepts messages of a project like its channel, each in its own chat. */
 async function accept(project: Project, count: number): Promise<void> {
   const resources = { store: product.store, queues, log: testLog() };
   const messages = Array.from({ length: count }, (_, index) =>
@@ -63,7 +66,7 @@ async function accept(project: Project, count: number): Promise<void> {
   await Promise.all(messages);
 }
 
-test("a project that sends 2,000 messages at once to two pipelines does not hold back another project's messages", async () => {
+test("a project that sends 2,000 messages at once to two pipelines does not delay another project's messages", async () => {
   const [flooding, other] = await Promise.all([
     addProject(product.store, "flooding", { fixedReply: "Answered." }),
     addProject(product.store, "other", { fixedReply: "Answered." }),

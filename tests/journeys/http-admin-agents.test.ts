@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** Calls `/api/v1/admin/agents` and paths below it as an administrator, each call on another replica. */
+/** Calls `/api/v1/admin/agents` and paths below it as an administrator, alternating between replicas. */
 let calls = 0;
 const call = (path: string, request: ApiRequest = {}) =>
   callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/agents${path}`, {
@@ -225,7 +225,7 @@ describe("the model server", () => {
       const away = { ...input, baseUrl: "http://127.0.0.1:9/v1" };
       const fact = "Parcels leave the house every working day at three.";
       const claims = [{ text: "They leave at three.", citations: [{ passage: 1, quote: fact }] }];
-      // The test of the settings asks for the days of a week.
+      // The test of the settings asks how many days a week has.
       model.answerWith((request) =>
         JSON.stringify(request).includes("How many days has a week?")
           ? { days: 7 }

@@ -227,7 +227,7 @@ describe("a denial", () => {
   test.each<[string, ApiRequest, object]>([
     ["missing_key", { key: "" }, { actor: "anonymous", network: "127.0.0.0/24" }],
     ["invalid_key", { key: `svc_${"w".repeat(38)}` }, { actor: "anonymous", network: "127.0.0.0/24" }],
-  ])("without a valid key is told with the route and the network: %s", async (code, { key }, who) => {
+  ])("without a valid key is recorded with the route and the network: %s", async (code, { key }, who) => {
     const requestId = newId();
     const secret = `svc_${"p".repeat(38)}`;
     const answer = await callApi(`${product.composition.apiUrls[0] ?? ""}/api/v1/admin/kb/${secret}/documents`, {
@@ -362,7 +362,7 @@ describe("the audit log list", () => {
       "/action",
       "/object",
     ]);
-    // It has no search, and must not return everything for one.
+    // The list has no search; the parameter must not be ignored silently.
     expectProblem(await audit("?q=north&limit=0"), "invalid_request", ["/q", "/limit"]);
     expectProblem(await call("/admin/deliveries?q=x"), "invalid_request", ["/q"]);
     // A cursor of another list.

@@ -54,7 +54,7 @@ describe("channels", () => {
     expectProblem(await put("tool-server", { config: { bindHost: "0.0.0.0" } }), "invalid_request");
   });
 
-  test("bindHost applies while the HTTP API runs, keeps its calls, and leaves administration reachable", async () => {
+  test("bindHost applies while the HTTP API runs, drops no calls, and leaves administration reachable", async () => {
     const { port } = new URL(api.baseUrl(0));
     // Only a listener on all addresses accepts connections to another loopback address.
     const askElsewhere = async () =>
@@ -87,7 +87,7 @@ describe("channels", () => {
       expectProblem(refused, "channel_disabled");
     }
     await waitFor(async () => (await read("api")).state === "stopped", { what: "the channel to be stopped" });
-    // Administration stays available, or it could not be enabled again.
+    // Administration stays available, otherwise the channel could not be enabled again.
     expect(itemOf(await put("api", { enabled: true }))).toMatchObject({ enabled: true });
     for (const replica of replicas) {
       await waitFor(async () => (await send(replica)).status === 202, { what: `replica ${replica} to start it` });
@@ -183,7 +183,7 @@ describe("channels", () => {
     ["widget", "a secret that is too short", { config: { identitySecret: "short" } }, ["/config/identitySecret"]],
     ["messenger", "a token that is no text", { enabled: true, config: { botToken: 5 } }, ["/config/botToken"]],
     ["api", "no object", [], [""]],
-  ])("400: %s refuses %s, and changes nothing", async (id, _what, json, pointers) => {
+  ])("400: %s rejects %s, and changes nothing", async (id, _what, json, pointers) => {
     const before = await read(id);
     const answer = await put(id, json);
     expectProblem(answer, "invalid_request");
@@ -268,7 +268,7 @@ describe("channels", () => {
     await put("widget", { config: { apiKey: null, allowedOrigins: [], project: "default" } });
   });
 
-  test("of an enabled channel are stopped while any process has stopped it, of a disabled one while all have", async () => {
+  test("of an enabled channel are stopped if any process has stopped it, of a disabled one if all have", async () => {
     const say = (state: "running" | "stopped" | "failing", error: string | null = null) =>
       product.store.channelStates.report([{ id: "api", state, since: new Date(), error }]);
     const stateIs = (state: string) =>

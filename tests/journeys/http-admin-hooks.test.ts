@@ -164,7 +164,7 @@ describe("a hook", () => {
       ),
     );
     const { mapping, version } = itemOf(await hooks.admin(`/${id}`));
-    // Either both changes are stored, or one was rejected; none overwrites the other unnoticed.
+    // Either both changes are stored, or one was rejected; neither silently overwrites the other.
     const done = both.filter(({ status }) => status === 200);
     expect(version).toBe(1 + done.length);
     expect([mapping.userId, mapping.chatId].filter((value) => value === "fixed")).toHaveLength(done.length);

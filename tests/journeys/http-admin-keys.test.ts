@@ -68,7 +68,7 @@ async function make(change: object = {}): Promise<{ id: string; key: string; exp
   return { id, key, expiresAt };
 }
 
-/** The cheapest request that needs a key. */
+/** Sends the cheapest request that needs a key. */
 const use = (key: string, replica = 0, project?: string) =>
   callApi(`${api.baseUrl(replica)}/api/v1/messages/keys`, { key, ...(project === undefined ? {} : { project }) });
 const replicas = () => product.composition.apiUrls.map((_, index) => index);
@@ -163,7 +163,7 @@ describe("a new key", () => {
     let lifeMs = 1_000;
     const key = await waitFor(
       async () => {
-        // On a machine that is too slow to use a key in time, it gets a longer life.
+        // On a machine that is too slow to use a key in time, the lifetime is doubled.
         lifeMs *= 2;
         const made = await make({ expiresAt: new Date(Date.now() + lifeMs).toISOString() });
         const uses = await Promise.all(replicas().map((replica) => use(made.key, replica)));
@@ -292,7 +292,7 @@ describe("the list", () => {
     ["q=%00", ["/q"]],
     ["q=a&q=b", ["/q"]],
     ["limit=x&cursor=x&q=%00", ["/limit", "/cursor", "/q"]],
-  ])("is refused for ?%s", async (query, pointers) => {
+  ])("is rejected for ?%s", async (query, pointers) => {
     expectProblem(await keys(`?${query}`), "invalid_request", pointers);
   });
 
@@ -350,7 +350,7 @@ describe("400 names the field:", () => {
     expectProblem(await create({ name: "a", scopes: ["nonsense"] }), "invalid_request", ["/scopes/0"]);
   });
 
-  test("a project beside admin:*, whether it exists or not", async () => {
+  test("a project together with admin:*, whether it exists or not", async () => {
     for (const project of ["north", "nowhere"]) {
       const answer = await create({ name: "a", scopes: ["admin:*"], project });
       expectProblem(answer, "invalid_request", ["/project"]);

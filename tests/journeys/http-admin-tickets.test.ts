@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** Calls `/api/v1/admin/tickets` and paths below it as an administrator, each call on another replica. */
+/** Calls `/api/v1/admin/tickets` and paths below it as an administrator, alternating between replicas. */
 let calls = 0;
 const call = (path: string, request: ApiRequest = {}) =>
   callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/tickets${path}`, {
@@ -111,7 +111,7 @@ describe("a ticket", () => {
       item;
     expect([modelUsage.calls, modelCalls, toolCalls, possibleDuplicates]).toEqual([0, [], [], []]);
     const lastMessage = { text: "We look into it. a 1", author: "agent", actor: null, at: item.replies[0]?.createdAt };
-    // Customers are indexed a moment after their message.
+    // Customers are indexed shortly after their message.
     expect(inList).toEqual({ ...record, customer: inList?.customer, lastMessage, waitingSince: null });
     expect(ticketItemSchema.strict().parse(inList)).toEqual(inList);
     expect([messages, replies, events, more].length + Number(draft === null)).toBe(5);
@@ -144,7 +144,7 @@ describe("a ticket", () => {
     expect(item).toMatchObject({ stage: "review", status: "open", draft: { isStale: false } });
     expect(item.draft?.covers).toEqual(item.messages.map((message) => message.id));
     expect(item.replies).toMatchObject([{ author: "system", text: "A colleague answers." }]);
-    // While it processes another message, the pipeline cannot make a new draft before this one was checked.
+    // While the chat is locked, the pipeline cannot create a new draft before this one is checked.
     const release = await holdChat(product.store, south, chatId);
     await product.store.messages.accept(south.id, {
       channelId: "api",
@@ -176,7 +176,7 @@ describe("a ticket", () => {
   test("200: has the stage received before it is opened", async () => {
     const chatId = `early-${newId()}`;
     const id = ticketIdOf(north.id, "api", chatId);
-    // As a channel commits it, at a moment without a running pipeline.
+    // Committed like a channel does, at a moment without a running pipeline.
     await queryDatabase(
       product.databaseUrl,
       `WITH chat AS (INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq) VALUES ($1, $2, 'api', $3, 1))
@@ -287,7 +287,7 @@ describe("a ticket", () => {
     expect(itemOf(await call(`/${id}`)).tags).toEqual([]);
   });
 
-  test("200: of another project of origin, has the name of that project only for an administrator", async () => {
+  test("200: from another project, has the name of that project only for an administrator", async () => {
     const id = await converse("to be handed on");
     expect((await call(`/${id}/note`, { json: { text: "north's own" } })).status).toBe(200);
     const reroute = (from: string, project: string) =>
@@ -312,7 +312,7 @@ describe("a ticket", () => {
     expect(JSON.stringify(item)).not.toMatch(/"north"|north's own|north-agent/);
     const whole = itemOf(await call(`/${id}`, { project: "south" }));
     expect(JSON.stringify(whole.events)).toContain("north's own");
-    // Back in its own project, it has its own events and not those of the other one.
+    // Back in its own project, it has its own events and not those of the other project.
     await call(`/${id}`, { project: "south", method: "PATCH", json: { tags: ["south's own"] } });
     expect((await reroute("south", "north")).status).toBe(200);
     const home = itemOf(await call(`/${id}`, { key: await keyOf(north, ["tickets:read"]) }));
@@ -402,7 +402,7 @@ describe("the list of tickets", () => {
       await call(`/${id}`, { method: "PATCH", json: { tags: [tag] }, project });
     }
     expect(await listed({ allProjects: "1", tag, sort: "createdAt" })).toEqual(ids.slice(0, 2));
-    // Once the list has followed the changes, it uses its index of tags.
+    // Once the ticket list is up to date, it uses its index of tags.
     await waitFor(
       async () =>
         (
@@ -612,7 +612,7 @@ describe("statistics", () => {
       automatic: 0,
       handoffs: read.handoffs + 1,
     });
-    // A ticket that was moved counts in the project that works on it.
+    // A moved ticket counts in the project that works on it.
     const given = await converse("given away");
     const target = { agentId: null, project: "counted" };
     expect((await call(`/${given}/reroute`, { json: target })).status).toBe(200);

@@ -85,7 +85,7 @@ function expectTable(replies: ReplyItem[]): Buffer {
   return file;
 }
 
-describe("a Markdown table in an answer comes as an XLSX file too:", () => {
+describe("a Markdown table in an answer is also sent as an XLSX file:", () => {
   test("in the response of a sync call, and not again in the drain", async () => {
     const chatId = randomUUID();
     const answer = await api.send("table", { text: "Which cities?", chatId });

@@ -38,7 +38,7 @@ const post = (json: unknown) => api.send("echo", json);
 const postBody = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   api.send("echo", undefined, { body, headers });
 const drain = (query: string) => api.drain("echo", "chat", query);
-/** A message that is accepted, and for whose reply the test does not wait. */
+/** An accepted message whose reply the test does not await. */
 const accepted = { text: "hello", mode: "async" };
 
 function nested(depth: number): string {
@@ -471,7 +471,7 @@ describe("any request at all", () => {
     );
   });
 
-  test("with any path and query gets an answer and no fault of the service", async () => {
+  test("with any path and query gets a response other than an error of the service", async () => {
     const part = fc.oneof(
       fc.string({ unit: "binary", maxLength: 20 }).map((text) => encodeURIComponent(text)),
       fc.stringMatching(/^[!-~]{0,20}$/).map((text) => text.replaceAll(/[?#]/g, "%")),
@@ -499,7 +499,7 @@ describe("afterwards", () => {
     ]) {
       const socket = connect({ host: hostname, port: Number(port) });
       await once(socket, "connect");
-      // The service may close the connection first; then there is nothing left to cut.
+      // The service may close the connection first; then it cannot be dropped.
       socket.on("error", () => undefined);
       await new Promise<void>((resolve) => {
         socket.write(head + rest, () => resolve());

@@ -19,15 +19,18 @@ const isSoak = process.env["SVC_SOAK"] === "1";
 const SEED = Number(process.env["SVC_SEED"] ?? Math.floor(Math.random() * 1e9));
 const CHATS = isSoak ? 1_000 : 40;
 const MESSAGES_A_CHAT = 4;
-/** Of a test that goes through all of them. */
+/** Timeout of a test that goes through all chats. */
 const TEST_TIMEOUT_MS = isSoak ? 600_000 : 240_000;
-/** How many customers are there at a time. */
-const AT_ONCE = 20;
+/** Number of concurrent customers. */
+const CONCURRENCY = 20;
 const CUT_SHARE = 0.2;
-/** A reply of some kilobytes: a cut hits the head of an answer as well as the first or a later reply. */
+/**
+ * A reply of some kilobytes: a connection can drop in the headers of a response as well as in the first or a later
+ * reply.
+ */
 const REPLY = `This is always the answer. ${"0123456789abcdef".repeat(128)}`;
-/** About what an answer with two replies takes. */
-const ANSWER_BYTES = 2 * REPLY.length + 1_500;
+/** Approximate size of a response with two replies. */
+const RESPONSE_BYTES = 2 * REPLY.length + 1_500;
 
 let product: Product;
 let api: ApiClient;
@@ -46,7 +49,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-/** Runs some work for each of so many chats, a few of them at a time. */
+/** Calls `work` for each of this many chats, a few of them concurrently. */
 async function forEachChat(prefix: string, count: number, work: (chatId: string, chat: number) => Promise<void>) {
   let begun = 0;
   const worker = async () => {
@@ -55,7 +58,7 @@ async function forEachChat(prefix: string, count: number, work: (chatId: string,
       await work(`${prefix}-${chat}`, chat);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
 const post = async (chatId: string, text = "hello") =>
@@ -64,7 +67,7 @@ const post = async (chatId: string, text = "hello") =>
 describe(`callers that acknowledge by cursor (SVC_SEED=${SEED})`, () => {
   const random = randomFrom(SEED);
 
-  /** A drain on a connection of its own through a proxy; null when the connection was cut. */
+  /** Drains on a new connection through a proxy; returns null if the connection dropped. */
   async function drainThroughProxy(chatId: string, query: string): Promise<ApiAnswer | null> {
     const proxy = proxies[Math.floor(random() * proxies.length)];
     try {
@@ -83,7 +86,7 @@ describe(`callers that acknowledge by cursor (SVC_SEED=${SEED})`, () => {
     }
   }
 
-  /** Reads until so many replies are there, as docs/api.md says: a cut call is made again with the same cursor. */
+  /** Reads until there are this many replies, as docs/api.md says: a dropped call is repeated with the same cursor. */
   async function collect(chatId: string, count: number): Promise<ReplyItem[]> {
     const replies: ReplyItem[] = [];
     let cursor = "0";
@@ -93,7 +96,7 @@ describe(`callers that acknowledge by cursor (SVC_SEED=${SEED})`, () => {
       replies.push(...page.replies);
       cursor = page.body.cursor ?? "";
     }
-    // The last page is acknowledged by the call after it, and there is nothing more.
+    // The call after the last page acknowledges it, and returns nothing more.
     let last = await drainThroughProxy(chatId, `?after=${cursor}`);
     while (last === null) last = await drainThroughProxy(chatId, `?after=${cursor}`);
     expect(last.replies).toEqual([]);
@@ -101,10 +104,10 @@ describe(`callers that acknowledge by cursor (SVC_SEED=${SEED})`, () => {
   }
 
   test(
-    `lose and double nothing when ${CUT_SHARE * 100} % of the answers are cut at random bytes`,
+    `lose and duplicate nothing when ${CUT_SHARE * 100} % of the responses are cut at random bytes`,
     async () => {
       for (const proxy of proxies) {
-        proxy.cutWhen(() => (random() < CUT_SHARE ? Math.floor(random() * ANSWER_BYTES) : null));
+        proxy.cutWhen(() => (random() < CUT_SHARE ? Math.floor(random() * RESPONSE_BYTES) : null));
       }
       await forEachChat("cut", CHATS, async (chatId) => {
         const sending = (async () => {
@@ -136,7 +139,7 @@ describe(`callers that acknowledge by cursor (SVC_SEED=${SEED})`, () => {
 });
 
 describe("plain readers that disconnect before their response is sent", () => {
-  /** A long poll that the process has: it answers what came later. */
+  /** Starts a long poll and waits until the process has it, which responding to a later request shows. */
   async function beginPoll(chatId: string, replica: number) {
     const poll = await openRawCall(api.baseUrl(replica), {
       key: product.adminKey,
@@ -147,7 +150,7 @@ describe("plain readers that disconnect before their response is sent", () => {
     return poll;
   }
 
-  /** The process has seen the end of a connection when it has answered something that came after it. */
+  /** Disconnects and waits until the process has noticed, which responding to a later request shows. */
   async function endPoll(poll: { hangUp(): void }, replica: number): Promise<void> {
     poll.hangUp();
     for (let asked = 0; asked < 2; asked++) await callApi(`${api.baseUrl(replica)}/healthz`);

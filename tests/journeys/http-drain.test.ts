@@ -17,7 +17,7 @@ import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
 const FIXED = "This is always the answer.";
-/** Two of these are more than the 8 MB of one answer, and one is more than sockets take on their own. */
+/** Two of these exceed the 8 MB of one response, and one exceeds the buffers of a socket. */
 const LARGE = "0123456789abcdef".repeat((7 * 1024 * 1024) / 16);
 
 let product: Product;
@@ -42,7 +42,9 @@ afterAll(async () => {
 const nothing: ReplyItem[] = [];
 const idsOf = (replies: ReplyItem[]) => replies.map(({ id }) => id);
 
-/** Sends async messages one after the other and waits until all their replies are there, without taking one. */
+/**
+ * Sends async messages one after the other and waits until all their replies are in the drain, without removing any.
+ */
 async function fillBuffer(chatId: string, count: number, project = "fixed"): Promise<void> {
   for (let sent = 0; sent < count; sent++) {
     expect((await api.send(project, { text: `message ${sent}`, chatId, mode: "async" })).status).toBe(202);
@@ -53,7 +55,7 @@ async function fillBuffer(chatId: string, count: number, project = "fixed"): Pro
 const sql = <Row extends object>(text: string, values: unknown[] = []) =>
   queryDatabase<Row>(product.databaseUrl, text, values);
 
-/** How many replies wait in a chat, read page by page. */
+/** Returns the number of undelivered replies in a chat, read page by page. */
 async function waitingCount(chatId: string, project: string): Promise<number> {
   let count = 0;
   let after = "0";
@@ -308,7 +310,7 @@ describe("messages of all modes in one chat", () => {
     };
     const { replies } = await api.drain("fixed", chatId);
     const questions = await questionOf(replies);
-    // Which of the two that are still on their way comes last is for the receiver and the pipeline to say.
+    // The order of the two pending ones depends on the receiver and the pipeline.
     expect(questions.slice(0, 2)).toEqual(["timed out", "async"]);
     expect(new Set(questions)).toEqual(new Set(["timed out", "async", "hung up", "dead"]));
     expect(replies.map(({ seq }) => seq)).toEqual(replies.map(({ seq }) => seq).toSorted((a, b) => a - b));
@@ -349,7 +351,7 @@ describe("a reader that disconnects", () => {
     const chatId = "reader-gone";
     const impatient = new AbortController();
     const polling = api.drain("fixed", chatId, "?wait=30000", { signal: impatient.signal });
-    // The poll has reached the process when a later request on another connection has been answered.
+    // The poll has reached the process once a later request on another connection has its response.
     await api.drain("fixed", chatId);
     impatient.abort();
     await expect(polling).rejects.toThrow();
@@ -399,7 +401,7 @@ describe("access to replies", () => {
   });
 });
 
-describe("a chatId survives the path:", () => {
+describe("a chatId is preserved in the path:", () => {
   test.each([
     "a/b/c",
     "100 % sure",
@@ -425,7 +427,7 @@ describe("a chatId survives the path:", () => {
 describe("an uncollected reply", () => {
   const chats = { old: "too-old", young: "young-enough" };
 
-  /** Lets the replies of a chat have come so long ago. */
+  /** Makes the replies of a chat this old. */
   const age = (chatId: string, interval: string) =>
     sql("UPDATE replies SET created_at = now() - $2::interval WHERE ticket_id = $1", [
       ticketIdOf(fixed.id, "api", chatId),
@@ -445,7 +447,7 @@ describe("an uncollected reply", () => {
     expect(await seen(chats.young)).toEqual([[FIXED], [FIXED], [FIXED]]);
     expect((await api.drain("fixed", chats.old)).body).toMatchObject({ replies: [], cursor: "0", more: false });
     expect((await api.drain("fixed", chats.old, "?wait=50")).replies).toEqual(nothing);
-    // A new one in the same chat comes alone.
+    // A new one in the same chat is returned alone.
     await api.send("fixed", { text: "once more", chatId: chats.old, mode: "async" });
     expect((await api.drain("fixed", chats.old, "?wait=20000")).texts).toEqual([FIXED]);
     expect((await api.drain("fixed", chats.young)).texts).toEqual([FIXED]);

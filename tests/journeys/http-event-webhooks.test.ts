@@ -59,7 +59,7 @@ async function addWebhook(events: EventType[], more: object = {}, project = "hel
   return itemOf(made);
 }
 
-/** Waits for the next event of a type that is about a ticket. */
+/** Waits for the next event of a type about a ticket. */
 async function nextEvent(type: EventType, ticketId: string): Promise<WebhookEvent> {
   const isIt = ({ json }: ReceivedRequest) => {
     const event = json as WebhookEvent;
@@ -68,7 +68,7 @@ async function nextEvent(type: EventType, ticketId: string): Promise<WebhookEven
   return eventOf(await receiver.next(isIt, { what: type }));
 }
 
-/** Ends the webhooks of a test, so that the next one's receive only its own events. */
+/** Deletes the webhooks of a test, so that those of the next one receive only their own events. */
 afterEach(async () => {
   for (const project of ["held", "auto"]) {
     const { items } = (await admin("webhooks", { project })).body as unknown as { items: WebhookSecretItem[] };
@@ -77,7 +77,7 @@ afterEach(async () => {
 });
 
 describe("events of a conversation", () => {
-  test("reach a webhook signed, once each, with the ticket and with what has changed", async () => {
+  test("reach a webhook signed, once each, with the ticket and with the changes", async () => {
     const { secret } = await addWebhook([
       "ticket.created",
       "ticket.needs_review",
@@ -128,7 +128,7 @@ describe("events of a conversation", () => {
     await reviews.decide(ticketId, "reopen");
     await nextEvent("ticket.reopened", ticketId);
     for (const request of receiver.requests) expectSigned(request, secret);
-    // In the order in which they happened, each under an id of its own.
+    // In the order in which they happened, each with its own id.
     const types = receiver.requests.map((request) => eventOf(request).type);
     expect(types.slice(0, 6)).toEqual([
       "ticket.created",
@@ -140,7 +140,7 @@ describe("events of a conversation", () => {
     ]);
     expect(types.filter((type) => type === "ticket.created")).toHaveLength(1);
     expect(new Set(receiver.requests.map((request) => eventOf(request).id)).size).toBe(types.length);
-    // The body is what a key with tickets:read sees of the ticket.
+    // The body contains what a key with tickets:read can read of the ticket.
     const [read] = [await reviews.read(ticketId)];
     expect(Object.keys(read)).toEqual(expect.arrayContaining(Object.keys(created.ticket ?? {})));
   });
@@ -162,14 +162,14 @@ describe("events of a conversation", () => {
       "/hit",
       expect.objectContaining({ author: "agent", text: DRAFT }),
     ]);
-    // Deliveries of the other ones would have been made in the same transaction.
+    // Deliveries for the other webhooks would have been created in the same transaction.
     const made = (await admin("deliveries", { project: "auto" })).body as unknown as { items: DeliveryItem[] };
     expect(made.items.filter(({ type }) => type === "ticket.replied").map(({ url }) => new URL(url).pathname)).toEqual([
       "/hit",
     ]);
   });
 
-  test("of customers and of questions without an answer are sent too", async () => {
+  test("of customers and of unanswered questions are sent too", async () => {
     await addWebhook(["customer.updated", "gap.found"], {}, "held");
     const gapsOnly = await product.store.gaps.note(held.id, {
       messageId: (await api.send("held", { text: "x", mode: "async" })).body.messageId ?? "",

@@ -19,7 +19,7 @@ const FIXED = "This is always the answer.";
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const isOnRedis = readTestSettings().queueBackend === "redis";
 
-/** Servers of its own, since this file takes them away. */
+/** Separate servers, because this file stops them. */
 let postgres: PrivatePostgres;
 let redis: PrivateRedis | null;
 let product: Product;
@@ -122,7 +122,7 @@ describe("GET /api/v1/health", () => {
   });
 
   test("warns if a message waits for too long", async () => {
-    // Every worker that wants the chat hangs on its row, while the sweepers go on announcing its message.
+    // Every worker that claims the chat blocks on its row, while the sweepers keep announcing its message.
     const { ticketId } = (await api.send("health", { text: "hello", chatId: "waits-too-long" })).body;
     const client = new Client({ connectionString: product.databaseUrl });
     await client.connect();
@@ -199,7 +199,7 @@ describe("the API channel, disabled while it runs,", () => {
   });
 });
 
-// The last of this file, since they take the servers away.
+// Last in this file, because these tests stop the servers.
 describe("while a server is unavailable", () => {
   (isOnRedis ? test : test.skip)(
     "Redis: health warns, messages are still accepted, the channel can be disabled and enabled again",

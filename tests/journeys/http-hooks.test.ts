@@ -45,7 +45,7 @@ interface StoredMessage {
   channel_meta: Record<string, unknown>;
 }
 
-/** The messages of a hook, oldest first. */
+/** Returns the messages of a hook, oldest first. */
 const messagesOf = (hookId: string) =>
   queryDatabase<StoredMessage>(
     product.databaseUrl,
@@ -56,7 +56,7 @@ const messagesOf = (hookId: string) =>
 const namesOf = ({ body }: ApiAnswer) => body as { chatId: string; ticketId: string; messageId: string };
 const itemOf = ({ body }: ApiAnswer) => (body as unknown as { item: HookSecretItem }).item;
 
-/** Checks the answer of an accepted event; answers its ids. */
+/** Checks the response to an accepted event; returns its ids. */
 function expectQueued(answer: ApiAnswer): { chatId: string; ticketId: string; messageId: string } {
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: 202,
@@ -81,7 +81,7 @@ interface Platform {
   sample: string;
   sign: SignHookCall;
   headers: Record<string, string>;
-  /** Header or field that has to be another one for another event. */
+  /** Header or field that must differ for another event. */
   chatId: string;
   userId: string;
   text: string;
@@ -257,7 +257,7 @@ describe("proof", () => {
   const body = JSON.stringify({ text: "hello" });
   const mapping = { text: "{{$.text}}" };
 
-  test("202: accepts Standard Webhooks as the reference signs, plain HMACs in any header, and generated secrets", async () => {
+  test("202: accepts Standard Webhooks signed by the reference library, plain HMACs in any header, and generated secrets", async () => {
     const standard = await hooks.make({ auth: { type: "standard-webhooks" }, mapping });
     expect(standard.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const signed = HOOK_SIGNERS["standard-webhooks"](standard.secret ?? "", body);
@@ -323,7 +323,7 @@ describe("proof", () => {
         body,
         headers: { ...HOOK_SIGNERS.github(secret, body), "X-GitHub-Delivery": newId() },
       });
-    // The preset's chat and meta are of issues; this hook takes anything.
+    // The preset's mapping is for issues; this hook accepts any body.
     const reset = { chatId: null, userId: null, meta: null };
     expect((await hooks.admin(`/${hook.id}`, { method: "PATCH", json: { mapping: reset } })).status).toBe(200);
     const rotated = itemOf(await hooks.admin(`/${hook.id}/rotate`, { json: { overlapSeconds: 600 } }));
@@ -579,7 +579,7 @@ describe("limits", () => {
     const codes = answers.map(({ body }) => body.code).toSorted((a, b) => String(a).localeCompare(String(b)));
     expect(codes).toEqual([...Array.from({ length: 30 }, () => "invalid_signature"), "rate_limited", "rate_limited"]);
     expectQueued(await hooks.post(hook.url, { json: { message: "still here" }, from }));
-    // Of signed bodies, which have to be read to be checked, small ones go on; of all others little is read.
+    // Signed bodies must be read to be verified, so small ones are still accepted; of all others little is read.
     const signed = await hooks.make({ auth: { type: "github" }, secret: SECRET, mapping: { text: "{{$.text}}" } });
     const post = (text: string, url = signed.url, secret = SECRET) => {
       const body = JSON.stringify({ text });
@@ -591,12 +591,12 @@ describe("limits", () => {
       expectProblem(await post(large, url), "rate_limited");
       expectProblem(await post("small", url, "another-secret-of-some-length"), "rate_limited");
     }
-    // Nobody else is held up.
+    // Other callers are not affected.
     const body = JSON.stringify({ text: "x".repeat(40_000), more: large });
     expectQueued(await hooks.post(signed.url, { body, headers: HOOK_SIGNERS.github(SECRET, body) }));
   });
 
-  test("429: a hook pauses for some seconds after a body that took too long, until it is changed", async () => {
+  test("429: a hook pauses for some seconds after a body that took too long, until the hook is changed", async () => {
     const slow = await hooks.make({
       auth: { type: "path" },
       mapping: { text: "{{$.a[?search(@, '(a*)*(a*)*(a*)*b')]}}" },

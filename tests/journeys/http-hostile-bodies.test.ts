@@ -24,14 +24,14 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** Posts a body as it is, with its length announced. */
+/** Posts a body unchanged, with a Content-Length. */
 async function post(body: string | Buffer, headers: Record<string, string> = {}): Promise<ApiAnswer> {
   const answer = await api.send("fixed", undefined, { body: Buffer.from(body), headers });
   expectDecent(answer);
   return answer;
 }
 
-/** What was stored of the newest message of a chat, as JSON text where it is JSON. */
+/** Returns the stored newest message of a chat, with JSON as text. */
 async function storedOf(chatId: string): Promise<{ text: string; mode: string; meta: string } | undefined> {
   const rows = await queryDatabase<{ text: string; mode: string; meta: string }>(
     product.databaseUrl,
@@ -89,7 +89,7 @@ describe("duplicate keys", () => {
     expect(await storedOf("first")).toBeUndefined();
   });
 
-  test("are validated by the value that wins", async () => {
+  test("are validated by the last value", async () => {
     expectProblem(await post('{"text":"one","text":5}'), "invalid_request", ["/text"]);
     expect((await post('{"text":5,"text":"one","mode":"async"}')).status).toBe(202);
   });
@@ -124,7 +124,7 @@ describe("keys with a meaning in JavaScript", () => {
     }
   });
 
-  test("are a chatId and a userId like any other", async () => {
+  test("are valid as a chatId and a userId", async () => {
     for (const name of NAMES) {
       const answer = await post(JSON.stringify({ text: name, mode: "async", chatId: name, userId: name }));
       expect([answer.status, answer.body.chatId]).toEqual([202, name]);
@@ -148,7 +148,7 @@ describe("keys with a meaning in JavaScript", () => {
   });
 });
 
-/** Postgres keeps the keys of an object by length and then by bytes. */
+/** Sorts keys like Postgres: by length and then by bytes. */
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const byPosition = ([one]: [string, unknown], [other]: [string, unknown]) =>
@@ -219,7 +219,7 @@ describe("400 invalid_json for a body", () => {
   });
 });
 
-describe("timeoutMs as it is written", () => {
+describe("timeoutMs in unusual notation", () => {
   test.each([
     "0.5",
     "-1",
@@ -232,7 +232,7 @@ describe("timeoutMs as it is written", () => {
     "1e6",
     "9007199254740993",
     "0.9999999999999999",
-  ])("%s is refused, never rounded or clamped", async (number) => {
+  ])("%s is rejected, never rounded or clamped", async (number) => {
     expectProblem(await post(`{"text":"hello","timeoutMs":${number}}`), "invalid_request", ["/timeoutMs"]);
   });
 
@@ -248,7 +248,7 @@ describe("timeoutMs as it is written", () => {
   });
 });
 
-describe("the drain's query as it is written", () => {
+describe("the drain's query in unusual notation", () => {
   const ask = async (query: string): Promise<ApiAnswer> => {
     const answer = await api.drain("fixed", "nothing-there", query);
     expectDecent(answer);
@@ -299,7 +299,7 @@ describe("the drain's query as it is written", () => {
     "&&&",
     "=1",
     "=",
-  ])("?%s has no parameter of ours, and is answered without waiting", async (query) => {
+  ])("?%s has only unknown parameters, and is answered without waiting", async (query) => {
     expect(await ask(`?${query}`)).toMatchObject({ status: 200, body: { replies: [] } });
   });
 

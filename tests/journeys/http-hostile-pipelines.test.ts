@@ -17,9 +17,9 @@ const CONNECTIONS = 10;
 const REQUESTS = 1_400;
 /** Health checks made while the connections are open. */
 const HEALTH_CHECKS = 25;
-/** The process may grow by this much, in MB; before responses were limited it grew by 800 MB and more. */
+/** Allowed memory growth of the process in MB; before responses were limited it grew by 800 MB and more. */
 const GROWTH_MB = 80;
-/** One response of a connection, of the largest kind, is held until its client reads. */
+/** Allowed growth with the largest responses in MB: each connection holds one until its client reads. */
 const LARGE_GROWTH_MB = 200;
 const FILE_BYTES = 9 * 1024 * 1024;
 const VISITOR = randomUUID();
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const uploaded = await product.call("/api/widget/files", { visitorId: VISITOR, form });
   ({ fileId } = (await uploaded.json()) as { fileId: string });
   for (let count = 0; count < 30; count++) await api.send("fixed", { text: "hello", chatId: "full", mode: "async" });
-  // What is made once is there before memory is measured.
+  // Responses that are built once are built before memory is measured.
   for (const path of ["openapi.json", "docs"]) await (await fetch(`${api.baseUrl()}/api/v1/${path}`)).arrayBuffer();
 });
 
@@ -54,13 +54,13 @@ const running = () => {
   return standalone;
 };
 
-/** Resident memory of the product in MB. */
+/** Returns the resident memory of the product in MB. */
 async function memoryMb(): Promise<number> {
   const status = await readFile(`/proc/${running().pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
 }
 
-/** Opens a connection that sends so many requests at once and never reads. */
+/** Opens a connection that pipelines many requests and never reads. */
 async function floodFrom(baseUrl: string, request: string): Promise<void> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port) }).pause();
@@ -76,7 +76,7 @@ interface Target {
   path: () => string;
   headers?: () => string[];
   growthMb?: number;
-  /** Default: 200. */
+  /** Expected status. Default: 200. */
   status?: number;
   /** True for a response that does not end. */
   isStream?: boolean;
@@ -112,7 +112,7 @@ const TARGETS: Record<string, Target> = {
 };
 
 describe("clients that pipeline requests and never read", () => {
-  test.each(Object.entries(TARGETS))("hold little memory with %s", async (_what, target) => {
+  test.each(Object.entries(TARGETS))("use little memory with %s", async (_what, target) => {
     const { baseUrl, path, headers = () => [], growthMb = GROWTH_MB, status = 200, isStream = false } = target;
     const request = [`GET ${path()} HTTP/1.1`, "Host: 127.0.0.1", ...headers(), "", ""].join("\r\n");
     const { answers } = await exchangeRaw(String(baseUrl()), request, { count: isStream ? 0 : 1 });

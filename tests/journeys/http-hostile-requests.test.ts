@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** The bytes of a request: its first line, its headers in their order, its body. Nothing is added or corrected. */
+/** Returns the bytes of a request: first line, headers in order, body. Nothing is added or corrected. */
 function bytesOf(line: string, headers: readonly string[], body: string | Buffer = ""): Buffer {
   return Buffer.concat([Buffer.from([line, ...headers, "", ""].join("\r\n"), "latin1"), Buffer.from(body)]);
 }
@@ -40,7 +40,7 @@ const message = (chatId: string) => JSON.stringify({ text: "hello", mode: "async
 const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}`;
 const chunk = (text: string, extension = "") => `${text.length.toString(16)}${extension}\r\n${text}\r\n`;
 
-/** Sends bytes on a connection of their own and answers the first answer, which is decent whatever was sent. */
+/** Sends bytes on a new connection and returns the first response, which must be valid whatever was sent. */
 async function send(bytes: Buffer, options: { endsInput?: boolean } = {}): Promise<ApiAnswer> {
   const { answers, rest } = await exchangeRaw(api.baseUrl(), bytes, options);
   const [answer] = answers;
@@ -51,11 +51,11 @@ async function send(bytes: Buffer, options: { endsInput?: boolean } = {}): Promi
 
 const get = (target: string, headers: readonly string[] = keyed()) => send(bytesOf(`GET ${target} HTTP/1.1`, headers));
 
-/** A POST whose framing is the test's own. */
+/** Sends a POST with the given framing headers. */
 const post = (framing: readonly string[], body: string | Buffer, options: { endsInput?: boolean } = {}) =>
   send(bytesOf(`POST ${MESSAGES} HTTP/1.1`, [...keyed(), jsonType, ...framing], body), options);
 
-/** Expects the problem for input that is not HTTP, and that the connection is not used again. */
+/** Expects the problem for invalid HTTP, and that the connection is closed. */
 function expectBroken(answer: ApiAnswer, status = 400): void {
   expect(answer.body).toMatchObject({ ok: false, code: "invalid_request", status, detail: expect.any(String) });
   expect([answer.status, answer.headers.get("connection")]).toEqual([status, "close"]);
@@ -121,7 +121,7 @@ describe("many unknown headers", () => {
   });
 });
 
-describe("a body with another length than announced", () => {
+describe("a body with another length than declared", () => {
   const body = message("lengths");
 
   test.each([
@@ -170,7 +170,7 @@ describe("a body with another length than announced", () => {
 });
 
 describe("accepted although rare:", () => {
-  /** The message arrives once, with its own text. */
+  /** Checks that the message was accepted once, with its own text. */
   async function expectArrived(answer: ApiAnswer, chatId: string): Promise<void> {
     expect([answer.status, answer.body.chatId]).toEqual([202, chatId]);
     expect((await api.drain("fixed", chatId, "?wait=20000")).texts).toEqual([FIXED]);
@@ -285,7 +285,10 @@ describe("pipelined requests", () => {
   });
 
   test("leave the reply of a waiting call to the drain if invalid HTTP follows", async () => {
-    /** The chat of such a call; null where the connection ended before its body was read: then it is no message. */
+    /**
+     * Returns the chat of such a call; null if the connection closed before its body was read, so that no message was
+     * stored.
+     */
     async function tryCall(): Promise<string | null> {
       const chatId = randomUUID();
       const body = JSON.stringify({ text: "hello", chatId });
@@ -318,7 +321,7 @@ describe("unsupported methods", () => {
         const answer = await send(bytesOf(`${method} ${target} HTTP/1.1`, keyed()));
         expectProblem(answer, "method_not_allowed");
         expect(answer.headers.get("allow")).toBe(allow);
-        // An echo would show the key.
+        // An echo would reveal the key.
         expect(answer.text).not.toContain(product.adminKey);
       }
     },
@@ -368,7 +371,7 @@ describe("paths", () => {
     "/.git/config",
     "/api/v1/__proto__",
     "/constructor",
-  ])("are 404 when they are only like one of ours: %s", async (path) => {
+  ])("are 404 if they only resemble an existing one: %s", async (path) => {
     expectProblem(await get(path), "not_found");
   });
 
@@ -385,7 +388,7 @@ describe("paths", () => {
     ["__proto__", "__proto__"],
     ["%20", " "],
     ["a+b", "a+b"],
-  ])("carry a chatId as it was encoded, and nothing else: %s", async (path, chatId) => {
+  ])("contain a chatId exactly as it was encoded: %s", async (path, chatId) => {
     const answer = await get(`${MESSAGES}/${path}`);
     expect([answer.status, answer.body.chatId]).toEqual([200, chatId]);
   });

@@ -10,10 +10,10 @@ import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
 const FIXED = "This is always the answer.";
-/** Often enough that no connection is ever idle. */
+/** Interval between writes, short enough that no connection is ever idle. */
 const DRIP_MS = 500;
-/** Every deadline of the service is over by then, the longest of 30 s with it. */
-const PATIENCE_MS = 50_000;
+/** Longer than every deadline of the service, the longest being 30 s. */
+const TIMEOUT_MS = 50_000;
 
 let product: Product;
 let api: ApiClient;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** Opens a connection, writes the beginning, and then a little at a time for as long as the other side listens. */
+/** Opens a connection, writes the beginning, and then a little at a time until the other side closes it. */
 async function drip(beginning: string, drop: string): Promise<RawConnection> {
   const connection = await openRawConnection(api.baseUrl());
   connection.write(beginning);
@@ -38,7 +38,7 @@ async function drip(beginning: string, drop: string): Promise<RawConnection> {
   return connection;
 }
 
-/** Calls as everybody does, and finds the service as it always is. */
+/** Makes normal calls, and checks that the service responds as usual. */
 async function serveOthersUntil(isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     expect((await api.send("fixed", { text: "hello" })).texts).toEqual([FIXED]);
@@ -62,7 +62,7 @@ test("callers that never finish get an error and are disconnected, and block no 
     drip(`${keyed}Content-Type: text/plain\r\nContent-Length: 1000\r\n\r\n`, "x"),
   ]);
   try {
-    const closing = Promise.all(slow.map((connection) => connection.closed({ timeoutMs: PATIENCE_MS })));
+    const closing = Promise.all(slow.map((connection) => connection.closed({ timeoutMs: TIMEOUT_MS })));
     let areClosed = false;
     const noted = closing.finally(() => (areClosed = true));
     await serveOthersUntil(() => areClosed);
@@ -70,7 +70,7 @@ test("callers that never finish get an error and are disconnected, and block no 
     for (const { answers } of ends) for (const answer of answers) expectDecent(answer);
     const [wrongType, ...others] = ends.map(({ answers }) => answers.map(({ status }) => status)).toReversed();
     expect(others).toEqual(others.map(() => [408]));
-    // What is refused at once is not waited for.
+    // A request that is rejected early gets its response without a delay.
     expect(wrongType?.[0]).toBe(415);
   } finally {
     for (const connection of slow) connection.hangUp();

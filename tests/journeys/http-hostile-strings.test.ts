@@ -15,8 +15,8 @@ import type { Product } from "./support/start-product.ts";
 
 const FIXED = "This is always the answer.";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-/** How many calls are open at a time. */
-const AT_ONCE = 8;
+/** Number of concurrent calls. */
+const CONCURRENCY = 8;
 
 let product: Product;
 let api: ApiClient;
@@ -30,13 +30,13 @@ beforeAll(async () => {
 afterAll(() => product.stop());
 
 /**
- * The naughty strings of a place in a request that is no field of a message: all of them in a soak, else every third, and
- * other ones in each place.
+ * Returns the naughty strings for a position in a request other than a message field: all of them in a soak test,
+ * otherwise every third, with different ones for each position.
  */
 const sharedOut = (position: 0 | 1 | 2) =>
   NAUGHTY_STRINGS.filter((_, index) => process.env["SVC_SOAK"] === "1" || index % 3 === position);
 
-/** Runs a check for naughty strings, several at a time; a failure names its string. */
+/** Runs a check for naughty strings, several concurrently; a failure names its string. */
 async function forEachNaughty(
   check: (text: string) => Promise<void>,
   texts: readonly string[] = NAUGHTY_STRINGS,
@@ -51,13 +51,13 @@ async function forEachNaughty(
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
 }
 
 const countChars = (text: string) => Array.from(text).length;
 const isWhole = (text: string) => text.isWellFormed() && !text.includes("\u0000");
 
-/** What the contract says of a string in each place: a second opinion beside that of the service. */
+/** Rules of the contract for a string in each position, written independently of the service. */
 const IS_ALLOWED = {
   text: (text: string) => isWhole(text) && text.trim() !== "",
   chatId: (id: string) =>
@@ -72,7 +72,9 @@ const IS_ALLOWED = {
 } satisfies Record<string, (text: string) => boolean>;
 type Field = keyof typeof IS_ALLOWED;
 
-/** A message with a string in these fields of it; in meta as a key and as a value, at the top and deep inside. */
+/**
+ * Returns a message with a string in these fields; in meta as a key and as a value, at the top level and deeply nested.
+ */
 function messageWith(naughty: string, fields: readonly Field[]): Record<string, unknown> {
   const values = {
     text: naughty,
@@ -94,7 +96,7 @@ const ALL_FIELDS = Object.keys(IS_ALLOWED) as Field[];
 const allowedFields = (naughty: string) => ALL_FIELDS.filter((field) => IS_ALLOWED[field](naughty));
 
 describe("each naughty string", () => {
-  /** The messages that were taken, each with its string wherever that may stand. */
+  /** The accepted messages, each with its string and response. */
   const taken: { naughty: string; answer: ApiAnswer }[] = [];
 
   test("in every field of a message is accepted, or rejected with exactly the fields that do not allow it", async () => {
@@ -135,7 +137,7 @@ describe("each naughty string", () => {
       if (answer === undefined || !IS_ALLOWED.chatId(naughty)) return;
       const { chatId, drainUrl = "" } = answer.body;
       expect(chatId).toBe(naughty);
-      // RFC 3986: what is not percent-encoded is plain ASCII, and the last part is the chatId alone.
+      // RFC 3986: unescaped characters are plain ASCII, and the last segment is the chatId alone.
       expect(drainUrl).toMatch(/^\/api\/v1\/messages\/[\w.~!'()*%-]+$/);
       expect(decodeURIComponent(drainUrl.slice("/api/v1/messages/".length))).toBe(naughty);
       expect(answer.headers.get("location")).toBe(drainUrl);
@@ -178,7 +180,7 @@ describe("each naughty string", () => {
       const names = ["X-Request-Id", "X-Forwarded-For", "traceparent", "User-Agent", "Accept-Language", "Cookie"];
       const answer = await sendWith("GET /api/v1/messages/headers", names, naughty);
       expect([200, 400]).toContain(answer.status);
-      // Spaces and tabs around the value of a header are no part of it.
+      // Spaces and tabs around the value of a header are not part of it.
       const value = naughty.replaceAll(/^[ \t]+|[ \t]+$/g, "");
       const isToken = /^[\w.:-]{1,128}$/.test(value);
       expect(answer.headers.get("x-request-id")).toMatch(isToken ? value : UUID);
@@ -186,7 +188,7 @@ describe("each naughty string", () => {
   });
 
   test("as Idempotency-Key identifies a call, so that its retry gets the same response, or is rejected", async () => {
-    // The cheapest answer that is kept for repeats: a refusal of the message.
+    // The cheapest response that is stored for retries: a validation error.
     const body = JSON.stringify({ text: "" });
     let named = 0;
     await forEachNaughty(async (naughty) => {
@@ -202,7 +204,7 @@ describe("each naughty string", () => {
   });
 });
 
-/** Sends a request by hand with a string in some headers, as the bytes of its UTF-8. */
+/** Sends a raw request with a string in some headers, as UTF-8 bytes. */
 async function sendWith(line: string, names: readonly string[], naughty: string, body?: string): Promise<ApiAnswer> {
   const head = [
     `${line} HTTP/1.1`,

@@ -22,7 +22,7 @@ import type { Product } from "./support/start-product.ts";
 const FIXED = "This is **always** the answer.";
 const HANDOFF = "A person will look at it.";
 const TABLE = "| City | People |\n|---|---|\n| Oslo | 717710 |\n| Rome | 2748109 |";
-/** How often what could go wrong between two requests is tried. */
+/** Number of attempts to hit a race between two requests. */
 const ROUNDS = process.env["SVC_SOAK"] === "1" ? 100 : 6;
 
 let product: Product;
@@ -54,22 +54,22 @@ afterAll(async () => {
 const sql = <Row extends object>(text: string, values: unknown[] = []) =>
   queryDatabase<Row>(product.databaseUrl, text, values);
 
-/** Sends a message under an Idempotency-Key. */
+/** Sends a message with an Idempotency-Key. */
 const send = (
   key: string,
   json: unknown,
   { project = "fixed", ...options }: ClientOptions & { project?: string } = {},
 ) => api.send(project, json, { ...options, headers: { "Idempotency-Key": key, ...options.headers } });
 
-/** A text that no other message has. */
+/** Returns a text that no other message has. */
 const newText = () => `hello ${randomUUID()}`;
 
-/** Tries something often: several at once, since each waits for the pipeline. */
+/** Repeats an attempt, concurrently because each one waits for the pipeline. */
 async function inRounds(attempt: (round: number) => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: ROUNDS }, (_, round) => attempt(round)));
 }
 
-/** How many messages with this text there are. */
+/** Returns the number of messages with this text. */
 async function countMessages(text: string): Promise<number> {
   const rows = await sql<{ count: number }>("SELECT count(*)::integer AS count FROM messages WHERE text = $1", [text]);
   return rows[0]?.count ?? 0;
@@ -77,7 +77,7 @@ async function countMessages(text: string): Promise<number> {
 
 const isReplayed = (answer: ApiAnswer) => answer.headers.get("idempotent-replayed");
 
-/** Checks that an answer is another one again. */
+/** Checks that a response is the replay of another one. */
 function expectReplayed(repeat: ApiAnswer, first: ApiAnswer): void {
   expect(isReplayed(first)).toBeNull();
   expect(isReplayed(repeat)).toBe("true");
@@ -90,13 +90,13 @@ function expectReplayed(repeat: ApiAnswer, first: ApiAnswer): void {
   expect(seen(repeat)).toEqual(seen(first));
 }
 
-/** A key for the API, without a limit of requests. */
+/** Issues an API key without a rate limit. */
 async function newApiKey(project: Project, scopes: Scope[] = ["messages:read", "messages:write"]) {
   return issueKey(product.store, { name: "test", scopes, project: project.id, createdBy: "test", rateLimit: null });
 }
 
-/** Waits until a repeat is no longer told that another call is being worked on. */
-async function repeatUntilTaken(repeat: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+/** Retries until the first call is no longer reported as in progress. */
+async function retryUntilAccepted(repeat: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
   return waitFor(
     async () => {
       const answer = await repeat();
@@ -108,14 +108,14 @@ async function repeatUntilTaken(repeat: () => Promise<ApiAnswer>): Promise<ApiAn
   );
 }
 
-/** Lets the pipeline wait with a chat; answers what lets it go on. */
+/** Blocks the pipeline on a chat; returns the function that releases it. */
 const hold = (chatId: string, project = fixed) => holdChat(product.store, project, chatId);
 
-/** Waits until a chat has this message. */
+/** Waits until there is a message with this text. */
 const untilAccepted = (text: string) =>
   waitFor(async () => (await countMessages(text)) === 1, { what: `the message ${text}` });
 
-/** Answers the message that a chat has, as an operator does later. */
+/** Adds a reply to a chat, like an operator who replies later. */
 async function addReply({ id: project }: Project, chatId: string, text: string): Promise<void> {
   await sql(
     `WITH chat AS (
@@ -133,7 +133,7 @@ async function addReply({ id: project }: Project, chatId: string, text: string):
 describe.each([
   ["the same replica", 0],
   ["another replica", 1],
-])("a call that is sent again to %s makes one message and gets the same answer:", (_, replica) => {
+])("a call that is retried on %s makes one message and gets the same response:", (_, replica) => {
   test.each(["fixed", "table"])("sync, with replies (project %s)", async (project) => {
     const [key, text] = [randomUUID(), newText()];
     const first = await send(key, { text, chatId: key }, { project });
@@ -153,7 +153,7 @@ describe.each([
     const first = await send(key, { text, mode: "async" });
     expect(first.status).toBe(202);
     expect(first.headers.get("location")).toBe(first.body.drainUrl);
-    // The chat's id was made for the first call: the repeat names the same one.
+    // The chat id was created for the first call: the retry returns the same one.
     expectReplayed(await send(key, { text, mode: "async" }, { replica }), first);
     expect((await api.drain("fixed", first.body.chatId ?? "", "?wait=20000")).texts).toEqual([FIXED]);
     expectReplayed(await send(key, { text, mode: "async" }, { replica }), first);
@@ -233,7 +233,7 @@ describe("a key that was used before", () => {
     expect(await countMessages(text)).toBe(1);
   });
 
-  test("by another API key of the same project is another key", async () => {
+  test("of another API key in the same project is a different key", async () => {
     const [key, text] = [randomUUID(), newText()];
     const apiKeys = await Promise.all([newApiKey(fixed), newApiKey(fixed)]);
     const answers = await Promise.all(
@@ -251,7 +251,7 @@ describe("a key that was used before", () => {
     expect(await countMessages(text)).toBe(2);
   });
 
-  test("with any different or additional letter is another key", async () => {
+  test("with any different or additional letter is a different key", async () => {
     const [key, text] = [`Key-${randomUUID()}`, newText()];
     for (const other of [key, key.toLowerCase(), `${key}x`]) {
       const answer = await send(other, { text, mode: "async" });
@@ -347,8 +347,8 @@ describe("the header", () => {
 describe("a response that does not depend on the message is not stored: the same key works after", () => {
   const url = () => `${api.baseUrl()}/api/v1/messages`;
 
-  /** Sends until it is taken, and checks that this is the first time. */
-  async function expectTaken(key: string, text: string, request: () => Promise<ApiAnswer>): Promise<void> {
+  /** Sends until the call is accepted, and checks that it is not a replay. */
+  async function expectAccepted(key: string, text: string, request: () => Promise<ApiAnswer>): Promise<void> {
     const taken = await waitFor(
       async () => {
         const answer = await request();
@@ -368,7 +368,7 @@ describe("a response that does not depend on the message is not stored: the same
     const request = { headers: { "Idempotency-Key": key }, json: { text, mode: "async" } };
     expectProblem(await callApi(url(), request), "missing_key");
     expectProblem(await callApi(url(), { ...request, key: `${apiKey.slice(0, -1)}!` }), "invalid_key");
-    await expectTaken(key, text, () => callApi(url(), { ...request, key: apiKey }));
+    await expectAccepted(key, text, () => callApi(url(), { ...request, key: apiKey }));
   });
 
   test("403 of the project, and of the scope", async () => {
@@ -378,7 +378,7 @@ describe("a response that does not depend on the message is not stored: the same
     expectProblem(await callApi(url(), { ...request, project: "other" }), "project_mismatch");
     expectProblem(await callApi(url(), request), "insufficient_scope");
     await sql("UPDATE api_keys SET scopes = '{messages:write}' WHERE id = $1", [record.id]);
-    await expectTaken(key, text, () => callApi(url(), request));
+    await expectAccepted(key, text, () => callApi(url(), request));
   });
 
   test("413 and 415, even with another body", async () => {
@@ -388,7 +388,7 @@ describe("a response that does not depend on the message is not stored: the same
     expectProblem(large, "payload_too_large");
     const plain = { "Idempotency-Key": key, "Content-Type": "text/plain" };
     expectProblem(await callApi(url(), { ...request, headers: plain, body: "hello" }), "unsupported_media_type");
-    await expectTaken(key, text, () => callApi(url(), { ...request, json: { text, mode: "async" } }));
+    await expectAccepted(key, text, () => callApi(url(), { ...request, json: { text, mode: "async" } }));
   });
 
   test("429", async () => {
@@ -404,7 +404,7 @@ describe("a response that does not depend on the message is not stored: the same
     expect((await callApi(`${url()}/limited`, { key: apiKey })).status).toBe(200);
     expectProblem(await callApi(url(), request), "rate_limited");
     await sql("UPDATE api_keys SET rate_limit = 0 WHERE id = $1", [record.id]);
-    await expectTaken(key, text, () => callApi(url(), request));
+    await expectAccepted(key, text, () => callApi(url(), request));
   });
 
   test("503 while the channel is disabled", async () => {
@@ -423,7 +423,7 @@ describe("a response that does not depend on the message is not stored: the same
     } finally {
       await product.store.channelsConfig.setEnabled("api", true);
     }
-    await expectTaken(key, text, () => send(key, { text, mode: "async" }, { replica: 1 }));
+    await expectAccepted(key, text, () => send(key, { text, mode: "async" }, { replica: 1 }));
     // Every other test needs both replicas.
     await waitFor(async () => (await send(randomUUID(), { text: "probe", mode: "async" })).status === 202, {
       what: "the channel to be enabled",
@@ -447,7 +447,7 @@ describe("a sync call whose caller disconnected while it waited", () => {
     });
     await untilAccepted(text);
     call.hangUp();
-    const repeat = repeatUntilTaken(() => send(key, message, { replica }));
+    const repeat = retryUntilAccepted(() => send(key, message, { replica }));
     await waitFor(
       async () =>
         (
@@ -513,7 +513,7 @@ describe("a sync call whose caller disconnected while it waited", () => {
     call.hangUp();
     await release();
     expect((await api.drain("fixed", key, "?wait=20000", { replica: 1 })).texts).toEqual([FIXED]);
-    const repeat = await repeatUntilTaken(() => send(key, message));
+    const repeat = await retryUntilAccepted(() => send(key, message));
     expect(repeat).toMatchObject({ status: 202, body: { status: "pending", timedOut: false, replies: [] } });
     expectReplayed(await send(key, message, { replica: 1 }), repeat);
     expect(await countMessages(text)).toBe(1);
@@ -533,7 +533,7 @@ describe("a sync call whose caller disconnected while it waited", () => {
       await untilAccepted(text);
       call.hangUp();
       const reader = api.drain("fixed", key, "?wait=2000", { replica: round + 1 });
-      const repeat = repeatUntilTaken(() => send(key, message, { replica: round }));
+      const repeat = retryUntilAccepted(() => send(key, message, { replica: round }));
       await release();
       const [answer, drained] = await Promise.all([repeat, reader]);
       const rest = await api.drain("fixed", key);
@@ -543,7 +543,7 @@ describe("a sync call whose caller disconnected while it waited", () => {
 });
 
 describe("a sync call that timed out", () => {
-  /** A call that got its 202, and what lets its reply come. */
+  /** Makes a call that gets its 202 before its reply; returns it with the function that releases the reply. */
   async function timedOut() {
     const [key, text] = [randomUUID(), newText()];
     const message = { text, chatId: key, timeoutMs: 100 };
@@ -560,7 +560,7 @@ describe("a sync call that timed out", () => {
   test.each([
     ["the same replica", 0],
     ["another replica", 1],
-  ])("gets its reply by a repeat on %s when nobody has taken it, and so do later repeats", async (_, replica) => {
+  ])("returns its uncollected reply to a retry on %s, and to later retries", async (_, replica) => {
     const { key, text, message, first, answered } = await timedOut();
     expectReplayed(await send(key, message, { replica }), first);
     await answered();
@@ -598,7 +598,7 @@ describe("a sync call that timed out", () => {
       headers: { "Idempotency-Key": key },
     });
     repeat.hangUp();
-    // Whether the repeat had got so far or not, the reply is in the drain or was handed to a live connection.
+    // Whether or not the retry had got that far, the reply is in the drain or was delivered to an open connection.
     const delivered = () =>
       sql("SELECT 1 FROM replies WHERE ticket_id = $1 AND delivered_at IS NOT NULL", [
         ticketIdOf(fixed.id, "api", key),
@@ -617,7 +617,7 @@ describe("a sync call that timed out", () => {
         send(key, message, { replica: round }),
         api.drain("fixed", key, "", { replica: round + 1 }),
       ]);
-      // A reader passes by what the repeat is just taking.
+      // The drain skips a reply that the retry is delivering.
       expect([...repeat.texts, ...drained.texts]).toEqual([FIXED]);
       expect((await api.drain("fixed", key)).replies).toEqual([]);
       const later = await send(key, message);
@@ -735,7 +735,7 @@ describe("the data stored under a key", () => {
     await sql("UPDATE idempotency_keys SET created_at = now() - interval '23 hours 59 minutes' WHERE key = $1", [
       young,
     ]);
-    // It is looked for each minute, and when a process starts.
+    // Expired keys are deleted each minute, and when a process starts.
     const holder = product.composition.processes.find(({ apiUrl }) => apiUrl === api.baseUrl());
     await holder?.kill("SIGTERM");
     await holder?.start();

@@ -33,7 +33,7 @@ let site: Server;
 let siteUrl: string;
 let kbId: string;
 
-/** Pages of a site; what is not here is 404. */
+/** Pages of a site; others are 404. */
 const PAGES: Record<string, { type: string; body: string }> = {
   "/robots.txt": { type: "text/plain", body: "User-agent: *\nDisallow: /private" },
   "/guide": {
@@ -79,17 +79,17 @@ beforeEach(async () => {
   kbId = (await kbs.makeKb()).id;
 });
 
-/** What the site answers first, before it serves its pages. */
+/** Number of requests that fail before the site serves its pages. */
 let outages = 0;
 
-/** The documents of the knowledge base, oldest first. */
+/** Returns the documents of the knowledge base, oldest first. */
 async function documents(query = ""): Promise<DocumentItem[]> {
   return documentsOf(await kbs.call(`/${kbId}/documents${query}`)).toReversed();
 }
 
 const ingests = () => queryDatabase(product.databaseUrl, "SELECT 1 FROM ingests WHERE kb_id = $1", [kbId]);
 
-/** A form as curl -F makes it. */
+/** Returns a form like `curl -F`. */
 function formOf(parts: { name: string; filename?: string; type?: string; body: string }[]) {
   const form = new FormData();
   for (const { name, filename, type, body } of parts) {
@@ -233,7 +233,7 @@ describe("the bytes of a file", () => {
     expect((await documents("?q=BROKEN")).map(({ id }) => id)).toEqual([bad.id]);
     expectProblem(await kbs.call(`/${kbId}/documents?status=odd&limit=x`), "invalid_request", ["/status", "/limit"]);
 
-    // Mended, it is ready.
+    // After a valid file is uploaded, it is ready.
     await kbs.upload(kbId, "?name=broken.pdf", MARKDOWN, "application/pdf");
     expect(await kbs.settled(kbId, bad.id)).toMatchObject({ status: "ready", error: null });
   });
@@ -270,7 +270,7 @@ describe("the bytes of a file", () => {
       await new Promise((resolve) => socket.write("x".repeat(10_000), resolve));
       socket.destroy();
     }
-    // Handed in after them, so that they had their time.
+    // Added later, so that by now they would have been processed.
     const { id } = documentOf(await kbs.add(kbId, { text: "whole" }));
     await kbs.settled(kbId, id);
     expect((await documents()).map((document) => document.id)).toEqual([id]);
@@ -362,8 +362,8 @@ describe("a page", () => {
 });
 
 describe("a document that fails for an external reason", () => {
-  /** Waits until a try has failed, and lets the next one, with this number, be due. */
-  async function nextTry(id: string, attempts: number): Promise<void> {
+  /** Waits until an attempt has failed, and makes the next one, with this number, due. */
+  async function nextAttempt(id: string, attempts: number): Promise<void> {
     const skip = () =>
       queryDatabase(
         product.databaseUrl,
@@ -377,21 +377,21 @@ describe("a document that fails for an external reason", () => {
   test("is retried until it succeeds", async () => {
     outages = 1;
     const { id } = documentOf(await kbs.add(kbId, { url: `${siteUrl}/flaky` }));
-    await nextTry(id, 2);
+    await nextAttempt(id, 2);
     expect(await kbs.settled(kbId, id)).toMatchObject({ status: "ready", error: null });
   });
 
   test("fails with the reason after the fifth attempt", async () => {
     outages = 2;
     const { id } = documentOf(await kbs.add(kbId, { url: `${siteUrl}/flaky` }));
-    await nextTry(id, 5);
+    await nextAttempt(id, 5);
     expect(await kbs.settled(kbId, id)).toMatchObject({ status: "failed", error: expect.stringContaining("503") });
   });
 
   test("fails after five processes have crashed while reading it", async () => {
     const release = await holdKb(product.databaseUrl, kbId);
     const { id } = documentOf(await kbs.add(kbId, { text: "deadly" }));
-    // The lease is that of another process, so that the one that waits for the knowledge base does not renew it.
+    // The lease belongs to another process, so that the process waiting for the knowledge base does not renew it.
     const crash = () =>
       queryDatabase(
         product.databaseUrl,

@@ -23,14 +23,14 @@ beforeEach(async () => {
   kbId = (await kbs.makeKb()).id;
 });
 
-/** The process that reads documents. */
+/** Returns the process that reads documents. */
 function findReader(): CompositionProcess {
   const reader = product.composition.processes.find(({ name }) => /standalone|pipeline/.test(name));
   if (reader === undefined) throw new Error("nobody reads documents");
   return reader;
 }
 
-/** Lets the time pass for which a process that has died may still be reading a document. */
+/** Makes the lease of a document expire, which a crashed process may still hold. */
 const endLease = (documentId: string) =>
   queryDatabase(product.databaseUrl, "UPDATE ingests SET lease_until = now(), due_at = now() WHERE document_id = $1", [
     documentId,
@@ -79,7 +79,7 @@ test("a document whose job was lost is found and read", async () => {
   const release = await holdKb(product.databaseUrl, kbId);
   const { id } = documentOf(await kbs.add(kbId, { text: "# Lost\n\nThe job was lost.", key: "lost" }));
   await isWorkedOn(id);
-  // As if its worker had vanished: nobody knows of it but its row.
+  // As if its worker had vanished: only its row still exists.
   await queryDatabase(
     product.databaseUrl,
     `UPDATE ingests SET lease_id = gen_random_uuid(), lease_until = now() - interval '1 s', due_at = now()

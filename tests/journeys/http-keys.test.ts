@@ -17,14 +17,14 @@ import type { Product } from "./support/start-product.ts";
 const CHALLENGE = 'Bearer realm="svc"';
 const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
 const PLANTED = "planted-secret-0123456789";
-/** A key of any form: spaces and signs are part of it. */
+/** A key with spaces and special characters. */
 const ADMIN_KEY = 'an admin key, with "signs" = 7%&?';
 const FOREIGN_KEY = "clé-d’administrateur-ключ-🗝";
 
 let product: Product;
 let api: ApiClient;
 let north: Project;
-/** Every key of this file, so that the log can be searched for them. */
+/** Every key of this file, to search the log for them. */
 const secrets = new Set([PLANTED, ADMIN_KEY]);
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ async function makeKey(
   return { id: record.id, key };
 }
 
-/** Makes a key that already exists elsewhere. */
+/** Inserts a key that was created elsewhere. */
 async function importKey(key: string): Promise<void> {
   await product.store.apiKeys.insert({
     name: "imported",
@@ -65,13 +65,13 @@ async function importKey(key: string): Promise<void> {
   secrets.add(key);
 }
 
-/** The cheapest request that needs a key. */
+/** Sends the cheapest request that needs a key. */
 function ask(request: ApiRequest & { replica?: number; query?: string } = {}): Promise<ApiAnswer> {
   const { replica, query = "", ...rest } = request;
   return callApi(`${api.baseUrl(replica)}/api/v1/messages/keys${query}`, rest);
 }
 
-/** The same with headers that fetch would merge. */
+/** Sends the same request with headers that fetch would merge. */
 function askRaw(headers: [name: string, value: string][]): Promise<ApiAnswer> {
   return sendRaw(api.baseUrl(), { path: "/api/v1/messages/keys", headers });
 }
@@ -114,7 +114,7 @@ describe("a valid key is accepted", () => {
 
   test("if it is not ASCII, sent as UTF-8", async () => {
     await importKey(FOREIGN_KEY);
-    // Headers are bytes; Node's client takes a string for them in which each character is one byte.
+    // Headers are bytes; Node's client encodes each character of a string as one byte.
     const sent = Buffer.from(FOREIGN_KEY, "utf8").toString("latin1");
     expect((await askRaw([["Authorization", `Bearer ${sent}`]])).status).toBe(200);
     expect((await askRaw([["X-Api-Key", sent]])).status).toBe(200);
@@ -164,7 +164,7 @@ describe("401", () => {
     let lifeMs = 750;
     const key = await waitFor(
       async () => {
-        // A machine that is too slow to use a key in its time gets one that lives longer.
+        // On a machine that is too slow to use a key in time, the lifetime is doubled.
         lifeMs *= 2;
         const made = await makeKey(["messages:read"], { expiresAt: new Date(Date.now() + lifeMs) });
         return (await ask({ key: made.key })).status === 200 && made.key;
@@ -305,7 +305,7 @@ describe("the project", () => {
   });
 });
 
-// The last of this file, since the administrator's key changes.
+// Last in this file, because the administrator's key changes.
 describe("SVC_ADMIN_KEY", () => {
   test("changed between two starts: the new key works, the old one is revoked, other keys stay", async () => {
     const changed = "another-admin-key-0123456789";

@@ -73,7 +73,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** Calls what follows `/api/v1/admin/` as an administrator, each call on another replica. */
+/** Calls a path below `/api/v1/admin/` as an administrator, alternating between replicas. */
 let calls = 0;
 const call = (path: string, request: ApiRequest = {}) =>
   callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/${path}`, { key: product.adminKey, project: SHOP, ...request });
@@ -86,7 +86,7 @@ const gapsOf = (answer: ApiAnswer) => itemsOf(answer) as GapDetail[];
 const keyWith = async (...scopes: Scope[]) =>
   (await issueKey(product.store, { name: "key", scopes, project: project.id, createdBy: "test" })).key;
 
-/** Asks in a chat of its own, and answers the id of the ticket. */
+/** Asks in a new chat, and returns the id of the ticket. */
 async function ask(text: string): Promise<string> {
   const { status, body } = await api.send(SHOP, { text, chatId: newId(), userId: "ann *bold*", mode: "sync" });
   expect(status).toBe(202);
@@ -99,7 +99,7 @@ const findGap = (question: string) =>
   });
 
 describe("a gap", () => {
-  test("groups questions without an answer, until an article answers them", async () => {
+  test("groups unanswered questions, until an article answers them", async () => {
     const tickets = [
       await ask("Do you sell zebra saddles?"),
       await ask("Hello, I want zebra saddles. Do you sell them?"),
@@ -134,7 +134,7 @@ describe("a gap", () => {
     expect(await kbs.settled(kb.id, article?.documentId ?? "")).toMatchObject({ title: "Saddles", status: "ready" });
     expect((await kbs.search(kb.id, "zebra saddles"))[0]?.text).toContain("three sizes");
 
-    // Of two changes to the same version one is made, and the other is refused.
+    // Of two changes to the same version one is made, and the other is rejected.
     const etag = written.headers.get("etag") ?? "";
     const write = (text: string, more: ApiRequest = {}) =>
       call(`gaps/${gap.id}/article`, { json: { ...json, text }, headers: { "If-Match": etag }, ...more });
@@ -146,7 +146,7 @@ describe("a gap", () => {
     expect([gapOf(again).article, again.headers.get("location")]).toEqual([article, null]);
     expectProblem(refused, "version_conflict");
 
-    // What customers have written is for who may read tickets.
+    // Customers' texts are only visible to callers who may read tickets.
     const item = itemOf(await write("Yes, in six sizes.", { key: await keyWith("kb:*"), headers: {} }));
     expect(answeredGapSchema.strict().parse(item)).toMatchObject({ question: null, examples: [], status: "answered" });
     const seen = gapOf(await call(`gaps/${gap.id}`, { key: await keyWith("tickets:read") }));
@@ -200,9 +200,9 @@ describe("a proposal", () => {
 
   let edits = 0;
 
-  /** What the edit of a draft that quotes a document becomes. */
+  /** Creates the proposal from an edited draft that quotes a document. */
   async function proposeChange(documentId: string, sent = sentText): Promise<Proposal | null> {
-    // A question for each, since what was accepted answers its own.
+    // A different question each time, because an accepted proposal answers its question.
     const ticketId = await ask(`Where is shuttle ${"XYZWV"[edits++]}-9?`);
     const sources = [{ title: "Guide", documentId, chunkId: newId(), quote }];
     const edit = {
@@ -251,7 +251,7 @@ describe("a proposal", () => {
     expect(await kbs.readDocument(kb.id, guide.id)).toEqual(changed);
     expectProblem(await decide(proposal, "reject"), "version_conflict");
 
-    // What was handed in before does not come back when it is handed in again.
+    // The text before the change does not come back when it is uploaded again.
     await kbs.add(kb.id, { text: GUIDE, key: changed.key, title: "Guide" });
     await kbs.settled(kb.id, guide.id);
     expect((await kbs.search(kb.id, "ship parcels Iceland"))[0]?.text).toBe(sentText);
@@ -344,7 +344,7 @@ describe("a proposal", () => {
     );
     expect((await kbs.search(kb.id, "lift by manticore"))[0]?.text).toContain("Twelve crowns.");
     expect((await kbs.readDocument(kb.id, resultDocumentId ?? "")).title).toBe(question);
-    // It is a document now, like others.
+    // It is a normal document now.
     expect(proposalOf(await call(path, curator))).toMatchObject({ ...hidden, title: question, after: proposal.after });
   });
 

@@ -18,10 +18,10 @@ import type { Product } from "./support/start-product.ts";
 
 const FIXED = "This is always the answer.";
 
-/** Everything that must stay out of the log, by its value, with where it was planted. */
+/** Every value that must not appear in the log, with its position in the requests. */
 const planted = new Map<string, string>();
 
-/** Makes a secret that looks like nothing in particular, so that no pattern can know it. */
+/** Creates a secret without a recognizable pattern. */
 function plant(where: string): string {
   const value = `planted${randomBytes(12).toString("hex")}`;
   planted.set(value, where);
@@ -62,7 +62,7 @@ const eachReplica = (ask: (baseUrl: string) => Promise<unknown>) => Promise.all(
 const post = (json: unknown, request: ApiRequest = {}): Promise<ApiAnswer> =>
   callApi(`${product.composition.apiUrls.at(-1) ?? ""}/api/v1/messages`, { key, json, ...request });
 
-/** A lie for every place that could hold a key, in the forms that callers get wrong. */
+/** Sends invalid credentials in every position that could contain a key, in the forms that callers get wrong. */
 async function failToAuthenticate(baseUrl: string): Promise<void> {
   const url = `${baseUrl}/api/v1/messages/${plant("a path without a key")}`;
   const wrong = (where: string) => plant(`a wrong key in ${where}`);
@@ -119,7 +119,7 @@ describe("with secrets in every place of every kind of request", () => {
         const request = { ...message(), mode };
         const sent = headers();
         expect([200, 202]).toContain((await post(request, { headers: sent })).status);
-        // Repeated, and then misused.
+        // Retried, and then reused for another body.
         await post(request, { headers: sent });
         expect((await post({ ...request, text: "another" }, { headers: sent })).status).toBe(422);
       }
@@ -182,7 +182,7 @@ describe("with secrets in every place of every kind of request", () => {
       planted.set(next, "a key that was rotated");
       await callApi(`${url}/${id}`, { ...admin, method: "DELETE" });
     }
-    // Brought along a second time, and too weak.
+    // Imported a second time, and too weak.
     await callApi(url, { ...admin, json: { name: "again", scopes: ["messages:*"], project: "fixed", key: brought } });
     await callApi(url, { ...admin, json: { name: "weak", scopes: [plant("a scope")], key: plant("a weak key") } });
   });
@@ -203,7 +203,7 @@ describe("with secrets in every place of every kind of request", () => {
       expect((await send(receiver.url(`${path()}&status=${status}`))).status).toBe(202);
     }
     for (const url of [
-      // Refused at once: a user, a private address, another scheme, no URL at all.
+      // Rejected immediately: a user, a private address, another scheme, an invalid URL.
       `http://${plant("the user of a URL")}:${plant("the password of a URL")}@127.0.0.1:${receiver.port}${path()}`,
       `http://10.0.0.1${path()}`,
       `file://${path()}`,
@@ -211,7 +211,7 @@ describe("with secrets in every place of every kind of request", () => {
     ]) {
       expect((await send(url)).status).toBe(400);
     }
-    // Refused when it is called: nobody there, and a name that nobody has.
+    // Rejected when it is called: an unreachable address, and a name that does not exist.
     for (const host of ["127.0.0.1:1", `${plant("the host of a URL")}.invalid`]) {
       expect((await send(`http://${host}${path()}`)).status).toBe(202);
     }
@@ -242,7 +242,7 @@ describe("with secrets in every place of every kind of request", () => {
     await waitFor(isPutOff, { what: "a run to fail" });
     await poison.cure();
 
-    // Keys that were pasted into the wrong place are the likeliest secrets there.
+    // Keys pasted into the wrong field are the likeliest secrets there.
     await rename("idempotency_keys", "idempotency_keys_away");
     await rename("replies", "replies_away");
     try {

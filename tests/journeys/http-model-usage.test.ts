@@ -56,7 +56,7 @@ const call = (path: string, request: ApiRequest = {}) =>
     ...request,
   });
 
-/** Asks in a new chat; answers the ticket with the calls of models, and what the customer read. */
+/** Asks in a new chat; returns the ticket with its model calls, and the reply. */
 async function ask(chatId: string) {
   const answer = await call("/messages", { json: { text: QUESTION, chatId } });
   const { ticketId } = answer.body as unknown as { ticketId: string };
@@ -70,7 +70,7 @@ async function ask(chatId: string) {
   return { answer, ticket };
 }
 
-/** Asks until the model's call ends so: each process follows a project's limits some seconds later at most. */
+/** Asks until the model call ends with this error: processes reload a project's limits after some seconds at most. */
 const askUntil = (error: string) =>
   waitFor(
     async () => {
@@ -129,7 +129,7 @@ test("a failing provider is paused, which administrators can see, and customers 
   const checks = async () =>
     (await call("/health")).body as { status?: string; checks?: Record<string, { status: string; detail: string }> };
   const isWarned = async () => {
-    // Each process has a breaker of its own: this one is of the process that is asked for its health.
+    // Each process has its own circuit breaker: this is the one of the process whose health is checked.
     const executed = await call(`/admin/agents/${agentId}/execute`, { json: { input: QUESTION } });
     expect([executed.status, executed.text.includes(PASSAGE)]).toEqual([200, true]);
     return (await checks()).checks?.["models"]?.status === "warn";

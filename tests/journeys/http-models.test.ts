@@ -23,7 +23,7 @@ let product: Product;
 beforeAll(async () => {
   ollama = await startFakeOllama([LLAMA]);
   hosted = await startWebhookReceiver();
-  // One pull by however many processes there are: so there are several of each.
+  // Several processes of each kind, to show that a model is pulled only once.
   product = await startProduct({
     composition: "separate",
     env: { SVC_OLLAMA_BASE_URL: ollama.url, SVC_LLM_BASE_URL: hosted.url("/v1"), SVC_LLM_API_KEY: KEY },
@@ -50,21 +50,21 @@ const call = (path: string, request: ApiRequest = {}, replica = 0) =>
   callApi(address(path, replica), { key: product.adminKey, ...request });
 const pull = (id: string, request: ApiRequest = {}) => call(pullPath(id), { method: "POST", ...request });
 
-/** Follows a pull as a browser does. */
+/** Follows a pull like a browser. */
 const follow = (id: string, replica = 0) =>
   openEvents({ url: () => address(pullPath(id), replica), headers: { Authorization: `Bearer ${product.adminKey}` } });
 
 const pullsOf = (name: string) => ollama.pulls.filter((asked) => asked.name === name);
 const listOf = (answer: ApiAnswer) => answer.body as unknown as ModelList;
 
-/** A download that stands still in its middle until it is let go on. */
+/** Makes downloads hang in the middle until the returned function is called. */
 function holdPulls(): () => void {
-  let letGo: () => void = () => undefined;
+  let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: held }, ...linesOfPull().slice(3)]);
-  return letGo;
+  return release;
 }
 
 async function newKey(scopes: Scope[]) {
@@ -142,7 +142,7 @@ test("shows a server of the environment with its key masked, which cannot be cha
 
 describe("a pull", () => {
   test("runs once at Ollama for any number of callers and replicas; each gets its progress and end", async () => {
-    const letGo = holdPulls();
+    const release = holdPulls();
     const id = "ollama:hf.co/somebody/model:Q4_K_M";
     const followers = [follow(id, 0), follow(id, 1)];
     const asked = await Promise.all([pull(id), call(pullPath(id), {}, 1)]);
@@ -157,7 +157,7 @@ describe("a pull", () => {
     expect(listOf(await call("?q=somebody")).items).toMatchObject([
       { catalogId: id, installed: false, pull: { totalBytes: 1_000_000 } },
     ]);
-    letGo();
+    release();
     for (const follower of followers) {
       expect((await follower.until("done")).data).toEqual({
         ok: true,
@@ -181,18 +181,18 @@ describe("a pull", () => {
   });
 
   test("continues after its clients disconnect", async () => {
-    const letGo = holdPulls();
+    const release = holdPulls();
     const follower = follow("ollama:dropped");
     await follower.until("progress");
     follower.close();
-    letGo();
+    release();
     await waitFor(() => ollama.installed().some(({ name }) => name === "dropped:latest"), { what: "the model" });
     expect((await pull("ollama:dropped:latest")).status).toBe(200);
     expect(pullsOf("dropped:latest")).toHaveLength(1);
   });
 
   test("continues without reporting to a follower whose key was revoked", async () => {
-    const letGo = holdPulls();
+    const release = holdPulls();
     const { key, record } = await newKey(["models:write"]);
     const follower = openEvents({
       url: () => address(pullPath("ollama:guarded:1b"), 1),
@@ -203,12 +203,12 @@ describe("a pull", () => {
     await product.store.apiKeys.revoke(record.id);
     expect((await follower.until("error")).data).toMatchObject({ status: 401 });
     await waitFor(() => follower.answers.at(-1)?.status === 401, { what: "the follower to be refused" });
-    letGo();
+    release();
     await waitFor(() => ollama.installed().some(({ name }) => name === "guarded:1b"), { what: "the model" });
   });
 
   test("is cancelled for all followers, and continues when requested again", async () => {
-    const letGo = holdPulls();
+    const release = holdPulls();
     const follower = follow("ollama:unwanted:1b", 1);
     await follower.until("progress");
     await waitFor(() => pullsOf("unwanted:1b").length === 1, { what: "Ollama to be asked" });
@@ -218,21 +218,21 @@ describe("a pull", () => {
     await waitFor(() => pullsOf("unwanted:1b").every(({ isOpen }) => !isOpen), { what: "Ollama to be hung up on" });
     expectProblem(await call(pullPath("ollama:unwanted:1b"), { method: "DELETE" }), "not_found");
     await waitFor(() => follower.answers.at(-1)?.status === 204, { what: "the follower to be sent away" });
-    letGo();
+    release();
     const again = follow("ollama:unwanted:1b");
     await again.until("done");
     expect(pullsOf("unwanted:1b")).toHaveLength(2);
   });
 
   test("survives a crash of its process", async () => {
-    const letGo = holdPulls();
+    const release = holdPulls();
     const follower = follow("ollama:orphan:1b", 1);
     await follower.until("progress");
     await waitFor(() => pullsOf("orphan:1b").length === 1, { what: "Ollama to be asked" });
     const pipelines = product.composition.processes.filter(({ name }) => name.startsWith("pipeline"));
     await Promise.all(pipelines.map((pipeline) => pipeline.kill("SIGKILL")));
-    letGo();
-    // Nobody waits here until its lease has run out.
+    release();
+    // Otherwise the test would have to wait for its lease to expire.
     await queryDatabase(product.databaseUrl, "UPDATE model_pulls SET lease_until = now(), due_at = now()");
     await Promise.all(pipelines.map((pipeline) => pipeline.start()));
     await follower.until("done");
@@ -241,7 +241,7 @@ describe("a pull", () => {
   });
 
   test("that fails immediately is an error response, and one that fails later an event", async () => {
-    // On a busy machine it may go wrong only once the answer has begun: then it is asked for again.
+    // On a busy machine the pull may fail only after the response has started: then it is repeated.
     const refusal = (id: string, request?: ApiRequest) =>
       waitFor(
         async () => {
@@ -259,10 +259,10 @@ describe("a pull", () => {
 
     ollama.pullWith(() => DISK_FULL);
     expectProblem(await refusal("ollama:large:70b"), "disk_full");
-    const letGo = holdLate();
+    const release = holdLate();
     const follower = follow("ollama:large:70b");
     await follower.until("progress");
-    letGo();
+    release();
     const { data } = await follower.until("error");
     expect(data).toMatchObject({
       ok: false,
@@ -274,14 +274,14 @@ describe("a pull", () => {
   });
 });
 
-/** A download that comes to a full disk when it is let go on. */
+/** Makes a download fail with a full disk when the returned function is called. */
 function holdLate(): () => void {
-  let letGo: () => void = () => undefined;
+  let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: held }, ...DISK_FULL.slice(-1)]);
-  return letGo;
+  return release;
 }
 
 describe("a name that cannot be pulled", () => {
@@ -294,7 +294,7 @@ describe("a name that cannot be pulled", () => {
     ["with an address", "ollama:http://evil.example/a", "invalid_request"],
     ["with a line break", "ollama:a\nb", "invalid_request"],
     ["that is too long", `ollama:${"a".repeat(400)}`, "invalid_request"],
-  ] as const)("%s is refused with what to do, and Ollama hears nothing of it", async (_what, id, code) => {
+  ] as const)("%s is rejected with advice, and is not sent to Ollama", async (_what, id, code) => {
     const before = ollama.pulls.length;
     expectProblem(await pull(id), code);
     expect(ollama.pulls).toHaveLength(before);

@@ -13,7 +13,7 @@ const LIMIT = 2;
 
 let ollama: FakeOllama;
 let product: Product;
-/** What the calls of a test wait for. */
+/** Ends the waiting calls of a test. */
 let endWaiting: () => void | Promise<void> = () => undefined;
 
 beforeAll(async () => {
@@ -35,8 +35,8 @@ afterAll(async () => {
 const call = (path: string, request: ApiRequest = {}) =>
   callApi(`${product.composition.apiUrls[0] ?? ""}/api/v1${path}`, { key: product.adminKey, ...request });
 
-/** Makes one call more than may be open: exactly one of them is refused at once, and the others go on. */
-async function expectOneRefused(open: (index: number) => Promise<ApiAnswer>): Promise<void> {
+/** Opens one call more than the limit: exactly one is rejected immediately, and the others continue. */
+async function expectOneRejected(open: (index: number) => Promise<ApiAnswer>): Promise<void> {
   const others: ApiAnswer[] = [];
   const calls = Array.from({ length: LIMIT + 1 }, async (_, index) => {
     const answer = await open(index);
@@ -57,12 +57,12 @@ test("waiting calls are limited by key and address, and a call that ends frees i
   endWaiting = release;
   const ask = (index: number) =>
     call("/messages", { method: "POST", json: { text: `Question ${index}?`, timeoutMs: 30_000 } });
-  await expectOneRefused(ask);
+  await expectOneRejected(ask);
   expect((await ask(9)).status).toBeLessThan(300);
 });
 
 test("long polls are limited by key and address", async () => {
-  await expectOneRefused((index) => call(`/messages/poll-${index}?wait=3000`));
+  await expectOneRejected((index) => call(`/messages/poll-${index}?wait=3000`));
 });
 
 test("calls that follow model pulls are limited by key and address", async () => {
@@ -72,7 +72,7 @@ test("calls that follow model pulls are limited by key and address", async () =>
   });
   endWaiting = letGo;
   ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: held }, ...linesOfPull().slice(3)]);
-  await expectOneRefused((index) =>
+  await expectOneRejected((index) =>
     call(`/admin/models/${encodeURIComponent(`ollama:tiny:${index}b`)}/pull`, {
       method: "POST",
       headers: { Accept: "text/event-stream" },

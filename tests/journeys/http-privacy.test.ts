@@ -50,7 +50,7 @@ afterAll(() => product.stop());
 
 type Action = "export" | "erase";
 
-/** `POST /api/v1/admin/privacy/<action>`, by an administrator unless another key is given. */
+/** Calls `POST /api/v1/admin/privacy/<action>`, as an administrator unless another key is given. */
 const ask = (action: Action, json: unknown, request: ApiRequest = {}): Promise<ApiAnswer> =>
   callApi(`${api.baseUrl()}/api/v1/admin/privacy/${action}`, { key: product.adminKey, json, ...request });
 
@@ -66,7 +66,7 @@ async function erase(project: string, subject: object, request: ApiRequest = {})
   return erasureReceiptSchema.strict().parse((answer.body as unknown as { item: unknown }).item);
 }
 
-/** Every place in which a text stands: in any table of the database, and in the keys of Redis. */
+/** Returns every location of a text: in any table of the database, and in the keys of Redis. */
 async function findEverywhere(text: string): Promise<string[]> {
   const inRedis = await countInRedis(text);
   return [...(await findInDatabase(product.databaseUrl, text)), ...(inRedis === 0 ? [] : [`redis: ${inRedis} keys`])];
@@ -139,7 +139,7 @@ describe("the data of a user", () => {
     const held = await exportOf("erasure", { userId: canary.userId });
     expect(held.tickets.map(({ ticketId }) => ticketId).toSorted()).toEqual(canary.ticketIds.toSorted());
     expect(held).toMatchObject({ project: "erasure", subject: expect.stringMatching(/^user:[0-9a-f]{16}$/) });
-    // The canary is in every kind of row that there is, or this test proves nothing.
+    // The canary must be in every kind of row, otherwise this test would prove nothing.
     expect(held.records["hookBodies"]).toMatchObject([{ outcome: "failed" }, { outcome: "failed" }]);
     for (const { kind } of TICKET_ROWS) {
       const records = [held, ...held.tickets].flatMap(({ records: byKind }) => byKind[kind] ?? []);
@@ -153,9 +153,9 @@ describe("the data of a user", () => {
 
     const receipt = await erase("erasure", { userId: canary.userId });
     expect(receipt).toMatchObject({ project: "erasure", subject: held.subject });
-    // A callback or an event may have been tried again in between.
-    const tries = { deliveryAttempts: 0, eventAttempts: 0 };
-    expect({ ...receipt.counts, ...tries }).toEqual({ ...held.counts, ...tries });
+    // A callback or an event may have been retried meanwhile.
+    const attempts = { deliveryAttempts: 0, eventAttempts: 0 };
+    expect({ ...receipt.counts, ...attempts }).toEqual({ ...held.counts, ...attempts });
     await waitFor(async () => (await findEverywhere(canary.name)).length === 0, {
       what: "the canary to be nowhere, also not in what was on its way",
     });
@@ -268,7 +268,7 @@ describe("an erased chat", () => {
     for (const action of ["approve", "takeover", "resolve"] as const) {
       expectProblem(await review.decide(sent.body.ticketId ?? "", action, { ifMatch: version }), "not_found");
     }
-    // Nor can what was read of it pass for the new conversation: nobody has decided on its draft yet.
+    // A version read before the erasure does not match the new conversation, whose draft is still undecided.
     await api.send("decided", { text: "hi again", chatId: "chat", mode: "async" });
     const again = await review.untilIn(sent.body.ticketId ?? "", "review");
     for (let read = 1; read <= version; read++) {
@@ -294,7 +294,7 @@ describe("an erased chat", () => {
 });
 
 describe("data older than a project's retention period", () => {
-  /** Two sweeps, should the one that is woken up have begun before. */
+  /** Two sweeps, in case the one that is woken up had already started. */
   const SWEPT_WITHIN_MS = 90_000;
 
   /** A deletion wakes up the sweeps, which run every 30 seconds otherwise. */
@@ -388,7 +388,7 @@ describe("the identity of data", () => {
     ["no object", [], [""]],
   ];
 
-  test.each(ERRORS)("must be said as it should: %s is a clear 400", async (_, json, pointers) => {
+  test.each(ERRORS)("must be valid: %s is a clear 400", async (_, json, pointers) => {
     for (const action of ["export", "erase"] as const) {
       expectProblem(await ask(action, json), "invalid_request", pointers);
     }

@@ -46,7 +46,7 @@ interface ProjectsRequest extends ApiRequest {
   replica?: number;
 }
 
-/** A request to `/api/v1/projects`, by an administrator unless another key is given. */
+/** Calls `/api/v1/projects`, as an administrator unless another key is given. */
 async function projects(path = "", { replica, ...request }: ProjectsRequest = {}): Promise<ApiAnswer> {
   const answer = await callApi(`${api.baseUrl(replica)}/api/v1/projects${path}`, { key: admin, ...request });
   expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -60,7 +60,7 @@ const remove = (id: string, confirm: unknown, request: ProjectsRequest = {}) =>
   projects(`/${id}`, { method: "DELETE", ...(confirm === undefined ? {} : { json: { confirm } }), ...request });
 const replicas = () => product.composition.apiUrls.map((_, index) => index);
 
-/** Makes a key over the API. */
+/** Creates a key through the API. */
 async function makeKey(json: object): Promise<string> {
   const answer = await callApi(`${api.baseUrl()}/api/v1/admin/keys`, {
     key: admin,
@@ -70,7 +70,7 @@ async function makeKey(json: object): Promise<string> {
   return keyOf(answer).key ?? "";
 }
 
-/** The cheapest request that works on a project. */
+/** Sends the cheapest request that works on a project. */
 const drain = (key: string, project?: string, replica = 0) =>
   callApi(`${api.baseUrl(replica)}/api/v1/messages/projects`, { key, ...(project === undefined ? {} : { project }) });
 
@@ -394,7 +394,7 @@ describe("a changed project", () => {
     ["retentionDays", [0, -1, 1.5, 36_501, "30"]],
     ["version", [2]],
   ];
-  test.each(ERRORS)("is not changed by a bad %s", async (field, values) => {
+  test.each(ERRORS)("is not changed by an invalid %s", async (field, values) => {
     const { id } = projectOf(await create({ name: `bad-${field.toLowerCase()}` }));
     for (const value of values) expectProblem(await change(id, { [field]: value }), "invalid_request", [`/${field}`]);
     expect(projectOf(await projects(`/${id}`)).version).toBe(1);

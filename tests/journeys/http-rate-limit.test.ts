@@ -28,7 +28,7 @@ let callers = 0;
 
 beforeAll(async () => {
   ground = await startPrivateGround();
-  // The tests are a proxy that is believed, so that each can be callers whom nobody else is.
+  // The tests act as a trusted proxy, so that each can use client addresses of its own.
   const env = { SVC_TRUST_PROXY: "127.0.0.1", SVC_LOG_LEVEL: "debug" };
   product = await startProduct({ ground, hasRateLimit: true, env });
   api = createApiClient(product);
@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** An address that no other test has called from. */
+/** Returns an address that no other test has used. */
 function newAddress(): string {
   callers++;
   return `198.51.100.${callers}`;
@@ -63,7 +63,7 @@ interface Asked extends ApiRequest {
   replica?: number;
 }
 
-/** One call of an address; the cheapest one unless something else is asked for. */
+/** Makes one call from an address; the cheapest one by default. */
 function ask({ from, path = "messages/limits", replica, headers, ...request }: Asked): Promise<ApiAnswer> {
   return callApi(`${api.baseUrl(replica)}/api/v1/${path}`, {
     ...request,
@@ -71,7 +71,7 @@ function ask({ from, path = "messages/limits", replica, headers, ...request }: A
   });
 }
 
-/** So many calls at once, on all replicas by turns; answers how many there were of each status. */
+/** Makes this many concurrent calls, alternating between replicas; returns the number of responses by status. */
 async function askTimes(times: number, asked: Asked): Promise<Record<number, number>> {
   const answers = await Promise.all(Array.from({ length: times }, (_, index) => ask({ replica: index, ...asked })));
   const statuses: Record<number, number> = {};
@@ -79,7 +79,7 @@ async function askTimes(times: number, asked: Asked): Promise<Record<number, num
   return statuses;
 }
 
-/** The fields of an answer, taken apart. */
+/** Returns the parsed rate limit fields of a response. */
 function limitOf({ headers }: ApiAnswer) {
   const fields = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(headers.get("ratelimit") ?? "");
   return {
@@ -111,15 +111,15 @@ const untilShared = () =>
     { what: "the replicas to count together", timeoutMs: 30_000 },
   );
 
-/** How often a replica has found the shared counters too slow so far, and has counted by itself for a moment. */
+/** Returns how often replicas have found the shared counters too slow so far, and have counted locally for a moment. */
 const timesAlone = () =>
   product.composition.processes
     .map((process) => process.output().split("temporarily counted in this process only").length - 1)
     .reduce((sum, times) => sum + times, 0);
 
 /**
- * Checks what holds while the replicas share their counters. If one of them counted alone meanwhile, which it logs and which
- * is right on a busy machine, the check is repeated.
+ * Checks an expectation that holds while the replicas share their counters. If one of them counted locally meanwhile,
+ * which it logs and which is correct on a busy machine, the check is repeated.
  */
 async function together(check: () => Promise<void>): Promise<void> {
   for (;;) {
@@ -201,7 +201,7 @@ describe("the RateLimit fields", () => {
     [405, "a method that is not possible", { path: "messages", method: "DELETE" }],
     [413, "a body that is too large", { path: "messages", json: { text: "x".repeat(1_100_000) } }],
     [415, "a body that is no JSON", { path: "messages", body: "hi", headers: { "Content-Type": "text/plain" } }],
-  ])("are on the answer %i to %s", async (status, _what, request) => {
+  ])("are on the response %i to %s", async (status, _what, request) => {
     const { key } = await makeKey();
     const answer = await ask({ key, from: newAddress(), ...request });
     expect(answer.status).toBe(status);
@@ -234,14 +234,14 @@ describe("a key with its own limit", () => {
       expectRateLimited(await ask({ key, from }), '"default";q=7;w=60');
     }));
 
-  test("of none is not counted and gets no fields", async () => {
+  test("without limit is not counted and gets no fields", async () => {
     const { key } = await makeKey({ rateLimit: null });
     const from = newAddress();
     expect(await askTimes(200, { key, from })).toEqual({ 200: 200 });
     expect(limitOf(await ask({ key, from }))).toMatchObject({ policy: null, name: undefined });
   });
 
-  test("that is changed soon has the new one on every replica", async () => {
+  test("gets a changed limit soon on every replica", async () => {
     const { key, id } = await makeKey();
     const from = newAddress();
     await askTimes(4, { key, from });
@@ -310,7 +310,7 @@ describe("after 30 failed authentications a minute", () => {
   },
 );
 
-// The last of this file, since the product starts again.
+// Last in this file, because the product restarts.
 test("without SVC_TRUST_PROXY X-Forwarded-For is ignored", async () => {
   await product.restart({ SVC_TRUST_PROXY: "" });
   await together(async () => {

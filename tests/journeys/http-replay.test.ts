@@ -33,10 +33,10 @@ let model: FakeModel;
 let reviews: ReviewClient;
 let shop: Project;
 let agentId: string;
-/** Answers from a knowledge base that knows nothing of this. */
+/** An agent whose knowledge base contains no answer to the question. */
 let emptyHanded: string;
 let south: { project: Project; agentId: string; ticketId: string };
-/** The ticket of each reply that people of the shop have sent. */
+/** The ticket of each reply that operators of the shop have sent. */
 let tickets: { approved: string; edited: string; written: string };
 
 async function addKb(project: Project, name: string, text: string): Promise<string> {
@@ -47,7 +47,7 @@ async function addKb(project: Project, name: string, text: string): Promise<stri
   return kb.id;
 }
 
-/** A ticket whose question a person has answered. */
+/** Returns a ticket whose question an operator has answered. */
 async function answered(
   of: ReviewClient,
   text: string,
@@ -126,7 +126,7 @@ const countTraces = () =>
   );
 
 describe("a replay", () => {
-  test("compares each reply of a person with both answers, without side effects", async () => {
+  test("compares each operator's reply with both answers, without side effects", async () => {
     const before = await countTraces();
     const result = resultOf(await replay({ against: { reviewPolicy: "auto" } }));
     expect(result).toMatchObject({
@@ -151,7 +151,7 @@ describe("a replay", () => {
       sent: { text: EDITED, author: "operator" },
     });
     expect(itemOf(result, tickets.edited).after.tokenF1).toBeLessThan(0.5);
-    // It would now be sent, and is far from what was sent.
+    // It would now be sent, and differs much from the sent reply.
     expect(itemOf(result, tickets.edited).verdict).toBe("worse");
     expect(itemOf(result, tickets.written)).toMatchObject({ decision: "reply", sent: { text: WRITTEN } });
     expect(await countTraces()).toEqual(before);
@@ -232,7 +232,7 @@ describe("a replay", () => {
       .requests()
       .slice(asked)
       .map(({ messages }) => JSON.stringify(messages));
-    // A search that finds little is repeated in other words, which the model is asked for as well.
+    // A search with few results is repeated in other words, for which the model is asked as well.
     const answers = prompts.filter((prompt) => prompt.includes("The passages:"));
     const ofFirst = answers.filter((prompt) => !prompt.includes("Iceland"));
     const ofSecond = answers.filter((prompt) => prompt.includes("Iceland"));
@@ -311,7 +311,7 @@ describe("an invalid replay", () => {
 describe("a replay that takes too long", () => {
   const input: ReplayInput = { against: { model: null } };
 
-  /** Calls the operation itself, with a model that says nothing for as long as it is not given up. */
+  /** Calls the operation directly, with a model that does not respond until it is aborted. */
   const replaySlowly = (options: { signal?: AbortSignal; timeLimitMs?: number }) => {
     const never = { id: "fake:silent", chat: ({ signal }: { signal: AbortSignal }) => untilAborted(signal) };
     const models = { forAgent: () => never, close: () => undefined };

@@ -30,7 +30,7 @@ const isSoak = process.env["SVC_SOAK"] === "1";
 const isSeparate = readTestSettings().composition === "separate";
 const PROJECT = "replicas";
 const FIXED = "This is always the answer.";
-/** A process that is killed counts as dead some seconds later; where there is one alone, it has to start again. */
+/** A killed process counts as dead some seconds later; a single process has to restart first. */
 const TAKEN_OVER_WITHIN_MS = 40_000;
 
 let product: Product;
@@ -53,21 +53,21 @@ afterAll(async () => {
 const sql = <Row extends object>(text: string, values: unknown[] = []) =>
   queryDatabase<Row>(product.databaseUrl, text, values);
 
-/** Sends a message under an Idempotency-Key. */
+/** Sends a message with an Idempotency-Key. */
 const send = (key: string, json: unknown, options: ClientOptions = {}) =>
   api.send(PROJECT, json, { ...options, headers: { "Idempotency-Key": key } });
 
 const isReplayed = (answer: ApiAnswer) => answer.headers.get("idempotent-replayed");
 const ticketOf = (chatId: string) => ticketIdOf(project.id, "api", chatId);
 
-/** The process that answers as this replica. */
+/** Returns the process of a replica. */
 function holderOf(replica: number): CompositionProcess {
   const holder = product.composition.processes.find(({ apiUrl }) => apiUrl === api.baseUrl(replica));
   if (holder === undefined) throw new Error(`there is no replica ${replica}`);
   return holder;
 }
 
-/** Kills a replica; where it is the only one, starts it again. Answers what starts it in any case. */
+/** Kills a replica; restarts it if it is the only one. Returns a function that starts it in any case. */
 async function killReplica(replica: number): Promise<() => Promise<void>> {
   const holder = holderOf(replica);
   await holder.kill("SIGKILL");
@@ -76,8 +76,8 @@ async function killReplica(replica: number): Promise<() => Promise<void>> {
   return () => Promise.resolve();
 }
 
-/** Repeats a call until no other one is at it any more. */
-async function untilTaken(repeat: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+/** Retries a call until no other call with its key is in progress. */
+async function retryUntilAccepted(repeat: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
   return waitFor(
     async () => {
       const answer = await repeat();
@@ -90,7 +90,7 @@ async function untilTaken(repeat: () => Promise<ApiAnswer>): Promise<ApiAnswer> 
   );
 }
 
-/** How many messages a chat has. */
+/** Returns the number of messages in a chat. */
 const messagesIn = async (chatId: string, mode = "sync") =>
   (await sql("SELECT 1 FROM messages WHERE ticket_id = $1 AND mode = $2", [ticketOf(chatId), mode])).length;
 
@@ -117,20 +117,20 @@ async function instanceOf(key: string): Promise<string> {
   return row.id;
 }
 
-/** The answer of a call whose connection may be cut. */
+/** Returns the response of a call, or null if the connection dropped. */
 const orCut = (call: Promise<ApiAnswer>) =>
   call.catch((error: unknown) => {
     if (error instanceof TypeError) return null;
     throw error;
   });
 
-describe("many parallel posts under each of many keys, on every replica,", () => {
+describe("many parallel posts with each of many keys, on every replica,", () => {
   const KEYS = isSoak ? 1_000 : 24;
   const POSTS = 20;
   const KEYS_AT_ONCE = 10;
   const MODES = ["sync", "async", "webhook"] as const;
 
-  test(`make exactly one message a key (${KEYS} keys, ${POSTS} posts each)`, async () => {
+  test(`make exactly one message per key (${KEYS} keys, ${POSTS} posts each)`, async () => {
     const keys = Array.from({ length: KEYS }, (_, index) => ({
       key: `many-${index}`,
       mode: MODES[index % MODES.length] ?? "sync",
@@ -153,7 +153,7 @@ describe("many parallel posts under each of many keys, on every replica,", () =>
         expect(Number(busy.headers.get("retry-after"))).toBeGreaterThan(0);
       }
       expect(new Set(taken.map(({ status }) => status))).toEqual(new Set([one.mode === "sync" ? 200 : 202]));
-      // One was the first; all others have the very same answer.
+      // One was the first; all others have exactly the same response.
       expect(taken.filter((answer) => isReplayed(answer) === null).length).toBe(1);
       expect(new Set(taken.map(({ text }) => text)).size).toBe(1);
       const repeat = await send(one.key, bodyOf(one));
@@ -169,7 +169,7 @@ describe("many parallel posts under each of many keys, on every replica,", () =>
     const accepted = await sql<{ text: string }>("SELECT text FROM messages WHERE text LIKE 'hello many-%'");
     expect(accepted.map(({ text }) => text).toSorted()).toEqual(keys.map(({ key }) => `hello ${key}`).toSorted());
 
-    // Each is answered once, in the way of its mode.
+    // Each is answered once, by its mode.
     await waitFor(
       async () => (await sql("SELECT 1 FROM replies WHERE project_id = $1", [project.id])).length === KEYS,
       {
@@ -197,9 +197,9 @@ describe("a replica that is killed with SIGKILL", () => {
     const before = await instanceOf(key);
     const startAgain = await killReplica(0);
     expect(await call).toBeNull();
-    // Nobody can know yet whether it is dead.
+    // Other replicas cannot know yet that it is dead.
     if (isSeparate) expectProblem(await send(key, message, { replica: 1 }), "idempotency_in_progress");
-    const repeat = untilTaken(() => send(key, message, { replica: 1 }));
+    const repeat = retryUntilAccepted(() => send(key, message, { replica: 1 }));
     await untilTakenOver(key, before);
     await release();
     const answer = await repeat;
@@ -221,7 +221,7 @@ describe("a replica that is killed with SIGKILL", () => {
     const startAgain = await killReplica(0);
     expect(await call).toBeNull();
     await release();
-    const answer = await untilTaken(() => send(key, message, { replica: 1 }));
+    const answer = await retryUntilAccepted(() => send(key, message, { replica: 1 }));
     expect([answer.status, isReplayed(answer), answer.texts]).toEqual([200, null, [FIXED]]);
     expect((await api.drain(PROJECT, key, "?wait=1000", { replica: 1 })).replies).toEqual([]);
     await startAgain();
@@ -252,7 +252,7 @@ describe("a replica that is killed with SIGKILL", () => {
     const callers = isSoak ? 300 : 30;
     const keys = Array.from({ length: callers }, () => randomUUID());
     let answered = 0;
-    /** As a careful client does: the same call until there is an answer, on whatever replica is there. */
+    /** Like a careful client: repeats the same call until there is a response, on any available replica. */
     async function call(key: string): Promise<{ answer: ApiAnswer; at: number }> {
       for (let attempt = 0; ; attempt++) {
         const message = { text: "hello", chatId: key, timeoutMs: 60_000 };
@@ -273,7 +273,8 @@ describe("a replica that is killed with SIGKILL", () => {
     expect(answers.map(({ answer }) => answer.texts)).toEqual(keys.map(() => [FIXED]));
     const messages = await sql("SELECT 1 FROM messages WHERE ticket_id = ANY ($1)", [keys.map(ticketOf)]);
     expect(messages.length).toBe(callers);
-    // What was answered in the moment of the kill may not have been noted; it comes again with the same id.
+    // A reply sent at the moment of the kill may not have been recorded as delivered; it is delivered again with the
+    // same id.
     for (const [index, { answer, at }] of answers.entries()) {
       if (Math.abs(at - killedAt) < 1_000) continue;
       expect((await api.drain(PROJECT, keys[index] ?? "")).replies).toEqual([]);
@@ -283,7 +284,7 @@ describe("a replica that is killed with SIGKILL", () => {
 });
 
 describe("a replica that crashed between the claim of a key and the commit of the message", () => {
-  /** Leaves a key behind as a process does that is dead. */
+  /** Claims a key as a process does that dies before the commit. */
   async function dieAfterClaim(body: object) {
     const { key: apiKey, record } = await issueKey(product.store, {
       name: "test",
@@ -317,7 +318,7 @@ describe("a replica that crashed between the claim of a key and the commit of th
   }
 
   test.each(["sync", "async", "webhook"])(
-    "leaves its slot to a retry: one message, with the ids of the first (%s)",
+    "releases its slot to a retry: one message, with the ids of the first (%s)",
     async (mode) => {
       const { call, repeat } = await dieAfterClaim({
         text: "hello",
@@ -384,7 +385,7 @@ describe("a replica that crashed between the claim of a key and the commit of th
     await untilAccepted(key);
     const before = await instanceOf(key);
     const thaw = await freeze(0);
-    const repeat = untilTaken(() => send(key, message, { replica: 1 }));
+    const repeat = retryUntilAccepted(() => send(key, message, { replica: 1 }));
     await untilTakenOver(key, before);
     // Both wait for the message now.
     thaw();
@@ -393,7 +394,7 @@ describe("a replica that crashed between the claim of a key and the commit of th
     const answers = await Promise.all([call, repeat]);
     const drained = await api.drain(PROJECT, key, "?wait=1000");
     expect([...answers.map(({ texts }) => texts), drained.texts]).toEqual([[], [FIXED], []]);
-    // What is kept is the answer of the one that has the key.
+    // The stored response is that of the call that has the key.
     const again = await send(key, message);
     expect([isReplayed(again), again.text]).toEqual(["true", answers[1]?.text]);
     expect(await messagesIn(key)).toBe(1);
@@ -410,7 +411,7 @@ describe("a replica that crashed between the claim of a key and the commit of th
       await release();
       const other =
         way === "repeat"
-          ? await untilTaken(() => send(key, message, { replica: 1 }))
+          ? await retryUntilAccepted(() => send(key, message, { replica: 1 }))
           : await api.drain(PROJECT, key, "?wait=40000", { replica: 1 });
       expect(other.texts).toEqual([FIXED]);
       thaw();
@@ -450,7 +451,7 @@ describe("long polls on one replica while the messages are sent to another one",
   test("that are killed with their replica remove nothing", async () => {
     const chats = Array.from({ length: 20 }, () => randomUUID());
     const polls = chats.map((chatId) => orCut(api.drain(PROJECT, chatId, "?wait=60000")));
-    // The polls have reached the process when a later request has been answered.
+    // The polls have reached the process once a later request has its response.
     await api.drain(PROJECT, chats[0] ?? "");
     const startAgain = await killReplica(0);
     expect(await Promise.all(polls)).toEqual(chats.map(() => null));
@@ -492,14 +493,14 @@ describe("a store that fails", () => {
   });
 
   afterAll(async () => {
-    // How it ends is for other tests to say: a queue's worker that has just reconnected may end late.
+    // How it ends is tested elsewhere: a worker of a queue that has just reconnected may end late.
     await Promise.all(broken.composition.processes.map((process) => process.kill("SIGKILL")));
     await broken.stop();
   });
 
   const sendTo = (key: string, json: unknown) => brokenApi.send(PROJECT, json, { headers: { "Idempotency-Key": key } });
 
-  /** Sends until the store is back and no call is in the way. */
+  /** Sends until the store is available again and no other call is in progress. */
   const untilAnswered = (key: string, json: unknown) =>
     waitFor(
       async () => {
@@ -532,7 +533,7 @@ describe("a store that fails", () => {
     const isClaimed = async () => (await query("SELECT 1 FROM idempotency_keys WHERE key = $1", [key])).length === 1;
     await waitFor(
       async () => {
-        // What the request needs before the claim is remembered for a short time.
+        // What the request needs before the claim is cached for a short time.
         expect((await sendTo(randomUUID(), { text: "warm", mode: "async" })).status).toBe(202);
         relay.swallowAnswers();
         call = sendTo(key, { text });
@@ -560,7 +561,7 @@ describe("a store that fails", () => {
     if (owner === null) throw new Error(`no project is named ${PROJECT}`);
     const ticketId = ticketIdOf(owner.id, "api", key);
     expect((await sendTo(randomUUID(), { ...message, text: "the first one" })).status).toBe(200);
-    // The acceptance waits for the chat's row, which this transaction has.
+    // The transaction that accepts the message waits for the chat's row, which this transaction has locked.
     const locker = new Client({ connectionString: databaseUrl });
     await locker.connect();
     let call: Promise<ApiAnswer>;
@@ -604,7 +605,7 @@ describe("a store that fails", () => {
       )
     ).length === 1;
 
-  /** Lets the answer be lost to the statement by which this request takes the reply to the message with this text. */
+  /** Drops the response to the statement with which this request claims the reply to the message with this text. */
   async function loseTake(text: string, request: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
     relay.swallowAnswersFrom("replies.takeFromBuffer");
     const call = request();

@@ -32,11 +32,11 @@ const UNSENDABLE = "A reply that cannot be committed.";
 
 let product: Product;
 let api: ApiClient;
-/** Of the projects `held` and `auto`. */
+/** Clients of the projects `held` and `auto`. */
 let reviews: ReviewClient;
 let autos: ReviewClient;
 let receiver: WebhookReceiver;
-/** Holds every answer and promises a person. */
+/** Holds every answer, and has a handoff text. */
 let held: Project;
 
 beforeAll(async () => {
@@ -61,15 +61,18 @@ afterEach(async () => {
   cures.clear();
 });
 
-/** Lets every message with the text `POISON` fail until the answered function is called, at the latest at the test's end. */
+/**
+ * Makes every message with the text `POISON` fail until the returned function is called, at the latest until the end of
+ * the test.
+ */
 async function poison(): Promise<() => Promise<void>> {
   const { cure } = await plantPoison(product.databaseUrl, POISON);
   cures.add(cure);
   return cure;
 }
 
-/** Lets Postgres refuse every reply with the text `UNSENDABLE` likewise. */
-async function refuseReplies(): Promise<() => Promise<unknown>> {
+/** Likewise makes Postgres reject every reply with the text `UNSENDABLE`. */
+async function rejectReplies(): Promise<() => Promise<unknown>> {
   const cure = () => queryDatabase(product.databaseUrl, "DROP TRIGGER IF EXISTS test_refusal ON replies");
   cures.add(cure);
   await queryDatabase(
@@ -82,7 +85,7 @@ async function refuseReplies(): Promise<() => Promise<unknown>> {
   return cure;
 }
 
-/** Waits until the newest message of each of these tickets is a dead letter: its five tries lie seconds apart. */
+/** Waits until the newest message of each of these tickets is a dead letter; its five attempts are seconds apart. */
 async function untilFailed(ticketIds: string[]): Promise<void> {
   const areFailed = async () => {
     const rows = await queryDatabase<{ state: string }>(
@@ -98,12 +101,12 @@ async function untilFailed(ticketIds: string[]): Promise<void> {
   await waitFor(areFailed, { what: `dead letters in ${ticketIds.join()}`, timeoutMs: 40_000 });
 }
 
-/** The texts of agents and operators that a ticket's customer was sent, in the order of the chat. */
+/** Returns the texts of agents and operators that a ticket's customer was sent, in the order of the chat. */
 const sentIn = ({ replies }: TicketDetail) =>
   replies.flatMap((reply) => (reply.author !== "system" && reply.type === "message" ? [reply.text] : []));
 
 describe("a committed decision", () => {
-  /** Approves in a process whose queue is away. */
+  /** Approves in a process whose queue is unavailable. */
   async function approveUnannounced() {
     const { store } = product;
     const { chatId, ticketId, ticket } = await reviews.heldChat();
@@ -167,7 +170,7 @@ describe("a committed decision", () => {
 });
 
 describe("a message that could not be processed", () => {
-  /** Sends such a message, into a chat of its own in which the agent has answered before. */
+  /** Sends such a message, into a new chat in which the agent has answered before. */
   async function sendPoison(more: object) {
     const chatId = randomUUID();
     const first = await api.send("auto", { text: "hello", chatId, mode: "async" });
@@ -176,7 +179,7 @@ describe("a message that could not be processed", () => {
     const headers = { "Idempotency-Key": randomUUID() };
     const send = () => api.send("auto", { text: POISON, chatId, ...more }, { headers });
     const ticketId = String(first.body.ticketId);
-    // A sync call is answered only when the message has failed.
+    // A sync call gets its response only when the message has failed.
     const sent = send();
     await autos.until(ticketId, ({ messages }) => messages.length === 2, "have two messages");
     return { chatId, ticketId, sent: () => sent, repeat: send };
@@ -226,7 +229,7 @@ describe("a message that could not be processed", () => {
     ]);
   });
 
-  test("412: is in no draft, so that none is approved without it; it is retried, or a person answers it", async () => {
+  test("412: is in no draft, so that none is approved without it; it is retried, or an operator answers it", async () => {
     const cure = await poison();
     const chats = await Promise.all([reviews.heldChat(), reviews.heldChat()]);
     const failed: string[] = [];
@@ -255,8 +258,8 @@ describe("a message that could not be processed", () => {
   });
 });
 
-test("a reply that could not be committed in five attempts is given up, and sent once by a retry", async () => {
-  const cure = await refuseReplies();
+test("a reply that could not be committed in five attempts becomes a dead letter, and is sent once by a retry", async () => {
+  const cure = await rejectReplies();
   const waiting = await reviews.heldChat();
   const unasked = await reviews.heldChat();
   await reviews.decide(unasked.ticketId, "approve", { ifMatch: unasked.ticket.version });

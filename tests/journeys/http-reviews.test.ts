@@ -23,26 +23,26 @@ import type { Product } from "./support/start-product.ts";
 
 const DRAFT = "This is **always** the draft.";
 const HANDOFF = "A person will look at it.";
-/** What the sender of a further message reads. */
+/** Reply to a further message of the sender. */
 const ADDED = expect.stringMatching(/added this to your request/);
 const AUTOMATIC = "An answer of the agent alone.";
 const SECRET = "a-secret-of-the-receiver";
-/** So long after a change of its settings every process of a channel goes by them. */
+/** Time after which every process of a channel uses changed settings. */
 const IN_USE_WITHIN_MS = 2_000;
 
 let product: Product;
 let api: ApiClient;
-/** Of the projects `held` and `auto`. */
+/** Clients of the projects `held` and `auto`. */
 let reviews: ReviewClient;
 let autos: ReviewClient;
 let receiver: WebhookReceiver;
-/** Holds every answer and promises a person. */
+/** Holds every answer, and has a handoff text. */
 let held: Project;
-/** Answers by itself, and promises nothing. */
+/** Answers without review, and has no handoff text. */
 let auto: Project;
-/** Holds every answer and promises nothing. */
+/** Holds every answer, and has no handoff text. */
 let silent: Project;
-/** Holds every answer of its two agents and promises a person. */
+/** Holds every answer of its two agents, and has a handoff text. */
 let desk: Project;
 
 beforeAll(async () => {
@@ -54,7 +54,8 @@ beforeAll(async () => {
   held = await addProject(store, "held", { fixedReply: DRAFT, reviewPolicy: "review" }, { handoffText: HANDOFF });
   auto = await addProject(store, "auto", { fixedReply: AUTOMATIC }, { handoffText: "" });
   silent = await addProject(store, "silent", { fixedReply: DRAFT, reviewPolicy: "review" }, { handoffText: "" });
-  // Without a secret, the sender's key signs callbacks and is forgotten after the final one: later replies go to the drain.
+  // Without a secret, the sender's key signs callbacks and is deleted after the final one: later replies go to the
+  // drain.
   const webhookSecret = store.sealer.seal(SECRET);
   for (const { id } of [held, auto, silent]) await store.projects.update(id, { webhookSecret });
   const changedAt = performance.now();
@@ -74,13 +75,13 @@ beforeEach(async () => {
 
 afterEach(() => receiver?.close());
 
-/** The ticket of a chat of one of the projects. */
+/** Returns the id of the ticket of a chat in one of the projects. */
 const ticketIn = ({ id }: Project, chatId: string) => ticketIdOf(id, "api", chatId);
 
-/** A chat of the project `held` whose one message waits for a person. */
+/** Starts a chat of the project `held` whose one message waits for review. */
 const heldChat: ReviewClient["heldChat"] = (...more) => reviews.heldChat(...more);
 
-/** A project whose agent answers from a knowledge base of its own, and always asks for a review. */
+/** Creates a project whose agent answers from its own knowledge base, always with review. */
 async function openShop(name: string) {
   const { store } = product;
   await store.projects.ensure(name);
@@ -89,7 +90,7 @@ async function openShop(name: string) {
   await addProject(store, name, { kbIds: [kb.id], reviewPolicy: "review" });
   return {
     client: createReviewClient(product, name),
-    /** Puts a text into the knowledge base, and waits until it is there. */
+    /** Adds a text to the knowledge base, and waits until it is indexed. */
     teach: async (text: string) => kbs.settled(kb.id, documentOf(await kbs.add(kb.id, { text })).id),
   };
 }
@@ -168,10 +169,10 @@ describe("an approved draft", () => {
 type Replied = { author: "agent" | "operator"; text: string } | null;
 
 /**
- * How a message is sent that is held, and what its sender got by the end: the hand-off text, and the one reply, or null
- * where the message ends without one.
+ * Ways to send a held message, with what its sender gets by the end: the handoff text, and the one reply, or null if
+ * the message ends without one.
  */
-const WAYS: Record<
+const SENDERS: Record<
   "sync" | "async" | "webhook",
   {
     send(client: ReviewClient): Promise<HeldChat>;
@@ -183,7 +184,7 @@ const WAYS: Record<
     async check(project, { chatId, sent, repeat }, reply) {
       expect([sent.status, sent.body.status, sent.texts]).toEqual([202, "in_review", [HANDOFF]]);
       const replies = reply === null ? [] : [expect.objectContaining({ ...reply, inReplyTo: messageIdOf(sent) })];
-      // The call has ended: the reply is in the drain, and a repeat of the call gets it too.
+      // The call has ended: the reply is in the drain, and a retry of the call gets it too.
       expect((await api.drain(project, chatId, "?peek=1")).replies).toEqual(replies);
       const again = await repeat();
       expect([again.status, again.replies]).toEqual([200, replies]);
@@ -224,8 +225,8 @@ const WAYS: Record<
 };
 const MODES = ["sync", "async", "webhook"] as const;
 
-/** The decisions that end what waits, with the reply that each sends. */
-const ENDS: [action: ReviewAction, json: object, reply: Replied][] = [
+/** The decisions that answer waiting messages, with the reply that each sends. */
+const DECISIONS: [action: ReviewAction, json: object, reply: Replied][] = [
   ["approve", {}, { author: "agent", text: DRAFT }],
   ["edit", { text: "An edited draft." }, { author: "operator", text: "An edited draft." }],
   ["reply", { text: "A person's words." }, { author: "operator", text: "A person's words." }],
@@ -234,8 +235,8 @@ const ENDS: [action: ReviewAction, json: object, reply: Replied][] = [
 ];
 
 describe.each(MODES)("the sender of a message in mode %s that is held", (mode) => {
-  test.each(ENDS)("gets what %s makes of it, once", async (action, json, reply) => {
-    const chat = await WAYS[mode].send(reviews);
+  test.each(DECISIONS)("gets the result of %s, once", async (action, json, reply) => {
+    const chat = await SENDERS[mode].send(reviews);
     const { ticketId, ticket } = chat;
     const answer = await reviews.decide(ticketId, action, { json, ifMatch: ticket.version, replica: 1 });
     expect(answer.status).toBe(200);
@@ -246,13 +247,13 @@ describe.each(MODES)("the sender of a message in mode %s that is held", (mode) =
       messages: [{ state: reply === null ? "rejected" : "answered" }],
     });
     expect(done.replies).toHaveLength(reply === null ? 1 : 2);
-    await WAYS[mode].check("held", chat, reply);
+    await SENDERS[mode].check("held", chat, reply);
   });
 
-  test("gets only its one reply, whatever else is decided before and after it", async () => {
+  test("gets only its one reply, regardless of other decisions before and after it", async () => {
     const client = createReviewClient(product, "desk");
     const [first, second] = await product.store.agents.list(desk.id);
-    const chat = await WAYS[mode].send(client);
+    const chat = await SENDERS[mode].send(client);
     const { ticketId } = chat;
     const decide = async (action: ReviewAction, json: object = {}) => {
       const answer = await client.decide(ticketId, action, { json });
@@ -271,7 +272,7 @@ describe.each(MODES)("the sender of a message in mode %s that is held", (mode) =
     await client.untilIn(ticketId, "done");
     await decide("resolve");
     await decide("reopen");
-    await WAYS[mode].check("desk", chat, { author: "agent", text: "The draft of second." });
+    await SENDERS[mode].check("desk", chat, { author: "agent", text: "The draft of second." });
   });
 });
 
@@ -320,7 +321,7 @@ test("a draft for several waiting messages answers each of their questions", asy
   expect(joined?.text.startsWith(`${first}\n\n`)).toBe(true);
   expect(joined?.text.slice(first.length)).toMatch(/forty crowns/);
 
-  // So does the one after a repeated generation.
+  // So does the draft after regenerating it again.
   const answer = await client.decide(ticketId, "regenerate");
   expect(answer.status).toBe(200);
   const { version, draft } = await client.untilRedrafted(ticketId, ticketOf(answer).version);
@@ -333,11 +334,11 @@ test("a draft for several waiting messages answers each of their questions", asy
   ]);
 });
 
-describe("a draft over a newer message of the customer", () => {
+describe("a draft that does not cover a newer message of the customer", () => {
   test("412: is not sent with an older version, and a new one covers both", async () => {
     const { chatId, ticketId, ticket } = await heldChat();
     await api.send("held", { text: "It is urgent!", chatId, mode: "async" });
-    // Whether the pipeline has the message by now or not.
+    // Whether or not the pipeline has processed the message by now.
     const stale = await reviews.decide(ticketId, "approve", { ifMatch: ticket.version });
     expectProblem(stale, "version_conflict");
     const { version } = await reviews.untilHeld(ticketId, 2);
@@ -353,9 +354,9 @@ describe("a draft over a newer message of the customer", () => {
     ["reject", {}],
     ["regenerate", {}],
     ["resolve", {}],
-    // Without a version it is for whatever waits.
+    // Without a version the decision applies to all waiting messages.
     ["reply", { text: "Mine." }],
-  ])("412: %s passes over no message that the pipeline has not worked on yet", async (action, json) => {
+  ])("412: %s skips no message that the pipeline has not processed yet", async (action, json) => {
     const { chatId, ticketId } = await heldChat();
     const letGo = await holdChat(product.store, held, chatId);
     try {
@@ -441,7 +442,7 @@ describe("an operator's own text", () => {
       { filename: "page.html", sizeBytes: 25 },
     ]);
     const attachments = files.map(({ fileId }) => ({ fileId }));
-    // Of another ticket, twice, too many, not there: nothing is decided.
+    // Files of another ticket, duplicates, too many, or missing ones: nothing is decided.
     const { ticketId: other } = await heldChat();
     for (const wrong of [
       { ticketId: other, attachments },
@@ -596,7 +597,7 @@ describe("an assigned ticket", () => {
     expectProblem(await reviews.decide(ticketId, "unassign", options), "invalid_request");
   });
 
-  test("belongs to the person who replied: no handoff text and no agent's answer until it is unassigned", async () => {
+  test("belongs to the operator who replied: no handoff text and no agent's answer until it is unassigned", async () => {
     const { chatId, ticketId } = await heldChat();
     expect(ticketOf(await reviews.decide(ticketId, "reply", { json: { text: "Your number?" } })).assignee).toMatch(
       /^key:/,
@@ -613,7 +614,7 @@ describe("an assigned ticket", () => {
     });
   });
 
-  test("stays in review if it is unassigned after the customer was promised a person", async () => {
+  test("stays in review if it is unassigned after the customer got the handoff text", async () => {
     const { ticketId } = await heldChat();
     const taken = ticketOf(await reviews.decide(ticketId, "takeover"));
     expect(taken).toMatchObject({ stage: "review", assignee: expect.stringMatching(/\S/) });
@@ -653,7 +654,7 @@ describe("a ticket for another agent", () => {
       agentId: other.id,
       text: "A question about invoices",
     });
-    // No agent at all can be chosen, too.
+    // The ticket can also be left without an agent.
     expect(ticketOf(await client.decide(ticketId, "reroute", { json: { agentId: null } }))).toMatchObject({
       agentId: null,
       stage: "review",
@@ -703,7 +704,7 @@ describe("a ticket for another agent", () => {
 
 describe("invalid input", () => {
   test.each(["approve", "edit", "reject"] as const)(
-    "400: %s without the version that was read says how to name it, also for `*`",
+    "400: %s without the version that was read explains how to provide it, also for `*`",
     async (action) => {
       const { ticketId } = await heldChat();
       const json = action === "edit" ? { text: "Mine." } : {};
@@ -738,7 +739,7 @@ describe("invalid input", () => {
     ["snooze", {}, "/until"],
     ["snooze", { until: "tomorrow" }, "/until"],
     ["reply", { text: "Hi", resolves: "yes" }, "/resolves"],
-  ])("400: %s with a bad body", async (action, json, pointer) => {
+  ])("400: %s with an invalid body", async (action, json, pointer) => {
     const answer = await reviews.decide(newId(), action, { json, ifMatch: 1 });
     expectProblem(answer, "invalid_request", [pointer]);
   });

@@ -48,7 +48,7 @@ const PUBLIC = title(CALLS.filter(({ row }) => row.isPublic === true));
 const WITH_TARGET = TITLED.filter(([, { row }]) => row.target !== undefined && !("isGlobal" in TARGETS[row.target]));
 const WITH_IDS = TITLED.filter(([, { row }]) => row.foreignBodies !== undefined);
 
-/** The scopes that suffice for one: itself, every action on its resource, and everything. */
+/** Returns the scopes that cover one: itself, every action on its resource, and everything. */
 function sufficientFor(scope: Endpoint["scope"]): Scope[] {
   if (scope === null) return SCOPES;
   if (scope === "admin:*") return ["admin:*"];
@@ -56,7 +56,7 @@ function sufficientFor(scope: Endpoint["scope"]): Scope[] {
   return [scope, `${resource}:*` as Scope, "admin:*"];
 }
 
-/** The scopes of a key that a call is open to, whose one of several is given. */
+/** Returns the scopes of a key that a call accepts, given one of several. */
 const withFurther = (scope: Scope, { alsoScope }: Endpoint): Scope[] =>
   alsoScope === undefined || scope === "admin:*" ? [scope] : [scope, alsoScope];
 
@@ -65,14 +65,14 @@ let ollama: FakeOllama;
 let api: ApiClient;
 let north: Project;
 let south: Project;
-/** What bodies can name, in each of them. */
+/** Ids that bodies can refer to, in each project. */
 let named: { north: BodyIds; south: BodyIds };
 /** Keys by their scopes, bound to the project north; that of admin:* to none. */
 const keys = new Map<string, string>();
 let calls = 0;
 
 beforeAll(async () => {
-  // Each call comes from an address of its own, since an address may fail to authenticate 30 times a minute only.
+  // Each call comes from its own address, because an address may fail to authenticate only 30 times a minute.
   ollama = await startFakeOllama([TARGET_MODEL]);
   product = await startProduct({ env: { SVC_TRUST_PROXY: "127.0.0.1", SVC_OLLAMA_BASE_URL: ollama.url } });
   api = createApiClient(product);
@@ -88,7 +88,7 @@ afterAll(async () => {
   await ollama?.close();
 });
 
-/** A key with these scopes, without a rate limit. */
+/** Creates a key with these scopes, without a rate limit. */
 async function keyWith(scopes: Scope[]): Promise<string> {
   const name = scopes.join(" ").slice(0, 100);
   const id = scopes.join(" ");
@@ -100,7 +100,7 @@ async function keyWith(scopes: Scope[]): Promise<string> {
   return key;
 }
 
-/** Makes what a call is about, in a project. */
+/** Creates the object of a call, in a project. */
 async function targetOf({ row }: Call, project: Project): Promise<TargetIds> {
   const name = row.target ?? row.needs;
   if (name === undefined) return {};
@@ -108,11 +108,11 @@ async function targetOf({ row }: Call, project: Project): Promise<TargetIds> {
   return row.target === undefined ? { ...ids, kbId: ids["id"] ?? "" } : ids;
 }
 
-/** Ids of nothing. */
+/** Returns ids of missing objects. */
 const nothingOf = ({ path }: Call) =>
   Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, newId()]));
 
-/** Sends a call about something: with the body that its row or its example says, and the present version if it must. */
+/** Sends a call for an object, with the body of its row or its example, and the current version if required. */
 async function send(call: Call, ids: TargetIds, request: ApiRequest): Promise<ApiAnswer> {
   const body =
     call.body === undefined && call.row.body === undefined
@@ -134,7 +134,7 @@ async function send(call: Call, ids: TargetIds, request: ApiRequest): Promise<Ap
   });
 }
 
-/** The present version of a ticket. */
+/** Returns the current version of a ticket. */
 async function versionOf({ id }: TargetIds): Promise<number> {
   const [row] = await queryDatabase<{ version: number }>(
     product.databaseUrl,
@@ -144,8 +144,8 @@ async function versionOf({ id }: TargetIds): Promise<number> {
   return row?.version ?? 1;
 }
 
-/** What an answer says, but for what is different in each. */
-function wordsOf({ body: { requestId: _requestId, instance: _instance, ...words } }: ApiAnswer): object {
+/** Returns a response body without the fields that always differ. */
+function comparableOf({ body: { requestId: _requestId, instance: _instance, ...words } }: ApiAnswer): object {
   return words;
 }
 
@@ -167,7 +167,7 @@ test("every endpoint whose path or body refers to objects has a row with their k
 });
 
 describe("in public", () => {
-  test.each(PUBLIC)("%s asks for no key, nor whether one is right", async (_title, call) => {
+  test.each(PUBLIC)("%s needs no key, and ignores an invalid one", async (_title, call) => {
     const answers = await Promise.all([{}, { key: "svc_nonsense" }].map((asked) => send(call, nothingOf(call), asked)));
     expect(answers.map(({ status }) => status)).toEqual(Array(2).fill(call.method === "GET" ? 200 : 401));
     for (const answer of answers) if (answer.status === 401) expectProblem(answer, "invalid_signature");
@@ -184,7 +184,7 @@ describe("without a key", () => {
 });
 
 describe("with scopes", () => {
-  test.each(TITLED)("%s is open to those that suffice", async (_title, call) => {
+  test.each(TITLED)("%s is open to the scopes that cover it", async (_title, call) => {
     for (const scope of sufficientFor(call.scope)) {
       const key = await keyWith(withFurther(scope, call));
       const answer = await send(call, await targetOf(call, north), {
@@ -223,7 +223,7 @@ describe("with one of the two scopes that it needs", () => {
 });
 
 describe("with a project", () => {
-  test.each(TITLED)("%s refuses a scoped key for another project, or one that is not there", async (_title, call) => {
+  test.each(TITLED)("%s rejects a scoped key for another project, whether or not that exists", async (_title, call) => {
     const [scope = "admin:*"] = sufficientFor(call.scope);
     const key = await keyWith([scope]);
     for (const project of ["south", "nowhere"]) {
@@ -245,14 +245,14 @@ describe("with a project", () => {
         await send(call, { ...foreign, ...nothingOf(call) }, { key, ...project }),
       ];
       expectProblem(other, "not_found");
-      expect(wordsOf(other)).toEqual(wordsOf(none));
+      expect(comparableOf(other)).toEqual(comparableOf(none));
     },
   );
 
-  test.each(WITH_IDS)("%s finds none that its body names, but its own", async (_title, call) => {
+  test.each(WITH_IDS)("%s finds only objects of its own project in its body", async (_title, call) => {
     const { row, scope } = call;
     const [enough = "admin:*"] = sufficientFor(scope);
-    // A conversation is named by those only who may read it.
+    // Conversations are only shown to callers who may read them.
     const key = await keyWith(enough === "admin:*" ? [enough] : [enough, "tickets:read"]);
     const { north: own, south: there } = named;
     const nothing = {
@@ -270,7 +270,7 @@ describe("with a project", () => {
       const callWith = (of: BodyIds) => send(call, ids, { key, json: bodies(of)[index] });
       const [foreign, none] = [await callWith(there), await callWith(nothing)];
       expect(["not_found", "invalid_request"]).toContain(foreign.body.code);
-      expect(wordsOf(foreign)).toEqual(wordsOf(none));
+      expect(comparableOf(foreign)).toEqual(comparableOf(none));
       expect(await callWith(own)).toMatchObject({ status: call.answers[0]?.status });
     }
   });

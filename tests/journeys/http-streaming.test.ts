@@ -63,8 +63,8 @@ afterAll(async () => {
   await model.close();
 });
 
-/** What a model says that answers from the first passage. */
-function said(sentences: readonly string[]): object {
+/** Returns a model's answer based on the first passage. */
+function modelAnswer(sentences: readonly string[]): object {
   const claims = sentences.map((text) => ({ text, citations: [{ passage: 1, quote: text }] }));
   return { answered: true, needsPerson: false, claims };
 }
@@ -114,7 +114,7 @@ const typesOf = ({ events }: EventReader) =>
   events.map(({ type }) => type).filter((type, index, all) => type !== "delta" || all[index - 1] !== "delta");
 const textOf = (reply: Record<string, unknown> | undefined) => String(reply?.["text"]);
 
-/** The text of the one reply to a message, as it is stored. */
+/** Returns the stored text of the only reply to a message. */
 async function storedText(messageId: unknown): Promise<string> {
   const rows = await queryDatabase<{ text: string }>(
     product.databaseUrl,
@@ -134,9 +134,9 @@ const countMessages = async (chatId: string) =>
     )
   )[0]?.count;
 
-describe("a call that is answered with events", () => {
+describe("a call with an event stream as its response", () => {
   test("gets accepted immediately, then the growing text, which ends as the stored reply", async () => {
-    model.answerWith(() => said(SENTENCES), SLOWLY);
+    model.answerWith(() => modelAnswer(SENTENCES), SLOWLY);
     const chatId = randomUUID();
     const call = post({ text: QUESTION, chatId });
     const { data: done } = await call.until("done");
@@ -159,7 +159,7 @@ describe("a call that is answered with events", () => {
     expect((await api.drain("shop", chatId)).body).toMatchObject({ replies: [] });
   });
 
-  test("gets an answer that is not generated word by word as one reply, and so a handoff", async () => {
+  test("gets an answer that is not generated word by word as one reply, and likewise a handoff", async () => {
     const fixed = post({ text: QUESTION }, { project: "fixed" });
     const held = post({ text: QUESTION }, { project: "review" });
     expect((await fixed.until("done")).data).toMatchObject({ replies: [{ text: ANSWER }] });
@@ -172,7 +172,7 @@ describe("a call that is answered with events", () => {
     const invented = ["green", "blue", "red", "white"].map(
       (colour) => `Parcels are wrapped in ${colour} paper for free.`,
     );
-    model.answerWith(() => said([...SENTENCES.slice(0, 1), ...invented]), SLOWLY);
+    model.answerWith(() => modelAnswer([...SENTENCES.slice(0, 1), ...invented]), SLOWLY);
     const call = post({ text: QUESTION });
     const { data } = await call.until("done");
     expect(data).toMatchObject({ status: "in_review", timedOut: false });
@@ -195,8 +195,8 @@ describe("a call that is answered with events", () => {
   });
 
   test("that ends before its answer leaves the rest to the stream of the chat", async () => {
-    // So slowly that it is still being written when the stream of the chat begins.
-    model.answerWith(() => said(SENTENCES), { ...SLOWLY, latency: 100 });
+    // Slow enough that it is still being generated when the stream of the chat begins.
+    model.answerWith(() => modelAnswer(SENTENCES), { ...SLOWLY, latency: 100 });
     const chatId = randomUUID();
     const call = post({ text: QUESTION, chatId, timeoutMs: 400 });
     const { data } = await call.until("done");
@@ -209,13 +209,13 @@ describe("a call that is answered with events", () => {
   });
 
   test("is one message wherever it is interrupted and retried, and its reply is not lost", async () => {
-    model.answerWith(() => said(SENTENCES), { latency: 5, chunkSize: 24 });
-    // Twice, each at another byte behind the first event, which says what the message is.
+    model.answerWith(() => modelAnswer(SENTENCES), { latency: 5, chunkSize: 24 });
+    // Twice, each at another byte after the first event, which identifies the message.
     proxy.cutWhen(({ headers }) => Number(headers["x-cut"]) || null);
     await Promise.all(
       [900, 1_200, 1_600, 2_000, 2_600].map(async (cut) => {
         const chatId = randomUUID();
-        // The EventSource makes the same call again, and then at the other replica, with the id of the last event.
+        // The EventSource repeats the same call, and then at the other replica, with the id of the last event.
         const call = post(
           { text: QUESTION, chatId },
           {
@@ -237,11 +237,11 @@ describe("a call that is answered with events", () => {
   test("gets its reply again after each lost response, and the drain does not have it then", async () => {
     const chatId = randomUUID();
     const json = { text: QUESTION, chatId };
-    model.answerWith(() => said(SENTENCES), SLOWLY);
+    model.answerWith(() => modelAnswer(SENTENCES), SLOWLY);
     const call = post(json);
     const { id } = await call.until("delta");
     call.close();
-    // Nobody was there when it came: it is in the drain, whence the call that goes on takes it.
+    // No caller was connected when it arrived: it is in the drain, where the continued call gets it.
     expect((await api.drain("shop", chatId, "?peek=1&wait=20000")).replies).toHaveLength(1);
     proxy.cutWhen(() => 1_500);
     const headers = { ...headersOf("shop"), "Content-Type": "application/json", "Last-Event-ID": id };
@@ -261,7 +261,7 @@ describe("a call that is answered with events", () => {
     expect(data).toMatchObject({ replies: [{ text: await storedText(data["messageId"]) }] });
     expect((await api.drain("shop", chatId)).replies).toEqual([]);
     expect(await countMessages(chatId)).toBe(1);
-    // It goes on with no other message, and in no other mode.
+    // It cannot continue with another message, nor in another mode.
     const other = { headers: { Accept: "text/event-stream", "Last-Event-ID": id } };
     expectProblem(await api.send("shop", { ...json, text: "another" }, other), "invalid_request");
     expectProblem(await api.send("shop", { ...json, mode: "async" }, other), "invalid_request");
@@ -277,7 +277,7 @@ describe("a call that is answered with events", () => {
     expect(again.answers[0]?.headers.get("idempotent-replayed")).toBe("true");
     expect((await api.send("fixed", json, { headers })).body).toEqual(first.data);
 
-    model.answerWith(() => said(SENTENCES), SLOWLY);
+    model.answerWith(() => modelAnswer(SENTENCES), SLOWLY);
     const chatId = randomUUID();
     const call = post({ text: QUESTION, chatId });
     await call.until("delta");
@@ -289,7 +289,7 @@ describe("a call that is answered with events", () => {
 
 describe("the stream of a chat", () => {
   test("continues at another replica after its last event, without loss or duplicates", async () => {
-    model.answerWith(() => said(SENTENCES), SLOWLY);
+    model.answerWith(() => modelAnswer(SENTENCES), SLOWLY);
     const chatId = randomUUID();
     proxy.cutWhen(({ connection }) => (connection % 2 === 0 ? 900 : 3_000));
     const chat = read(chatId, { url: (connection) => (connection < 2 ? proxy.url : api.baseUrl(connection)) });
@@ -304,7 +304,7 @@ describe("the stream of a chat", () => {
     expect(replies.map(({ data }) => data["inReplyTo"])).toEqual(sent);
     expect(replies.map(({ id, data }) => id === String(data["seq"]))).toEqual([true, true]);
     for (const messageId of sent) expect(joinDeltas(chat.events, messageId)).toBe(await storedText(messageId));
-    // The second reply is not acknowledged yet; its id does that, as a cursor does.
+    // The second reply is not acknowledged yet; its id acknowledges it, like a cursor.
     const rest = read(chatId, { after: replies[0]?.id ?? "", query: "?wait=1" });
     expect((await rest.until("done")).data).toMatchObject({ cursor: replies[1]?.id });
     expect(rest.of("reply").map(({ data }) => data)).toEqual([replies[1]?.data]);
@@ -314,11 +314,11 @@ describe("the stream of a chat", () => {
   });
 
   test("shows the text of a second worker after the first one was killed, like a call", async () => {
-    model.answerWith(() => said(SENTENCES), SLOWLY);
+    model.answerWith(() => modelAnswer(SENTENCES), SLOWLY);
     const chatId = randomUUID();
     const chat = read(chatId);
     const { body } = await api.send("shop", { text: QUESTION, chatId, mode: "async" });
-    // The process that the call is made to is killed as well: it goes on at the other one.
+    // The process that serves the call is killed as well: the call continues at the other one.
     const call = post(
       { text: QUESTION, chatId: randomUUID(), timeoutMs: 120_000 },
       { url: (connection) => api.baseUrl(Math.min(connection, 1)) },
@@ -327,7 +327,7 @@ describe("the stream of a chat", () => {
     const [apiProcess] = product.composition.processes;
     const pipelines = product.composition.processes.filter(({ name }) => name.startsWith("pipeline"));
     await Promise.all([...pipelines, apiProcess].map((one) => one?.kill("SIGKILL")));
-    model.answerWith(() => said([...SENTENCES].toReversed()));
+    model.answerWith(() => modelAnswer([...SENTENCES].toReversed()));
     await Promise.all([pipelines[0]?.start(), apiProcess?.start()]);
     const { data } = await waitFor(() => chat.of("reply")[0], { what: "the reply" });
     const deltas = chat.of("delta");
@@ -343,7 +343,7 @@ describe("the stream of a chat", () => {
   });
 
   test("withdraws the text of an interrupted model, and shows what is sent instead", async () => {
-    model.answerWith(() => said([...SENTENCES].toReversed()), { ...SLOWLY, truncateAfterChunks: 30 });
+    model.answerWith(() => modelAnswer([...SENTENCES].toReversed()), { ...SLOWLY, truncateAfterChunks: 30 });
     const chatId = randomUUID();
     const chat = read(chatId);
     const { body } = await api.send("shop", { text: QUESTION, chatId, mode: "async" });
@@ -379,7 +379,7 @@ describe("the stream of a chat", () => {
 });
 
 test("the client's stream passes unfinished replies to listeners", async () => {
-  model.answerWith(() => said(SENTENCES), SLOWLY);
+  model.answerWith(() => modelAnswer(SENTENCES), SLOWLY);
   const client = createClient({ url: api.baseUrl(0), key: product.adminKey, project: "shop" });
   const chatId = randomUUID();
   const sent = await client.send({ text: QUESTION, chatId, mode: "async" });
@@ -387,8 +387,8 @@ test("the client's stream passes unfinished replies to listeners", async () => {
   const typing: boolean[] = [];
   const stream = client.stream(chatId, { onDelta: (delta) => deltas.push(delta), onTyping: (on) => typing.push(on) });
   for await (const reply of stream) {
-    const said = deltas.reduce((text, delta) => text.slice(0, delta.offset) + delta.text, "");
-    expect(reply).toMatchObject({ inReplyTo: sent.messageId, text: said });
+    const answerOf = deltas.reduce((text, delta) => text.slice(0, delta.offset) + delta.text, "");
+    expect(reply).toMatchObject({ inReplyTo: sent.messageId, text: answerOf });
     break;
   }
   expect([deltas.length > 1, typing]).toEqual([true, [true, false]]);
@@ -400,7 +400,7 @@ test("the stream of a chat ends cleanly when its process shuts down, and continu
   await waitFor(() => chat.answers.length > 0, { what: "the stream" });
   const [first] = product.composition.processes;
   expect(await first?.kill("SIGTERM")).toMatchObject({ code: 0 });
-  // What it has said last may be read after its end.
+  // Its last events may be read after its end.
   await chat.until("done");
   expect(chat.of("done")).toHaveLength(1);
   await api.send("fixed", { text: "hello", chatId, mode: "async" }, { replica: 1 });

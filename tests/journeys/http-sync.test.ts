@@ -21,7 +21,7 @@ const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const FIXED = "This is **always** the answer.";
 const HANDOFF = "A person will look at it.";
 const TABLE = "| City | People |\n|---|---|\n| Oslo | 717710 |\n| Rome | 2748109 |";
-/** More than sockets take on their own, so that an answer of it cannot leave while nobody reads. */
+/** Larger than socket buffers, so that a response with it cannot be sent while the client does not read. */
 const LARGE = "0123456789abcdef".repeat((8 * 1024 * 1024) / 16);
 const HANDBOOK = `# Handbook of the Kestrel
 
@@ -197,7 +197,7 @@ describe("threading", () => {
     const replies = calls.flatMap((call) => call.replies);
     expect(new Set(replies.map(({ id }) => id)).size).toBe(calls.length);
     expect(new Set(replies.map(({ inReplyTo }) => inReplyTo)).size).toBe(calls.length);
-    // The messages' ids sort by the time of their acceptance, the replies' places by that of the answer.
+    // Message ids sort by the time of acceptance, sequence numbers of replies by that of the answer.
     const positions = await messagePositions(calls[0]?.body.ticketId ?? "");
     const byPosition = replies.toSorted((a, b) => a.seq - b.seq).map(({ inReplyTo }) => positions.get(inReplyTo ?? ""));
     expect(byPosition).toEqual(byPosition.toSorted((a, b) => (a ?? 0) - (b ?? 0)));
@@ -237,7 +237,7 @@ describe("a sync message that is not answered in time", () => {
     await product.store.channelsConfig.update("api", { timeoutMs: 200 });
     const release = await holdChat(product.store, projectOf("fixed"), chatId);
     try {
-      // A setting takes effect within a second; until then a call waits for the former one, which is 30 s.
+      // A setting takes effect within a second; until then calls have the previous timeout of 30 s.
       await waitFor(
         async () => {
           const probe = await api.send("fixed", { text: "hello", chatId }, { signal: AbortSignal.timeout(5_000) });
@@ -271,7 +271,7 @@ describe("a client that disconnects", () => {
   test("while its message is being accepted finds its reply in the drain", async () => {
     const chatId = "hung-up-early";
     expect((await api.send("fixed", { text: "the first one", chatId })).status).toBe(200);
-    // The acceptance waits for the chat's row, which this transaction has.
+    // The transaction that accepts the message waits for the chat's row, which this transaction has locked.
     const locker = new Client({ connectionString: product.databaseUrl });
     await locker.connect();
     try {
@@ -294,7 +294,7 @@ describe("a client that disconnects", () => {
         { what: "the acceptance to wait for the chat" },
       );
       call.hangUp();
-      // The same process has answered something since, so it knows of the end of the other connection.
+      // The same process has served later requests, so it has noticed the end of the other connection.
       await callApi(`${api.baseUrl()}/healthz`);
       await callApi(`${api.baseUrl()}/healthz`);
       await locker.query("COMMIT");
@@ -350,7 +350,7 @@ describe("a sync message that is held for review", () => {
     expect((await api.drain("review", chatId, "?wait=1500")).replies).toEqual(nothing);
   });
 
-  test("gets the handoff text once, and for every further message that it was added", async () => {
+  test("gets the handoff text once, and for every further message a confirmation that it was added", async () => {
     const chatId = "held-twice";
     expect((await api.send("review", { text: "hello", chatId })).texts).toEqual([HANDOFF]);
     const again = await api.send("review", { text: "are you there?", chatId });
@@ -384,7 +384,7 @@ async function messagesOf(project: string, chatId: string, count: number): Promi
   });
 }
 
-/** The place of each message of a conversation, by its id. */
+/** Returns the sequence number of each message of a conversation, by its id. */
 async function messagePositions(ticketId: string): Promise<Map<string, number>> {
   const rows = await queryDatabase<{ id: string; seq: string }>(
     product.databaseUrl,

@@ -10,13 +10,13 @@ import type { Product } from "./support/start-product.ts";
 const isSoak = process.env["SVC_SOAK"] === "1";
 const SEED = Number(process.env["SVC_SEED"] ?? Math.floor(Math.random() * 1e9));
 const CALLS = isSoak ? 2_000 : 80;
-/** Of a test that goes through all of them. */
+/** Timeout of a test that goes through all calls. */
 const TEST_TIMEOUT_MS = isSoak ? 600_000 : 240_000;
-/** How many calls are open at a time. */
-const AT_ONCE = 10;
-/** How far from the time that an answer takes the timeouts lie at most. */
+/** Number of concurrent calls. */
+const CONCURRENCY = 10;
+/** Largest difference between the timeouts and the duration of an answer. */
 const SPREAD_MS = 5;
-/** Which part of itself the aim moves by after each call, so that about half of the calls are answered in time. */
+/** Fraction by which the target moves after each call, so that about half of the calls are answered in time. */
 const STEP = 0.05;
 const FIXED = "This is always the answer.";
 
@@ -31,16 +31,16 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-/** What became of a call: how it was answered, and the replies that its caller has seen, wherever. */
-interface Seen {
+/** Outcome of a call: its response, and the replies that its caller has received anywhere. */
+interface Outcome {
   chatId: string;
   status: number;
   inResponse: string[];
   inDrain: string[];
 }
 
-/** One call with a timeout, and a drain at once on another replica when the timeout came first. */
-async function callAndDrain(chatId: string, timeoutMs: number, replica: number): Promise<Seen> {
+/** Makes one call with a timeout, and drains immediately on another replica if the timeout came first. */
+async function callAndDrain(chatId: string, timeoutMs: number, replica: number): Promise<Outcome> {
   const answer = await api.send("fixed", { text: "hello", chatId, timeoutMs }, { replica });
   const inResponse = answer.replies.map(({ id }) => id);
   const inDrain: string[] = [];
@@ -52,7 +52,7 @@ async function callAndDrain(chatId: string, timeoutMs: number, replica: number):
   return { chatId, status: answer.status, inResponse, inDrain };
 }
 
-/** Measures how long an answer takes while as many calls are open as later: the time that half of them take. */
+/** Returns the median duration of an answer with as many concurrent calls as later. */
 async function measureAnswerMs(): Promise<number> {
   const times: number[] = [];
   const caller = async (replica: number) => {
@@ -62,7 +62,7 @@ async function measureAnswerMs(): Promise<number> {
       times.push(performance.now() - begin);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, (_, replica) => caller(replica)));
+  await Promise.all(Array.from({ length: CONCURRENCY }, (_, replica) => caller(replica)));
   return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 }
 
@@ -75,8 +75,8 @@ async function countUndelivered(): Promise<number> {
   return row?.count ?? Infinity;
 }
 
-describe(`${CALLS} calls whose answer comes when their timeout ends (SVC_SEED=${SEED})`, () => {
-  const seen: Seen[] = [];
+describe(`${CALLS} calls whose answer arrives when their timeout ends (SVC_SEED=${SEED})`, () => {
+  const seen: Outcome[] = [];
 
   test(
     "get a reply in time or 202, and a late reply is in the drain",
@@ -93,9 +93,9 @@ describe(`${CALLS} calls whose answer comes when their timeout ends (SVC_SEED=${
           seen.push(call);
         }
       };
-      await Promise.all(Array.from({ length: AT_ONCE }, caller));
+      await Promise.all(Array.from({ length: CONCURRENCY }, caller));
       expect(seen.length).toBe(CALLS);
-      // The race was one: neither side has won it every time.
+      // It was a race: neither side has won it every time.
       for (const status of [200, 202]) expect(seen.filter((call) => call.status === status).length).toBeGreaterThan(0);
     },
     TEST_TIMEOUT_MS,
@@ -104,7 +104,7 @@ describe(`${CALLS} calls whose answer comes when their timeout ends (SVC_SEED=${
   test("have each reply in the response or in the drain, never in both or neither", async () => {
     const wrong = seen.filter(({ inResponse, inDrain }) => inResponse.length + inDrain.length !== 1);
     expect(wrong).toEqual([]);
-    // Nothing is left that anybody could be given again.
+    // Nothing is left that could be delivered again.
     const left = await Promise.all(
       seen.map(async ({ chatId }, index) => (await api.drain("fixed", chatId, "?after=0", { replica: index })).replies),
     );
@@ -120,7 +120,7 @@ describe(`${CALLS} calls whose answer comes when their timeout ends (SVC_SEED=${
     const stored = new Map(rows.map(({ chat_id, replies }) => [chat_id, replies]));
     expect(stored.size).toBe(CALLS);
     for (const { chatId, inResponse, inDrain } of seen) expect(stored.get(chatId)).toEqual([...inResponse, ...inDrain]);
-    // Noted a moment after the answer: what is not would be given again after a crash.
+    // Recorded shortly after the response: unrecorded replies would be delivered again after a crash.
     await waitFor(async () => (await countUndelivered()) === 0, { what: "every reply to be noted as delivered" });
   });
 });

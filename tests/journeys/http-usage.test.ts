@@ -41,7 +41,7 @@ test("limits respond with 429 and 413, with the usage and the end of the period;
     quota: { name: "messagesPerDay", limit: 2, used: 2, resetsAt: midnight },
   });
   expect((await send("two")).status).toBe(202);
-  // Of another project, which has no limit.
+  // Another project without a limit.
   expect((await call("/messages", { json: { text: "hi", mode: "async" }, project: "default" })).status).toBe(202);
 
   const kb = (await call("/admin/kb", { json: { name: "parcels" } })).body as unknown as { item: { id: string } };

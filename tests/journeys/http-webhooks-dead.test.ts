@@ -56,7 +56,7 @@ async function send(chatId: string = randomUUID(), projectName = "dead"): Promis
   return { chatId, ticketId, id: deliveryId };
 }
 
-/** Sends a message whose callback is given up at once. */
+/** Sends a message whose callback is dead immediately. */
 async function sendToNobody(chatId?: string): Promise<Sent> {
   receiver.answerWith({ status: 410 });
   const sent = await send(chatId);
@@ -66,7 +66,7 @@ async function sendToNobody(chatId?: string): Promise<Sent> {
 
 const drain = (chatId: string, query = "", replica = 0) => api.drain("dead", chatId, query, { replica });
 
-/** Asks the administration, as the administrator in the project unless another key is given. */
+/** Calls the administration API, as the administrator in the project unless another key is given. */
 const admin = (path: string, options: { key?: string; project?: string; method?: string; replica?: number } = {}) => {
   const { replica, key = product.adminKey, ...request } = options;
   const asAdmin = options.key === undefined && options.project === undefined ? { project: "dead" } : {};
@@ -78,7 +78,7 @@ const itemOf = (answer: ApiAnswer) => (answer.body as { item: DeliveryItem }).it
 const listOf = (answer: ApiAnswer) => answer.body as unknown as { items: DeliveryItem[]; nextCursor: string | null };
 const idsOf = (answer: ApiAnswer) => listOf(answer).items.map(({ id }) => id);
 
-/** What has reached the receiver, in the order of its arrival. */
+/** Returns the request with this index, in the order of arrival. */
 const callbackAt = (index: number) => {
   const request = receiver.requests[index];
   if (request === undefined) throw new Error(`there was no callback ${index}`);
@@ -145,7 +145,7 @@ describe("the replies of a dead callback are in the drain", () => {
     receiver.answerWith({ status: 410 });
     await callbacks.hurry(id);
     expect((await Promise.race(polls)).texts).toEqual([FIXED]);
-    // The other one waits on, for what comes next.
+    // The other one keeps waiting, for the next reply.
     await api.send("dead", { text: "next", chatId, mode: "async" });
     expect((await Promise.all(polls)).map(({ texts }) => texts)).toEqual([[FIXED], [FIXED]]);
   });

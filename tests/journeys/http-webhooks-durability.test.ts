@@ -18,7 +18,7 @@ import type { Product } from "./support/start-product.ts";
 const isSoak = process.env["SVC_SOAK"] === "1";
 const FIXED = "This is always the answer.";
 const CLEAN = { code: 0, signal: null };
-/** After this time another process may take over what a dead one was trying. */
+/** Time limit for another process to take over the attempts of a dead one. */
 const TAKEN_OVER_WITHIN_MS = 40_000;
 
 let ground: PrivateGround;
@@ -57,7 +57,7 @@ const untilHealthy = () =>
     { what: "every api to be healthy", timeoutMs: 30_000 },
   );
 
-/** Sends a message as a careful client does: until it is told that it was accepted. Answers the final callback's id. */
+/** Sends a message like a careful client: until it is accepted. Returns the final callback's id. */
 async function send(chatId: string, options: { number?: number; replica?: number } = {}): Promise<string> {
   const { number = 0, replica = 0 } = options;
   const json = { text: "hello", chatId, meta: { number }, webhookUrl: receiver.url(`/${chatId}`) };
@@ -80,8 +80,8 @@ async function startAll(processes: CompositionProcess[]): Promise<void> {
 }
 
 /**
- * What has reached the receiver in a chat, with repeats next to each other taken as one: a callback may come again, but
- * nothing comes after a later one.
+ * Returns the callbacks that reached the receiver in a chat, with consecutive repetitions counted once: a callback may
+ * be repeated, but not after a later one.
  */
 function sequenceIn(chatId: string): string[] {
   const ids = receiver.requests.filter(({ path }) => path === `/${chatId}`).map(({ headers }) => headers["webhook-id"]);
@@ -149,7 +149,7 @@ describe("a process that gets SIGTERM while it delivers callbacks", () => {
     const id = await send(randomUUID());
     await receiver.next();
     await ground.postgres.kill();
-    // The receiver has answered; nobody can write that down.
+    // The receiver has responded; the result cannot be recorded.
     const processes = senders();
     await waitFor(
       () => receiver.requests.length === 1 && Date.now() > (receiver.requests[0]?.receivedAtMs ?? 0) + 1_500,
@@ -177,7 +177,7 @@ describe("while the queue's server is unavailable", () => {
     for (const id of firsts) await callbacks.untilTried(id, 1);
     const seconds = await Promise.all(chats.map((chatId) => send(chatId, { number: 1 })));
     await server.kill("SIGKILL");
-    // Messages are accepted while Redis is away; without Postgres none can be.
+    // Messages are accepted while Redis is unavailable; without Postgres none can be.
     const thirds = ground.redis === null ? [] : await Promise.all(chats.map((chatId) => send(chatId, { number: 2 })));
     receiver.answerWith({ status: 204 });
     await server.start();
@@ -200,7 +200,7 @@ describe("while Postgres is unavailable", () => {
     const ids = await Promise.all(
       chats.map(async (chatId) => [await send(chatId), await send(chatId, { number: 1 })] as const),
     );
-    await waitFor(() => receiver.requests.length >= chats.length, { what: "tries to be on their way" });
+    await waitFor(() => receiver.requests.length >= chats.length, { what: "attempts to be on their way" });
     await ground.postgres.kill();
     await waitFor(() => Date.now() > (receiver.requests.at(-1)?.receivedAtMs ?? 0) + 1_500, {
       what: "the receiver to have answered",
@@ -223,9 +223,9 @@ describe("kills of processes and servers under load", () => {
   test(
     "every accepted message has its callbacks at least once, with the id that its sender got, in the order of its chat",
     async () => {
-      // Every third try of a callback is refused, so that some always wait for their next one.
-      let tries = 0;
-      receiver.answerWith(() => ({ status: ++tries % 3 === 0 ? 503 : 204 }));
+      // Every third attempt is rejected, so that some callbacks always wait for their next one.
+      let attempts = 0;
+      receiver.answerWith(() => ({ status: ++attempts % 3 === 0 ? 503 : 204 }));
       const chats = Array.from({ length: CHATS }, () => randomUUID());
       let isOver = false;
       const havoc = async () => {
@@ -250,7 +250,7 @@ describe("kills of processes and servers under load", () => {
         }
         return own;
       };
-      // What was refused is tried again at once, as long as the store answers.
+      // Rejected callbacks are retried immediately while the store is available.
       const hurryOn = async () => {
         if (isOver) return true;
         const waiting = await product.store.deliveries.listPage(project.id, { limit: 200, state: "pending" });

@@ -15,7 +15,7 @@ import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
 const FIXED = "This is always the answer.";
-/** A number that names an IPv4 address, or what is left of one in an IPv6 address. */
+/** Matches an IPv4 address, or part of one in an IPv6 address. */
 const ANY_ADDRESS = /\d{1,3}(?:\.\d{1,3}){3}|::/;
 
 let product: Product;
@@ -43,7 +43,7 @@ const send = (webhookUrl: unknown, chatId: string = randomUUID()) =>
   api.send("guard", { text: "hello", chatId, webhookUrl });
 const deliveryIdOf = ({ body }: ApiAnswer) => (body as { deliveryId: string }).deliveryId;
 
-/** Checks that a URL is refused when the message comes in: with a word on why, none on addresses, and nothing kept. */
+/** Checks that a URL is rejected with the message: with a reason, without addresses, and nothing is stored. */
 async function expectForbidden(webhookUrl: string): Promise<void> {
   const answer = await send(webhookUrl);
   expectProblem(answer, "invalid_request", ["/webhookUrl"]);
@@ -144,7 +144,7 @@ describe("a forbidden webhookUrl is rejected with the message", () => {
     ["a list", ["http://example.com/"]],
     ["an object", {}],
     ["NUL", "http://example.com/\0"],
-  ])("and one that is %s is no valid message either", async (_, webhookUrl) => {
+  ])("and one that is %s is not a valid message either", async (_, webhookUrl) => {
     expectProblem(await send(webhookUrl), "invalid_request", ["/webhookUrl"]);
   });
 
@@ -186,37 +186,34 @@ describe("if other machines can reach the service", () => {
   test.each([
     ["by a proxy", { SVC_TRUST_PROXY: "127.0.0.1" }],
     ["on every interface", { SVC_BIND_HOST: "0.0.0.0" }],
-  ])(
-    "%s, this machine is not called any more: not for new messages, nor for what was accepted before",
-    async (_, env) => {
-      receiver.answerWith({ status: 500 });
-      const before = await send(receiver.url());
-      await callbacks.untilTried(deliveryIdOf(before), 1);
-      await product.restart(env);
-      const count = receiver.requests.length;
+  ])("%s, this machine is no longer called: neither for new messages nor for earlier ones", async (_, env) => {
+    receiver.answerWith({ status: 500 });
+    const before = await send(receiver.url());
+    await callbacks.untilTried(deliveryIdOf(before), 1);
+    await product.restart(env);
+    const count = receiver.requests.length;
 
-      for (const host of ["127.0.0.1", "localhost", "[::1]", "2130706433"]) {
-        await expectForbidden(receiver.url().replace("127.0.0.1", host));
-      }
-      await callbacks.hurry(deliveryIdOf(before));
-      const { attempts, state } = await callbacks.untilTried(deliveryIdOf(before), 2);
-      expect(state).toBe("pending");
-      expect(attempts[1]).toMatchObject({
-        status: null,
-        error: expect.stringMatching(/^the host name does not resolve to a public address/),
-      });
-      expect(attempts[1]?.error).not.toMatch(ANY_ADDRESS);
-      expect(receiver.requests).toHaveLength(count);
+    for (const host of ["127.0.0.1", "localhost", "[::1]", "2130706433"]) {
+      await expectForbidden(receiver.url().replace("127.0.0.1", host));
+    }
+    await callbacks.hurry(deliveryIdOf(before));
+    const { attempts, state } = await callbacks.untilTried(deliveryIdOf(before), 2);
+    expect(state).toBe("pending");
+    expect(attempts[1]).toMatchObject({
+      status: null,
+      error: expect.stringMatching(/^the host name does not resolve to a public address/),
+    });
+    expect(attempts[1]?.error).not.toMatch(ANY_ADDRESS);
+    expect(receiver.requests).toHaveLength(count);
 
-      // Unless the operator has named it; the own ports stay forbidden.
-      await product.restart({ ...env, SVC_WEBHOOK_ALLOW: "127.0.0.1" });
-      receiver.answerWith({ status: 204 });
-      const allowed = await send(receiver.url());
-      expect(allowed.status).toBe(202);
-      await callbacks.untilIn(deliveryIdOf(allowed), "delivered");
-      await expectForbidden(`${api.baseUrl()}/api/v1/health`);
-      await expectForbidden(receiver.url().replace("127.0.0.1", "127.0.0.2"));
-      await product.restart({});
-    },
-  );
+    // Unless the administrator has allowed it; the product's own ports stay forbidden.
+    await product.restart({ ...env, SVC_WEBHOOK_ALLOW: "127.0.0.1" });
+    receiver.answerWith({ status: 204 });
+    const allowed = await send(receiver.url());
+    expect(allowed.status).toBe(202);
+    await callbacks.untilIn(deliveryIdOf(allowed), "delivered");
+    await expectForbidden(`${api.baseUrl()}/api/v1/health`);
+    await expectForbidden(receiver.url().replace("127.0.0.1", "127.0.0.2"));
+    await product.restart({});
+  });
 });

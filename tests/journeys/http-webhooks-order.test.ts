@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 afterEach(() => receiver.close());
 
-/** Sends a message with callbacks; answers the id of the final one. */
+/** Sends a message with callbacks; returns the id of the final one. */
 async function send(chatId: string, options: { to?: WebhookReceiver; number?: number; replica?: number } = {}) {
   const { to = receiver, number = 0, replica = 0 } = options;
   const json = { text: `message ${number}`, chatId, meta: { number }, webhookUrl: to.url(`/${chatId}`) };
@@ -59,7 +59,7 @@ describe("a callback that is being retried", () => {
     const later = [await send(stuck), await send(stuck)];
     const others = [await send(other), await send(other), await send(randomUUID())];
     for (const id of others) await callbacks.untilIn(id, "delivered");
-    // The later ones are ready to be made by now, and have not been tried.
+    // The later ones are due by now, and have not been attempted.
     const ticketId = ticketIdOf(project.id, "api", stuck);
     await waitFor(async () => (await callbacks.listIn(ticketId)).length === 3, { what: "the later callbacks" });
     const triesOfLater = async () => (await callbacks.listIn(ticketId)).slice(1).map(({ attempts }) => attempts.length);
@@ -71,10 +71,10 @@ describe("a callback that is being retried", () => {
     receiver.answerWith({ status: 204 });
     await callbacks.hurry(first);
     await callbacks.untilIn(later[1] ?? "", "delivered");
-    // On a slow machine the first is also tried when it is due by itself.
-    const tries = arrivedIn(stuck).map(idOf);
-    expect(tries).toEqual([...tries.slice(0, -2).map(() => first), ...later]);
-    expect(tries.length).toBeGreaterThanOrEqual(5);
+    // On a slow machine the first one is also retried when it is due.
+    const attempts = arrivedIn(stuck).map(idOf);
+    expect(attempts).toEqual([...attempts.slice(0, -2).map(() => first), ...later]);
+    expect(attempts.length).toBeGreaterThanOrEqual(5);
   });
 
   test("no longer blocks them when it is dead", async () => {
@@ -115,7 +115,7 @@ describe("many chats at once", () => {
   test("keep that order even if some attempts fail", async () => {
     const chats = Array.from({ length: 10 }, () => randomUUID());
     const numbers = [0, 1, 2];
-    // The first try of each middle one fails.
+    // The first attempt of each middle one fails.
     const failed = new Set<string>();
     receiver.answerWith((request) => {
       const { deliveryId, meta } = callbackOf(request);
@@ -165,7 +165,7 @@ describe("different modes in one chat", () => {
       ({ id }) => id,
     );
     expect(new Set(everyId).size).toBe(4);
-    // Whoever reads by cursor finds what came async, and is not held up by what went by callback.
+    // A reader by cursor finds the async replies, and is not blocked by those sent by callback.
     expect((await api.drain("order", chatId, "?after=0")).replies).toEqual([]);
   });
 
@@ -204,7 +204,7 @@ describe("a receiver that hangs", () => {
       timeoutMs: 30_000,
     });
     expect(receiver.requests.map(idOf).toSorted()).toEqual(ids.toSorted());
-    // All that while the slow one has answered nothing.
+    // All this time the slow one has not responded.
     const received = await queryDatabase<{ url: string }>(
       product.databaseUrl,
       "SELECT url FROM deliveries WHERE state = 'delivered' AND starts_with(url, $1)",
@@ -212,7 +212,7 @@ describe("a receiver that hangs", () => {
     );
     expect(received).toEqual([]);
 
-    // When it is started anew, it gets every callback; those that wait for it are brought forward here.
+    // After its restart it gets every callback; their delays are skipped here.
     await slow.close();
     slow = await startWebhookReceiver({ port: slow.port });
     const isEveryOneThere = async () => {

@@ -45,7 +45,7 @@ afterEach(() => receiver.close());
 
 const deliveryIdOf = ({ body }: ApiAnswer) => (body as { deliveryId: string }).deliveryId;
 
-/** A key of the project, with its id. */
+/** Creates a key of the project; returns it with its id. */
 async function makeKey(): Promise<{ id: string; key: string }> {
   const issued = await issueKey(product.store, {
     name: `sender ${randomUUID()}`,
@@ -68,10 +68,10 @@ async function send(options: { key?: string; headers?: Record<string, string>; c
   return answer;
 }
 
-/** A change of the settings is in use everywhere within this time. */
+/** Time after which changed settings are used everywhere. */
 const IN_USE_WITHIN_MS = 2_000;
 
-/** Sets the secrets of the project as they are stored, and waits as long as operators are told to. */
+/** Stores the secrets of the project, and waits as long as the documentation tells administrators to. */
 async function setSecrets(
   secret: string | null,
   previous: { secret: string; until: Date } | null = null,
@@ -88,7 +88,7 @@ async function setSecrets(
 
 const signatureCount = ({ headers }: ReceivedRequest) => headers["webhook-signature"]?.split(" ").length;
 
-/** Everything that lies in the database as text, a line a row. */
+/** Returns the whole database as text, one line per row. */
 async function readEverything(): Promise<string> {
   const tables = await queryDatabase<{ name: string }>(
     product.databaseUrl,
@@ -185,7 +185,7 @@ describe("if a webhook secret is set", () => {
     expectSigned(request, secret);
     expect(isAccepted(request, key)).toBe(false);
     expect(signatureCount(request)).toBe(1);
-    // The key of the sender is not kept at all then, and its end changes nothing.
+    // The key of the sender is not stored then, and revoking it changes nothing.
     expect(await sealedOf(answer.body.ticketId)).toEqual([null]);
     await product.store.apiKeys.revoke(id);
     expect(await readEverything()).not.toContain(secret);
@@ -198,13 +198,13 @@ describe("if a webhook secret is set", () => {
     await send(await makeKey());
     const own = await receiver.next();
     expect([isAccepted(own, STANDARD), isAccepted(own, OLDER)]).toEqual([true, false]);
-    // Without one of its own, the key that sent the message signs.
+    // Without a secret of the project, the key that sent the message signs.
     await setSecrets(null);
     const { key } = await makeKey();
     await send({ key });
     const keyed = await receiver.next();
     expect([isAccepted(keyed, key), isAccepted(keyed, OLDER)]).toEqual([true, false]);
-    // The secret of the installation is that of the project `default`.
+    // The secret of the installation belongs to the project `default`.
     await callApi(`${api.baseUrl()}/api/v1/messages`, {
       key: product.adminKey,
       json: { text: "hello", chatId: randomUUID(), webhookUrl: receiver.url() },
@@ -219,7 +219,7 @@ describe("if a webhook secret is set", () => {
     const during = await receiver.next();
     expect(signatureCount(during)).toBe(2);
     expect([isAccepted(during, STANDARD), isAccepted(during, OLDER)]).toEqual([true, true]);
-    // The one header of the service document holds one value: that of the current secret.
+    // The single signature header of the service specification contains one value: that of the current secret.
     expectSigned(during, STANDARD);
 
     await setSecrets(STANDARD, { secret: OLDER, until: new Date(Date.now() - 1_000) });
@@ -229,7 +229,7 @@ describe("if a webhook secret is set", () => {
     expect([isAccepted(after, STANDARD), isAccepted(after, OLDER)]).toEqual([true, false]);
   });
 
-  test("messages that were accepted before are signed with it, too", async () => {
+  test("messages that were accepted before are signed with it too", async () => {
     await setSecrets(null);
     const { key } = await makeKey();
     receiver.answerWith({ status: 500 });

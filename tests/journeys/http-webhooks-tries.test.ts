@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 afterEach(() => receiver.close());
 
-/** Sends a message with callbacks to a URL; answers its chat and the id of its final callback. */
+/** Sends a message with callbacks to a URL; returns its chat and the id of its final callback. */
 async function send(webhookUrl: string): Promise<{ chatId: string; id: string }> {
   const chatId = randomUUID();
   const answer = await api.send("tries", { text: "hello", chatId, webhookUrl });
@@ -51,12 +51,12 @@ async function send(webhookUrl: string): Promise<{ chatId: string; id: string }>
   return { chatId, id: (answer.body as { deliveryId: string }).deliveryId };
 }
 
-/** What became of each try: the status, else the fault. */
+/** Returns the outcome of each attempt: the status, otherwise the error. */
 const outcomesOf = ({ attempts }: DeliveryItem) => attempts.map(({ status, error }) => status ?? error);
 
 const header = (name: string) => receiver.requests.map(({ headers }) => headers[name]);
 
-/** How long after its last try a pending callback is to be tried again. */
+/** Returns the delay between the last attempt of a pending callback and the next one. */
 function pauseOf({ attempts, nextAt }: DeliveryItem): number {
   const last = attempts.at(-1);
   return Date.parse(nextAt ?? "") - Date.parse(last?.at ?? "") - (last?.ms ?? 0);
@@ -134,8 +134,8 @@ describe("a failed callback is retried until it is received, exactly once,", () 
   });
 });
 
-describe("a callback is received", () => {
-  test.each([200, 201, 202, 204, 299])("at status %i, and is not made again", async (status) => {
+describe("a callback counts as received", () => {
+  test.each([200, 201, 202, 204, 299])("at status %i, and is not sent again", async (status) => {
     receiver.answerWith({ status });
     const { id } = await send(receiver.url());
     expect(outcomesOf(await callbacks.untilIn(id, "delivered"))).toEqual([status]);
@@ -196,7 +196,7 @@ describe("a receiver can request a delay", () => {
   });
 });
 
-describe("a callback is given up", () => {
+describe("a callback is dead", () => {
   test("at 410 immediately: its replies are in the drain", async () => {
     receiver.answerWith({ status: 410 });
     const { chatId, id } = await send(receiver.url());
@@ -214,7 +214,7 @@ describe("a callback is given up", () => {
       const failed = await callbacks.untilTried(id, index + 1);
       expect(failed.state).toBe("pending");
       expect(pauseOf(failed)).toBeGreaterThanOrEqual(planned);
-      // The jitter is a tenth; nothing of a schedule that grows twofold or more comes so near to the next step.
+      // The jitter is a tenth, so that delays of different steps cannot overlap.
       expect(pauseOf(failed)).toBeLessThan(planned * 1.1 + 20 * SECOND);
       expect((await api.drain("tries", chatId, "?peek=1")).replies).toEqual([]);
       await callbacks.hurry(id);

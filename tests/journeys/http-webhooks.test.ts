@@ -181,7 +181,7 @@ describe("the callback of an answered message", () => {
     expect(callbackOf(await receiver.next()).meta).toEqual({});
   });
 
-  test("carries the attachments: a table of the answer also comes as XLSX", async () => {
+  test("contains the attachments: a table of the answer is also sent as XLSX", async () => {
     await api.send("table", { text: "prices?", webhookUrl: receiver.url() });
     const request = await receiver.next();
     const { replies } = callbackOf(request);
@@ -191,7 +191,7 @@ describe("the callback of an answered message", () => {
     ]);
     const [, attachment] = replies;
     const content = Buffer.from(attachment?.type === "attachment" ? attachment.base64 : "", "base64");
-    // The signature of a ZIP file, which an XLSX is.
+    // The signature of a ZIP file, which XLSX files are.
     expect(content.subarray(0, 4)).toEqual(Buffer.from("PK\u0003\u0004"));
     expectSigned(request, product.adminKey);
   });
@@ -257,7 +257,7 @@ describe("a message that cannot be processed", () => {
     const text = "poisoned by the test";
     const poison = await plantPoison(product.databaseUrl, text);
     const answer = await api.send("fixed", { text, webhookUrl: receiver.url(), timeoutMs: 120_000 });
-    // Its five tries lie seconds apart.
+    // Its five attempts are seconds apart.
     const hurry = () =>
       queryDatabase(
         product.databaseUrl,
@@ -276,7 +276,7 @@ describe("a message that cannot be processed", () => {
     const tries = await queryDatabase(product.databaseUrl, "SELECT attempts FROM messages WHERE text = $1", [text]);
     expect(tries).toEqual([{ attempts: 5 }]);
     await poison.cure();
-    // As on a machine whose queue is away: the sweeper announces the message.
+    // As on a machine whose queue is unavailable: the sweeper announces the message.
     const queues = { publish: () => Promise.reject(new QueueDownError()) } as unknown as Queues;
     const deps = { store: product.store, queues, log: testLog() };
     await retryDeadLetter(deps, localAdministrator(fixed), callbackOf(failed).messageId);

@@ -21,7 +21,7 @@ const installed = await findInstalledPostgres();
 const bundled = await findBundledPostgres();
 const hasPooler = (await findPgBouncer()) !== null;
 
-/** The log is a file, where plans of several processes are not mixed up; statistics are made when the test says so. */
+/** The log is a file, so that plans of several processes are not interleaved; the test runs ANALYZE itself. */
 const EXPLAINING = {
   shared_preload_libraries: "auto_explain",
   "auto_explain.log_min_duration": "-1",
@@ -32,11 +32,11 @@ const EXPLAINING = {
   autovacuum: "off",
 };
 
-/** A tenth of the cost at which PostgreSQL compiles a statement by default; a scan of all messages costs more. */
+/** A tenth of the default cost at which PostgreSQL compiles a statement; a scan of all messages costs more. */
 const MAX_COST = 10_000;
-/** A step that is expected to return more rows reads tables as a whole. */
+/** Limit of the expected rows of a plan step; a step beyond it scans whole tables. */
 const MAX_ROWS = 10_000;
-/** PostgreSQL up to 17 adds this for each scan that `enable_seqscan=off` cannot avoid. It is no work. */
+/** PostgreSQL up to 17 adds this cost to each scan that `enable_seqscan=off` cannot avoid. It is not actual work. */
 const DISABLED_COST = 1e10;
 
 /** 100,000 messages in 50,000 chats of the project `default`, with replies and tickets. */
@@ -53,7 +53,7 @@ const SEED = `
   INSERT INTO replies (id, project_id, ticket_id, seq, author, type, text, markdown, delivered_at)
     SELECT gen_random_uuid(), project_id, ticket_id, 2, 'agent', 'message', 'An answer.', false, now() FROM seed`;
 
-/** A statement of this test that costs more than the limit, on a connection of the server's defaults. */
+/** A statement of this test that costs more than the limit, on a connection with the server's defaults. */
 const COMPARISON = "SELECT count(*) AS comparison FROM messages CROSS JOIN generate_series(1, 120)";
 
 interface Plan {
@@ -68,7 +68,7 @@ interface Explained {
   JIT?: unknown;
 }
 
-/** Returns what auto_explain has written since an offset in the log. */
+/** Returns the plans that auto_explain has logged since an offset in the log. */
 async function readPlans(server: InstalledPostgres, offset = 0): Promise<{ plans: Explained[]; end: number }> {
   const text = await readFile(join(server.dataDir, "log", "server.log"), "utf8");
   const found = text.slice(offset).matchAll(/duration: [\d.]+ ms {2}plan:\n((?:\t.*\n)+)/g);
@@ -131,7 +131,7 @@ describe.each(SERVERS)("with PostgreSQL's default settings (JIT on) and 100,000 
     await receiver?.close();
   });
 
-  /** The log is written a moment after the statements. */
+  /** Waits until the log contains a text; it is written slightly after the statements. */
   const untilLogged = (text: string) =>
     waitFor(
       async () => {
@@ -158,7 +158,7 @@ describe.each(SERVERS)("with PostgreSQL's default settings (JIT on) and 100,000 
     expect(findExpensive(read.plans)).toEqual([]);
   });
 
-  test("the check notices an expensive statement, compiled where the server can compile", async () => {
+  test("the check detects an expensive statement, compiled if the server can compile", async () => {
     const [jit] = await queryDatabase<{ available: boolean }>(server.url, "SELECT pg_jit_available() AS available");
     await queryDatabase(server.url, COMPARISON);
     const { plans } = await untilLogged("AS comparison");

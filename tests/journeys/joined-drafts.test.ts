@@ -42,7 +42,7 @@ const operator = () => localAdministrator(shop);
 const deps = () => ({ store: world.store, queues: world.queues, log: testLog() });
 const read = (ticketId: string) => getTicket(deps(), operator(), ticketId);
 
-/** Sends a message and waits until it is held, or whatever else it is to be. */
+/** Sends a message and waits until it is held, or in another state if given. */
 async function ask(chatId: string, text: string, state = "held") {
   const sent = await world.send(shop.id, chatId, text);
   await waitFor(async () => (await world.readMessage(sent.messageId))?.state === state, {
@@ -52,7 +52,7 @@ async function ask(chatId: string, text: string, state = "held") {
   return sent;
 }
 
-test("a draft answers every question that is held, also when it is made anew, and approving it answers them all", async () => {
+test("a draft answers every held question, also when it is regenerated, and approving it answers them all", async () => {
   const { ticketId, messageId } = await ask("two questions", SHIPPING);
   expect((await read(ticketId)).draft).toMatchObject({ text: expect.stringContaining("three working days") });
   const second = await ask("two questions", RETURNS);
@@ -81,7 +81,7 @@ test("a draft answers every question that is held, also when it is made anew, an
   ]);
 });
 
-test("a draft is not approved over a message that has failed, until that was sent again and is in the draft", async () => {
+test("a draft is not approved while a message has failed, until that message was retried and is in the draft", async () => {
   const { ticketId } = await ask("a failure", SHIPPING);
   const poison = await plantPoison(world.databaseUrl, RETURNS);
   const bad = await world.send(shop.id, "a failure", RETURNS);

@@ -23,7 +23,7 @@ const NAMES = [
 const QUESTION = "What is a dead letter?";
 const NOTES = "Um, the the printer on floor two is, uh, broken and nobody can print. It needs a new toner today.";
 
-/** It is loaded from the network, with a Node.js of its own, which takes a minute: for a soak. */
+/** Installed from the network with its own Node.js, which takes a minute: only in a soak test. */
 const inspector = process.env["SVC_SOAK"] === "1" ? await findInspector() : null;
 
 let product: Product;
@@ -51,7 +51,7 @@ afterAll(() => product?.stop());
 
 const urlsOf = () => product.composition.toolsUrls;
 
-/** The clients, and the revision that each has to find. */
+/** The clients, and the revision that each must negotiate. */
 const CLIENTS: [name: string, revision: string | null, open: (() => Promise<McpClient>) | null][] = [
   ["@modelcontextprotocol/client", "2026-07-28", () => openClient(urlsOf(), key)],
   ["@modelcontextprotocol/sdk", "2025-11-25", () => openOlderClient(urlsOf(), key)],
@@ -62,7 +62,7 @@ const CLIENTS: [name: string, revision: string | null, open: (() => Promise<McpC
   ],
 ];
 
-/** What a call has answered, in data and in words alike. */
+/** Returns the structured result of a call, after checking that its text is the same. */
 function dataOf({ isError, content, structuredContent }: SeenResult): Record<string, unknown> {
   expect({ isError: isError ?? false, content }).toEqual({
     isError: false,
@@ -83,7 +83,7 @@ for (const [name, revision, open] of CLIENTS) {
     });
     afterAll(() => client?.close());
 
-    test("speaks the revision that it should, and sees the eight tools", async () => {
+    test("negotiates the right revision, and lists the eight tools", async () => {
       expect(client.revision).toBe(revision);
       const tools = await client.list();
       expect(tools.map((tool) => tool.name)).toEqual(NAMES);
@@ -107,12 +107,12 @@ for (const [name, revision, open] of CLIENTS) {
       });
     });
 
-    test("makes issues of notes, and a ticket of the chosen one, which no other project's winner is told of", async () => {
+    test("turns notes into issues, and the chosen one into a ticket, without revealing a match in another project", async () => {
       const read = await call("svc_summarize_notes", { notes: NOTES });
       expect(read["cleanedText"]).not.toMatch(/\b(um|uh|the the)\b/i);
       const [issue] = read["issues"] as { clientIssueId: string; title: string; description: string }[];
       if (issue === undefined) throw new Error("there is no issue in the notes");
-      // Each client has its own.
+      // Each client has its own id.
       const clientIssueId = randomUUID();
       const args = { clientIssueId, title: issue.title, description: issue.description };
       const submitted = await call("svc_submit_issue", args);
@@ -126,15 +126,15 @@ for (const [name, revision, open] of CLIENTS) {
         reason: null,
       });
       expect(await call("svc_submit_issue", args)).toEqual({ ...submitted, created: false });
-      // It is with the printers now: for this key it is as if it were nowhere.
+      // It belongs to the project of the printers now: for this key it is indistinguishable from a missing one.
       const foreign = await client.call("svc_get_ticket", { ticketId: submitted["ticketId"] });
-      const nowhere = await client.call("svc_get_ticket", { ticketId: randomUUID() });
+      const missing = await client.call("svc_get_ticket", { ticketId: randomUUID() });
       expect(foreign.isError).toBe(true);
       expect(foreign.content[0]?.text).toMatch(/^not_found: /);
-      expect(foreign.content).toEqual(nowhere.content);
+      expect(foreign.content).toEqual(missing.content);
     });
 
-    test("reads a ticket that it has found by its words", async () => {
+    test("reads a ticket that it has found by search", async () => {
       const word = `zebra${randomUUID().replaceAll("-", "")}`;
       const url = `${product.composition.apiUrls[0]}/api/v1/messages`;
       const body = JSON.stringify({ text: `${QUESTION} ${word}`, mode: "sync" });
@@ -152,7 +152,7 @@ for (const [name, revision, open] of CLIENTS) {
       expect(ticket).toMatchObject({ id: sent.ticketId, messages: [{ text: expect.stringContaining(word) }] });
     });
 
-    test("is told what to change in a call that is not right", async () => {
+    test("gets an explanation for an invalid call", async () => {
       const result = await client.call("svc_search_kb", { query: " " });
       expect(result.isError).toBe(true);
       expect(result.content[0]?.text).toMatch(/^invalid_request: [^]*\n- \/query: /);

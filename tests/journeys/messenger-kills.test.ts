@@ -14,10 +14,10 @@ const MESSAGES = CHATS * MESSAGES_A_CHAT;
 const KILLS = isSoak ? 20 : 1;
 const OUTAGES = isSoak ? 2 : 1;
 const FIXED = "This is always the answer.";
-/** Batches in which the messages come. */
+/** Number of batches of messages. */
 const BATCHES = 20;
-/** What was sent longer than this before a kill was noted as sent. */
-const NOTED_WITHIN_MS = 1_000;
+/** Messages sent earlier than this before a kill are recorded as sent. */
+const RECORDED_WITHIN_MS = 1_000;
 const SETTLED_WITHIN_MS = 240_000;
 
 let ground: PrivateGround;
@@ -30,16 +30,16 @@ beforeAll(async () => {
 
 afterAll(() => messenger.stop());
 
-/** Every other chat is a group, where each answer quotes what it answers. */
+/** Every other chat is a group, where each answer quotes its message. */
 const chatIds = Array.from({ length: CHATS }, (_, index) => (index % 2 === 0 ? 5_000 + index : -1_005_000 - index));
 
-/** What becomes broken, once so many messages have been sent. */
+/** A failure to cause once this many messages have been sent. */
 interface Havoc {
   kind: "kill" | "outage";
   afterSent: number;
 }
 
-/** A random moment in each stretch of the way, so that nothing breaks while something else is broken. */
+/** Returns a random moment in each part of the test, so that failures do not overlap. */
 function planHavoc(random: () => number): Havoc[] {
   const all = [
     ...Array.from({ length: KILLS }, () => "kill" as const),
@@ -57,11 +57,11 @@ const isPolled = () =>
     timeoutMs: 60_000,
   });
 
-/** When the process that worked for the bot was killed. */
+/** Times at which the process serving the bot was killed. */
 const kills: number[] = [];
 
 const BREAK = {
-  /** Whoever works for the bot dies in whatever it does; another one takes over, or it is started again. */
+  /** The process serving the bot is killed at any moment; another one takes over, or it is restarted. */
   async kill() {
     const active = await waitFor(() => messenger.findActive(), { what: "who works for the bot", timeoutMs: 60_000 });
     kills.push(performance.now());
@@ -76,16 +76,16 @@ const BREAK = {
   },
 } satisfies Record<Havoc["kind"], () => Promise<void>>;
 
-describe(`${MESSAGES} updates in ${CHATS} chats, ${KILLS} kills of the process that fetches them, the store away ${OUTAGES} times (SVC_SEED=${SEED})`, () => {
+describe(`${MESSAGES} updates in ${CHATS} chats, ${KILLS} kills of the process that fetches them, the store unavailable ${OUTAGES} times (SVC_SEED=${SEED})`, () => {
   test(
-    "each is answered once, in the order of its chat; only what was under way at a kill, one message, comes twice",
+    "each is answered once, in the order of its chat; only the one message in progress at a kill is sent twice",
     async () => {
       const { bot, product, project } = messenger;
       const random = randomFrom(SEED);
       const written = new Map<number, number[]>(chatIds.map((chatId) => [chatId, []]));
       const mention = { type: "mention", offset: 0, length: bot.username.length + 1 };
 
-      /** One message at each of these places, chat after chat, as one batch. */
+      /** Writes one message at each of these positions, chat after chat, as one batch. */
       const write = (positions: readonly number[]) => {
         const updates = positions.map((position) => {
           const chatId = chatIds[position % CHATS] ?? 0;
@@ -107,7 +107,7 @@ describe(`${MESSAGES} updates in ${CHATS} chats, ${KILLS} kills of the process t
         const share = MESSAGES / BATCHES;
         for (let begin = 0; begin < MESSAGES; begin += share) {
           write(Array.from({ length: share }, (_, index) => begin + index));
-          // The next ones come while these are being answered.
+          // The next ones arrive while these are being answered.
           await waitFor(() => bot.sent.length >= begin - share, { what: "room for more", timeoutMs: 240_000 });
         }
       })();
@@ -126,7 +126,7 @@ describe(`${MESSAGES} updates in ${CHATS} chats, ${KILLS} kills of the process t
         timeoutMs: SETTLED_WITHIN_MS,
       });
 
-      // Each update is one message, and each message has one reply, in the order in which the chat has written.
+      // Each update is one message, and each message has one reply, in the order of the chat.
       const replies = await queryDatabase<{ chatId: string; messageId: number }>(
         product.databaseUrl,
         `SELECT c.chat_id AS "chatId", (m.channel_meta->'telegram'->>'messageId')::integer AS "messageId"
@@ -138,8 +138,8 @@ describe(`${MESSAGES} updates in ${CHATS} chats, ${KILLS} kills of the process t
         const own = replies.filter((reply) => reply.chatId === String(chatId));
         expect(own.map(({ messageId }) => messageId)).toEqual(messageIds);
       }
-      // What was on its way in the moment of a kill may come twice, one after the other, and nothing else may. In a group
-      // it can be seen which message it is.
+      // Only a reply in progress at a kill may be sent twice, consecutively. In a group its quote identifies the
+      // message.
       let repeats = 0;
       for (const [chatId, messageIds] of written) {
         const sent = bot.sentTo(chatId);
@@ -149,7 +149,7 @@ describe(`${MESSAGES} updates in ${CHATS} chats, ${KILLS} kills of the process t
         const once = sent.filter((_, position) => !isRepeated(position));
         expect(once.map(({ replyTo }) => replyTo)).toEqual(messageIds);
         const unexplained = sent.filter(({ atMs }, position) => {
-          const isCut = kills.some((at) => atMs < at + NOTED_WITHIN_MS && atMs > at - NOTED_WITHIN_MS);
+          const isCut = kills.some((at) => atMs < at + RECORDED_WITHIN_MS && atMs > at - RECORDED_WITHIN_MS);
           return isRepeated(position + 1) && !isCut;
         });
         expect(unexplained).toEqual([]);

@@ -36,22 +36,22 @@ beforeAll(async () => {
 
 afterAll(() => messenger.stop());
 
-/** Runs `svc` on the product. */
+/** Runs `svc` with the data of the product. */
 const svc = (input: string, ...args: string[]) =>
   svcWithin({ DATABASE_URL: messenger.product.databaseUrl, SVC_SECRET_KEY: SECRET_KEY }, input, ...args);
 
-/** What docs/messenger.md quotes of states; what a state says begins with one of them, so that it can be looked up. */
+/** Error texts of states in docs/messenger.md; every error must begin with one of them, so that it can be looked up. */
 const QUOTED = [...readFileSync(repositoryPath("docs/messenger.md"), "utf8").matchAll(/^\| `([^`]+)`/gm)];
 function expectExplained(error: string | null): void {
   const text = (error ?? "").replace(/\d{4}-\d\d-\d\dT[\d:]+Z/, "…");
   expect(QUOTED.filter(([, quoted = ""]) => text.startsWith(quoted))).toHaveLength(1);
 }
 
-/** The texts that a chat was sent, once there are so many. */
+/** Waits until a chat was sent this many texts, and returns them. */
 const textsSent = async (chatId: number, count: number) =>
   (await messenger.untilSent(chatId, count)).map(({ text }) => text);
 
-/** Waits until everything that was written in a chat is done with. */
+/** Waits until every message in a chat is processed. */
 const untilDone = (chatId: number) =>
   waitFor(
     async () => {
@@ -68,7 +68,7 @@ const untilDone = (chatId: number) =>
 const mention = { type: "mention", offset: 0, length: "@acme_support_bot".length };
 
 describe("a question", () => {
-  test("is answered from the knowledge base, with its formats, while 'typing' is shown", async () => {
+  test("is answered from the knowledge base, with formatting, while 'typing' is shown", async () => {
     const kbs = createKbClient(messenger.product);
     const { id } = await kbs.makeKb();
     const text = "# Warranty\n\nThe warranty of the **Zephyr 9** toaster is seven years.";
@@ -83,7 +83,7 @@ describe("a question", () => {
     await messenger.setAgent({ fixedReply: FIXED });
   });
 
-  test("has an answer with a table as a rich message with a file, and as text in columns where those are not known", async () => {
+  test("has an answer with a table as a rich message with a file, and as text in columns if rich messages are unsupported", async () => {
     await messenger.setAgent({
       fixedReply: "## Prices\n\n| Size | Price |\n| --- | ---: |\n| small | 5 |\n| large | 12 |",
     });
@@ -105,7 +105,7 @@ describe("a question", () => {
     await messenger.setAgent({ fixedReply: FIXED });
   });
 
-  test("of several in a chat is answered in their order, of several chats side by side", async () => {
+  test("is answered in order within a chat, and concurrently across chats", async () => {
     const chatIds = [104, 105, 106];
     const written = chatIds.map((chatId) =>
       [1, 2].map((position) => bot.write({ chatId, text: `question ${position}` }).messageId),
@@ -141,7 +141,7 @@ describe("a bot", () => {
     expect((await test()).body).toMatchObject({ item: { state: "delivered" } });
   });
 
-  test("greets with the text of the project, or its own in the language of who starts it, and helps", async () => {
+  test("greets with the text of the project, or the default in the user's language, and shows help", async () => {
     bot.write({ chatId: 111, text: "/start", entities: [{ type: "bot_command", offset: 0, length: 6 }] });
     bot.write({ chatId: 112, text: "/help", entities: [{ type: "bot_command", offset: 0, length: 5 }] });
     const [greeting = ""] = await textsSent(111, 1);
@@ -153,7 +153,7 @@ describe("a bot", () => {
     expect(await textsSent(113, 1)).toEqual(["Ahoy, this is Acme."]);
   });
 
-  test("answers in a group when it is mentioned or replied to, quotes what it answers, and is silent else", async () => {
+  test("answers in a group if it is mentioned or replied to, quotes the message, and is silent otherwise", async () => {
     const chatId = -100_200;
     bot.write({ chatId, text: "what do you all think?" });
     const asked = bot.write({ chatId, text: `@${bot.username} what about you?`, entities: [mention] });
@@ -172,14 +172,14 @@ describe("a bot", () => {
     expect(bot.sentTo(chatId)).toHaveLength(2);
   });
 
-  test("answers in the topic of a forum that it was asked in", async () => {
+  test("answers in the forum topic of the question", async () => {
     const chatId = -100_201;
     const topic = { message_thread_id: 31, is_topic_message: true };
     bot.write({ chatId, text: `@${bot.username} here?`, entities: [mention], ...topic });
     expect(await messenger.untilSent(chatId, 1)).toMatchObject([{ threadId: 31 }]);
   });
 
-  test("takes an edit as a correction, once, and an update that comes twice once", async () => {
+  test("treats an edit as a correction, once, and a duplicate update once", async () => {
     const chatId = 114;
     const { message } = bot.message({ chatId, text: "one" });
     const updateId = bot.push({ message });
@@ -202,7 +202,7 @@ describe("a file", () => {
       headers: { "X-Api-Key": messenger.product.adminKey },
     });
 
-  test("that comes with a caption is kept, and an operator downloads it", async () => {
+  test("with a caption is stored, and an operator downloads it", async () => {
     const bytes = Buffer.from("%PDF-1.4 a broken toaster");
     const document = bot.offerFile({ bytes, name: "toaster ☃.pdf", type: "application/pdf" });
     bot.write({ chatId: 121, document, caption: "this is broken" });
@@ -224,7 +224,7 @@ describe("a file", () => {
   test.each([
     ["too large for the Bot API", { sizeBytes: 20_000_001 + 1_048_576 }],
     ["larger than it says", { bytes: Buffer.alloc(20 * 1_048_576 + 1), sizeBytes: 10 }],
-  ])("that is %s is named in the message, which is answered all the same", async (what, offered) => {
+  ])("that is %s is named in the message, which is answered anyway", async (what, offered) => {
     const chatId = 122 + what.length;
     const document = bot.offerFile({ bytes: Buffer.from("x"), name: "film.mov", ...offered });
     bot.write({ chatId, document, caption: "look" });
@@ -235,8 +235,8 @@ describe("a file", () => {
   });
 });
 
-describe("people of the team", () => {
-  test("are announced by the hand-off text; what they approve and what they write arrives", async () => {
+describe("operators", () => {
+  test("are announced by the handoff text; their approved and own replies arrive", async () => {
     await messenger.product.store.projects.update(messenger.project.id, { handoffText: HANDOFF });
     await messenger.setAgent({ reviewPolicy: "review" });
     bot.write({ chatId: 131, text: "may I speak to somebody?" });
@@ -263,12 +263,12 @@ test("a blocked customer is not answered, and operators see the message as spam,
   expect(seen.replies).toHaveLength(1);
   await reviews.setBlocked(ticketId, false);
   bot.write({ chatId: 133, text: "thank you" });
-  // What is answered in a chat is sent in its order: nothing was sent for the second message.
+  // Replies of a chat are sent in order: nothing was sent for the second message.
   expect(await textsSent(133, 2)).toEqual([SHOWN, SHOWN]);
   expect((await reviews.read(ticketId)).replies).toHaveLength(2);
 });
 
-describe("an update that is wrong", () => {
+describe("an invalid update", () => {
   const EMOJI = "👩‍👩‍👧‍👦".repeat(372).slice(0, 4_096);
   const from = { id: 5, is_bot: false, first_name: "\u202e\u0000", language_code: "x".repeat(500) };
   const broken: readonly [string, object][] = [
@@ -301,12 +301,12 @@ describe("an update that is wrong", () => {
     ],
   ];
 
-  test.each([...broken])("%s harms nobody", async (_, update) => {
+  test.each([...broken])("%s affects nothing else", async (_, update) => {
     bot.push(update, { isUnasked: true });
     await waitFor(() => bot.pending().length === 0, { what: "the update to be confirmed" });
   });
 
-  test("leaves those that come with it answered, whatever they say", async () => {
+  test("does not prevent the other updates of its batch from being answered", async () => {
     const chatId = 141;
     const entities = [
       { type: "mention", offset: 9_999, length: 5 },
@@ -325,7 +325,7 @@ describe("an update that is wrong", () => {
     expect(await messenger.readChannel()).toMatchObject({ state: "running", error: null });
   });
 
-  test("and cannot be taken is a dead letter after five tries, which an operator sends again", async () => {
+  test("that cannot be stored is a dead letter after five attempts, which an operator retries", async () => {
     const { databaseUrl } = messenger.product;
     const poison = await plantMessagePoison(databaseUrl, ASKED);
     const listed = async () => {
@@ -338,7 +338,7 @@ describe("an update that is wrong", () => {
       bot.message({ chatId: 152, text: "after it" }),
       bot.message({ chatId: 153, text: "beside it" }),
     ]);
-    // The chat of the poison goes on as well.
+    // The chat of the poison message continues as well.
     for (const chatId of [151, 152, 153]) expect(await textsSent(chatId, 1)).toEqual([SHOWN]);
     const [letter] = await waitFor(
       async () => {
@@ -348,7 +348,7 @@ describe("an update that is wrong", () => {
       { what: "the dead letter" },
     );
     expect(letter).toMatchObject({ chatId: "152", kind: "update" });
-    // Messages that come at once are committed in one statement, and singly where that fails.
+    // Messages that arrive together are committed in one statement, and individually if that fails.
     expect(await poison.countTries()).toBeGreaterThanOrEqual(5);
     await poison.cure();
     expect((await svc("", "dead-letters", "retry", letter?.messageId ?? "")).code).toBe(0);
@@ -369,7 +369,7 @@ describe("the Bot API", () => {
     { what: "rate limit", chatId: 203, failures: [busy, busy], copies: 1 },
     { what: "is slow", chatId: 204, failures: [{ kind: "slow", delayMs: 2_000 }], copies: 1 },
     { what: "cuts the line before it has sent", chatId: 205, failures: [{ kind: "cut" }], copies: 1 },
-    // Nobody can know that it arrived: it comes twice rather than not at all.
+    // The service cannot know that it arrived: it is sent twice rather than not at all.
     {
       what: "cuts the line after it has sent",
       chatId: 206,
@@ -377,13 +377,13 @@ describe("the Bot API", () => {
       copies: 2,
     },
     { what: "takes no markup", chatId: 207, failures: [refusal], copies: 1 },
-    // A call is given up after 15 seconds.
+    // A call is aborted after 15 seconds.
     ...(isSoak
       ? [{ what: "does not answer at all", chatId: 208, failures: [{ kind: "silent" } as const], copies: 1 }]
       : []),
   ];
 
-  describe("fails in many ways at once: it", () => {
+  describe("fails in many ways concurrently: it", () => {
     beforeAll(() => {
       const left = new Map(ERRORS.map(({ chatId, failures: errors }) => [String(chatId), [...errors]]));
       messenger.telegram.failWith(({ method, chatId }) => {
@@ -403,7 +403,7 @@ describe("the Bot API", () => {
   });
 
   test.each(["blocked", "deactivated", "kicked"] as const)(
-    "says that a chat has %s the bot, and nobody minds",
+    "reports that a chat has %s the bot, which affects nothing else",
     async (error) => {
       const chatId = 211 + error.length;
       bot.setChatFailure(chatId, error);
@@ -417,7 +417,7 @@ describe("the Bot API", () => {
     },
   );
 
-  test("says that a group has become a supergroup, and the answer arrives there", async () => {
+  test("reports that a group has become a supergroup, and the answer arrives there", async () => {
     bot.setChatFailure(-231, { migratedTo: -100_231 });
     bot.write({ chatId: -231, text: `@${bot.username} hello`, entities: [mention] });
     expect(await textsSent(-100_231, 1)).toEqual([SHOWN]);
@@ -436,10 +436,10 @@ describe("the Bot API", () => {
       { kind: "error", code: 409, description: "Conflict: terminated by other getUpdates request" },
       /conflict since/,
     ],
-  ])("%s, which the channel says; afterwards all is answered", async (what, error, said) => {
+  ])("%s, which the channel reports; afterwards all messages are answered", async (what, error, said) => {
     const chatId = 240 + what.length;
     messenger.telegram.failWith(({ method }) => (method === "getUpdates" ? error : null));
-    // The poll that waits is still a good one.
+    // The pending poll still succeeds.
     bot.write({ chatId, text: "first" });
     bot.write({ chatId, text: "second" });
     const channel = await messenger.untilChannel(({ state }) => state === "failing", "say what is wrong");
@@ -450,7 +450,7 @@ describe("the Bot API", () => {
     await messenger.untilChannel(({ state }) => state === "running", "work again");
   });
 
-  test("has a webhook that somebody set, which is removed, and nothing is lost", async () => {
+  test("has a foreign webhook, which is removed, and nothing is lost", async () => {
     bot.setWebhook("https://example.com/telegram");
     bot.write({ chatId: 291, text: "hello" });
     expect(await textsSent(291, 1)).toEqual([SHOWN]);
@@ -458,7 +458,7 @@ describe("the Bot API", () => {
 });
 
 describe("the settings", () => {
-  test("with a wrong token say so, since when and what to do; with the right one again, the bot works", async () => {
+  test("with a wrong token report that, since when and what to do; with the right one again, the bot works", async () => {
     await messenger.configure({ config: { botToken: `${bot.id}:${"x".repeat(35)}` } });
     const failing = await messenger.untilChannel(({ state }) => state === "failing", "refuse the token");
     expect(failing.error).toMatch(/unauthorized since \d{4}-\d\d-\d\dT/);
@@ -470,7 +470,7 @@ describe("the settings", () => {
     await messenger.untilChannel(({ state, error }) => state === "running" && error === null, "work again");
   });
 
-  test("without a token say so, and the bot is left alone; with another one, another bot is there", async () => {
+  test("without a token report that, and the bot is not called; with another token, another bot works", async () => {
     await messenger.configure({ config: { botToken: null } });
     const failing = await messenger.untilChannel(({ state }) => state === "failing", "miss its token");
     expect(failing.error).toMatch(/No bot token is set/);
@@ -486,7 +486,7 @@ describe("the settings", () => {
     await waitFor(() => bot.isPolled() && !other.isPolled(), { what: "the first bot to work again" });
   });
 
-  test("switched off leave what comes at Telegram, and take it when switched on", async () => {
+  test("while disabled leave updates at Telegram, and accept them when enabled", async () => {
     await messenger.configure({ enabled: false });
     await messenger.untilChannel(({ state }) => state === "stopped", "be switched off");
     await waitFor(() => !bot.isPolled(), { what: "the bot to be left alone" });
@@ -496,8 +496,8 @@ describe("the settings", () => {
   });
 });
 
-describe("what breaks", () => {
-  test("the store, for a while: nothing is confirmed before it is stored, and each is answered once", async () => {
+describe("during failures", () => {
+  test("of the store: no update is confirmed before it is stored, and each is answered once", async () => {
     const chatIds = [401, 402, 403];
     await waitFor(() => bot.isPolled(), { what: "the poll" });
     await ground.postgres.kill("SIGKILL");
@@ -514,12 +514,12 @@ describe("what breaks", () => {
     }
   });
 
-  test("the process that works for the bot, with SIGKILL: another one, or itself again, goes on", async () => {
+  test("of the process serving the bot, with SIGKILL: another one, or the restarted one, continues", async () => {
     const active = messenger.findActive();
     if (active === null) throw new Error("no process works for the bot");
     await active.kill("SIGKILL");
     bot.write({ chatId: 411, text: "hello" });
-    // Where the apps run separately there is one that stands by.
+    // If the apps run separately there is a standby.
     if (!isSeparate) await active.start();
     expect(await textsSent(411, 1)).toEqual([SHOWN]);
     if (isSeparate) {
@@ -529,13 +529,13 @@ describe("what breaks", () => {
   });
 });
 
-// The last one: it looks at all that was done before.
-describe("in all of that", () => {
-  test("no chat was sent more than a message a second, and all together not more than 30", () => {
+// Must be last: it checks everything that the other tests have sent.
+describe("in all of the tests", () => {
+  test("no chat was sent more than a message per second, and all together not more than 30", () => {
     expect(messenger.telegram.rateViolations()).toEqual([]);
   });
 
-  test("no log holds a token or what was written, and health stays good", async () => {
+  test("no log contains a token or message text, and health passes", async () => {
     const logs = messenger.product.composition.processes.map((process) => process.output()).join("\n");
     expect(logs).not.toContain(bot.token.split(":")[1]);
     expect(logs).not.toContain(ASKED);
@@ -545,7 +545,7 @@ describe("in all of that", () => {
   });
 });
 
-/** Waits until every reply of a chat is sent or given up. */
+/** Waits until every reply of a chat is sent or has failed permanently. */
 async function untilSettled(chatId: number): Promise<void> {
   await waitFor(
     async () => {

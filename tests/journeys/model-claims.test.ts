@@ -37,14 +37,14 @@ let model: FakeModel;
 let api: ApiClient;
 let reviews: ReviewClient;
 
-/** What the model says to each kind of question that it is asked: an answer, other words, a second opinion. */
+/** The model's response to each kind of request: an answer, other words, a second opinion. */
 interface Script {
   answer: { answered?: boolean; text?: string; quote?: string };
   queries?: string[];
   verdict?: "yes" | "no" | "unsure";
 }
 
-/** The name of the schema that a request wants to be answered in. */
+/** Returns the name of the response schema of a request. */
 function schemaNameOf(request: ModelRequest): string {
   const { response_format: format } = request as { response_format?: { json_schema?: { name?: string } } };
   return format?.json_schema?.name ?? "";
@@ -63,7 +63,7 @@ function play({ answer: { answered = true, text, quote = "" }, queries = [], ver
   });
 }
 
-/** The number of the passage that holds a quote, in what the model was given. */
+/** Returns the number of the passage that contains a quote, in the messages of a request. */
 function passageWith(request: ModelRequest, quote: string): number {
   const asked = JSON.stringify(request.messages);
   const before = asked.slice(0, Math.max(0, asked.indexOf(quote)));
@@ -120,12 +120,12 @@ describe("with a model", () => {
       "You can return goods within 30 days.",
     ],
     ["How much is the deposit?", "The deposit for an electric bicycle is €80.", DEPOSIT],
-  ])("a false claim on a true quote is not sent: %s %s", async (question, text, quote) => {
+  ])("a false claim with a true quote is not sent: %s %s", async (question, text, quote) => {
     play({ answer: { text, quote } });
     expect((await ask(question)).text).not.toContain(text);
   });
 
-  test("a claim in other words is sent if a second opinion confirms it, and held if not", async () => {
+  test("a claim in other words is sent if a second opinion confirms it, and held otherwise", async () => {
     const said = { text: "For a city bike you leave €80 as security.", quote: DEPOSIT };
     play({ answer: said, verdict: "yes" });
     expect((await ask("How much is the deposit for a city bicycle?")).texts).toEqual([said.text]);
@@ -142,7 +142,7 @@ describe("with a model", () => {
     expect(isAsked("verdicts")).toBe(false);
   });
 
-  test("if it says that the passages do not answer, a person answers, with the quote as the draft", async () => {
+  test("if it reports that the passages do not answer, the question is handed over to a person, with the quote as the draft", async () => {
     const question = "Do you rent out bicycles by the day with a surfboard?";
     play({ answer: { text: "You rent bicycles by the day.", quote: "You rent bicycles by the day" }, verdict: "yes" });
     expect(await ask(question)).toMatchObject({ status: 200 });

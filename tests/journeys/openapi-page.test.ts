@@ -34,7 +34,7 @@ describeInBrowser("the page of the API description", () => {
   const violations = (visitor: VisitorBrowser) =>
     visitor.log().filter((line) => line.includes("Content Security Policy"));
 
-  test("needs no other origin, no evaluated script and no inline script, whatever is done with it", () =>
+  test("needs no other origin, no evaluated script and no inline script, for any interaction", () =>
     browser.visit(async (open) => {
       const visitor = await open({ viewport: { width: 1280, height: 900 } });
       const { page, requested } = await openDocs(visitor, "tag/messages/POST/api/v1/messages");
@@ -50,13 +50,13 @@ describeInBrowser("the page of the API description", () => {
       expect([...origins].filter((origin) => origin !== "null")).toEqual([apiUrl()]);
       expect([violations(visitor), visitor.errors()]).toEqual([[], []]);
 
-      // A violation on purpose shows that violations are reported.
+      // A deliberate violation shows that violations are reported.
       await page.evaluate(`new Image().src = "https://elsewhere.example/x.png"`);
       await waitFor(() => violations(visitor).length > 0, { what: "the report of a violation" });
       expect(violations(visitor)).toEqual([expect.stringContaining("elsewhere.example")]);
     }));
 
-  test("sends a request with the key that is entered, and keeps the key nowhere", () =>
+  test("sends a request with the entered key, and does not store the key", () =>
     browser.visit(async (open) => {
       const visitor = await open({ viewport: { width: 1280, height: 900 } });
       const { page } = await openDocs(visitor, "tag/messages/POST/api/v1/messages");

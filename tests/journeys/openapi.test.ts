@@ -26,7 +26,7 @@ const TITLED = ALL.map(([name, endpoint]): [string, Operation, Endpoint] => [
   name,
   endpoint,
 ]);
-/** Errors that only the widget's server and the tool server answer, which have no operation in this description. */
+/** Errors that only the widget's server and the tool server return, which this description does not include. */
 const OF_OTHER_SERVERS = [
   "too_many_files",
   "origin_not_allowed",
@@ -40,10 +40,10 @@ const KEYED = TITLED.filter(([, , { isPublic }]) => isPublic !== true);
 let product: Product;
 let ollama: FakeOllama;
 let receiver: WebhookReceiver;
-/** Its agent asks for a review of every answer. */
+/** Its agent's answers always need review. */
 let project: Project;
 let api: Description;
-/** A key that may do nothing of what is asked for. */
+/** A key without any required scope. */
 let powerless: string;
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ function operationOf(name: Operation): DescribedOperation {
   return operation;
 }
 
-/** Makes what a call is about. */
+/** Creates the object of a call. */
 async function makeTarget({ target, needs }: EndpointRow): Promise<TargetIds> {
   const name = target ?? needs;
   if (name === undefined) return { chatId: `chat-${newId()}` };
@@ -82,7 +82,7 @@ async function makeTarget({ target, needs }: EndpointRow): Promise<TargetIds> {
   return target === undefined ? { kbId: ids["id"] ?? "" } : ids;
 }
 
-/** Sends a call to an endpoint whose path has these ids. */
+/** Sends a call to an endpoint with these ids in its path. */
 function call(name: Operation, ids: TargetIds, request: ApiRequest & { query?: Record<string, string> } = {}) {
   const { method, path }: Endpoint = ENDPOINTS[name];
   const { query = {}, ...rest } = request;
@@ -96,7 +96,7 @@ function call(name: Operation, ids: TargetIds, request: ApiRequest & { query?: R
   });
 }
 
-/** The present version of what is to be changed, where a call must name it. */
+/** Returns the current version of the object to change, if the call requires it. */
 async function versionHeaders(name: Operation, ids: TargetIds): Promise<Record<string, string>> {
   const endpoint: Endpoint = ENDPOINTS[name];
   if (endpoint.ifMatch === undefined) return {};
@@ -105,7 +105,7 @@ async function versionHeaders(name: Operation, ids: TargetIds): Promise<Record<s
   return { "If-Match": found.headers.get("etag") ?? "" };
 }
 
-/** The example's body, or the one that names what is there in the place of the ids that the example shows. */
+/** Returns the example's body, or the one that refers to existing objects instead of the example's ids. */
 function bodyOf(name: Operation, ids: TargetIds): unknown {
   const { example, body }: Endpoint = ENDPOINTS[name];
   const shown = example?.body;
@@ -117,7 +117,7 @@ function bodyOf(name: Operation, ids: TargetIds): unknown {
 
 describe("each endpoint", () => {
   test.each(TITLED.filter(([, name]) => !name.startsWith("callHook")))(
-    "%s answers its example as it is described",
+    "%s returns its documented example",
     async (_title, name, endpoint) => {
       const row = rowOf(name);
       expect({ name, hasTarget: row.target !== undefined || !endpoint.path.includes("{id}") }).toEqual({
@@ -163,7 +163,7 @@ describe("each endpoint", () => {
     expect(errors).toEqual([]);
   });
 
-  test.each(KEYED)("%s refuses as it is described", async (_title, name, endpoint) => {
+  test.each(KEYED)("%s returns errors as documented", async (_title, name, endpoint) => {
     const operation = operationOf(name);
     const refuse = async (ids: TargetIds, request: ApiRequest & { query?: Record<string, string> }) => {
       const answer = await call(name, ids, request);
@@ -209,7 +209,7 @@ describe("each endpoint", () => {
     }
   });
 
-  test("of documents takes files, too, and answers as it is described", async () => {
+  test("of documents also accepts files, and responds as documented", async () => {
     const { id = "" } = await makeTarget({ target: "kb" });
     const form = new FormData();
     for (const name of ["one.txt", "two.txt"]) form.append("file", new File([`The words of ${name}.`], name));
@@ -223,7 +223,7 @@ describe("each endpoint", () => {
     }
   });
 
-  test("of a hook answers a platform as it is described", async () => {
+  test("of a hook responds to a platform as documented", async () => {
     const made = await call(
       "createHook",
       {},
@@ -261,7 +261,7 @@ describe("a message", () => {
     expect(api.faultsOf({ $ref: `#/components/schemas/${schema}` }, answer.body)).toEqual([]);
   };
 
-  test("is answered in each mode as it is described", async () => {
+  test("gets its documented response in each mode", async () => {
     const answered = { project: "answered" };
     isOf("SyncAnswer", await send({ text: "hello" }, answered));
     isOf("PendingAnswer", await send({ text: "Where is the zyxgrubl?" }));
@@ -273,7 +273,7 @@ describe("a message", () => {
     api.expectDescribed(operationOf("drainMessages"), drained);
   });
 
-  test("is answered again under its Idempotency-Key, and refused with another body", async () => {
+  test("gets the same response with its Idempotency-Key, and an error with another body", async () => {
     const headers = { "Idempotency-Key": `key-${newId()}` };
     const first = await send({ text: "hello", mode: "async" }, { headers });
     const again = await send({ text: "hello", mode: "async" }, { headers });
@@ -284,7 +284,7 @@ describe("a message", () => {
     isOf("Problem", other);
   });
 
-  test("has callbacks as they are described", async () => {
+  test("has callbacks as documented", async () => {
     const request = await receiver.next();
     const { type } = request.json as { type: string };
     const { post } = api.document.webhooks[type] ?? {};
@@ -301,7 +301,7 @@ describe("a message", () => {
   });
 });
 
-test("a key that is missing, wrong, of another project or used too often is refused as it is described", async () => {
+test("a key that is missing, invalid, of another project or over its rate limit gets the documented errors", async () => {
   const refuse = async (request: ApiRequest) => {
     const answer = await callApi(`${baseUrl()}/api/v1/admin/agents`, request);
     api.expectDescribed(operationOf("listAgents"), answer);
@@ -322,7 +322,7 @@ test("a key that is missing, wrong, of another project or used too often is refu
 });
 
 describe("the description", () => {
-  test("needs no key, is kept by who has it, and comes as a page, too", async () => {
+  test("needs no key, can be cached, and is also available as a page", async () => {
     for (const [name, type] of [
       ["getOpenApi", "application/json; charset=utf-8"],
       ["getDocs", "text/html; charset=utf-8"],
@@ -334,7 +334,7 @@ describe("the description", () => {
       const policy = first.headers.get("content-security-policy");
       expect(policy ?? "").toMatch(name === "getDocs" ? /^default-src 'none'; script-src 'self'; / : /^$/);
       const etag = first.headers.get("etag") ?? "";
-      // Without it fetch says that it wants no kept answer.
+      // Without it fetch would bypass caches.
       const headers = { "If-None-Match": etag, "Cache-Control": "max-age=0" };
       const again = await callApi(baseUrl() + path, { headers });
       expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
@@ -364,11 +364,11 @@ describe("the description", () => {
     expect(shown.toSorted()).toEqual(ofThisServer.toSorted());
   });
 
-  test("has no fault that a public linter knows", async () => {
+  test("passes a public linter", async () => {
     expect(await lintOpenapi(api.served.text)).toEqual([]);
   });
 
-  test("says of each text in a body how long it may be", () => {
+  test("limits the length of every text in a body", () => {
     const unlimited: string[] = [];
     const check = (schema: DescribedSchema, position: string): void => {
       const says = ["maxLength", "pattern", "format", "enum", "const", "$ref"].some((word) => word in schema);
@@ -386,7 +386,7 @@ describe("the description", () => {
     expect(unlimited).toEqual([]);
   });
 
-  test("has a chapter with a few words for each operation", () => {
+  test("has a tag with a description for each operation", () => {
     const chapters = new Set(api.document.tags.map(({ name }) => name));
     const strays = ALL.filter(([name]) => !operationOf(name).tags.every((tag) => chapters.has(tag)));
     expect(strays.map(([name]) => name)).toEqual([]);

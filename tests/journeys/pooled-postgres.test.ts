@@ -24,7 +24,10 @@ const POOLED = "behind a PgBouncer (skipped if pgbouncer is not installed)";
 
 const REPLY = "We open at nine.";
 
-/** Ways to run behind a pooler. `installed-postgres.test.ts` has another one: transaction mode, queues on PostgreSQL. */
+/**
+ * Ways to run behind a pooler. `installed-postgres.test.ts` has another one: transaction mode with queues on
+ * PostgreSQL.
+ */
 const WAYS = [
   { mode: "session", queues: "postgres", hasDirectUrl: false },
   { mode: "transaction", queues: "redis", hasDirectUrl: true },
@@ -39,7 +42,7 @@ const WAYS = [
     beforeAll(async () => {
       receiver = await startWebhookReceiver();
       const database = await createTestDatabase();
-      // Few enough that transactions of several pools share connections; a session has one to itself.
+      // Small enough that transactions of several pools share connections; in session mode each session has its own.
       const size = mode === "session" ? "80" : "5";
       const pooler = await startPgBouncer(database.url, { pool_mode: mode, default_pool_size: size });
       const redis = queues === "redis" ? await startRedis() : null;
@@ -66,7 +69,7 @@ const WAYS = [
       await receiver?.close();
     });
 
-    test("answers sync, async and webhook messages, many of them at once", async () => {
+    test("answers sync, async and webhook messages, many of them concurrently", async () => {
       const api = createApiClient(product);
       const sync = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -103,7 +106,7 @@ const WAYS = [
 
   afterAll(() => database?.drop());
 
-  test("in transaction mode without a direct URL says what to set: migrations, and queues on PostgreSQL", async () => {
+  test("in transaction mode without a direct URL names the missing setting: for migrations, and for queues on PostgreSQL", async () => {
     const pooler = await startPgBouncer(database.url, { pool_mode: "transaction" });
     try {
       const words = /transaction mode. Set DATABASE_DIRECT_URL/;

@@ -62,7 +62,7 @@ const hasRedis = (await findRedisServer()) !== null;
     await receiver?.close();
   });
 
-  /** Sends an async message to one replica, and resolves with what the other one returns. */
+  /** Sends an async message to one replica, and returns the texts from the drain of the other one. */
   async function sendAndDrain(chatId: string, text = TEXT): Promise<string[]> {
     await waitFor(async () => (await api.send("auto", { text, chatId, mode: "async" })).status === 202, {
       what: "the message to be accepted",
@@ -98,7 +98,7 @@ const hasRedis = (await findRedisServer()) !== null;
     expect(statuses).toEqual([...Array.from({ length: LIMIT }, () => 202), 429, 429]);
   });
 
-  test("a visitor's sockets on two replicas get the reply at once", async () => {
+  test("a visitor's sockets on two replicas get the reply immediately", async () => {
     const visitorId = randomUUID();
     const tabs = [0, OTHER].map((replica) => socketIo({ auth: { visitorId, sinceSeq: 0 }, replica }));
     for (const tab of tabs) await tab.next("ready");
@@ -108,7 +108,7 @@ const hasRedis = (await findRedisServer()) !== null;
     for (const tab of tabs) await tab.next("reply", ({ data }) => data.inReplyTo === messageId);
   });
 
-  test("a failover while messages come in loses none and answers none twice", async () => {
+  test("a failover during messages loses none and answers none twice", async () => {
     const progress = { isOver: false };
     // Only Sentinels fail over here.
     const failing = (servers.failOver?.() ?? Promise.resolve()).then(() => {

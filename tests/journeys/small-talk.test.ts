@@ -48,7 +48,7 @@ async function countGaps(): Promise<number> {
   return (body as unknown as { items: unknown[] }).items.length;
 }
 
-describe("a message that asks the documents nothing", () => {
+describe("a message that contains no question for the documents", () => {
   test.each([
     ["en", "Thanks, that solved it!", "You're welcome!"],
     ["de", "Super, vielen Dank, das hat geklappt!", "Gern geschehen!"],
@@ -61,7 +61,7 @@ describe("a message that asks the documents nothing", () => {
     ["de", "bist du ein Mensch oder ein Roboter?", "Ich bin ein automatischer Assistent"],
     ["pl", "czy rozmawiam z człowiekiem?", "Jestem automatycznym asystentem"],
     ["uk", "ви робот?", "Я автоматичний помічник"],
-  ])("is replied to in its language (%s: %s), and leaves no review and no gap", async (_language, text, beginning) => {
+  ])("gets a reply in its language (%s: %s), and causes no review and no gap", async (_language, text, beginning) => {
     const gaps = await countGaps();
     const answer = await ask(text);
     expect([answer.status, answer.replies.map(({ author }) => author)]).toEqual([200, ["agent"]]);
@@ -73,7 +73,7 @@ describe("a message that asks the documents nothing", () => {
   });
 
   test.each(["what can you do for me?", "Was kannst du alles?", "¿en qué puedes ayudarme?"])(
-    "%s is replied to with the agents' names, and without their descriptions, which are the owner's",
+    "%s gets a reply with the agents' names, without their internal descriptions",
     async (text) => {
       const answer = await ask(text);
       expect(answer.status).toBe(200);
@@ -90,7 +90,7 @@ describe("a message that asks the documents nothing", () => {
     ["Quero falar com um atendente", "Obrigado pela sua mensagem."],
     ["אני ממש מאוכזבת", "תודה על הפנייה."],
     ["服务太差了", "感谢您的留言。"],
-  ])("%s goes to a person, with the hand-off text in its language and no gap", async (text, beginning) => {
+  ])("%s is handed over to a person, with the handoff text in its language and no gap", async (text, beginning) => {
     const gaps = await countGaps();
     const answer = await ask(text);
     expect([answer.status, answer.body.status]).toEqual([202, "in_review"]);
@@ -111,14 +111,14 @@ describe("a message that asks the documents nothing", () => {
     const thanks = await ask("Thanks!", chatId);
     expect([thanks.status, thanks.body.status, thanks.replies]).toEqual([202, "pending", []]);
     expect(await reviews.read(ticketId)).toMatchObject({ stage: "done", status: "pending", draft: null });
-    // A message to that person waits for that person.
+    // A message to that operator waits for that operator.
     await ask("the one in Main Street", chatId);
     expect(await reviews.untilHeld(ticketId, 1)).toMatchObject({ stage: "review", status: "open" });
   });
 });
 
-describe("a conversation that waits for a person", () => {
-  test("is answered where that is sure; what waits stays in review, and nothing is left without a reply", async () => {
+describe("a conversation that waits for an operator", () => {
+  test("is answered if the answer is certain; waiting questions stay in review, and nothing is left without a reply", async () => {
     const chatId = randomUUID();
     const held = await ask("Do you deliver wedding bouquets to Iceland?", chatId);
     expect(held.status).toBe(202);
@@ -135,13 +135,13 @@ describe("a conversation that waits for a person", () => {
     expect([added.status, added.texts]).toEqual([202, [expect.stringMatching(/added this to your request/)]]);
     expect((await reviews.untilHeld(ticketId, 2)).draft?.covers).toHaveLength(2);
 
-    // Somebody has it now: the agent is silent.
+    // An operator has the ticket now: the agent is silent.
     await reviews.decide(ticketId, "takeover");
     const silent = await ask("When does the shop open in the morning?", chatId);
     expect([silent.status, silent.replies]).toEqual([202, []]);
   });
 
-  test("approves the draft of what waits after another question was answered", async () => {
+  test("approves the draft for the waiting questions after another question was answered", async () => {
     const chatId = randomUUID();
     const { body } = await ask("Do you deliver wedding bouquets to Iceland?", chatId);
     const ticketId = String(body.ticketId);
@@ -154,7 +154,7 @@ describe("a conversation that waits for a person", () => {
   });
 });
 
-test("a project's own hand-off texts count by language; an empty one sends nothing in any", async () => {
+test("a project's own handoff texts apply by language; an empty one sends nothing in any language", async () => {
   const change = (json: object) =>
     callApi(`${api.baseUrl()}/api/v1/projects/${shop.id}`, { method: "PATCH", key: product.adminKey, json });
   const changed = await change({ handoffText: OWN_HANDOFF, handoffTexts: { de: OWN_GERMAN } });
@@ -167,7 +167,7 @@ test("a project's own hand-off texts count by language; an empty one sends nothi
   await untilHandoff("Kann ich bitte einen Mitarbeiter sprechen?", undefined);
 });
 
-test("recognizes small talk in other words where embeddings are configured, and else holds it", async () => {
+test("recognizes small talk in other words if embeddings are configured, and holds it otherwise", async () => {
   const thanks = "lifesavers, you have made my day";
   const wish = "put me through, one of those colleagues";
   expect((await ask(thanks)).status).toBe(202);
@@ -183,7 +183,7 @@ test("recognizes small talk in other words where embeddings are configured, and 
     expect([forPerson.status, forPerson.body.status]).toEqual([202, "in_review"]);
     expect(await countGaps()).toBe(gaps);
 
-    // What the documents answer surely is not compared at all, and another question is still held.
+    // A question that the documents answer with certainty is not compared, and another question is still held.
     expect((await ask("When does the shop open in the morning?")).texts.join()).toMatch(/nine/);
     const held = await ask("Which soil does an orchid need in winter?");
     expect([held.status, held.body.status]).toEqual([202, "in_review"]);
@@ -199,7 +199,7 @@ test("recognizes small talk in other words where embeddings are configured, and 
   }
 });
 
-/** Settings are some moments old: asks until they are in use. */
+/** Settings are cached for a moment: asks until they are in use. */
 async function untilHandoff(text: string, expected: string | undefined): Promise<void> {
   await waitFor(async () => (await ask(text)).texts[0] === expected, { what: "the hand-off text to be in use" });
 }

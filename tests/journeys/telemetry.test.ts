@@ -13,7 +13,7 @@ import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
 const FIXED = "This is always the answer.";
-/** What a customer writes: neither figures, spans nor lines of the log show it. */
+/** A customer's text, which must not appear in metrics, spans or log lines. */
 const TEXT = "my-very-private-question";
 const STAGES = ["openTicket", "heedVisitor", "triage", "retrieve", "answer", "gate", "formatReply", "sendReply"];
 const STAGE_SPANS = STAGES.map((stage) => `stage ${stage}`);
@@ -50,15 +50,15 @@ const processOf = (app: "api" | "pipeline"): CompositionProcess => {
   return found;
 };
 const metricsOf = async (app: "api" | "pipeline") => (await callApi(`${processOf(app).metricsUrl}/metrics`)).text;
-/** The value of a figure with all of these labels; undefined where it is not shown. */
-function figure(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
+/** Returns the value of a metric with all of these labels; undefined if there is none. */
+function metricValue(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const lines = text.split("\n").filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
   const line = lines.find((one) => wanted.every((part) => one.includes(part)));
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(" ")));
 }
 
-/** A trace that a caller has begun. */
+/** Creates the trace context of a caller. */
 function newTrace() {
   const traceId = randomBytes(16).toString("hex");
   const spanId = randomBytes(8).toString("hex");
@@ -87,7 +87,7 @@ describe("/readyz", () => {
       "DELETE FROM messages WHERE text = 'x' AND due_at > now() + interval '1 minute'",
     );
 
-  test("is 503 with the age when a customer's message waits for too long, which /metrics shows too; issues may wait", async () => {
+  test("is 503 with the age if a customer's message waits for too long, which /metrics shows too; issues may wait", async () => {
     await plant("issue:planted");
     expect(await ready()).toMatchObject({ status: 200, text: '{"ok":true}' });
     await plant("planted");
@@ -96,22 +96,22 @@ describe("/readyz", () => {
       body: { ok: false, detail: expect.stringMatching(/^a message has been waiting for 3\d\d s$/) },
     });
     const text = await metricsOf("pipeline");
-    expect(figure(text, "svc_ready")).toBe(0);
-    expect(figure(text, "svc_store_up")).toBe(1);
-    expect(figure(text, "svc_queue_backend_up")).toBe(1);
+    expect(metricValue(text, "svc_ready")).toBe(0);
+    expect(metricValue(text, "svc_store_up")).toBe(1);
+    expect(metricValue(text, "svc_queue_backend_up")).toBe(1);
     for (const queue of ["messages", "issues"]) {
-      expect(figure(text, "svc_queue_due", { queue })).toBe(1);
-      expect(figure(text, "svc_queue_oldest_due_age_seconds", { queue })).toBeGreaterThanOrEqual(300);
+      expect(metricValue(text, "svc_queue_due", { queue })).toBe(1);
+      expect(metricValue(text, "svc_queue_oldest_due_age_seconds", { queue })).toBeGreaterThanOrEqual(300);
     }
-    expect(figure(text, "svc_queue_waiting", { queue: "documents" })).toBe(0);
-    expect(figure(text, "svc_queue_dead", { queue: "callbacks" })).toBe(0);
+    expect(metricValue(text, "svc_queue_waiting", { queue: "documents" })).toBe(0);
+    expect(metricValue(text, "svc_queue_dead", { queue: "callbacks" })).toBe(0);
     await remove();
     expect(await ready()).toMatchObject({ status: 200 });
   });
 });
 
 describe("a trace", () => {
-  test("goes from the POST through queue and stages to the callback, under the caller's", async () => {
+  test("covers the POST, queue and stages up to the callback, as children of the caller's span", async () => {
     const { traceId, spanId, headers } = newTrace();
     const answer = await send({ chatId: "by-callback", webhookUrl: receiver.url() }, headers);
     const callback = await receiver.next();
@@ -147,7 +147,7 @@ describe("a trace", () => {
     });
   });
 
-  test("goes on to a waiting call, and to the drain that takes the reply", async () => {
+  test("continues to a waiting call, and to the drain that returns the reply", async () => {
     const called = newTrace();
     expect(await send({ chatId: "by-call" }, called.headers)).toMatchObject({ status: 200, texts: [FIXED] });
     const byCall = await waitForTrace(collector, called.traceId, ["POST /api/v1/messages", "deliver reply"]);
@@ -166,7 +166,7 @@ describe("a trace", () => {
     await waitForTrace(collector, drained.traceId, ["GET /api/v1/messages/{chatId}"]);
   });
 
-  test("begins here where the caller has none, or one that is none", async () => {
+  test("starts here if the caller has none, or an invalid one", async () => {
     const before = new Set(spansOf(collector).map(({ traceId }) => traceId));
     await send({ chatId: "no-trace" }, { traceparent: `00-${"0".repeat(32)}-1111111111111111-01` });
     await waitFor(
@@ -179,7 +179,7 @@ describe("a trace", () => {
     );
   });
 
-  test("that the caller does not keep is carried on and not kept", async () => {
+  test("that the caller does not sample is propagated and not exported", async () => {
     const { traceId, headers } = newTrace();
     const unkept = { traceparent: headers.traceparent.replace(/01$/, "00") };
     await send({ chatId: "unkept", webhookUrl: receiver.url("/unkept") }, unkept);
@@ -191,12 +191,12 @@ describe("a trace", () => {
     expect(spansOf(collector).filter((span) => span.traceId === traceId)).toEqual([]);
   });
 
-  test("shows no text of a customer and no key", () => {
+  test("contains no customer text and no key", () => {
     const sent = collector.requests.map(({ body }) => body.toString("utf8")).join("\n");
     for (const secret of [TEXT, FIXED, product.adminKey, "by-callback"]) expect(sent).not.toContain(secret);
   });
 
-  test("is named in the lines of the log, with the request, the message and the ticket", async () => {
+  test("appears in log lines, with the request, the message and the ticket", async () => {
     const { traceId, headers } = newTrace();
     const requestId = `request-${traceId}`;
     const answer = await send({ chatId: "logged" }, { ...headers, "X-Request-Id": requestId });
@@ -218,41 +218,43 @@ describe("/metrics", () => {
     await callApi(`${api.baseUrl()}/${TEXT}`);
     const calls = { app: "api", method: "POST", route: "/api/v1/messages" };
     const text = await metricsOf("api");
-    expect(figure(text, "svc_http_requests_total", { ...calls, status: "200" })).toBeGreaterThanOrEqual(3);
-    expect(figure(text, "svc_http_requests_total", { ...calls, status: "202" })).toBeGreaterThanOrEqual(3);
-    expect(figure(text, "svc_http_request_duration_seconds_count", calls)).toBeGreaterThanOrEqual(6);
+    expect(metricValue(text, "svc_http_requests_total", { ...calls, status: "200" })).toBeGreaterThanOrEqual(3);
+    expect(metricValue(text, "svc_http_requests_total", { ...calls, status: "202" })).toBeGreaterThanOrEqual(3);
+    expect(metricValue(text, "svc_http_request_duration_seconds_count", calls)).toBeGreaterThanOrEqual(6);
     const denied = { app: "api", route: "/api/v1/messages/{chatId}", status: "401" };
-    expect(figure(text, "svc_http_requests_total", denied)).toBe(1);
-    expect(figure(text, "svc_http_requests_total", { route: "none", status: "404" })).toBe(1);
-    expect(figure(text, "svc_http_requests_in_progress", { app: "api" })).toBe(0);
+    expect(metricValue(text, "svc_http_requests_total", denied)).toBe(1);
+    expect(metricValue(text, "svc_http_requests_total", { route: "none", status: "404" })).toBe(1);
+    expect(metricValue(text, "svc_http_requests_in_progress", { app: "api" })).toBe(0);
     expect(text).not.toContain(TEXT);
     expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/);
     expect(text).not.toContain(`route="/readyz"`);
   });
 
-  test("has the times of the stages, the messages and the deliveries, and the delay of the event loop", async () => {
+  test("has the durations of stages, messages and deliveries, and the delay of the event loop", async () => {
     const [pipeline, front] = [await metricsOf("pipeline"), await metricsOf("api")];
     for (const stage of STAGES) {
-      expect(figure(pipeline, "svc_stage_duration_seconds_count", { stage, outcome: "ok" })).toBeGreaterThanOrEqual(6);
+      expect(
+        metricValue(pipeline, "svc_stage_duration_seconds_count", { stage, outcome: "ok" }),
+      ).toBeGreaterThanOrEqual(6);
     }
-    expect(figure(front, "svc_messages_accepted_total", { channel: "api" })).toBeGreaterThanOrEqual(6);
+    expect(metricValue(front, "svc_messages_accepted_total", { channel: "api" })).toBeGreaterThanOrEqual(6);
     const answered = { channel: "api", outcome: "answered" };
-    expect(figure(pipeline, "svc_messages_finished_total", answered)).toBeGreaterThanOrEqual(6);
-    expect(figure(pipeline, "svc_message_duration_seconds_count", answered)).toBeGreaterThanOrEqual(6);
-    const delivered = (way: string) => figure(front, "svc_deliveries_total", { way, outcome: "delivered" });
+    expect(metricValue(pipeline, "svc_messages_finished_total", answered)).toBeGreaterThanOrEqual(6);
+    expect(metricValue(pipeline, "svc_message_duration_seconds_count", answered)).toBeGreaterThanOrEqual(6);
+    const delivered = (way: string) => metricValue(front, "svc_deliveries_total", { way, outcome: "delivered" });
     expect([delivered("callback"), delivered("drain")]).toEqual([2, 1]);
     expect(delivered("call")).toBeGreaterThanOrEqual(4);
-    expect(figure(front, "svc_delivery_duration_seconds_count", { way: "callback" })).toBe(2);
+    expect(metricValue(front, "svc_delivery_duration_seconds_count", { way: "callback" })).toBe(2);
     for (const text of [pipeline, front]) {
-      expect(figure(text, "nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
-      expect(figure(text, "process_cpu_seconds_total")).toBeGreaterThan(0);
-      expect(figure(text, "svc_build_info")).toBe(1);
+      expect(metricValue(text, "nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
+      expect(metricValue(text, "process_cpu_seconds_total")).toBeGreaterThan(0);
+      expect(metricValue(text, "svc_build_info")).toBe(1);
       const shown = [...text.matchAll(/^# TYPE (svc_\w+) /gm)].map((match) => match[1] ?? "");
       expect(shown.toSorted()).toEqual(Object.keys(METRICS).toSorted());
     }
   });
 
-  test("is on the port for monitoring alone where there is one", async () => {
+  test("is only on the monitoring port if one is set", async () => {
     expect((await callApi(`${api.baseUrl()}/metrics`)).status).toBe(404);
     expect((await callApi(`${processOf("api").metricsUrl}/metrics`, { method: "POST", body: "x" })).status).toBe(404);
   });

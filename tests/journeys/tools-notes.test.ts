@@ -9,7 +9,7 @@ import type { McpClient } from "./support/mcp-clients.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
-/** The agents answer whatever they are asked: nothing of that may reach an issue. */
+/** The agents answer everything without review: no answer may be sent for an issue. */
 const AGENTS = {
   billing: {
     description: "Invoices, refunds, charges on credit cards, receipts, subscriptions and prices.",
@@ -55,7 +55,7 @@ afterAll(async () => {
   await product?.stop();
 });
 
-/** A client with a key of the project, over all replicas in turn. */
+/** Opens a client with a key of the project, alternating between replicas. */
 async function open(name: Name, scopes: Scope[], openOne = openClient): Promise<McpClient> {
   const { key } = await issueKey(product.store, { name, scopes, project: projects[name].id, createdBy: "test" });
   const client = await openOne(product.composition.toolsUrls, key);
@@ -77,66 +77,61 @@ async function readTicket(name: string, ticketId: string): Promise<TicketDetail>
 
 const NOTE_SCOPES: Scope[] = ["agents:execute", "messages:write"];
 
-describe("the way of dictated notes", () => {
+describe("dictated notes", () => {
   test.each([
     ["the client of today", openClient],
     ["the client of 2025", openOlderClient],
-  ])(
-    "%s: notes become issues, and those that are chosen wait for people in the right projects",
-    async (_who, openOne) => {
-      const client = await open("billing", NOTE_SCOPES, openOne);
-      const read = await ask<NotesSummaryItem>(client, "svc_summarize_notes", {
-        notes: NOTES,
-        date: "2026-11-24",
+  ])("%s: notes become issues, and the chosen ones wait for operators in the right projects", async (_who, openOne) => {
+    const client = await open("billing", NOTE_SCOPES, openOne);
+    const read = await ask<NotesSummaryItem>(client, "svc_summarize_notes", {
+      notes: NOTES,
+      date: "2026-11-24",
+    });
+    expect(read.cleanedText).toContain("- One customer was charged twice last month, he wants a refund of the invoice");
+    expect(read.cleanedText).not.toMatch(/\bum\b|the the|no wait/);
+    const quoted = read.issues.map(({ quotes }) => quotes.map(({ start, end }) => NOTES.slice(start, end))[0]);
+    expect(quoted).toEqual([
+      expect.stringContaining("the the printer"),
+      expect.stringContaining("one customer was charged"),
+      "my badge does not open the door at the entrance, Tom please fix that by Thursday",
+      "the tap in the kitchen drips \u{1F6B0}",
+    ]);
+
+    expect(read.issues[2]).toMatchObject({ person: "Tom", dueDate: "2026-11-26" });
+
+    // The operator chooses three of the four.
+    const chosen = read.issues.slice(0, 3).map((issue) => ({ ...issue, source: "Monday round" }));
+    const sent = await Promise.all(chosen.map((issue) => ask<SubmittedIssue>(client, "svc_submit_issue", issue)));
+    expect(sent.map(({ stage }) => stage)).toEqual(["review", "review", "review"]);
+    // The caller learns nothing about other projects.
+    expect(sent.map(({ project, reason }) => [project, reason === null])).toEqual([
+      [null, true],
+      ["billing", false],
+      [null, true],
+    ]);
+    for (const [index, name] of ["printers", "billing", "doors"].entries()) {
+      const ticket = await readTicket(name, sent[index]?.ticketId ?? "");
+      expect(ticket).toMatchObject({
+        homeProject: "billing",
+        project: name,
+        status: "open",
+        stage: "review",
+        assignee: null,
+        subject: chosen[index]?.title,
+        priority: chosen[index]?.severity,
+        channel_meta: {
+          origin: "tool-server",
+          source: "Monday round",
+          ...(name === "doors" ? { person: "Tom", dueDate: "2026-11-26" } : {}),
+        },
+        replies: [],
+        draft: null,
       });
-      expect(read.cleanedText).toContain(
-        "- One customer was charged twice last month, he wants a refund of the invoice",
-      );
-      expect(read.cleanedText).not.toMatch(/\bum\b|the the|no wait/);
-      const quoted = read.issues.map(({ quotes }) => quotes.map(({ start, end }) => NOTES.slice(start, end))[0]);
-      expect(quoted).toEqual([
-        expect.stringContaining("the the printer"),
-        expect.stringContaining("one customer was charged"),
-        "my badge does not open the door at the entrance, Tom please fix that by Thursday",
-        "the tap in the kitchen drips \u{1F6B0}",
-      ]);
+      expect(ticket.messages).toHaveLength(1);
+    }
+  });
 
-      expect(read.issues[2]).toMatchObject({ person: "Tom", dueDate: "2026-11-26" });
-
-      // The operator chooses three of the four.
-      const chosen = read.issues.slice(0, 3).map((issue) => ({ ...issue, source: "Monday round" }));
-      const sent = await Promise.all(chosen.map((issue) => ask<SubmittedIssue>(client, "svc_submit_issue", issue)));
-      expect(sent.map(({ stage }) => stage)).toEqual(["review", "review", "review"]);
-      // Of other projects the caller is told nothing.
-      expect(sent.map(({ project, reason }) => [project, reason === null])).toEqual([
-        [null, true],
-        ["billing", false],
-        [null, true],
-      ]);
-      for (const [index, name] of ["printers", "billing", "doors"].entries()) {
-        const ticket = await readTicket(name, sent[index]?.ticketId ?? "");
-        expect(ticket).toMatchObject({
-          homeProject: "billing",
-          project: name,
-          status: "open",
-          stage: "review",
-          assignee: null,
-          subject: chosen[index]?.title,
-          priority: chosen[index]?.severity,
-          channel_meta: {
-            origin: "tool-server",
-            source: "Monday round",
-            ...(name === "doors" ? { person: "Tom", dueDate: "2026-11-26" } : {}),
-          },
-          replies: [],
-          draft: null,
-        });
-        expect(ticket.messages).toHaveLength(1);
-      }
-    },
-  );
-
-  test("an issue that is sent again from other replicas and clients at once is one ticket", async () => {
+  test("an issue submitted again from other replicas and clients concurrently is one ticket", async () => {
     const issue = {
       clientIssueId: "note-again",
       title: "Paper jam",
@@ -151,7 +146,7 @@ describe("the way of dictated notes", () => {
     expect(sent.map(({ project, stage }) => [project, stage])).toEqual(sent.map(() => ["printers", "review"]));
   });
 
-  test("operators find it in the shared Inbox of their project, also by the tools", async () => {
+  test("operators find it in the shared Inbox of their project, also through the tools", async () => {
     const reader = await open("doors", ["tickets:read", "messages:write"]);
     const issue = { clientIssueId: "inbox", title: "Lock", description: "The lock at the entrance is broken." };
     const { ticketId } = await ask<SubmittedIssue>(reader, "svc_submit_issue", issue);
@@ -166,7 +161,7 @@ describe("the way of dictated notes", () => {
     await expect(ask(elsewhere, "svc_get_ticket", { ticketId })).rejects.toThrow(/not_found|no ticket with this ID/i);
   });
 
-  test("a key without a scope is not offered the tool, and not let in", async () => {
+  test("a key without a scope does not see the tool, and cannot call it", async () => {
     const client = await open("billing", ["agents:execute"]);
     expect((await client.list()).map(({ name }) => name)).not.toContain("svc_submit_issue");
     const issue = { clientIssueId: "x", title: "x", description: "x" };

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A project with agents that answer with their names, whatever they are asked. */
+/** Creates a project with agents that answer every message with their name. */
 async function newProject(agents: { name: string; examples?: string[]; kbIds?: string[] }[]): Promise<ProjectId> {
   const { project } = await world.store.projects.ensure(`triage-${newId()}`);
   for (const agent of agents) {
@@ -22,7 +22,7 @@ async function newProject(agents: { name: string; examples?: string[]; kbIds?: s
   return project.id;
 }
 
-/** Who answers a message: the name of an agent, or the hand-off text. */
+/** Returns the answer to a message: the name of an agent, or the handoff text. */
 async function ask(project: ProjectId, text: string, chatId: string = newId()): Promise<string> {
   const { ticketId, messageId } = await world.send(project, chatId, text);
   const reply = await waitFor(
@@ -39,7 +39,7 @@ const BILLING = { name: "billing", examples: ["I was charged twice", "Where is m
 const TECH = { name: "tech", examples: ["The installer crashes", "error when I open the app"] };
 
 describe("triage", () => {
-  test("an example that is added counts within seconds on every replica, and what people decide does too", async () => {
+  test("an added example counts within seconds on every replica, and so do operators' decisions", async () => {
     const stopFirst = await world.start();
     const stopSecond = await world.start();
     const project = await newProject([BILLING, TECH]);
@@ -65,7 +65,7 @@ describe("triage", () => {
     await isAnsweredBy(project, "gizmo upside down on my invoice", "tech");
   });
 
-  test("messages that people gave to nobody are handed to a person", async () => {
+  test("messages similar to ones that operators assigned to no agent are handed over to a person", async () => {
     await world.start();
     const project = await newProject([BILLING, TECH]);
     for (const text of ["what is the weather like", "will it rain tomorrow", "how warm is it in Berlin"]) {
@@ -75,7 +75,7 @@ describe("triage", () => {
     expect(await ask(project, "Where is my invoice?")).toBe("billing");
   });
 
-  test("of agents that have only names and documents the one whose documents have it answers", async () => {
+  test("of agents with only names and documents, the one whose documents match answers", async () => {
     await world.start();
     const project = await newProject([]);
     const deps = { store: world.store, log: testLog() };
@@ -92,7 +92,7 @@ describe("triage", () => {
     expect(await ask(project, "When is the money of my return back on the card?")).toBe("blue");
   });
 
-  test("the agent that has the conversation keeps it while the message does not point elsewhere", async () => {
+  test("the agent of a conversation keeps it unless a message clearly matches another one", async () => {
     await world.start();
     const project = await newProject([BILLING, TECH]);
     const chatId = newId();

@@ -18,7 +18,7 @@ const NOTES = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("
 const isSoak = process.env["SVC_SOAK"] === "1";
 const ALL_THEMES = ["light", "dark", "forced colours"] as const;
 
-/** One look after the other, each time that it is asked; in a soak all of them every time. */
+/** Returns one theme per call, in turn; in a soak test all of them every time. */
 function turnsOfThemes(): () => readonly (typeof ALL_THEMES)[number][] {
   let turn = 0;
   return () => {
@@ -27,10 +27,10 @@ function turnsOfThemes(): () => readonly (typeof ALL_THEMES)[number][] {
   };
 }
 
-/** What browsers have, and Node.js has not. */
+/** Declared here because Node.js types do not include it. */
 declare const MutationObserver: new (listener: () => void) => { observe(node: object, options: object): void };
 
-/** An expression for the element that has the focus, within all shadow roots. */
+/** An expression for the focused element, across shadow roots. */
 const FOCUSED = `(() => { let at = document.activeElement; while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement; return at; })()`;
 
 describeInBrowser("everyone can use the widget", () => {
@@ -45,7 +45,7 @@ describeInBrowser("everyone can use the widget", () => {
 
   afterAll(() => ground.stop());
 
-  /** Writes, and waits for the answer. */
+  /** Sends a message, and waits for the answer. */
   async function converse(widget: WidgetOnPage): Promise<void> {
     await widget.open();
     await widget.write("Hello");
@@ -55,12 +55,12 @@ describeInBrowser("everyone can use the widget", () => {
 
   const call = (page: Page, script: string) => page.evaluate<unknown>(`(() => { ${script} })()`);
 
-  describe("axe-core finds nothing to complain about, in light, dark and forced colours:", () => {
+  describe("axe-core finds no violations in light, dark and forced colors:", () => {
     test("closed, open, with a file, in a conversation, rating, waiting for a person, offline, with unread replies", () =>
       ground.browser.visit(async (open) => {
         const visitor = await open();
         const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
-        // Where most of the panel is seen, in every look; else by turns, since each takes a second.
+        // The main views are checked in every theme, the others in turn, because each check takes a second.
         const looksOf = turnsOfThemes();
         const expectNone = async (what: string, checks = looksOf()) =>
           expect(await findBarriers(widget.page, what, checks)).toEqual([]);
@@ -77,7 +77,7 @@ describeInBrowser("everyone can use the widget", () => {
         await expectNone("rating");
         await widget.part("person").click();
         await widget.panel.getByText("A member of our team will reply here.").waitFor();
-        // Nobody is asked how it was while a person is yet to answer.
+        // No rating is requested while an operator has yet to answer.
         await widget.part("rating").waitFor({ state: "detached" });
         await expectNone("waiting for a person");
         ground.line.goAway();
@@ -93,7 +93,7 @@ describeInBrowser("everyone can use the widget", () => {
         expect(await findBarriers(other.page, "unread", looksOf())).toEqual([]);
       }));
 
-    test("a message that was refused", () =>
+    test("a message that was rejected", () =>
       ground.browser.visit(async (open) => {
         const visitor = await open();
         const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -105,7 +105,7 @@ describeInBrowser("everyone can use the widget", () => {
         expect(await findBarriers(widget.page, "failed")).toEqual([]);
       }));
 
-    test("the form before the first message, and a visitor who is refused", () =>
+    test("the form before the first message, and a visitor who is rejected", () =>
       ground.browser.visit(async (open) => {
         await ground.configure({ features: { prechat: ["name", "email"] } });
         const widget = widgetOn(await (await open()).openPage(ground.site.addPage()));
@@ -124,14 +124,14 @@ describeInBrowser("everyone can use the widget", () => {
         await ground.configure({ requireIdentity: false });
       }));
 
-    // The lightest, and the one that neither black nor white is far from.
+    // The lightest accent, and the one with the least contrast to both black and white.
     const ACCENTS = ["#ffffff", "#808080", ...(isSoak ? ["#000000", "#ffff00", "#ff0000"] : [])];
     test.each(ACCENTS)("with the accent %s, in each theme", (accent) =>
       ground.browser.visit(async (open) => {
         const attributes = { "data-accent": accent };
         const widget = widgetOn(await (await open()).openPage(ground.site.addPage({ attributes })));
         await converse(widget);
-        // One that is chosen is the same whatever the system asks for, which is the other one here.
+        // An explicit theme overrides the system's preference, which is the opposite here.
         const themes = { auto: undefined, light: ["dark"], dark: ["light"] } as const;
         for (const [theme, checks] of Object.entries(themes)) {
           await call(widget.page, `svcWidget.setTheme("${theme}")`);
@@ -147,7 +147,7 @@ describeInBrowser("everyone can use the widget", () => {
     );
   });
 
-  test("with the keyboard alone: open, write, send, attach, rate, close, and the focus comes back", () =>
+  test("with the keyboard alone: open, write, send, attach, rate, close, and the focus returns", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -156,7 +156,7 @@ describeInBrowser("everyone can use the widget", () => {
       const focused = () =>
         widget.page.evaluate<string>(`${FOCUSED}?.getAttribute("data-part") ?? ${FOCUSED}?.id ?? ""`);
       const check = () =>
-        // The ring of the text field is around the box in which its buttons stand, too.
+        // The focus ring of the text field surrounds the box that contains its buttons too.
         widget.page.evaluate<{ where: string; name: string; outlinePx: number }>(
           `(() => { const at = ${FOCUSED};
              const widthOf = ({ outlineStyle, outlineWidth }) => outlineStyle === "none" ? 0 : parseFloat(outlineWidth);
@@ -164,7 +164,7 @@ describeInBrowser("everyone can use the widget", () => {
                name: at.title || at.getAttribute("aria-label") || at.name || at.textContent,
                outlinePx: Math.max(...[at, at.closest(".field") ?? at].map((one) => widthOf(getComputedStyle(one)))) }; })()`,
         );
-      /** Presses a key until what has the focus is called so. */
+      /** Presses a key until the focused element has this name. */
       const pressUntil = async (key: string, name: RegExp) => {
         const names: string[] = [];
         for (let step = 0; step < 40; step++) {
@@ -178,7 +178,7 @@ describeInBrowser("everyone can use the widget", () => {
       expect(await focused()).toBe("host");
       await keyboard.press("Tab");
       expect(await focused()).toBe("launcher");
-      // A ring in two tones: one of them is seen on any page, and beside any accent.
+      // A two-tone ring: one of the tones is visible on any page, and beside any accent.
       const ring = await widget.launcher.evaluate((button) => [
         button.computedStyleMap().get("outline-color").toString(),
         button.computedStyleMap().get("box-shadow").toString(),
@@ -191,7 +191,7 @@ describeInBrowser("everyone can use the widget", () => {
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
       await widget.part("text").locator("table").waitFor();
 
-      // The focus goes round in the panel, both ways, and is always seen.
+      // The focus cycles within the panel, in both directions, and is always visible.
       for (const key of ["Tab", "Shift+Tab"]) {
         const seen = new Set<string>();
         for (let step = 0; step < 25; step++) {
@@ -245,11 +245,11 @@ describeInBrowser("everyone can use the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a screen reader hears each reply once, and nothing of what was said before", () =>
+  test("a screen reader announces each reply once, and nothing from before", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
-      /** Notes every change of what is read out of itself. */
+      /** Records every change of the live region. */
       const listen = () =>
         widget.page.locator(`svc-widget [role="status"]`).evaluate((region) => {
           const heard: string[] = [];
@@ -280,7 +280,7 @@ describeInBrowser("everyone can use the widget", () => {
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "another answer");
       await waitFor(async () => (await heard()).length > 0, { what: "the other reply to be read" });
       expect((await heard()).filter((text) => text.includes("Look at the shop"))).toHaveLength(1);
-      // What goes on in the list itself is not read a second time.
+      // Changes of the list itself are not announced a second time.
       expect(await widget.part("log").getAttribute("aria-live")).toBe("off");
       expect(visitor.errors()).toEqual([]);
     }));
@@ -308,8 +308,8 @@ describeInBrowser("everyone can use the widget", () => {
       const sideways = await widget.part("log").evaluate((log) => log.scrollWidth - log.clientWidth);
       expect(sideways).toBeLessThanOrEqual(0);
       expect(await widget.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-      // The text field and its button can be reached, something of the conversation is seen, and every button is big
-      // enough to be hit.
+      // The text field and its button are reachable, part of the conversation is visible, and every button is large
+      // enough.
       const field = await widget.composer.boundingBox();
       expect((field?.y ?? 0) + (field?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
       expect((await widget.part("log").boundingBox())?.height).toBeGreaterThan(60);
@@ -317,7 +317,7 @@ describeInBrowser("everyone can use the widget", () => {
       await widget.panel.getByRole("radio").first().waitFor();
       const targets = await widget.panel.locator("button, input, textarea, summary").evaluateAll((all) =>
         all
-          // What stands in a label is hit by the label.
+          // A click on a label activates its control.
           .map((one) => ({ name: one.outerHTML, box: (one.closest("label") ?? one).getBoundingClientRect() }))
           .filter(({ box }) => box.width > 0)
           .map(({ name, box }) => ({ name, isBig: box.width >= 24 && box.height >= 24 })),
@@ -327,10 +327,10 @@ describeInBrowser("everyone can use the widget", () => {
     }),
   );
 
-  test("the panel covers what an on-screen keyboard leaves of a phone's screen", () =>
+  test("the panel fills the part of a phone's screen that an on-screen keyboard leaves visible", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open({ viewport: { width: 375, height: 667 }, hasTouch: true, isMobile: true });
-      // Chromium without a window has no such keyboard; it tells pages of one by this object.
+      // A headless Chromium has no such keyboard; this object is how browsers report one to pages.
       await visitor.context.addInitScript(
         `{ const screen = new EventTarget(); Object.assign(screen, { offsetTop: 0, offsetLeft: 0, width: 375, height: 667, scale: 1 });
            Object.defineProperty(window, "visualViewport", { value: screen });
@@ -349,7 +349,7 @@ describeInBrowser("everyone can use the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("reduced motion is honoured", () =>
+  test("reduced motion is respected", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open({ reducedMotion: "reduce" });
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -364,13 +364,13 @@ describeInBrowser("everyone can use the widget", () => {
       expect(moving).toEqual([]);
     }));
 
-  test("from right to left, where the language is written so", () =>
+  test("right to left for languages written that way", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open({ locale: "ar", viewport: { width: 1000, height: 700 } });
       const widget = widgetOn(await visitor.openPage(ground.site.addPage({ html: 'lang="ar" dir="rtl"' })));
       await widget.open();
       expect(await widget.panel.evaluate((panel) => panel.matches(":dir(rtl)"))).toBe(true);
-      // Also while nothing is written, or what stands in the field would begin at the wrong side.
+      // Also while the field is empty, otherwise its placeholder would start on the wrong side.
       expect(await widget.composer.evaluate((field) => field.matches(":dir(rtl)"))).toBe(true);
       await widget.write("مرحبا");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");

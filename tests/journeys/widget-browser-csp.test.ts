@@ -23,7 +23,7 @@ describeInBrowser("where little is allowed", () => {
 
   afterAll(() => ground.stop());
 
-  /** A page that allows nothing but scripts and connections of the widget's origin, and further connections. */
+  /** Adds a page that allows only scripts and connections of the widget's origin, and additional connections. */
   function addStrictPage(furtherConnections = ""): string {
     const { origin } = new URL(ground.line.url);
     const policy = [
@@ -59,7 +59,7 @@ describeInBrowser("where little is allowed", () => {
       await widget.page.reload();
       await widget.launcher.waitFor();
 
-      // A violation that is made on purpose comes last, and shows that violations are reported.
+      // A deliberate violation comes last, and shows that violations are reported.
       await widget.page.evaluate(`new Image().src = "https://elsewhere.example/x.png"`);
       await waitFor(() => ground.site.reports().some((report) => report.includes("elsewhere.example")), {
         what: "the report of a violation",
@@ -71,7 +71,7 @@ describeInBrowser("where little is allowed", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  /** Follows what the browser asks for. */
+  /** Records the browser's requests. */
   function noteRequests(visitor: VisitorBrowser): string[] {
     const asked: string[] = [];
     visitor.context.on("request", (request) => asked.push(request.url()));
@@ -80,7 +80,7 @@ describeInBrowser("where little is allowed", () => {
 
   const isOverHttp = (url: string) => url.includes("/api/widget/ws") && url.includes("transport=polling");
 
-  test("a page whose policy allows no WebSocket has the conversation over HTTP", () =>
+  test("a page whose policy forbids WebSockets has the conversation over HTTP", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const asked = noteRequests(visitor);
@@ -90,13 +90,13 @@ describeInBrowser("where little is allowed", () => {
       await widget.write("What does it cost?");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
       expect(asked.some(isOverHttp)).toBe(true);
-      // The browser reports the WebSocket, as the documentation says, and nothing else.
+      // The browser reports the WebSocket, as documented, and nothing else.
       const reports = ground.site.reports().slice(before);
       expect(reports.filter((report) => !report.includes('"blocked-uri":"ws:'))).toEqual([]);
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a line that lets no WebSocket through carries the conversation over HTTP, and back", () =>
+  test("a proxy that rejects WebSockets has the conversation over HTTP, and later over a WebSocket again", () =>
     ground.browser.visit(async (open) => {
       ground.line.refuseSockets(true);
       const visitor = await open();
@@ -124,7 +124,7 @@ describeInBrowser("where little is allowed", () => {
       await waitFor(() => ground.line.sockets > sockets, { what: "a WebSocket" });
       const ledger = await readLedger(ground.product.databaseUrl, "over HTTP: one");
       expect(ledger.messages).toEqual([...texts, "over a WebSocket"]);
-      // Who the visitor is stands in no address, where logs of proxies would keep it.
+      // The visitor's id is in no URL, which logs of proxies would contain.
       const kept = await widget.page.evaluate<string>(`Object.values(localStorage).join(" ")`);
       const ids = kept.match(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}/g) ?? [];
       expect(ids.length).toBeGreaterThan(0);

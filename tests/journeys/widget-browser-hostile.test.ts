@@ -12,24 +12,24 @@ import type { HostPage } from "./support/start-host-site.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 
-/** What a sanitizer of HTML is tested with. */
+/** Test payloads of an HTML sanitizer. */
 const { payloads: FIXTURES } = JSON.parse(
   readFileSync(repositoryPath("tests/journeys/support/dompurify-payloads.json"), "utf8"),
 ) as { payloads: string[] };
 
-/** Everything that a panel may be made of, whatever it shows. */
+/** The only elements that a panel may contain, whatever it shows. */
 const ELEMENTS =
   /^(a|bdi|blockquote|br|button|canvas|code|del|div|em|fieldset|form|h[1-6]|header|hr|input|label|legend|li|ol|p|path|pre|progress|q|section|small|span|strong|svg|table|tbody|td|textarea|th|thead|tr|ul)$/;
 const ATTRIBUTES =
   /^(aria-[a-z]+|autocomplete|class|d|data-[a-z]+|dir|enterkeyhint|hidden|href|id|lang|maxlength|multiple|name|pattern|placeholder|rel|required|role|rows|scope|start|style|tabindex|target|title|type|value|viewBox)$/;
-/** Addresses of other sites that the payloads name, which may be linked to. */
+/** URLs of other sites in the payloads, which may become links. */
 const LINK = /^(https?:\/\/|mailto:|tel:)/;
-/** Characters that turn the direction of what stands around them. */
+/** Characters that change the direction of surrounding text. */
 const TURNS = /[\u202A-\u202E\u2066-\u2069]/;
 
 const words = (text: string) => text.replaceAll(/\s+/g, " ").trim();
 
-/** Texts put together, as many in one as a message takes. */
+/** Joins texts into messages, as many per message as fit. */
 function inMessages(texts: readonly string[]): string[] {
   const messages: string[] = [];
   for (const text of texts) {
@@ -52,7 +52,7 @@ describeInBrowser("hostile content", () => {
 
   afterAll(() => ground.stop());
 
-  /** A visitor who has the panel open on a page that notes whatever runs and whatever is asked for. */
+  /** Opens the panel on a page that records executed scripts and requests. */
   async function openTrapped(
     visitor: VisitorBrowser,
     page: HostPage = {},
@@ -67,7 +67,7 @@ describeInBrowser("hostile content", () => {
     const widget = widgetOn(await visitor.openPage(url));
     await widget.open();
 
-    /** Looks at every element that is shown, and at what has happened: nothing has run, and nobody else was asked. */
+    /** Checks every visible element, and that no script has run and no other server was called. */
     async function expectHarmless(): Promise<void> {
       const found = await widget.panel.locator("*").evaluateAll((elements) =>
         elements.map((element) => ({
@@ -91,7 +91,7 @@ describeInBrowser("hostile content", () => {
   }
 
   describe("of replies", () => {
-    test(`${HOSTILE_HTML.length} payloads of HTML are shown as the text that they are, also out of the cache`, () =>
+    test(`${HOSTILE_HTML.length} payloads of HTML are shown as literal text, also from the cache`, () =>
       ground.browser.visit(async (open) => {
         await ground.answerWith(HOSTILE_HTML.join("\n\n"));
         const widget = await openTrapped(await open());
@@ -106,7 +106,7 @@ describeInBrowser("hostile content", () => {
         }
       }));
 
-    test(`${HOSTILE_MARKDOWN.length} payloads of Markdown become no link that runs, no picture and no request`, () =>
+    test(`${HOSTILE_MARKDOWN.length} payloads of Markdown produce no executable link, no image and no request`, () =>
       ground.browser.visit(async (open) => {
         await ground.answerWith(HOSTILE_MARKDOWN.join("\n\n---\n\n"));
         const widget = await openTrapped(await open());
@@ -127,13 +127,13 @@ describeInBrowser("hostile content", () => {
         await widget.write("Show me");
         const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "the reply");
         const reply = textsOf(shown, "reply")[0] ?? "";
-        // They are all there, down to the last one: nothing has cut the reply short.
+        // All payloads are present, so the reply is not truncated.
         expect(reply.match(/alert/g)?.length).toBeGreaterThan(150);
         expect(reply).toContain("selectedcontent");
         await widget.expectHarmless();
       }));
 
-    test("sources are shown by their titles, and only web pages are linked to", () =>
+    test("sources are shown with their titles, and only web pages are links", () =>
       ground.browser.visit(async (open) => {
         const { databaseUrl } = ground.product;
         await ground.configure({ project: "default", title: "With sources" });
@@ -157,7 +157,7 @@ describeInBrowser("hostile content", () => {
           .locator("a")
           .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
         expect(links.filter((href) => !href.startsWith("https://evil.example/"))).toEqual([]);
-        // What a source says can be read with the keyboard, too.
+        // The text of a source can be read with the keyboard too.
         const quote = sources.first().locator("q").first();
         await quote.focus();
         expect(await quote.evaluate((one) => one.matches(":focus"))).toBe(true);
@@ -179,7 +179,7 @@ describeInBrowser("hostile content", () => {
       const shown = await widget.untilShown(isAnswered, "all replies");
       expect(textsOf(shown, "visitor").map(words)).toEqual(texts.map(words));
       await widget.expectHarmless();
-      // As a browser shows it that has it from the service alone.
+      // As in a browser that has only the service's data.
       await widget.page.evaluate(
         `for (const key of Object.keys(localStorage)) if (/history/.test(key)) localStorage.removeItem(key)`,
       );
@@ -189,7 +189,7 @@ describeInBrowser("hostile content", () => {
       await widget.expectHarmless();
     }));
 
-  test("of file names stays a name, here and in another tab", () =>
+  test("of file names is shown as a name, here and in another tab", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("Thank you.");
       const visitor = await open();

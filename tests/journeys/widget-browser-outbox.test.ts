@@ -10,9 +10,9 @@ import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 
 const FIXED = "Noted.";
-/** How often the line of a visitor is cut. A panel shows 300 entries at most: what came is compared as a whole. */
+/** Number of dropped connections. A panel shows 300 entries at most: everything received is compared as a whole. */
 const CUTS = 20;
-/** Each cuts elsewhere: 200 cuts in `npm run soak`, a tenth of that in `npm test`. */
+/** Each seed drops connections elsewhere: 200 drops in `npm run soak`, a tenth of that in `npm test`. */
 const SEEDS = process.env["SVC_SOAK"] === "1" ? [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] : [7];
 
 describeInBrowser("a visitor with a bad line", () => {
@@ -22,14 +22,14 @@ describeInBrowser("a visitor with a bad line", () => {
     ground = await startWidgetGround({
       project: "fixed",
       prepare: async ({ store }) => void (await addProject(store, "fixed", { fixedReply: FIXED })),
-      // What has piled up is sent faster than anybody writes.
+      // Queued messages are sent faster than anyone types.
       config: { messagesPerMinute: 100_000 },
     });
   });
 
   afterAll(() => ground.stop());
 
-  /** Waits until all these messages are stored, answered and shown, and looks whether page and store say the same. */
+  /** Waits until all these messages are stored, answered and shown, and checks that page and store match. */
   async function expectEqualLedgers(widget: WidgetOnPage, texts: readonly string[], timeoutMs?: number): Promise<void> {
     const [first = ""] = texts;
     let ledger = await readLedger(ground.product.databaseUrl, first);
@@ -55,7 +55,7 @@ describeInBrowser("a visitor with a bad line", () => {
     expect(textsOf(shown, "reply")).toEqual(ledger.replies);
   }
 
-  test("writes while the server is away, reloads, and all is sent once and in order when it is back", () =>
+  test("writes while the server is unavailable, reloads, and all messages are sent once and in order when it recovers", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -81,7 +81,7 @@ describeInBrowser("a visitor with a bad line", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("writes with the computer offline, and it is sent as soon as it is online", () =>
+  test("writes while the computer is offline, and the message is sent as soon as it is online", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -97,7 +97,7 @@ describeInBrowser("a visitor with a bad line", () => {
     }));
 
   test.each(SEEDS)(
-    `writes while the line is cut ${CUTS} times at any byte: every message is stored, shown and answered once (%s)`,
+    `writes while the connection drops ${CUTS} times at any byte: every message is stored, shown and answered once (%s)`,
     (seed) =>
       ground.browser.visit(async (open) => {
         const random = randomFrom(seed);
@@ -112,7 +112,7 @@ describeInBrowser("a visitor with a bad line", () => {
           const { cuts } = ground.line;
           ground.line.cutAfter(1 + Math.floor(random() * 2_500));
           await widget.write(text);
-          // Half of the time the browser says that the network is back, so that there is less to wait for.
+          // Half of the time the browser reports that it is online again, which shortens the wait.
           if (random() < 0.5) await widget.page.evaluate(`dispatchEvent(new Event("online"))`);
           await widget.untilShown(
             (entries) =>
@@ -128,7 +128,7 @@ describeInBrowser("a visitor with a bad line", () => {
     240_000,
   );
 
-  test("sends a message that was refused again by a click, once, or takes it away", () =>
+  test("resends a rejected message with a click, once, or removes it", () =>
     ground.browser.visit(async (open) => {
       const { databaseUrl } = ground.product;
       const visitor = await open();
@@ -136,7 +136,7 @@ describeInBrowser("a visitor with a bad line", () => {
       await widget.open();
       await widget.write("refused: before");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-      // The service does not know the file for a while: what names it is refused.
+      // The service does not find the file for a while: a message that refers to it is rejected.
       await widget.attach([{ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("words") }]);
       const turn = "UPDATE widget_files SET ticket_id = overlay(ticket_id::text placing $1 from 1)::uuid";
       const [file] = await queryDatabase<{ id: string; begin: string }>(
@@ -167,7 +167,7 @@ describeInBrowser("a visitor with a bad line", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("cannot send a text that is too long, and is told so before", () =>
+  test("cannot send a text that is too long, and is warned beforehand", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));

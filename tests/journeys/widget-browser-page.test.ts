@@ -12,10 +12,10 @@ import type { WidgetGround } from "./support/start-widget-ground.ts";
 const IDENTITY_SECRET = "journey-identity-secret-of-32-characters";
 const hashOf = (userId: string) => createHmac("sha256", IDENTITY_SECRET).update(userId).digest("hex");
 
-/** What browsers have, and Node.js has not. */
+/** Declared here because Node.js types do not include it. */
 declare const getComputedStyle: (element: object) => Iterable<string> & { getPropertyValue: (name: string) => string };
 
-/** What docs/widget.md gives to pages that call the widget before it has loaded. */
+/** The snippet in docs/widget.md for pages that call the widget before it has loaded. */
 const STUB = `window.svcWidget ??= { q: [] };
   for (const name of ["open","close","toggle","destroy","identify","logout","setLocale","setTheme","send","on","off"])
     svcWidget[name] ??= (...args) => svcWidget.q.push([name, ...args]);`;
@@ -34,7 +34,7 @@ describeInBrowser("a page with the widget", () => {
 
   const call = (page: Page, script: string) => page.evaluate<unknown>(`(() => { ${script} })()`);
 
-  test("calls it before it has loaded, in order, and hears of what happens", () =>
+  test("calls it before it has loaded, in order, and receives its events", () =>
     ground.browser.visit(async (open) => {
       const head = `<script>${STUB}
         window.heard = [];
@@ -71,7 +71,7 @@ describeInBrowser("a page with the widget", () => {
     ["of the page, whatever its region", 'lang="de-AT"', {}, "Ihre Nachricht"],
     ["that its tag names, before that of the page", 'lang="de"', { "data-locale": "fr-CA" }, "Votre message"],
     ["of the settings, where the page has none that it knows", 'lang="xx"', {}, "Your message"],
-  ])("has it speak the language %s", (_which, html, attributes: Record<string, string>, label) =>
+  ])("shows it in the language %s", (_which, html, attributes: Record<string, string>, label) =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage({ html, attributes })));
@@ -81,7 +81,7 @@ describeInBrowser("a page with the widget", () => {
     }),
   );
 
-  test("can have it in any of its 15 languages", () =>
+  test("can show it in any of its 15 languages", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -99,7 +99,7 @@ describeInBrowser("a page with the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("changes language and look while it is open, and stops listening", () =>
+  test("changes language and theme while it is open, and unsubscribes from events", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -133,7 +133,7 @@ describeInBrowser("a page with the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("has one widget, however many script elements it has and whenever they come", () =>
+  test("has one widget, however many script elements it has and whenever they load", () =>
     ground.browser.visit(async (open) => {
       const script = `<script async src="${ground.line.url}/widget.js" data-svc-widget data-api-key="${WIDGET_KEY}"></script>`;
       const visitor = await open();
@@ -153,7 +153,7 @@ describeInBrowser("a page with the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("does not get it from a script element that was taken out before the script came, but from the next one", () =>
+  test("does not get it from a script element that was removed before the script loaded, but from the next one", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       await visitor.context.addInitScript(
@@ -175,7 +175,7 @@ describeInBrowser("a page with the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("takes it away so that nothing is left, and puts it up again with the conversation", () =>
+  test("removes it completely, and restores it with the conversation", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -228,14 +228,14 @@ describeInBrowser("a page with the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("is asked for nothing but the launcher, the settings and a language until somebody opens it", () =>
+  test("loads only the launcher, the settings and a language until a visitor opens it", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const asked: string[] = [];
       visitor.context.on("request", (request) => asked.push(new URL(request.url()).pathname));
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.launcher.waitFor();
-      // Where the browser has nothing to do, whatever is loaded then would be loaded now.
+      // If the browser is idle, everything that is loaded then would be loaded now.
       await call(widget.page, `return new Promise((resolve) => requestIdleCallback(resolve));`);
       const known = [/^\/widget\.js$/, /^\/api\/widget\/config\//, /^\/chunks\/en-/, /^\/pages\//, /^\/favicon/];
       expect(asked.filter((path) => !known.some((one) => one.test(path)))).toEqual([]);
@@ -246,7 +246,7 @@ describeInBrowser("a page with the widget", () => {
       expect(await visitor.context.cookies()).toEqual([]);
     }));
 
-  test("posts no message to any window and leaves no global but its own", () =>
+  test("posts no message to any window and adds only one global", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       await visitor.context.addInitScript(
@@ -266,13 +266,13 @@ describeInBrowser("a page with the widget", () => {
       ).toEqual(["svcWidget"]);
     }));
 
-  test("and the widget do not see each other's styles", () =>
+  test("and the widget do not affect each other's styles", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const styles = `<style>* { color: rgb(0, 255, 0) !important; font: 40px/3 cursive !important; letter-spacing: 9px !important;
         text-transform: uppercase !important; padding: 30px !important; border: 9px solid !important; direction: rtl !important;
         opacity: 0.9; transform: none; } button { width: 7px !important } svc-widget { color: red }</style>`;
-      /** The computed styles of what a locator finds. */
+      /** Returns the computed styles of the elements of a locator. */
       const check = (found: Locator) =>
         found.evaluate((element) => {
           const styles = getComputedStyle(element);
@@ -314,7 +314,7 @@ describeInBrowser("a page with the widget", () => {
       await widget.panel.getByRole("button", { name: "Send" }).waitFor();
     }));
 
-  test("with a wrong key or from a foreign site has no widget that can be written in, and says why in the console", () =>
+  test("with a wrong key or from a forbidden site gets no usable widget, and the reason in the console", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(
@@ -324,7 +324,7 @@ describeInBrowser("a page with the widget", () => {
         what: () => `a word on the key in the console; it says ${visitor.log().join("\n")}`,
       });
       expect(await widget.composer.count()).toBe(0);
-      // The same site by another name is another origin.
+      // The same site with another host name is another origin.
       await visitor.openPage(ground.site.addPage().replace("127.0.0.1", "localhost"));
       await waitFor(() => visitor.log().some((line) => /svc.*widget.*origin/i.test(line)), {
         what: () => `a word on the origin in the console; it says ${visitor.log().join("\n")}`,
@@ -332,10 +332,10 @@ describeInBrowser("a page with the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  describe("where the settings ask for an identity", () => {
+  describe("if the settings require an identity", () => {
     beforeAll(() => ground.configure({ identitySecret: IDENTITY_SECRET, requireIdentity: true }));
 
-    test("refuses a visitor without one, and a false one, and takes a true one", () =>
+    test("rejects a visitor without one or with a forged one, and accepts a genuine one", () =>
       ground.browser.visit(async (open) => {
         const stranger = await open();
         const closed = widgetOn(await stranger.openPage(ground.site.addPage()));
@@ -356,7 +356,7 @@ describeInBrowser("a page with the widget", () => {
         await widget.open();
         await widget.write("identity: it is me");
         await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-        // Whoever signs out leaves nothing to the next one, nor what was being written.
+        // Signing out leaves nothing to the next visitor, including unsent text.
         await widget.composer.fill("a draft of anna's");
         await call(widget.page, `svcWidget.logout();`);
         await widget.untilShown((entries) => entries.length === 0, "an empty list");
@@ -367,7 +367,7 @@ describeInBrowser("a page with the widget", () => {
         await widget.write("identity: somebody else");
         const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
         expect(textsOf(shown, "visitor")).toEqual(["identity: somebody else"]);
-        // The same as one page does it that says so before the widget is there, or its conversation is loaded.
+        // The same, if a page calls it before the widget has loaded, or before its conversation has.
         const head = `<script>${STUB} svcWidget.logout(); svcWidget.identify("eve", "${hashOf("eve")}"); svcWidget.open();</script>`;
         const again = widgetOn(await widget.page.context().newPage());
         await again.page.goto(ground.site.addPage({ head }));

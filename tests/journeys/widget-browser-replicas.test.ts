@@ -47,14 +47,14 @@ describeInBrowser("a visitor of several replicas", () => {
       }
     }));
 
-  test("gets the answer from another one when its own is killed while the message is worked on", () =>
+  test("gets the answer from another one if its own is killed while the message is processed", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.open();
       await widget.write("killed: before");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-      // Nobody answers while the pipelines are away, so that the message is pending when the replica dies.
+      // The pipelines are stopped, so that the message is pending when the replica dies.
       const pipelines = processes("pipeline");
       await Promise.all(pipelines.map((pipeline) => pipeline.kill("SIGKILL")));
       await widget.write("killed: pending");
@@ -77,7 +77,7 @@ describeInBrowser("a visitor of several replicas", () => {
       await replica?.start();
     }));
 
-  test("goes on when every replica was away", () =>
+  test("continues after every replica was unavailable", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));

@@ -6,7 +6,7 @@ import { readLedger } from "./support/read-ledger.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 
-/** What a page does to the storage, before anything else runs on it. */
+/** Scripts that break the storage before anything else runs on a page. */
 const STORAGES = {
   "that is blocked": `Object.defineProperty(window, "localStorage", { get() { throw new DOMException("no", "SecurityError"); } });`,
   "that is missing": `Object.defineProperty(window, "localStorage", { value: null });`,
@@ -15,8 +15,8 @@ const STORAGES = {
     Storage.prototype.setItem = function (...given) { if (left-- > 0) throw new DOMException("full", "QuotaExceededError"); set.apply(this, given); };`,
 };
 
-/** What may stand in the place of what was kept. */
-const RUINS = [
+/** Invalid values that replace the stored ones. */
+const INVALID_VALUES = [
   "",
   "{",
   "null",
@@ -55,7 +55,7 @@ describeInBrowser("a visitor with a storage", () => {
     }),
   );
 
-  test("in which everything is ruined begins with what the server has, or anew", () =>
+  test("with only invalid values starts with the server's data, or with a new conversation", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const url = ground.site.addPage();
@@ -63,7 +63,7 @@ describeInBrowser("a visitor with a storage", () => {
       await widget.open();
       await widget.write("before the ruin");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-      for (const [index, ruin] of RUINS.entries()) {
+      for (const [index, ruin] of INVALID_VALUES.entries()) {
         await widget.page.evaluate(
           `for (const key of Object.keys(localStorage)) localStorage.setItem(key, ${JSON.stringify(ruin)})`,
         );
@@ -84,7 +84,7 @@ describeInBrowser("a visitor with a storage", () => {
   test.each([
     ["a year behind", -365],
     ["a year ahead", 365],
-  ])("and a clock that is %s sees everything in the order in which it was said", (_what, days) =>
+  ])("and a clock that is %s shows everything in the order of the conversation", (_what, days) =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       await visitor.context.addInitScript(

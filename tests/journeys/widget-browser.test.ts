@@ -16,12 +16,12 @@ import type { WidgetGround } from "./support/start-widget-ground.ts";
 const TABLE = "| City | People |\n|---|---|\n| Oslo | 717710 |\n| Rome | 2748109 |";
 const TALL = Array.from({ length: 60 }, (_, line) => `Line ${line} of a long answer.`).join("\n\n");
 
-/** What browsers have, and Node.js has not. */
+/** Declared here because Node.js types do not include it. */
 declare const MutationObserver: new (listener: (records: { target: unknown }[]) => void) => {
   observe(node: object, options: object): void;
 };
 
-/** Halves each file that a page fetches, and keeps the second half back until `letGo` is called. */
+/** Splits each file that a page fetches, and delays the second half until `letGo` is called. */
 const HOLD_DOWNLOADS = `{ const plain = window.fetch; window.fetches = 0;
   const gate = new Promise((go) => { window.letGo = go; });
   window.fetch = async (...given) => {
@@ -39,7 +39,7 @@ const QUESTION = "How long can the text of a message be?";
 describeInBrowser("a visitor", () => {
   let ground: WidgetGround;
 
-  /** Decides whether tables of answers also come as files. The pipeline reads that with each answer. */
+  /** Sets whether tables of answers are also sent as files. The pipeline reads the setting for each answer. */
   async function sendTables(tables: boolean): Promise<void> {
     const { channelsConfig } = ground.product.store;
     const { features } = (await channelsConfig.read()).widget.config;
@@ -52,7 +52,7 @@ describeInBrowser("a visitor", () => {
 
   afterAll(() => ground.stop());
 
-  test("is answered by the knowledge base, with formatting and sources, and finds it all again after a reload", () =>
+  test("is answered by the knowledge base, with formatting and sources, and sees it all again after a reload", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
@@ -100,7 +100,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("is shown a table as a table, and gets a spreadsheet that opens only if the site wants that", () =>
+  test("sees a table as a table, and gets a spreadsheet only if the site enables that", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith(TABLE);
       const visitor = await open();
@@ -128,13 +128,13 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("sends a file, sees it go, and the operators get it", () =>
+  test("sends a file with progress, and the operators get it", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("Thank you for the picture.");
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.open();
-      // Such a file goes in one piece where nothing slows it down.
+      // Such a file would be sent at once without throttling.
       const network = await visitor.context.newCDPSession(widget.page);
       const throughput = { offline: false, latency: 0, downloadThroughput: -1 };
       await network.send("Network.enable");
@@ -162,7 +162,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("sees a file come, which is fetched once however often its button is pressed", () =>
+  test("receives a file, which is downloaded once however often its button is pressed", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("Thank you.");
       const visitor = await open();
@@ -185,7 +185,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("finds the line above what is new in front of the whole answer, also where that has several parts", () =>
+  test("sees the line above unread messages before the whole answer, even if the answer has several parts", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith(TABLE);
       await sendTables(true);
@@ -223,7 +223,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("who comes while the panel is closed, sees how many replies are unread", () =>
+  test("sees the number of unread replies while the panel is closed", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("Here you are.");
       const visitor = await open();
@@ -238,7 +238,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("sees that a reply is on its way until it is there", () =>
+  test("sees that a reply is being prepared until it arrives", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("It took a while.");
       const { databaseUrl, store } = ground.product;
@@ -263,7 +263,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("who asks for a person is told to wait, and then hears from one", () =>
+  test("who asks for a person is told to wait, and then gets a person's reply", () =>
     ground.browser.visit(async (open) => {
       const { databaseUrl, adminKey, composition } = ground.product;
       const visitor = await open();
@@ -287,12 +287,12 @@ describeInBrowser("a visitor", () => {
       });
       expect(answer.status).toBe(200);
       await widget.part("entry").and(widget.page.locator('[data-author="operator"]')).getByText("person").waitFor();
-      // Neither a rating nor another person is offered in the place of an answer to this one.
+      // Neither a rating nor another handoff is offered instead of an answer to this one.
       expect(await widget.panel.locator(".offers button, [data-part=rating]").count()).toBe(0);
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("who is blocked is sent nothing, also by email, and is answered again after the block", () =>
+  test("who is blocked gets no reply, not even by email, and is answered again after the block", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("Two days.");
       const reviews = createReviewClient(ground.product, "default");
@@ -319,7 +319,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("asks a suggested question, begins another conversation, and finds the first one again, with its image", () =>
+  test("asks a suggested question, starts another conversation, and finds the first one again, with its image", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("Two days.");
       await ground.configure({ questions: ["How long does it take?"], logo: "/none.png" });
@@ -329,7 +329,7 @@ describeInBrowser("a visitor", () => {
       await widget.panel.getByRole("button", { name: "How long does it take?" }).click();
       const answered = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
       expect(textsOf(answered, "visitor")).toEqual(["How long does it take?"]);
-      // The agent is named, and a person is asked for rather than a rating or a question again.
+      // The agent is named, and the handoff replaces the rating and the suggested questions.
       await widget.part("entry").getByText("assistant", { exact: true }).waitFor();
       expect(await widget.panel.getByRole("button", { name: "How long does it take?" }).count()).toBe(0);
       const image = { name: "lamp.png", mimeType: "image/png", buffer: await widget.page.screenshot() };
@@ -361,7 +361,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("gives name and address before the first message, where that is asked for, and is asked once", () =>
+  test("enters name and address before the first message, if required, and only once", () =>
     ground.browser.visit(async (open) => {
       await ground.configure({ features: { prechat: ["name", "email"] } });
       const visitor = await open();
@@ -391,7 +391,7 @@ describeInBrowser("a visitor", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("hears a sound only after having switched it on, which is kept", () =>
+  test("hears a sound only after enabling it, and the choice is stored", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("Hear, hear.");
       const visitor = await open();

@@ -79,7 +79,7 @@ test("a visitor's file moves to the object store, downloads as before, and is de
   await waitFor(async () => (await server().listObjects()).length === 0, { what: "the object to be deleted" });
 });
 
-test("the doctor writes, reads and deletes an object, and says what to check where it cannot", async () => {
+test("the doctor writes, reads and deletes an object, and explains what to check if it fails", async () => {
   const doctor = (filesUrl: string) =>
     svcWithin(
       {

@@ -19,7 +19,7 @@ const MB = 1024 * 1024;
 let widget: WidgetProduct;
 
 beforeAll(async () => {
-  // Nothing is sent there.
+  // No email is sent there.
   const mail = { SVC_SMTP_URL: "smtp://127.0.0.1:1", SVC_EMAIL_FROM: "support@shop.example" };
   widget = await startWidget({ env: mail });
 });
@@ -42,7 +42,7 @@ async function expectProblem(response: Response, status: number, code: string): 
   return body;
 }
 
-/** A ticket as operators see it, once that is so. */
+/** Returns a ticket as operators see it, once it meets the condition. */
 async function ticketWhen(ticketId: string, isSo: (ticket: TicketDetail) => boolean): Promise<TicketDetail> {
   const [url = ""] = widget.composition.apiUrls;
   return waitFor(
@@ -64,7 +64,7 @@ async function upload(visitorId: string, content: Uint8Array | string, name: str
 describe("GET /api/widget/config/:apiKey", () => {
   const path = `/api/widget/config/${WIDGET_KEY}`;
 
-  test("200: tells how the widget looks, for a minute, and nothing else of the settings", async () => {
+  test("200: returns the appearance of the widget, cacheable for a minute, and no other settings", async () => {
     const response = await widget.call(path, { key: null });
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("max-age=60");
@@ -80,7 +80,7 @@ describe("GET /api/widget/config/:apiKey", () => {
     expect(JSON.stringify(body)).not.toContain(WIDGET_KEY);
   });
 
-  test("304: whoever has it already gets nothing", async () => {
+  test("304: is returned for an unchanged version", async () => {
     const etag = (await widget.call(path)).headers.get("etag") ?? "";
     expect((await widget.call(path, { headers: { "If-None-Match": etag } })).status).toBe(304);
   });
@@ -89,7 +89,7 @@ describe("GET /api/widget/config/:apiKey", () => {
     await expectProblem(await widget.call("/api/widget/config/wk_nobody-0123456789"), 404, "not_found");
   });
 
-  test("405: cannot be written", async () => {
+  test("405: is read-only", async () => {
     const response = await widget.call(path, { method: "DELETE" });
     expect(response.headers.get("allow")).toBe("GET, HEAD");
     await expectProblem(response, 405, "method_not_allowed");
@@ -102,7 +102,7 @@ describe("GET /api/widget/conversations", () => {
     ((await (await widget.call(path, { visitorId })).json()) as { items: Record<string, unknown>[] }).items;
   const inChat = (conversation: number | string) => ({ headers: { "X-Conversation": String(conversation) } });
 
-  test("200: has the visitor's own conversations, the newest first, and nothing of anybody else", async () => {
+  test("200: returns the visitor's own conversations, newest first, and none of other visitors", async () => {
     const [visitorId, stranger] = [randomUUID(), randomUUID()];
     expect(await list(visitorId)).toEqual([]);
     expect((await post(visitorId, newMessage({ text: "the first" }))).status).toBe(202);
@@ -121,7 +121,7 @@ describe("GET /api/widget/conversations", () => {
     expect(await list(stranger)).toMatchObject([{ conversation: 1 }]);
   });
 
-  test("both conversations are of one customer", async () => {
+  test("both conversations belong to one customer", async () => {
     const visitorId = randomUUID();
     const answers = [
       await post(visitorId, newMessage(), inChat(1)),
@@ -141,7 +141,7 @@ describe("GET /api/widget/conversations", () => {
     expect(customers[0]?.id).toBe(customers[1]?.id);
   });
 
-  test("400, 401: needs the id of a visitor and the widget's key, and a number from 1 to 50", async () => {
+  test("400, 401: needs a visitor id and the widget's key, and a limit from 1 to 50", async () => {
     await expectProblem(await widget.call(path), 400, "invalid_request");
     await expectProblem(
       await widget.call(path, { visitorId: randomUUID(), key: "wk_other-0123456789" }),
@@ -155,7 +155,7 @@ describe("GET /api/widget/conversations", () => {
 });
 
 describe("POST /api/widget/message", () => {
-  test("202: takes a message, which is answered as any other", async () => {
+  test("202: accepts a message, which is answered like any other", async () => {
     const visitorId = randomUUID();
     const page = { url: "https://shop.example/cart", title: "Cart" };
     const response = await post(
@@ -179,12 +179,12 @@ describe("POST /api/widget/message", () => {
     expect(JSON.stringify(ticket)).not.toContain(visitorId);
   });
 
-  test("202: the key may stand in the body", async () => {
+  test("202: the key may be in the body", async () => {
     const response = await post(randomUUID(), newMessage({ apiKey: WIDGET_KEY }), { key: null });
     expect(response.status).toBe(202);
   });
 
-  test("202: the same clientMessageId is one message, also at once, on every replica, and with another text", async () => {
+  test("202: the same clientMessageId is one message, also with concurrent calls, on every replica, and with another text", async () => {
     const visitorId = randomUUID();
     const message = newMessage();
     const answers = await Promise.all(
@@ -200,7 +200,7 @@ describe("POST /api/widget/message", () => {
     expect(later.seq).toBeLessThanOrEqual(3);
   });
 
-  test("400: refuses what is no message, each fault at once, and ids that could be guessed", async () => {
+  test("400: rejects invalid messages with all errors, and guessable ids", async () => {
     const invalid = { text: "x".repeat(10_001), clientMessageId: "a b", attachments: [{ fileId: "1" }] };
     const body = await expectProblem(await post(randomUUID(), invalid), 400, "invalid_request");
     expect((body["errors"] as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([
@@ -220,7 +220,7 @@ describe("POST /api/widget/message", () => {
     }
   });
 
-  test("400, 413, 415: refuses what is no JSON, too large, or of another type", async () => {
+  test("400, 413, 415: rejects a body that is not JSON, too large, or of another type", async () => {
     const visitorId = randomUUID();
     const raw = (body: string, type = "application/json") =>
       fetch(`${widget.urls[0]}/api/widget/message`, {
@@ -233,7 +233,7 @@ describe("POST /api/widget/message", () => {
     await expectProblem(await raw("text", "text/plain"), 415, "unsupported_media_type");
   });
 
-  test("400: needs an id of the visitor, once", async () => {
+  test("400: needs exactly one visitor id", async () => {
     const missing = await expectProblem(
       await widget.call("/api/widget/message", { json: newMessage() }),
       400,
@@ -244,7 +244,7 @@ describe("POST /api/widget/message", () => {
     await expectProblem(await post(twice, newMessage()), 400, "invalid_request");
   });
 
-  test("401: refuses no key and another one", async () => {
+  test("401: rejects a missing and a wrong key", async () => {
     const missing = await post(randomUUID(), newMessage(), { key: null });
     expect(missing.headers.get("www-authenticate")).toBe('Bearer realm="svc"');
     await expectProblem(missing, 401, "missing_key");
@@ -254,8 +254,8 @@ describe("POST /api/widget/message", () => {
   });
 });
 
-describe("a person", () => {
-  test("is promised and gets the conversation when the visitor asks for one, whatever could be answered", async () => {
+describe("a handoff", () => {
+  test("is confirmed and assigns the conversation to operators if the visitor asks for a person, whatever could be answered", async () => {
     const response = await post(randomUUID(), newMessage({ wantsPerson: true }));
     const { ticketId } = (await response.json()) as { ticketId: string };
     const ticket = await ticketWhen(ticketId, ({ replies }) => replies.length > 0);
@@ -267,7 +267,7 @@ describe("a person", () => {
     expect(JSON.stringify(ticket.events)).toContain("the visitor asks for a person");
   });
 
-  test("gets files without a word, and nobody tries to answer them", async () => {
+  test("includes files without a text, and no agent tries to answer them", async () => {
     const visitorId = randomUUID();
     const { fileId } = (await (await upload(visitorId, "a,b\n1,2", "data.csv")).json()) as { fileId: string };
     const response = await post(visitorId, newMessage({ text: "", attachments: [{ fileId }] }));
@@ -289,7 +289,7 @@ describe("a person", () => {
 });
 
 describe("files", () => {
-  test("are known by their content, cleaned of bad names, and only ever a download of their own visitor", async () => {
+  test("are typed by their content, get sanitized names, and can only be downloaded by their own visitor", async () => {
     const visitorId = randomUUID();
     const html = "<script>alert(1)</script>";
     const response = await upload(visitorId, html, "../../in\u202evoice\u0000.html");
@@ -316,7 +316,7 @@ describe("files", () => {
     await expectProblem(await widget.call("/api/widget/files/x", { visitorId }), 404, "not_found");
   });
 
-  test("belong to one message, and one of another visitor to none", async () => {
+  test("belong to one message, and never to one of another visitor", async () => {
     const visitorId = randomUUID();
     const { fileId } = (await (await upload(visitorId, "x", "x.txt")).json()) as { fileId: string };
     const message = newMessage({ attachments: [{ fileId }] });
@@ -326,7 +326,7 @@ describe("files", () => {
     await expectProblem(await post(visitorId, newMessage({ attachments: [{ fileId }] })), 404, "not_found");
   });
 
-  test("413, 400, 415: are refused where they are too large, empty or no form", async () => {
+  test("413, 400, 415: are rejected if they are too large, empty or not a form", async () => {
     const visitorId = randomUUID();
     await expectProblem(await upload(visitorId, new Uint8Array(10 * MB + 1), "big.bin"), 413, "payload_too_large");
     expect((await upload(visitorId, new Uint8Array(10 * MB), "fits.bin")).status).toBe(201);
@@ -339,7 +339,7 @@ describe("files", () => {
     await expectProblem(await widget.call("/api/widget/files", { visitorId, json: {} }), 415, "unsupported_media_type");
   });
 
-  test("409: are refused while too many of the conversation wait for a message", async () => {
+  test("409: are rejected while too many of the conversation are not part of a message", async () => {
     const visitorId = randomUUID();
     const { fileId } = (await (await upload(visitorId, "x", "x.txt")).json()) as { fileId: string };
     await queryDatabase(
@@ -353,7 +353,7 @@ describe("files", () => {
     expect((await upload(randomUUID(), "x".repeat(10), "x.txt")).status).toBe(201);
   });
 
-  test("429: slow senders of one address keep nobody else out, and their places are free when they go away", async () => {
+  test("429: slow senders from one address do not block others, and their slots are free once they disconnect", async () => {
     const visitorId = randomUUID();
     const sendSlowly = () => {
       const call = request(`${widget.urls[0]}/api/widget/files`, {
@@ -365,7 +365,7 @@ describe("files", () => {
           "Content-Length": "1000",
         },
       });
-      // It is cut by the test.
+      // The test drops it.
       call.on("error", () => undefined);
       call.write('--b\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\nx');
       return call;
@@ -375,7 +375,7 @@ describe("files", () => {
       async () => {
         const response = await upload(visitorId, "x", "x.txt");
         if (response.status === 429) return response;
-        // It may have had the place of one of them, which was refused then.
+        // The call may have had the slot of one of them, which was then rejected.
         slow.push(sendSlowly());
         return null;
       },
@@ -387,7 +387,7 @@ describe("files", () => {
     await waitFor(async () => (await upload(visitorId, "x", "x.txt")).status === 201, { what: "a place to be free" });
   });
 
-  test("400: are refused where the site has switched them off", async () => {
+  test("400: are rejected if the site has disabled them", async () => {
     const { widget: settings } = await widget.store.channelsConfig.read();
     const { features } = settings.config;
     const visitorId = randomUUID();
@@ -399,7 +399,7 @@ describe("files", () => {
     expect((await post(visitorId, newMessage({ attachments: [{ fileId }] }))).status).toBe(202);
   });
 
-  test("of a reply are its visitor's too: a table comes as XLSX", async () => {
+  test("of a reply are available to its visitor: a table is sent as XLSX", async () => {
     const project = await addProject(widget.store, "tables", { fixedReply: "| a | b |\n| - | - |\n| 1 | 2 |" });
     const { widget: settings } = await widget.store.channelsConfig.read();
     await widget.configure({ project: project.name, features: { ...settings.config.features, tables: true } });
@@ -428,7 +428,7 @@ describe("files", () => {
     await expectProblem(await widget.call(path, { visitorId }), 404, "not_found");
   });
 
-  test("that no message names are gone after a day, and those of a message stay", async () => {
+  test("that no message refers to are deleted after a day, and those of a message stay", async () => {
     const visitorId = randomUUID();
     const ids = await Promise.all(
       ["used", "unused"].map(async (name) => {
@@ -449,7 +449,7 @@ describe("files", () => {
 });
 
 describe("the script", () => {
-  test("is kept for a day, and read by pages of every site", async () => {
+  test("is cached for a day, and can be loaded by pages of every site", async () => {
     const response = await widget.call("/widget.js", { key: null, origin: OTHER_SITE });
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -466,7 +466,7 @@ describe("the script", () => {
     expect(unknown.headers.get("cache-control")).toBe("public, max-age=60");
   });
 
-  test("404: has no chunk of another name, and nothing outside of its folder", async () => {
+  test("404: has no chunk of another name, and nothing outside its folder", async () => {
     for (const path of ["/chunks/nothing-00000000.js", "/chunks/..%2f..%2fservice.js", "/chunks/manifest.json"]) {
       await expectProblem(await widget.call(path), 404, "not_found");
     }
@@ -474,7 +474,7 @@ describe("the script", () => {
 });
 
 describe("health", () => {
-  test("is told without a key", async () => {
+  test("needs no key", async () => {
     expect((await widget.call("/healthz", { key: null })).status).toBe(200);
     expect(await (await widget.call("/readyz", { key: null })).json()).toEqual({ ok: true });
   });
@@ -493,7 +493,7 @@ describe("with a list of allowed sites", () => {
   };
 
   test.each(Object.entries(CALLS))(
-    "403: %s is refused to others, who may read why of the settings alone",
+    "403: %s is rejected for other sites, which may read the reason only for the settings",
     async (name, call) => {
       for (const origin of [
         OTHER_SITE,
@@ -509,7 +509,7 @@ describe("with a list of allowed sites", () => {
     },
   );
 
-  test.each(Object.entries(CALLS))("%s is let through for those on the list", async (_name, call) => {
+  test.each(Object.entries(CALLS))("%s is allowed for sites on the list", async (_name, call) => {
     for (const origin of [SITE, "https://a.partner.example", "https://a.b.partner.example"]) {
       const response = await call(origin);
       expect(response.status).not.toBe(403);
@@ -519,7 +519,7 @@ describe("with a list of allowed sites", () => {
   });
 });
 
-describe("where signed users are demanded", () => {
+describe("if signed users are required", () => {
   const userId = "user 42 ü";
   const userHash = createHmac("sha256", SECRET).update(userId).digest("hex");
   const signed = (hash: string) => ({ headers: { "X-User-Id": encodeURIComponent(userId), "X-User-Hash": hash } });
@@ -527,7 +527,7 @@ describe("where signed users are demanded", () => {
   beforeAll(() => widget.configure({ identitySecret: widget.store.sealer.seal(SECRET), requireIdentity: true }));
   afterAll(() => widget.configure({ identitySecret: null, requireIdentity: false }));
 
-  test("403: nobody else may write or read files", async () => {
+  test("403: only they may write or read files", async () => {
     const visitorId = randomUUID();
     await expectProblem(await post(visitorId, newMessage()), 403, "invalid_identity");
     for (const hash of ["", "0".repeat(64), userHash.slice(1), `${userHash}00`, `${userHash}zz`]) {
@@ -536,7 +536,7 @@ describe("where signed users are demanded", () => {
     await expectProblem(await widget.call(`/api/widget/files/${randomUUID()}`, { visitorId }), 403, "invalid_identity");
   });
 
-  test("202: they are known by their id", async () => {
+  test("202: they are identified by their id", async () => {
     const response = await post(randomUUID(), newMessage(), signed(userHash));
     expect(response.status).toBe(202);
     const { ticketId } = (await response.json()) as { ticketId: string };
@@ -544,7 +544,7 @@ describe("where signed users are demanded", () => {
   });
 });
 
-describe("beyond the limits", () => {
+describe("above the limits", () => {
   beforeEach(() =>
     widget.configure({
       messagesPerMinute: 2,
@@ -554,7 +554,7 @@ describe("beyond the limits", () => {
     }),
   );
 
-  test("429: says when to come again, on every replica together", async () => {
+  test("429: responds with the time to retry, counted over all replicas", async () => {
     const { widget: settings } = await widget.store.channelsConfig.read();
     const key = settings.config.apiKey ?? "";
     const CALLS = [
@@ -573,7 +573,7 @@ describe("beyond the limits", () => {
   });
 });
 
-test("links that unsubscribe from emails work while the widget is disabled, and nothing else of it does", async () => {
+test("links that unsubscribe from emails work while the widget is disabled, and nothing else does", async () => {
   const { store, urls } = widget;
   const project = (await store.projects.ensure("default")).project.id;
   const who = { project, customerId: randomUUID(), addressHash: hashAddress(store.sealer, "mia@example.com") };

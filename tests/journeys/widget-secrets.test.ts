@@ -12,17 +12,17 @@ import type { WidgetProduct } from "./support/start-widget.ts";
 
 const SECRET = "an identity secret of the site";
 
-/** What must stay out of the log, by its value, with where it was planted. */
+/** Every value that must not appear in the log, with its position in the requests. */
 const planted = new Map<string, string>();
 
-/** Makes a secret that looks like nothing in particular, so that no pattern can know it. */
+/** Creates a secret without a recognizable pattern. */
 function plant(where: string): string {
   const value = `planted${randomBytes(12).toString("hex")}`;
   planted.set(value, where);
   return value;
 }
 
-/** The ids of visitors, which stand nowhere at all. */
+/** The ids of visitors, which must not be stored anywhere. */
 const visitorIds: string[] = [];
 
 function newVisitor(where: string): string {
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const newMessage = () => ({ text: plant("a text"), clientMessageId: plant("a clientMessageId") });
 
-/** What of a conversation operators, webhooks and exports may be shown. */
+/** Data of conversations that operators, webhooks and exports may show. */
 const shown: string[] = [];
 
 async function showTicket(visitorId: string): Promise<void> {
@@ -60,12 +60,12 @@ async function showTicket(visitorId: string): Promise<void> {
   }
   const json = { visitorId };
   const exported = await callApi(`${url}/api/v1/admin/privacy/export`, { key: widget.adminKey, json });
-  // It repeats whom it was asked about, and that alone.
+  // It repeats the id that was requested, and only there.
   shown.push(exported.text.replace(visitorId, ""));
 }
 
-describe("with secrets in every place that visitors have", () => {
-  test("calls that are taken, and calls that are refused", async () => {
+describe("with secrets in every position available to visitors", () => {
+  test("accepted and rejected calls", async () => {
     for (const replica of widget.urls.keys()) {
       const visitorId = newVisitor("X-Visitor-Id");
       const userId = plant("a user id");
@@ -101,7 +101,7 @@ describe("with secrets in every place that visitors have", () => {
     }
   });
 
-  test("lines that are taken, and lines that are refused", async () => {
+  test("accepted and rejected connections", async () => {
     for (const replica of widget.urls.keys()) {
       const open = [
         lines.plain({ visitorId: newVisitor("the address of a WebSocket"), replica }),
@@ -130,7 +130,7 @@ describe("with secrets in every place that visitors have", () => {
     for (const visitorId of visitorIds) await showTicket(visitorId);
   });
 
-  test("faults of the service itself", async () => {
+  test("internal errors", async () => {
     const visitorId = newVisitor("a call that fails");
     const line = lines.hello(newVisitor("a line that fails"));
     await line.next("ready");
@@ -148,20 +148,20 @@ describe("with secrets in every place that visitors have", () => {
 });
 
 describe("afterwards", () => {
-  test("no id of a visitor stands in the database", async () => {
-    // One of each place: the whole database is read for each.
+  test("no visitor id is in the database", async () => {
+    // One of each position, because every search reads the whole database.
     const oneOfEach = new Map(visitorIds.map((visitorId) => [planted.get(visitorId), visitorId]));
     for (const visitorId of oneOfEach.values()) {
       expect(await findInDatabase(widget.databaseUrl, visitorId)).toEqual([]);
     }
   });
 
-  test("none is in what operators are shown, nor in an export", () => {
+  test("no visitor id is shown to operators, or in an export", () => {
     expect(shown.length).toBeGreaterThan(10);
     expect(visitorIds.filter((visitorId) => shown.some((text) => text.includes(visitorId)))).toEqual([]);
   });
 
-  test("the log has nothing of what visitors sent, and says what failed", async () => {
+  test("the log contains nothing that visitors sent, and reports the errors", async () => {
     lines.closeAll();
     await Promise.all(widget.composition.processes.map((process) => process.kill("SIGTERM")));
     const log = widget.composition.processes.flatMap((process) => process.output().split("\n"));

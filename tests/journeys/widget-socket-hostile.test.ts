@@ -42,14 +42,14 @@ const ticketOf = (visitorId: string) => ticketIdOf(project, "widget", visitorCha
 const openWebSocket = () => new WebSocket(`${urlOf().replace("http", "ws")}/api/widget/ws?apiKey=${WIDGET_KEY}`);
 const closeOf = (socket: WebSocket) => new Promise<number>((resolve) => socket.once("close", resolve));
 
-describe("what is refused", () => {
+describe("rejected connections and frames", () => {
   const HANDSHAKES: [string, LineOptions, number, number][] = [
     ["no key", { apiKey: "" }, 4401, 401],
     ["another key", { apiKey: "wk_other-0123456789" }, 4401, 401],
     ["an administrator's key", { apiKey: "journey-administrator-5d0c7b1e" }, 4401, 401],
   ];
   test.each(HANDSHAKES)(
-    "%s: a plain WebSocket sees the code, others the status, and nothing is told",
+    "%s: a plain WebSocket gets the code, other transports the status, and no data is sent",
     async (_what, options, code, status) => {
       const refused = plain({ ...options, visitorId: randomUUID() });
       expect(await refused.closed).toBe(code);
@@ -75,7 +75,7 @@ describe("what is refused", () => {
     expect(await closed).toBe(4400);
   });
 
-  test("a megabyte closes it too, and 1,000 frames at once do with 4429; others are served on", async () => {
+  test("a megabyte closes it too, and 1,000 frames at once close it with 4429; other connections still work", async () => {
     const socket = openWebSocket();
     const closed = closeOf(socket);
     socket.once("open", () => socket.send("x".repeat(1_048_576)));
@@ -87,7 +87,7 @@ describe("what is refused", () => {
     await say(hello(randomUUID()));
   });
 
-  test("frames of no use are answered with an error, and the line stays", async () => {
+  test("unusable frames get an error, and the connection stays open", async () => {
     const visitor = hello(randomUUID());
     await visitor.next("ready");
     const deep = JSON.parse(`${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}`) as unknown;
@@ -116,14 +116,14 @@ describe("what is refused", () => {
     await say(visitor);
   });
 
-  test("before it has said who it is, a line can do nothing", async () => {
+  test("before its hello, a connection can do nothing", async () => {
     const nobody = plain();
     nobody.send("message", { text: QUESTION, clientMessageId: randomUUID() });
     expect((await nobody.next("error")).data).toMatchObject({ code: "invalid_request" });
     expect(nobody.frames.map(({ type }) => type)).toEqual(["error"]);
   });
 
-  test("sites that are not on the list: at the handshake, and from open lines when the list changes", async () => {
+  test("sites that are not on the list: at the handshake, and on open connections when the list changes", async () => {
     const stays = hello(randomUUID(), 0, { origin: SITE });
     const goes = hello(randomUUID(), 0, { origin: "https://evil.example" });
     for (const visitor of [stays, goes]) await visitor.next("ready");
@@ -142,7 +142,7 @@ describe("what is refused", () => {
     await widget.configure({ allowedOrigins: [] });
   });
 
-  test("a key that was changed: open lines are closed, and new ones need the new one", async () => {
+  test("a changed key: open connections are closed, and new ones need the new key", async () => {
     const lines = [hello(randomUUID()), openers["socket.io by WebSocket"](randomUUID())];
     for (const line of lines) await line.next("ready");
     await widget.configure({ apiKey: "wk_changed-0123456789" });
@@ -153,7 +153,7 @@ describe("what is refused", () => {
     await widget.configure({ apiKey: WIDGET_KEY });
   });
 
-  test("too many new lines of one address: 4429", async () => {
+  test("too many new connections from one address: 4429", async () => {
     const apiKey = `wk_limited-${randomUUID()}`;
     await widget.configure({ apiKey, socketsPerMinute: 2 });
     for (let index = 0; index < 2; index++) await hello(randomUUID(), 0, { apiKey }).next("ready");
@@ -161,7 +161,7 @@ describe("what is refused", () => {
     await widget.configure({ apiKey: WIDGET_KEY, socketsPerMinute: 100_000 });
   });
 
-  test("users without the right hash, where the site demands it; the line stays for a hello that has it", async () => {
+  test("users without the right hash, if the site requires it; the connection stays open for a hello that has it", async () => {
     await widget.configure({ identitySecret: widget.store.sealer.seal(SECRET), requireIdentity: true });
     const visitorId = randomUUID();
     const visitor = hello(visitorId);
@@ -176,10 +176,10 @@ describe("what is refused", () => {
   });
 });
 
-describe("what socket.io lets through", () => {
+describe("frames over socket.io", () => {
   const connect = () => openers["socket.io by WebSocket"](randomUUID());
 
-  test("bytes are no frame: the line is closed and told why", async () => {
+  test("bytes are not a frame: the connection is closed with an error", async () => {
     const visitor = connect();
     await visitor.next("ready");
     visitor.sendRaw("message", Buffer.from("a frame"));
@@ -187,7 +187,7 @@ describe("what socket.io lets through", () => {
     expect(errorsOf(visitor)).toEqual(["invalid_request"]);
   });
 
-  test("events that are no frames are answered with an error, and the line stays", async () => {
+  test("events that are not frames get an error, and the connection stays open", async () => {
     const visitor = connect();
     await visitor.next("ready");
     const events: [string, ...unknown[]][] = [
@@ -207,7 +207,7 @@ describe("what socket.io lets through", () => {
     await say(visitor);
   });
 
-  test("a flood ends the line, and it is told that it was one", async () => {
+  test("a flood closes the connection, with an error that names the reason", async () => {
     const visitor = connect();
     await visitor.next("ready");
     for (let index = 0; index < 1_000; index++) visitor.send("typing", { on: true });
@@ -216,13 +216,13 @@ describe("what socket.io lets through", () => {
     expect(visitor.isOpen()).toBe(false);
   });
 
-  test("one connection is one line, however often it connects anew inside of it", async () => {
+  test("one transport connection is one connection, however often it reconnects its namespace", async () => {
     const query = `EIO=4&transport=websocket&apiKey=${WIDGET_KEY}`;
     const socket = new WebSocket(`${urlOf().replace("http", "ws")}/api/widget/ws?${query}`);
     const closed = closeOf(socket);
     const packets: string[] = [];
     socket.on("message", (data: Buffer) => packets.push(data.toString("utf8")));
-    // Packets of engine.io and socket.io as they are on the line: 40 connects, 41 disconnects.
+    // Raw packets of engine.io and socket.io: 40 connects, 41 disconnects.
     await waitFor(() => packets.some((packet) => packet.startsWith("0")), { what: "the handshake" });
     socket.send("40");
     await waitFor(() => packets.some((packet) => packet.startsWith("40")), { what: "the line" });
@@ -232,8 +232,8 @@ describe("what socket.io lets through", () => {
   });
 });
 
-describe("visitors that cannot be", () => {
-  test("an id that could be guessed opens nothing, in the address, the auth payload or hello", async () => {
+describe("invalid visitors", () => {
+  test("a guessable id opens nothing, in the URL, the auth payload or hello", async () => {
     for (const weak of ["1", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "00000000-0000-0000-0000-000000000000"]) {
       const lines = [
         plain({ visitorId: weak }),
@@ -250,7 +250,7 @@ describe("visitors that cannot be", () => {
     }
   });
 
-  test("another visitor's id in a frame shows nothing of it and writes nothing into it", async () => {
+  test("another visitor's id in a frame returns nothing of that visitor and writes nothing", async () => {
     const [victimId, visitorId] = [randomUUID(), randomUUID()];
     const victim = hello(victimId);
     await say(victim, "a secret of the victim");
@@ -272,8 +272,8 @@ describe("visitors that cannot be", () => {
   });
 });
 
-describe("frames without end", () => {
-  test("pings of the protocol, whose answers would pile up, end the line too", async () => {
+describe("endless frames", () => {
+  test("protocol pings, whose responses would accumulate, close the connection too", async () => {
     const socket = openWebSocket();
     const closed = closeOf(socket);
     socket.once("open", () => {
@@ -283,15 +283,15 @@ describe("frames without end", () => {
     await say(hello(randomUUID()));
   });
 
-  test("what breaks the protocol: 4400", async () => {
+  test("protocol violations: 4400", async () => {
     const socket = openWebSocket();
     const closed = closeOf(socket);
-    // A text frame that is masked, ends here, and is no UTF-8.
+    // A masked final text frame with invalid UTF-8.
     socket.once("open", () => socket.send(Buffer.from([0xc3, 0x28]), { binary: false }));
     expect(await closed).toBe(4400);
   });
 
-  test("more messages than a visitor may send: an error that says of which, and when to send it again", async () => {
+  test("more messages than a visitor may send: an error that names the message, and when to send it again", async () => {
     const apiKey = `wk_limited-${randomUUID()}`;
     await widget.configure({ apiKey, messagesPerMinute: 2 });
     const visitor = hello(randomUUID(), 0, { apiKey });
@@ -307,7 +307,7 @@ describe("frames without end", () => {
     await widget.configure({ apiKey: WIDGET_KEY });
   });
 
-  test("ratings count as messages, since each other one leaves an event", async () => {
+  test("ratings count as messages, because each one adds an event", async () => {
     const apiKey = `wk_limited-${randomUUID()}`;
     await widget.configure({ apiKey, messagesPerMinute: 3 });
     const visitorId = randomUUID();
@@ -327,14 +327,14 @@ describe("frames without end", () => {
   });
 });
 
-describe("a poll that comes twice", () => {
+describe("a repeated poll", () => {
   const ask = (query: object, body?: string) =>
     fetch(`${urlOf()}/api/widget/ws?${new URLSearchParams({ EIO: "4", transport: "polling", ...query })}`, {
       method: body === undefined ? "GET" : "POST",
       ...(body !== undefined && { body }),
     });
 
-  test("is a browser's that has lost the answer to the first one: the line ends, and what was lost comes again", async () => {
+  test("is from a browser that has lost the response to the first one: the connection closes, and lost replies are sent again", async () => {
     const visitorId = randomUUID();
     const first = hello(visitorId);
     await say(first);
@@ -350,7 +350,7 @@ describe("a poll that comes twice", () => {
       },
       { what: "the reply" },
     );
-    // With the name of the last poll, as Chromium asks by itself when its connection was cut.
+    // With the name of the last poll, like Chromium's automatic retry after a dropped connection.
     for (const t of [`c${polls - 1}`, "d"]) {
       const again = await ask({ sid, t });
       expect({ status: again.status, text: await again.text() }).toEqual({
@@ -364,17 +364,17 @@ describe("a poll that comes twice", () => {
   });
 });
 
-describe("a reader that takes nothing", () => {
+describe("a client that does not read", () => {
   const REPLIES = 200;
   const LAST = REPLIES + 2;
 
-  test("is cut off before much waits for it, and is sent what it missed when it comes again; another tab gets all", async () => {
+  test("is disconnected before much is buffered for it, and gets what it missed when it reconnects; another tab gets everything", async () => {
     const visitorId = randomUUID();
     const first = hello(visitorId);
     await say(first);
     await first.next("reply");
     first.close();
-    // More than all buffers between here and there hold.
+    // More than all buffers in between can hold.
     await queryDatabase(
       widget.databaseUrl,
       `INSERT INTO replies (id, project_id, ticket_id, seq, author, type, text, markdown)
@@ -403,7 +403,7 @@ describe("a reader that takes nothing", () => {
     const other = openers["socket.io by WebSocket"](visitorId, 0, { replica: 0 });
     await waitFor(() => positionsOf(other).at(-1) === LAST, { what: "all of it in the other tab", timeoutMs: 60_000 });
     expect(positionsOf(other)).toEqual(Array.from({ length: LAST }, (_, index) => index + 1));
-    // Whoever reads nothing learns that the line is gone when it writes.
+    // A client that does not read notices the closed connection when it writes.
     let pingedAt = 0;
     await waitFor(
       () => {
@@ -423,17 +423,17 @@ describe("a reader that takes nothing", () => {
   });
 });
 
-describe("while lines are open", () => {
-  test("a site that demands signed users from now on: who has not proven to be one is sent away", async () => {
+describe("while connections are open", () => {
+  test("a site that now requires signed users: unsigned ones are disconnected", async () => {
     const visitorId = randomUUID();
     const visitor = hello(visitorId);
     await visitor.next("ready");
     await widget.configure({ identitySecret: widget.store.sealer.seal(SECRET), requireIdentity: true });
-    // Come again: then it is told why it is refused.
+    // The reconnection is rejected with the reason.
     expect(await visitor.closed).toBe(1012);
     expect((await hello(visitorId).next("error")).data.code).toBe("invalid_identity");
 
-    // One of another form is refused as any other that is not right.
+    // A hash in another encoding is rejected like any other invalid one.
     const userHash = createHmac("sha256", SECRET).update("u-1").digest("hex");
     for (const wrong of ["00", Buffer.from(userHash, "hex").toString("base64")]) {
       const forged = plain();
@@ -449,7 +449,7 @@ describe("while lines are open", () => {
     await widget.configure({ identitySecret: null, requireIdentity: false });
   });
 
-  test("a fault of the service: who could not be greeted for it is sent away, and comes again", async () => {
+  test("an internal error: a visitor whose hello failed is disconnected, and reconnects", async () => {
     const config = () => widget.call(`/api/widget/config/${WIDGET_KEY}`);
     const rename = (from: string, to: string) =>
       queryDatabase(widget.databaseUrl, `ALTER TABLE ${from} RENAME TO ${to}`);
@@ -468,7 +468,7 @@ describe("while lines are open", () => {
     await say(hello(randomUUID()));
   });
 
-  test("a channel that is switched off sends all away and takes nothing; switched on, it goes on where it was", async () => {
+  test("a channel that is disabled closes all connections and accepts nothing; when enabled, conversations continue", async () => {
     const visitorId = randomUUID();
     const lines = [hello(visitorId), openers["socket.io as it is"](visitorId, 0, { replica: OTHER })] as const;
     await say(lines[0]);

@@ -29,7 +29,7 @@ afterAll(() => widget?.stop());
 const ticketOf = (visitorId: string) => ticketIdOf(project, "widget", visitorChatId(visitorId));
 
 describe.each(Object.entries(openers))("%s", (_name, connect) => {
-  test("has a whole conversation: ready, acknowledged, typing, answered once, and goes on after a cut", async () => {
+  test("has a whole conversation: ready, acknowledged, typing, answered once, and continued after a dropped connection", async () => {
     const visitorId = randomUUID();
     const visitor = connect(visitorId);
     expect((await visitor.next("ready")).data).toEqual({ chatId: visitorChatId(visitorId), lastSeq: 0 });
@@ -48,7 +48,7 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
     expect(positionsOf(again)).toEqual([next.seq + 1]);
   });
 
-  test("has a reply recorded as delivered once it has proved to have it, not while it is half-open", async () => {
+  test("has a reply recorded as delivered once the client has confirmed it, not while the connection is half-open", async () => {
     const proxy = await startSilencingProxy(widget.urls[0] ?? "");
     const [visitorId, otherId] = [randomUUID(), randomUUID()];
     const visitor = connect(visitorId, 0, { url: proxy.url.replace(/\/$/, "") });
@@ -66,7 +66,7 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
     await say(visitor);
     proxy.silence();
     await waitFor(async () => (await deliveredOf(visitorId)).length > 0, { what: "the reply" });
-    // The replies of a process are recorded in their order.
+    // The replies of a process are recorded in order.
     await say(other);
     await waitFor(async () => (await deliveredOf(otherId))[0], { what: "the later reply to be delivered" });
     expect(await deliveredOf(visitorId)).toEqual([false]);
@@ -77,7 +77,7 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
     expect(positionsOf(again)).toEqual([2]);
   });
 
-  test("is sent its history, once and in order, from the place that it names", async () => {
+  test("gets its history, once and in order, from the given sequence number", async () => {
     const visitorId = randomUUID();
     const first = connect(visitorId);
     for (const text of ["one", "two", "three"]) {
@@ -96,7 +96,7 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
     expect(positionsOf(rest)[0]).toBe(4);
   });
 
-  test("sends the same message again and it is one: both are acknowledged alike", async () => {
+  test("sends the same message again and it remains one: both get the same acknowledgement", async () => {
     const visitor = connect(randomUUID());
     const message = { text: QUESTION, clientMessageId: randomUUID() };
     visitor.send("message", message);
@@ -114,7 +114,7 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
   });
 });
 
-/** Waits until everything that was sent is answered; answers where the chat ends. */
+/** Waits until all sent messages are answered; returns the last sequence number of the chat. */
 async function waitForQuiet(visitorId: string): Promise<{ lastSeq: number }> {
   return waitFor(
     async () => {
@@ -125,8 +125,8 @@ async function waitForQuiet(visitorId: string): Promise<{ lastSeq: number }> {
   );
 }
 
-describe("the documented address", () => {
-  test("with a visitorId in it is all that a socket needs to be sent what is new", async () => {
+describe("the documented URL", () => {
+  test("with a visitorId is all that a socket needs to get new replies", async () => {
     const visitorId = randomUUID();
     const visitors = [plain({ visitorId }), socketIo({ visitorId, replica: OTHER })];
     for (const visitor of visitors) await visitor.next("ready");
@@ -146,7 +146,7 @@ describe("the documented address", () => {
 });
 
 describe("a conversation in two tabs, on two replicas", () => {
-  test("is the same: messages and replies are in both, once and in order", async () => {
+  test("is consistent: messages and replies appear in both, once and in order", async () => {
     const visitorId = randomUUID();
     const tabs = [hello(visitorId), openers["socket.io by WebSocket"](visitorId, 0, { replica: OTHER })] as const;
     for (const tab of tabs) await tab.next("ready");
@@ -162,8 +162,8 @@ describe("a conversation in two tabs, on two replicas", () => {
   });
 });
 
-describe("the same message over HTTP and over sockets of two replicas at once", () => {
-  test("is one: each way gets the same id and place", async () => {
+describe("the same message over HTTP and over sockets of two replicas concurrently", () => {
+  test("is stored once: each transport gets the same id and sequence number", async () => {
     const visitorId = randomUUID();
     const lines = [hello(visitorId), openers["socket.io by WebSocket"](visitorId, 0, { replica: OTHER })];
     for (const line of lines) await line.next("ready");
@@ -180,14 +180,14 @@ describe("the same message over HTTP and over sockets of two replicas at once", 
     expect(await waitForQuiet(visitorId)).toMatchObject({ lastSeq: 2 });
     for (const line of lines) {
       await line.next("reply");
-      // A line may be shown the message that another way has brought in before its own frame was read.
+      // A connection may get the message from another transport before its own frame was read.
       expect(positionsOf(line).filter((position) => position > 1)).toEqual([2]);
     }
   });
 });
 
 describe("a further hello", () => {
-  test("is sent again what comes after the place that it names, and one beyond the end misses nothing", async () => {
+  test("resends replies after the given sequence number, and a number beyond the end skips nothing", async () => {
     const visitorId = randomUUID();
     const visitor = hello(visitorId);
     await say(visitor);
@@ -203,7 +203,7 @@ describe("a further hello", () => {
 });
 
 describe("operators", () => {
-  test("are heard: what one writes reaches every tab, on every replica, and whoever comes later", async () => {
+  test("a reply reaches every tab, on every replica, and later connections", async () => {
     const visitorId = randomUUID();
     const tabs = [hello(visitorId), openers["socket.io as it is"](visitorId, 0, { replica: OTHER })] as const;
     await say(tabs[0], QUESTION, { wantsPerson: true });
@@ -221,8 +221,8 @@ describe("operators", () => {
   });
 });
 
-describe("beside messages", () => {
-  test("a rating is kept, seen in every tab, and leaves an event on the ticket; the same one again changes nothing", async () => {
+describe("additional frames", () => {
+  test("a rating is stored, shown in every tab, and adds an event to the ticket; the same one again changes nothing", async () => {
     const visitorId = randomUUID();
     const [visitor, other] = [hello(visitorId), hello(visitorId, 0, { replica: OTHER })];
     visitor.send("rate", { score: 5 });
@@ -246,7 +246,7 @@ describe("beside messages", () => {
     await waitFor(() => visitor.frames.filter(({ type }) => type === "error").length === 2, { what: "a refusal" });
   });
 
-  test("what was read and what was handed over is noted", async () => {
+  test("read and delivered replies are recorded", async () => {
     const visitorId = randomUUID();
     const visitor = hello(visitorId);
     await say(visitor);
@@ -266,7 +266,7 @@ describe("beside messages", () => {
     );
   });
 
-  test("the visitor sees that a person has the conversation, and the end of it", async () => {
+  test("the visitor sees that an operator has the conversation, and when it ends", async () => {
     const visitorId = randomUUID();
     const visitor = hello(visitorId);
     await say(visitor, QUESTION, { wantsPerson: true });
@@ -278,7 +278,7 @@ describe("beside messages", () => {
     await visitor.next("status", ({ data }) => data.state === "done");
   });
 
-  test("places go on after the conversation was erased", async () => {
+  test("sequence numbers continue after the conversation was erased", async () => {
     const visitorId = randomUUID();
     const visitor = hello(visitorId);
     await say(visitor);

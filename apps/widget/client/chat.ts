@@ -22,7 +22,7 @@ export interface Appearance {
   position: "bottom-right" | "bottom-left";
 }
 
-/** What the launcher hands over. */
+/** Options from the launcher. */
 export interface ChatOptions {
   base: string;
   apiKey: string;
@@ -32,7 +32,7 @@ export interface ChatOptions {
   root: ShadowRoot;
   launcher: HTMLElement;
   appearance: Appearance;
-  /** Loads what makes a socket over HTTP; null where it cannot be loaded. */
+  /** Loads the socket over HTTP long polling; resolves to null if it cannot be loaded. */
   loadHttp: () => Promise<{ openSocket: OpenSocket } | null>;
   loadPart: PanelOptions["loadPart"];
   emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
@@ -41,13 +41,13 @@ export interface ChatOptions {
 /** The conversation with its panel. */
 export interface Chat {
   store: ManagedStore;
-  /** The site has chosen another language or theme. */
+  /** Applies another language or theme chosen by the site. */
   update: (appearance: Appearance) => void;
   /** Removes the panel and disconnects. */
   stop: () => void;
 }
 
-/** Begins the conversation of this page, behind a closed panel. This is what the launcher loads when it is needed. */
+/** Starts the conversation of this page, behind a closed panel. The launcher loads this module on demand. */
 export function startChat({ root, launcher, appearance: firstAppearance, ...options }: ChatOptions): Chat {
   let appearance = firstAppearance;
   const store = createWidgetStore({
@@ -59,7 +59,7 @@ export function startChat({ root, launcher, appearance: firstAppearance, ...opti
   });
   const panel = mountPanel(store, { root, launcher, loadPart: options.loadPart, ...appearance });
 
-  // A page that is left may come back as it was (bfcache), which an open line would prevent.
+  // A page may be restored from the back/forward cache, which an open connection would prevent.
   const onShow = ({ persisted }: PageTransitionEvent) => {
     if (persisted) store.resume();
   };

@@ -1,4 +1,4 @@
-/** A style sheet is imported as its text, made small by the build. */
+/** A style sheet is imported as its text, minified by the build. */
 declare module "*.css" {
   const text: string;
   export default text;

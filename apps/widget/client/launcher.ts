@@ -4,19 +4,19 @@ import { readSettings } from "./launch/page-settings.ts";
 import { createPageApi } from "./launch/page-api.ts";
 import type { PageApi } from "./launch/page-api.ts";
 
-/** Under which the object of the page takes a script element: a page may hold several, or load one again. */
+/** Property with which the page's object mounts a script element: a page may contain several, or load one again. */
 const MOUNT = Symbol.for("svcWidget");
 
 type Mounted = PageApi & { [MOUNT]: (script: HTMLScriptElement | null) => void };
-/** What a page may have put in place before this script came: its calls, in order. */
+/** A stub that a page may define before this script loads: its queued calls, in order. */
 type Stub = { q?: unknown };
 
 const warn = (text: string) => {
-  // oxlint-disable-next-line no-console -- The one word to the owner of a site whose tag is wrong.
+  // oxlint-disable-next-line no-console -- A warning for the owner of a site with an invalid tag.
   console.warn(`[svc-widget] ${text}`);
 };
 
-/** The script element that runs now; where a page has loaded the script in another way, the one with the mark. */
+/** Returns the running script element; if a page has loaded the script in another way, the marked one. */
 function findScript(): HTMLScriptElement | null {
   const { currentScript } = document;
   return currentScript instanceof HTMLScriptElement
@@ -26,18 +26,18 @@ function findScript(): HTMLScriptElement | null {
 
 function install(): Mounted {
   const page = createPageApi((error) => {
-    // oxlint-disable-next-line no-console -- The page's own listener has failed, which its owner wants to see.
+    // oxlint-disable-next-line no-console -- An error of the page's own listener, which its owner needs to see.
     console.error(error);
   });
 
   function mount(script: HTMLScriptElement | null): void {
-    // Removed from the page before it loaded: the page does not want the widget any more.
+    // Removed from the page before it loaded: the page no longer wants the widget.
     if (script?.isConnected === false) return;
     const settings = script === null ? null : readSettings(script);
     if (settings === null)
       return warn('the script tag has no data-api-key: add data-svc-widget data-api-key="…" to it.');
     const before = page.current();
-    // A second tag of the same widget, or the same one put in again, changes nothing.
+    // A second tag of the same widget, or the same one added again, changes nothing.
     if (before !== null && JSON.stringify(before.settings) === JSON.stringify(settings)) return;
     page.use(createWidget(settings, page.listeners, warn));
   }
@@ -66,6 +66,6 @@ try {
     api[MOUNT](findScript());
   }
 } catch (error) {
-  // A browser too old for the widget, or a page that has changed what browsers have: the page itself must go on.
+  // A browser that is too old, or a page that has changed built-in objects: the page itself must keep working.
   warn(String(error));
 }

@@ -2,6 +2,6 @@ import { expect, test } from "@jest/globals";
 import { WIDGET_LIMITS } from "@svc/contracts";
 import { LIMITS } from "./limits.ts";
 
-test("the browser's bounds are the server's", () => {
+test("the browser's limits match the server's", () => {
   expect(WIDGET_LIMITS).toMatchObject(LIMITS);
 });

@@ -1,6 +1,8 @@
 import type { WIDGET_LIMITS } from "@svc/contracts";
 
-/** The server's bounds (`WIDGET_LIMITS`), of which the browser gets no copy of the schemas; a test compares them. */
+/**
+ * The server's limits (`WIDGET_LIMITS`), copied because the browser does not load the schemas; a test compares them.
+ */
 export const LIMITS: Pick<
   typeof WIDGET_LIMITS,
   "textMaxChars" | "attachmentsMaxCount" | "fileMaxBytes" | "commentMaxChars" | "conversationsMaxCount"

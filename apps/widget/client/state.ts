@@ -1,8 +1,8 @@
 import type { Source, WidgetConfigAnswer } from "@svc/contracts";
 
-/** Where files go, and what proves who asks. */
+/** URL of the file endpoints, with the credentials. */
 export interface FileAccess {
-  /** Address of the widget's server, with a slash at its end. */
+  /** URL of the widget's server, with a trailing slash. */
   base: string;
   headers: Record<string, string>;
 }
@@ -14,13 +14,13 @@ export interface FileView {
   filename: string;
   mime: string;
   sizeBytes: number;
-  /** True when the server has it no more. */
+  /** True if the server has deleted it. */
   expired?: boolean;
-  /** 0 to 1 while it is sent; null otherwise. */
+  /** Upload progress, 0 to 1; null otherwise. */
   progress: number | null;
 }
 
-/** What became of a message of the visitor: under way, kept until the line is back, stored, or refused. */
+/** Delivery state of a visitor's message: in progress, kept until the connection is restored, stored, or rejected. */
 export type SendState = "sending" | "waiting" | "sent" | "failed";
 
 /** A message of the visitor. Its key is its `clientMessageId`. */
@@ -34,7 +34,7 @@ export interface VisitorEntry {
   text: string;
   files: FileView[];
   state: SendState;
-  /** Name of the string that says why it failed; null otherwise. */
+  /** Name of the string that describes the error; null if there is none. */
   fault: string | null;
 }
 
@@ -45,79 +45,79 @@ export interface ReplyEntry {
   seq: number;
   at: number;
   author: "agent" | "operator" | "system";
-  /** What visitors see of who wrote it: a name, and the path of a picture on the site. */
+  /** The author as visitors see it: a name, and the path of a picture on the site. */
   name?: string | undefined;
   picture?: string | undefined;
   item: { type: "message"; text: string; markdown: boolean; sources: Source[] } | { type: "file"; file: FileView };
 }
 export type Entry = VisitorEntry | ReplyEntry;
 
-/** How the line to the server is. `refused` is for good: a key, site or identity that is not accepted. */
+/** State of the connection. `refused` is permanent: a key, site or identity that is not accepted. */
 export type LineState = "idle" | "connecting" | "online" | "offline" | "refused";
 
-/** All that the panel shows. Replaced, never changed. */
+/** The state of the panel. Replaced, never mutated. */
 export interface WidgetState {
   config: WidgetConfigAnswer;
   line: LineState;
-  /** Name of the string that says why the line is refused; null otherwise. */
+  /** Name of the string that describes the rejection; null if there is none. */
   refusal: string | null;
   isOpen: boolean;
-  /** In the order of the conversation: by `seq`, what has none yet last. */
+  /** In the order of the conversation: by `seq`, entries without one last. */
   entries: Entry[];
   unread: number;
-  /** The place up to which the visitor has seen the replies. */
+  /** Sequence number up to which the visitor has seen the replies. */
   readSeq: number;
-  /** True while a reply is pending, or somebody writes one. */
+  /** True while a reply is pending, or an operator is typing. */
   isTyping: boolean;
-  /** Public name of the person who writes; empty if there is none. */
+  /** Public name of the operator who is typing; empty if there is none. */
   typist: string;
-  /** Number of the visitor's conversation that is shown. */
+  /** Number of the shown conversation of the visitor. */
   chat: number;
-  /** What the pending reply says so far; null while nothing can be shown. */
+  /** The unfinished text of the pending reply; null if there is none. */
   partial: string | null;
   conversation: "open" | "waiting" | "done";
-  /** The score that the visitor gave, 1 to 5; null while none. */
+  /** The score that the visitor gave, 1 to 5; null if there is none. */
   rating: number | null;
   hasSound: boolean;
   /** True while the form before the first message has to be filled in. */
   needsContact: boolean;
-  /** Grows with each visitor that begins after another one, who must see nothing of what that one has begun to write. */
+  /** Increases when another visitor follows in this browser, who must not see the previous one's draft. */
   turn: number;
 }
 
-/** Who the visitor says to be, in the form before the first message. */
+/** The visitor's contact data in the form before the first message. */
 export interface Contact {
   name?: string;
   email?: string;
 }
 
-/** What the panel can ask for. None of them throws; what becomes of them is seen in the state. */
+/** Actions of the panel. None of them throws; results appear in the state. */
 export interface WidgetActions {
   open: () => void;
   close: () => void;
   send: (text: string, files?: FileView[], options?: { wantsPerson?: boolean }) => void;
   /** Sends a failed message again. */
   retry: (key: string) => void;
-  /** Takes a failed message out of the list. */
+  /** Removes a failed message from the list. */
   discard: (key: string) => void;
-  /** Where files and conversations of the visitor are, and what proves who asks. */
+  /** Returns the URL of the visitor's files and conversations, with the credentials. */
   fileAccess: () => FileAccess;
-  /** Shows another conversation of the visitor, or begins it. False while there are unsent messages. */
+  /** Shows another conversation of the visitor, or starts it. Returns false while there are unsent messages. */
   openChat: (conversation: number) => boolean;
   rate: (score: number, comment?: string) => void;
   /** The visitor has seen everything that is shown. */
   markRead: () => void;
-  /** Tells that the visitor is writing; called as often as is convenient. */
+  /** Reports that the visitor is typing; may be called for each key. */
   noteTyping: () => void;
   setSound: (on: boolean) => void;
-  /** Keeps what the form before the first message asked for; it goes with the next message. */
+  /** Stores the contact data of the form; it is sent with the next message. */
   introduce: (contact: Contact) => void;
 }
 
-/** The state with its changes. */
+/** The state with its actions. */
 export interface WidgetStore {
   get: () => WidgetState;
-  /** Calls `listener` after each change; answers a function that ends this. */
+  /** Calls `listener` after each change; returns a function that unsubscribes it. */
   subscribe: (listener: () => void) => () => void;
   actions: WidgetActions;
 }

@@ -1,25 +1,28 @@
-/** What the browser keeps for us, as JSON by name. Never throws: what cannot be kept lasts as long as the page. */
+/**
+ * The widget's values in the browser's storage, as JSON by name. Never throws: values that cannot be stored last until
+ * the page is left.
+ */
 export interface Storage {
-  /** What was kept under `name`, or null where there is nothing or nothing that can be read. */
+  /** Returns the stored value of `name`, or null if there is none or it is invalid. */
   read: (name: string) => unknown;
-  /** Keeps `value`; null removes it. False where the browser did not take it, so that it is gone with the page. */
+  /** Stores `value`; null removes it. Returns false if the browser rejected it, so that it is lost with the page. */
   write: (name: string, value: unknown) => boolean;
-  /** Names that are kept and begin with `prefix`. */
+  /** Returns stored names that begin with `prefix`. */
   names: (prefix: string) => string[];
-  /** Calls `listener` when another tab has changed what is kept under `name`; answers a function that ends this. */
+  /** Calls `listener` when another tab has changed the value of `name`; returns a function that unsubscribes it. */
   follow: (listener: (name: string) => void) => () => void;
 }
 
-/** The part of `window` that is needed. */
+/** The used part of `window`. */
 export interface StorageHost {
-  /** Throws where a browser blocks it. */
+  /** Throws if the browser blocks it. */
   readonly localStorage: globalThis.Storage;
   addEventListener: (type: "storage", listener: (event: StorageEvent) => void) => void;
   removeEventListener: (type: "storage", listener: (event: StorageEvent) => void) => void;
 }
 
 /**
- * Storage of one key of the widget, in `localStorage` where that works. Where it is blocked, full or has been tampered
+ * Opens the storage for a key of the widget, in `localStorage` if available. If that is blocked, full or was tampered
  * with, values stay in memory: the widget then works until the page is left.
  */
 export function openStorage(host: StorageHost, apiKey: string): Storage {
@@ -27,7 +30,7 @@ export function openStorage(host: StorageHost, apiKey: string): Storage {
   const memory = new Map<string, string>();
 
   function read(name: string): unknown {
-    // What somebody else has written there may be no JSON.
+    // Values written by other scripts may be invalid JSON.
     return attempt(() => JSON.parse(memory.get(name) ?? host.localStorage.getItem(prefix + name) ?? "null"), null);
   }
 
@@ -42,7 +45,7 @@ export function openStorage(host: StorageHost, apiKey: string): Storage {
       return true;
     }, false);
     if (!isKept && value !== null) {
-      // Full, or read only: an older value must not come back, and memory has the new one.
+      // Full, or read-only: an older value must not come back, and memory has the new one.
       attempt(remove, undefined);
       memory.set(name, text);
     }
@@ -57,7 +60,7 @@ export function openStorage(host: StorageHost, apiKey: string): Storage {
 
   function follow(listener: (name: string) => void): () => void {
     const hear = ({ key }: StorageEvent) => {
-      // A key of null says that everything was removed.
+      // A null key means that everything was removed.
       if (key === null) listener("visitor");
       else if (key.startsWith(prefix)) listener(key.slice(prefix.length));
     };
@@ -68,7 +71,7 @@ export function openStorage(host: StorageHost, apiKey: string): Storage {
   return { read, write, names, follow };
 }
 
-/** What `work` answers; `otherwise` where the browser blocks it. */
+/** Returns the result of `work`; `otherwise` if the browser blocks it. */
 function attempt<Value>(work: () => Value, otherwise: Value): Value {
   try {
     return work();

@@ -8,7 +8,7 @@ const CHALLENGE = 'Bearer realm="svc"';
 
 const hash = (text: string) => createHash("sha256").update(text).digest();
 
-/** True when this is the widget's key. Without a key in the settings none is. */
+/** Returns true if this is the widget's key. If the settings have no key, no key is valid. */
 export function isWidgetKey({ apiKey }: WidgetSettings, key: string): boolean {
   return apiKey !== null && timingSafeEqual(hash(apiKey), hash(key));
 }
@@ -30,7 +30,7 @@ export function checkKey(settings: WidgetSettings, key: string | undefined): ass
   );
 }
 
-/** Throws origin_not_allowed for a page of a site that is not on the list. */
+/** Throws origin_not_allowed for a page of a site that is not in the list. */
 export function checkOrigin({ allowedOrigins }: WidgetSettings, origin: string | undefined): void {
   if (isOriginAllowed(origin, allowedOrigins)) return;
   throw new ServiceError(
@@ -42,24 +42,24 @@ export function checkOrigin({ allowedOrigins }: WidgetSettings, origin: string |
 const METHODS = "GET, HEAD, POST";
 const REQUEST_HEADERS = "Content-Type, X-Api-Key, X-Visitor-Id, X-Conversation, X-User-Id, X-User-Hash";
 const SHOWN_HEADERS = "Content-Disposition, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
-/** How long a browser remembers what it may do. */
+/** Cache duration of a preflight response. */
 const REMEMBERED_SECONDS = 600;
 
-/** Whose refusals every page may read: the first call of a widget. */
+/** Path whose rejections every page may read: the first call of a widget. */
 const CONFIG_PATH = "/config/";
 
 /**
- * Lets pages of the allowed sites call the widget's endpoints (the Fetch standard's CORS protocol), and answers what
- * browsers ask before. Others get 403 `origin_not_allowed`, which they may read of the settings' address alone. Keys and
- * ids come in headers and never in cookies, so no credentials are allowed.
+ * Allows pages of the allowed sites to call the widget's endpoints (the Fetch standard's CORS protocol), and responds
+ * to preflight requests. Others get 403 `origin_not_allowed`, which they may read only for the settings. Keys and ids
+ * are sent in headers and never in cookies, so no credentials are allowed.
  */
 export function crossOrigin(readSite: SiteReader): RequestHandler {
   return async (request, response, next) => {
     const { settings } = await readSite();
     const { origin } = request.headers;
-    // An answer for one site must not be kept for another one, whether it is allowed or not.
+    // A response for one site must not be cached for another one, whether it is allowed or not.
     response.vary("Origin");
-    // That a site is refused holds nothing secret, and its owner has to be able to see why the widget stays away.
+    // A rejection contains no secret, and the site's owner must be able to see why the widget does not load.
     if (request.path.startsWith(CONFIG_PATH)) response.setHeader("Access-Control-Allow-Origin", "*");
     checkOrigin(settings, origin);
     if (origin !== undefined) {

@@ -19,7 +19,7 @@ function createCountersInMemory(counts = new Map<string, number>()): Counters {
   };
 }
 
-test("files of one address and key are taken up to a sum, and a small one costs little of it", async () => {
+test("files of one address and key are accepted up to a total, and a small one uses little of it", async () => {
   const counters = createCountersInMemory();
   const caller = { address: "203.0.113.1", key: "wk_one" };
   for (let index = 0; index < 24; index++) await countBytes(counters, caller, 10 * MB);
@@ -30,7 +30,7 @@ test("files of one address and key are taken up to a sum, and a small one costs 
   }
 });
 
-test("files of one address and key are taken up to a sum a day, however they spread over its hours", async () => {
+test("files of one address and key are accepted up to a daily total, however they are spread over its hours", async () => {
   const counts = new Map<string, number>();
   const counters = createCountersInMemory(counts);
   const caller = { address: "203.0.113.1", key: "wk_one" };
@@ -45,7 +45,7 @@ test("files of one address and key are taken up to a sum a day, however they spr
   await countBytes(counters, { ...caller, address: "203.0.113.2" }, 10 * MB);
 });
 
-test("texts of one address and key are taken up to a sum a day", async () => {
+test("texts of one address and key are accepted up to a daily total", async () => {
   const counters = createCountersInMemory();
   const caller = { address: "203.0.113.1", key: "wk_one" };
   for (let index = 0; index < 20; index++) await countText(counters, caller, "x".repeat(MB));

@@ -3,23 +3,23 @@ import { LIMITS, ServiceError } from "@svc/contracts";
 import type { WidgetSettings } from "@svc/contracts";
 import type { CountLimit, Counters } from "@svc/queue";
 
-/** What is limited, each by its own setting. */
+/** Limited actions, each with its own setting. */
 export type Use = "messages" | "configReads" | "files" | "sockets";
 
 const WINDOW_SECONDS = 60;
-/** What one address may send within a window, counted in blocks: little content costs little, but is never free. */
+/** Limit of the bytes of one address in a window, counted in blocks: small content costs little, but is never free. */
 interface ByteLimit {
   counter: string;
   blockBytes: number;
   maxMegabytes: number;
   windowSeconds: number;
-  /** The limit, as the rest of a sentence. */
+  /** Name of the limited content and its window, within the error text. */
   words: string;
 }
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
-/** Twenty-five of the largest files in an hour, and twice that in a day. */
+/** Twenty-five of the largest files per hour, and twice that per day. */
 const FILE_LIMITS: readonly ByteLimit[] = [
   { counter: "blocks", blockBytes: 64 * 1024, maxMegabytes: 250, windowSeconds: HOUR_SECONDS, words: "files an hour" },
   { counter: "day-blocks", blockBytes: 64 * 1024, maxMegabytes: 500, windowSeconds: DAY_SECONDS, words: "files a day" },
@@ -29,7 +29,7 @@ const TEXT_LIMITS: readonly ByteLimit[] = [
   { counter: "texts", blockBytes: 2 * 1024, maxMegabytes: 20, windowSeconds: DAY_SECONDS, words: "text a day" },
 ];
 
-/** Where a limit stands after a use. */
+/** State of a limit after a use. */
 export interface UseCount {
   limit: number;
   remaining: number;
@@ -37,7 +37,7 @@ export interface UseCount {
   isOver: boolean;
 }
 
-/** The setting and the words of each use. */
+/** The setting and the text of each use. */
 const USES = {
   messages: { setting: "messagesPerMinute", words: "messages" },
   configReads: { setting: "configReadsPerMinute", words: "reads of the settings" },
@@ -53,7 +53,7 @@ function tooMany(detail: string, seconds: number): ServiceError {
   });
 }
 
-/** Names of counters are short and hold nothing that somebody sent. */
+/** Returns the name of a counter, which is short and contains no data from callers. */
 const counterOf = (what: string, address: string, key: string) =>
   `widget-${what}:${address}:${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
 
@@ -68,12 +68,12 @@ export async function countUse(
   return { limit, remaining: counted.remaining, resetSeconds: secondsOf(counted.resetMs), isOver: counted.isOver };
 }
 
-/** The error of a limit that is used up. */
+/** Returns the error of an exhausted limit. */
 export function overUse(use: Use, { limit, resetSeconds }: UseCount): ServiceError {
   return tooMany(`The widget accepts ${limit} ${USES[use].words} per minute from one IP address.`, resetSeconds);
 }
 
-/** The fields of the IETF draft "RateLimit header fields for HTTP" for a use. */
+/** Returns the fields of the IETF draft "RateLimit header fields for HTTP" for a use. */
 export function rateLimitFields(use: Use, { limit, remaining, resetSeconds }: UseCount): Record<string, string> {
   return {
     "RateLimit-Policy": `"${use}";q=${limit};w=${WINDOW_SECONDS}`,
@@ -90,7 +90,7 @@ async function countLimits(
   for (const { counter, blockBytes, maxMegabytes, windowSeconds, words } of limits) {
     const name = counterOf(counter, address, key);
     const limit: CountLimit = { limit: (maxMegabytes * 1024 * 1024) / blockBytes, windowSeconds };
-    // Counts of one counter that come at once are one round trip.
+    // Concurrent counts of one counter share one round trip.
     const blocks = Math.max(Math.ceil(bytes / blockBytes), 1);
     const counted = await Promise.all(Array.from({ length: blocks }, () => counters.count(name, limit)));
     const over = counted.find(({ isOver }) => isOver);
@@ -100,8 +100,8 @@ async function countLimits(
 }
 
 /**
- * Counts the bytes of a file by address and key, over all replicas. Throws rate_limited. Without it one address could
- * fill the storage of the project within the limit of files.
+ * Counts the bytes of a file by address and key, over all replicas. Throws rate_limited. Without this limit one address
+ * could fill the storage of the project within the limit of files.
  */
 export const countBytes = (counters: Counters, caller: { address: string; key: string }, bytes: number) =>
   countLimits(counters, caller, bytes, FILE_LIMITS);
@@ -110,7 +110,7 @@ export const countBytes = (counters: Counters, caller: { address: string; key: s
 export const countText = (counters: Counters, caller: { address: string; key: string }, text: string) =>
   countLimits(counters, caller, Buffer.byteLength(text), TEXT_LIMITS);
 
-/** Counts a call that has shown no valid key; answers the error to throw: the given one, or rate_limited in its place. */
+/** Counts a call without a valid key; returns the error to throw: the given one, or rate_limited instead. */
 export async function countFailure(counters: Counters, address: string, error: ServiceError): Promise<ServiceError> {
   const limit = { limit: LIMITS.failedAuthsPerMinute, windowSeconds: WINDOW_SECONDS };
   const counted = await counters.count(`widget-auth:${address}`, limit);

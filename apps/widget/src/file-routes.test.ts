@@ -15,7 +15,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Reads what comes at this pace; answers the file's size, or the fault. Sends the beginning of a form. */
+/** Reads a form at this minimum rate; responds with the file's size, or the error. Sends the beginning of a form. */
 async function start(pace: { windowMs: number; bytes: number }) {
   const opened = createServer((request, response) => {
     readFormFile(request as Request, pace).then(
@@ -42,7 +42,7 @@ async function start(pace: { windowMs: number; bytes: number }) {
   return { sender, answer };
 }
 
-test("a file of which nothing more comes is given up, and its sender is told", async () => {
+test("a file whose upload stalls is aborted, and its sender gets an error", async () => {
   const { sender, answer } = await start({ windowMs: 30, bytes: 10 });
   expect(await answer).toMatch(/^invalid_request .*too slow/);
   sender.destroy();

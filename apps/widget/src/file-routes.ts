@@ -10,14 +10,14 @@ import { countBytes } from "./count-use.ts";
 import { countCall, readKey, readVisitor } from "./find-visitor.ts";
 import type { WidgetContext } from "./widget-context.ts";
 
-/** A file as it was sent. */
+/** An uploaded file. */
 export interface FormFile {
   name: string;
   content: Buffer;
 }
 
 const MAX_BYTES = WIDGET_LIMITS.fileMaxBytes;
-/** What a form has around its file. */
+/** Maximum size of a form without its file. */
 const FORM_OVERHEAD_BYTES = 64 * 1024;
 /**
  * Maximum number of bytes that are read and discarded of a body that is too large, as a multiple of the limit, so
@@ -50,9 +50,9 @@ function openParser(request: Request, type: string): InstanceType<typeof Busboy>
 }
 
 /**
- * The first file of a body of `multipart/form-data` (RFC 7578), as it comes: no more than the limit is held at any time.
- * Throws unsupported_media_type, payload_too_large, and invalid_request for what is no form, has no file, was cut or comes
- * more slowly than `pace`.
+ * Reads the first file of a `multipart/form-data` body (RFC 7578) as a stream: never more than the limit is in memory.
+ * Throws unsupported_media_type, payload_too_large, and invalid_request for a body that is not a form, has no file, is
+ * truncated or arrives more slowly than `pace`.
  */
 export async function readFormFile(request: Request, pace = LEAST_PACE): Promise<FormFile> {
   const type = request.headers["content-type"] ?? "";
@@ -80,7 +80,7 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
     };
     const fail = (error: ServiceError) => {
       stop();
-      // What still comes is thrown away, up to a limit, so that its sender hears why.
+      // The rest of the body is discarded, up to a limit, so that its sender gets the error.
       request.on("data", (part: Buffer) => {
         sizeBytes += part.length;
         if (sizeBytes > DISCARD_FACTOR * MAX_BYTES) request.destroy();
@@ -115,17 +115,17 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
   });
 }
 
-/** Files that a process takes at once, and from one address: each is held in memory until it is stored. */
+/** Maximum concurrent uploads of a process, and of one address: each file is in memory until it is stored. */
 const MAX_UPLOADS = 16;
 const MAX_UPLOADS_OF_ADDRESS = 4;
 
 /**
- * Sends a file as a download that no browser shows or runs, whatever it is. A visitor who reads slowly holds a piece of it
- * in memory. Rejects if it cannot be sent in full.
+ * Sends a file as a download that browsers never display or run. For a slow visitor only one part of it is in memory.
+ * Rejects if it cannot be sent completely.
  */
 async function sendDownload(response: Response, { filename, mime, sizeBytes, pieces }: OpenedFile): Promise<void> {
   const isHead = response.req.method === "HEAD";
-  // Before anything is sent: an object store that is unavailable is an error response, not a download that breaks off.
+  // Before anything is sent: an unavailable object store causes an error response, not a truncated download.
   const first = isHead ? null : await pieces.next();
   response.attachment(cleanFileName(filename));
   response.set({
@@ -153,12 +153,12 @@ async function sendDownload(response: Response, { filename, mime, sizeBytes, pie
 
 const isPrematureClose = (error: unknown) => errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
 
-/** Counts the files that are being sent, so that neither slow nor many senders fill the memory or keep all others out. */
+/** Counts the current uploads, so that slow or many senders can neither fill the memory nor block all others. */
 function createUploadSlots() {
   const slots = new Map<string, number>();
   let total = 0;
   return {
-    /** Takes a place; answers the function that gives it back. Throws rate_limited. */
+    /** Claims a slot; returns the function that releases it. Throws rate_limited. */
     take(address: string): () => void {
       const before = slots.get(address) ?? 0;
       if (total >= MAX_UPLOADS || before >= MAX_UPLOADS_OF_ADDRESS) {
@@ -216,7 +216,7 @@ export function postFile({ store, queues, readSite }: WidgetContext): RequestHan
   };
 }
 
-/** `GET /api/widget/files/:fileId`: a visitor's own file, or one of a reply to it. */
+/** `GET /api/widget/files/:fileId`: a visitor's own file, or one in a reply to it. */
 export function getFile({ store, queues, readSite }: WidgetContext): RequestHandler {
   return async (request, response) => {
     const site = await readSite();

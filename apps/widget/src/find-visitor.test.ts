@@ -18,8 +18,8 @@ const signed = (userId: string, secret = SECRET) => ({
   userHash: createHmac("sha256", secret).update(userId).digest("hex"),
 });
 
-describe("who a visitor says to be", () => {
-  test("counts with its hash, in any letters", () => {
+describe("a visitor's claimed identity", () => {
+  test("is accepted with its hash, regardless of case", () => {
     for (const userId of ["u-1", "Jürgen 🙂", "x".repeat(200)]) {
       expect(checkIdentity(siteWith(SECRET, false), signed(userId))).toBe(userId);
     }
@@ -34,20 +34,20 @@ describe("who a visitor says to be", () => {
     ["a hash that goes on", { userId: "u-1", userHash: `${signed("u-1").userHash}zz` }],
     ["no hexadecimal digits", { userId: "u-1", userHash: "z".repeat(64) }],
     ["an empty hash", { userId: "u-1", userHash: "" }],
-  ])("is refused with %s", (_what, claimed) => {
+  ])("is rejected with %s", (_what, claimed) => {
     for (const isRequired of [true, false]) {
       expect(() => checkIdentity(siteWith(SECRET, isRequired), claimed)).toThrow("HMAC-SHA256");
     }
   });
 
-  test("is left out where nothing can prove it, and nobody is let in where it has to be proven", () => {
+  test("is ignored without an identity secret, and rejected if identities are required", () => {
     expect(checkIdentity(siteWith(null, false), { userId: "u-1" })).toBeNull();
     expect(checkIdentity(siteWith(SECRET, false), {})).toBeNull();
     expect(() => checkIdentity(siteWith(SECRET, true), {})).toThrow("signed-in");
     expect(() => checkIdentity(siteWith(null, true), signed("u-1"))).toThrow("signed-in");
   });
 
-  test("has to be proven anew when the secret has changed, when it is demanded, and in another project", () => {
+  test("must be proven again after a change of the secret, when it becomes required, and in another project", () => {
     const before = siteWith(SECRET, false);
     const [nobody, somebody] = [
       findVisitor(before, { visitorId: VISITOR }, {}),

@@ -17,14 +17,14 @@ import { countFailure, countUse, overUse, rateLimitFields } from "./count-use.ts
 import type { Use } from "./count-use.ts";
 import type { WidgetSite } from "./widget-context.ts";
 
-/** Who a visitor says to be. */
+/** The identity that a visitor claims. */
 interface ClaimedIdentity {
   userId?: string | undefined;
   /** Lower-case hex HMAC-SHA256 of `userId` under the identity secret. */
   userHash?: string | undefined;
 }
 
-/** Of what follows the last digit Node would take no notice. */
+/** Checked first, because Node's hex decoder ignores everything after the last valid digit. */
 const HASH = /^[0-9a-f]{64}$/i;
 
 function isSigned(secret: string, userId: string, userHash: string): boolean {
@@ -34,9 +34,9 @@ function isSigned(secret: string, userId: string, userHash: string): boolean {
 }
 
 /**
- * The proven user id of a visitor; null for one without. An id counts only with its hash: without an identity secret
- * none can be proven, and what is claimed is left out. Throws invalid_identity for a wrong hash, for an id without one,
- * and where the settings demand an id and there is none.
+ * Returns the verified user id of a visitor; null if there is none. An id counts only with its hash: without an
+ * identity secret none can be verified, and claims are ignored. Throws invalid_identity for a wrong hash, for an id
+ * without one, and for a missing id if the settings require one.
  */
 export function checkIdentity(
   { settings, identitySecret }: WidgetSite,
@@ -57,20 +57,20 @@ export function checkIdentity(
   );
 }
 
-/** Whose conversation it is. The visitorId, which is a secret, is not kept. */
+/** A visitor with a conversation. The visitorId, which is a secret, is not stored. */
 export interface Visitor {
   project: ProjectId;
-  /** Chat ID of the first conversation, by which operators see that others are of the same visitor. */
+  /** Chat ID of the first conversation, which shows operators that others belong to the same visitor. */
   firstChatId: string;
   chatId: string;
   ticketId: string;
-  /** Proven by its hash; null where there is none. */
+  /** Verified by its hash; null if there is none. */
   userId: string | null;
-  /** The identity secret that has proven the user id; null where there is none. */
+  /** The identity secret that has verified the user id; null if there is none. */
   provenBy: string | null;
 }
 
-/** A conversation of a visitorId; both have passed their schema. Throws invalid_identity. */
+/** Returns a conversation of a visitorId; both must be validated. Throws invalid_identity. */
 export function findVisitor(
   site: WidgetSite,
   { visitorId, conversation = 1 }: { visitorId: string; conversation?: number | undefined },
@@ -88,7 +88,7 @@ export function findVisitor(
   };
 }
 
-/** False when the settings have changed so that a visitor has to identify again. */
+/** Returns false if changed settings require the visitor to identify again. */
 export function isStillKnown({ project, userId, provenBy }: Visitor, site: WidgetSite): boolean {
   if (project !== site.project) return false;
   return userId === null ? !site.settings.requireIdentity : provenBy === site.identitySecret;
@@ -107,7 +107,7 @@ function invalidHeader(name: string, detail: string): ServiceError {
   });
 }
 
-/** Headers hold ASCII only, so that an id is written as `encodeURIComponent` does. */
+/** Headers contain only ASCII, so an id is encoded with `encodeURIComponent`. */
 function userIdOf(request: Request): string | undefined {
   const value = single(request, "X-User-Id");
   if (value === undefined) return undefined;
@@ -121,7 +121,7 @@ function userIdOf(request: Request): string | undefined {
   return userId;
 }
 
-/** Counts a call by address and key, and says in the `RateLimit` fields what is left. Throws rate_limited. */
+/** Counts a call by address and key, and sets the `RateLimit` fields. Throws rate_limited. */
 export async function countCall(
   queues: Queues,
   use: Use,
@@ -134,7 +134,8 @@ export async function countCall(
 }
 
 /**
- * The key of a call, which may stand in its body too. Throws missing_key, invalid_key, rate_limited, invalid_request.
+ * Returns the key of a call, which may be in its body too. Throws missing_key, invalid_key, rate_limited,
+ * invalid_request.
  */
 export async function readKey(queues: Queues, request: Request, site: WidgetSite, inBody?: unknown): Promise<string> {
   const key = single(request, "X-Api-Key") ?? (typeof inBody === "string" ? inBody : undefined);
@@ -146,11 +147,11 @@ export async function readKey(queues: Queues, request: Request, site: WidgetSite
   }
 }
 
-/** The visitor's ID of a call, by its header. Throws invalid_request for one that could be guessed. */
+/** Returns the visitor ID in the header of a call. Throws invalid_request for a guessable one. */
 function readVisitorId(request: Request): string {
   const visitorId = single(request, "X-Visitor-Id");
   if (visitorId === undefined) throw invalidHeader("X-Visitor-Id", "is required");
-  // Anything weaker could be guessed, and who knows it reads the conversation.
+  // Any weaker ID could be guessed, and would give access to the conversation.
   if (!visitorIdSchema.safeParse(visitorId).success)
     throw invalidHeader("X-Visitor-Id", "must be a random UUID (version 4)");
   return visitorId;
@@ -161,7 +162,7 @@ const identityOf = (request: Request): ClaimedIdentity => ({
   userHash: single(request, "X-User-Hash"),
 });
 
-/** Who calls, and in which conversation, by its headers. Throws invalid_request, and invalid_identity. */
+/** Returns the calling visitor with the conversation, from the headers. Throws invalid_request and invalid_identity. */
 export function readVisitor(request: Request, site: WidgetSite): Visitor {
   const visitorId = readVisitorId(request);
   const number = conversationNumberSchema.optional().safeParse(toNumber(single(request, "X-Conversation")));
@@ -172,7 +173,7 @@ export function readVisitor(request: Request, site: WidgetSite): Visitor {
 
 const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
-/** The tickets of all conversations that a calling visitor can have, by number. Throws as `readVisitor`. */
+/** Returns the tickets of all conversations that a calling visitor can have, by number. Throws like `readVisitor`. */
 export function readTickets(request: Request, site: WidgetSite): string[] {
   const visitorId = readVisitorId(request);
   checkIdentity(site, identityOf(request));

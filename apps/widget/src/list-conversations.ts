@@ -3,7 +3,7 @@ import type { RequestHandler } from "express";
 import { countCall, readKey, readTickets } from "./find-visitor.ts";
 import type { WidgetContext } from "./widget-context.ts";
 
-/** `GET /api/widget/conversations`: the visitor's own, the newest first. What was erased is not among them. */
+/** `GET /api/widget/conversations`: the visitor's own conversations, newest first, without erased ones. */
 export function getConversations({ store, queues, readSite }: WidgetContext): RequestHandler {
   return async (request, response) => {
     const site = await readSite();

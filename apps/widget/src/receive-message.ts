@@ -13,14 +13,14 @@ function notAllowed(pointer: string, code: string, detail: string): ServiceError
   });
 }
 
-/** Where a message comes from. */
+/** Origin of a message. */
 interface MessageSource {
   site: WidgetSite;
   visitor: Visitor;
   trace: string | null;
 }
 
-/** Gives the files that a message names to it. Throws not_found where one is not there or was sent before. */
+/** Assigns the files of a message to it. Throws not_found if one is missing or was sent before. */
 async function takeFiles(
   { store }: WidgetContext,
   { site, visitor: { project, ticketId } }: MessageSource,
@@ -35,7 +35,10 @@ async function takeFiles(
   throw new ServiceError("not_found", "A file of this message has expired or was already sent. Upload it again.");
 }
 
-/** What operators see of a message beside its text. Who writes is as the visitor says, unless a user id is proven. */
+/**
+ * Returns the data that operators see of a message besides its text. The sender is as claimed by the visitor, unless a
+ * user id is verified.
+ */
 function metaOf(
   { page, locale, contact, wantsPerson }: VisitorMessage,
   { site, visitor: { chatId, firstChatId } }: MessageSource,
@@ -50,9 +53,10 @@ function metaOf(
 }
 
 /**
- * Takes a visitor's message, from HTTP and sockets alike. The same `clientMessageId` in a chat is one message, however
- * often and wherever it is sent: its id is reserved first, and a repeat gets what the first one became, also where it says
- * something else. Throws invalid_request, not_found, storage_full, and unavailable, after which the same may be sent again.
+ * Accepts a visitor's message, from HTTP and sockets alike. The same `clientMessageId` in a chat is one message,
+ * however often and over whichever transport it is sent: its id is reserved first, and a retry gets the result of the
+ * first one, even with other content. Throws invalid_request, not_found, storage_full, and unavailable, after which it
+ * may be sent again.
  */
 export async function receiveMessage(
   context: WidgetContext,
@@ -89,7 +93,7 @@ export async function receiveMessage(
   return accepted;
 }
 
-/** The longest text with every character escaped, and what stands beside it. */
+/** The longest text with every character escaped, and the other fields. */
 const BODY_MAX_BYTES = 160 * 1024;
 
 /** `POST /api/widget/message`. */

@@ -5,22 +5,22 @@ import type { FixedAnswer } from "@svc/http";
 import type { Express, Request, RequestHandler, Response } from "express";
 import { errorCode } from "@svc/primitives";
 
-/** Where the build puts the script, its chunks and the list of them. */
+/** The build's folder for the script, its chunks and their manifest. */
 const CLIENT_DIR = new URL("../dist/client/", import.meta.url);
 
 const SCRIPT_CACHE = "public, max-age=86400, stale-while-revalidate=604800";
 const CHUNK_CACHE = "public, max-age=31536000, immutable";
-/** What stands in for a chunk of another version is not that chunk. */
+/** A substitute for a chunk of another version is cached only briefly. */
 const STAND_IN_CACHE = "public, max-age=60";
 
-/** A name of a chunk: what it is, then a hash of its content. */
+/** File name of a chunk: its name, then a hash of its content. */
 const CHUNK = /^([A-Za-z0-9_.-]+)-([A-Za-z0-9]{6,16})\.js$/;
 
 interface ClientFile extends FixedAnswer {
   changedAt: number;
 }
 
-/** Reads files of the build, each once as long as it does not change. */
+/** Reads files of the build, each once until it changes. */
 function createClientFiles() {
   const known = new Map<string, ClientFile>();
 
@@ -35,7 +35,7 @@ function createClientFiles() {
   }
 
   return {
-    /** A file of the build; null when there is none of this name. */
+    /** Returns a file of the build; null if there is none with this name. */
     async find(name: string): Promise<ClientFile | null> {
       try {
         return await read(name);
@@ -53,7 +53,7 @@ const send = (request: Request, response: Response, file: ClientFile, cacheContr
   sendFixedAnswer(request, response, file, {
     "Content-Type": "text/javascript; charset=utf-8",
     "Cache-Control": cacheControl,
-    // Scripts are loaded by pages of any site; what they may do is decided by what they call.
+    // Scripts are loaded by pages of any site; access is checked by the endpoints that they call.
     "Access-Control-Allow-Origin": "*",
     "Cross-Origin-Resource-Policy": "cross-origin",
   });
@@ -65,7 +65,7 @@ const notBuilt = () =>
 
 const noSuchChunk = () => new ServiceError("not_found", "The widget has no chunk with this name.");
 
-/** The chunk of this name in the present build; null when it has none. */
+/** Returns the chunk with this name in the current build; null if it has none. */
 async function findCurrent(files: ClientFiles, name: string): Promise<ClientFile | null> {
   const manifest = await files.find("manifest.json");
   if (manifest === null) return null;
@@ -87,7 +87,7 @@ function getScript(files: ClientFiles): RequestHandler {
 function getChunk(files: ClientFiles): RequestHandler {
   return async (request, response) => {
     const { chunk } = request.params;
-    // Nothing but a name of this form is ever looked for.
+    // Only names of this form are looked up.
     const [path, name] = CHUNK.exec(typeof chunk === "string" ? chunk : "") ?? [];
     if (name === undefined) throw noSuchChunk();
     const exact = await files.find(`chunks/${path}`);
@@ -102,8 +102,8 @@ function getChunk(files: ClientFiles): RequestHandler {
 }
 
 /**
- * `GET /widget.js`, kept for a day, and the chunks that it loads, kept for good since their names have a hash. A page
- * that has an older script for a while is answered with the present chunk.
+ * Serves `GET /widget.js`, cached for a day, and the chunks that it loads, cached permanently because their names
+ * contain a hash. A page with an older script gets the current chunk.
  */
 export function addClientRoutes(routes: Express, refuse: RequestHandler): void {
   const files = createClientFiles();

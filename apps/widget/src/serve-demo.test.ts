@@ -20,7 +20,7 @@ describe("the demo page", () => {
   });
   afterAll(() => server.close(1_000));
 
-  test("has the tag of this installation, to run and to copy", async () => {
+  test("has the tag of this installation, active and for copying", async () => {
     const base = `http://127.0.0.1:${server.port}`;
     const answer = await fetch(`${base}/`);
     expect(answer.status).toBe(200);
@@ -34,7 +34,7 @@ describe("the demo page", () => {
     expect(page).not.toContain("{{");
   });
 
-  test("allows no inline script or style, no other site, and asks for Trusted Types", async () => {
+  test("allows no inline script or style, no other site, and requires Trusted Types", async () => {
     const answer = await fetch(`http://127.0.0.1:${server.port}/`);
     const policy = answer.headers.get("content-security-policy");
     expect(policy).toMatch(
@@ -46,7 +46,7 @@ describe("the demo page", () => {
     for (const [, url] of page.matchAll(/(?:src|href)="([^"#]+)"/g)) expect(url).toMatch(/^(?:demo\/|http:\/\/127)/);
   });
 
-  test.each(["demo.css", "demo.js", "icon.svg"])("has its file %s", async (name) => {
+  test.each(["demo.css", "demo.js", "icon.svg"])("has the file %s", async (name) => {
     const answer = await fetch(`http://127.0.0.1:${server.port}/demo/${name}`);
     expect(answer.status).toBe(200);
     expect((await answer.text()).length).toBeGreaterThan(100);
@@ -58,7 +58,7 @@ describe("the demo page", () => {
   });
 });
 
-test("elsewhere its addresses answer 404", async () => {
+test("is 404 if it is not shown", async () => {
   const server = await serve(false, KEY);
   for (const path of ["/", "/demo/demo.css", "/demo/demo.js"]) {
     expect((await fetch(`http://127.0.0.1:${server.port}${path}`)).status).toBe(404);
@@ -66,12 +66,12 @@ test("elsewhere its addresses answer 404", async () => {
   await server.close(1_000);
 });
 
-test("without a key it says how to get one, and has no tag", () => {
+test("without a key explains how to get one, and has no tag", () => {
   const page = renderDemo("<template>{{tag}}</template><code>{{snippet}}</code>", { apiKey: null, baseUrl: "" });
   expect(page).toMatch(/^<template><\/template><code>The widget has no key yet\./);
 });
 
-test("a key with markup in it stays text", () => {
+test("a key with markup is shown as text", () => {
   const page = renderDemo("{{tag}}{{snippet}}", { apiKey: `"><script>alert(1)</script>{{tag}}`, baseUrl: "" });
   expect(page).not.toContain("<script>alert");
 });

@@ -13,8 +13,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What the page itself and the widget on it need, and nothing more: no inline script or style, no other site, and
- * Trusted Types, so that the demo shows that the widget works there.
+ * Allows only what the page itself and the widget on it need: no inline script or style, no other site, and Trusted
+ * Types, so that the demo shows that the widget works there.
  */
 const POLICY = [
   "default-src 'none'",
@@ -32,7 +32,7 @@ const POLICY = [
 const NO_KEY =
   'The widget has no key yet. Restart the service, or set one: npm run svc -- channels set widget \'{"apiKey":"…"}\'';
 
-/** The names of the demo page, which is shown on loopback alone. */
+/** Host names of the demo page, which is shown only on loopback. */
 const HOSTS = createKnownHosts({ bindHost: "127.0.0.1", publicUrls: [] });
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -46,8 +46,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? "");
 
 /**
- * True where the demo page is shown: on the machine itself alone. What is bound to more than loopback, stands behind a
- * proxy or runs in production answers 404 at its address.
+ * Returns true if the demo page is shown: only on the machine itself. If the service is bound to more than loopback, is
+ * behind a proxy or runs in production, the page is 404.
  */
 export function isDemoShown({
   bindHost,
@@ -57,15 +57,15 @@ export function isDemoShown({
   return (bindHost === undefined || isLoopbackBound(bindHost)) && trustProxy.length === 0 && !isProduction;
 }
 
-/** Origins of the demo page: it goes on working when the settings name the sites that may use the widget. */
+/** Returns the origins of the demo page, so that it works even if the settings list allowed sites. */
 export function demoOrigins(config: Pick<Config, "bindHost" | "trustProxy" | "isProduction" | "ports">): string[] {
   if (!isDemoShown(config)) return [];
   return ["127.0.0.1", "localhost", "[::1]"].map((host) => `http://${host}:${config.ports.widget}`);
 }
 
 /**
- * The demo page: a page of the demo's folder with the widget of this installation on it, and the tag to copy.
- * `baseUrl` is the widget's address; without a key the page says how to get one.
+ * Returns the demo page: a page of the demo's folder with the widget of this installation, and the tag for copying.
+ * `baseUrl` is the widget's URL; without a key the page explains how to get one.
  */
 export function renderDemo(page: string, { apiKey, baseUrl }: { apiKey: string | null; baseUrl: string }): string {
   const tag =
@@ -76,7 +76,7 @@ export function renderDemo(page: string, { apiKey, baseUrl }: { apiKey: string |
   return page.replaceAll(/\{\{([a-z]+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
-/** `GET /`: read again each time, so that a change of the key or of the page is seen at the next reload. */
+/** `GET /`: read again for each request, so that changes of the key or of the page appear after a reload. */
 function getDemo(readKey: () => Promise<string | null>): RequestHandler {
   return async (request, response) => {
     const [page, apiKey] = await Promise.all([readFile(new URL("index.html", DEMO_DIR), "utf8"), readKey()]);
@@ -95,8 +95,8 @@ function getDemo(readKey: () => Promise<string | null>): RequestHandler {
 }
 
 /**
- * Puts the demo page at `/`, with its files below `/demo/`. Does nothing unless `isLocal`: the addresses answer 404
- * then. `readKey` finds the widget's key, null while there is none.
+ * Serves the demo page at `/`, with its files below `/demo/`. Does nothing unless `isLocal`: then its URLs are 404.
+ * `readKey` returns the widget's key, null if there is none.
  */
 export function addDemoRoutes(
   app: Express,

@@ -15,17 +15,17 @@ import { createSiteReader } from "./widget-context.ts";
 import type { WidgetContext } from "./widget-context.ts";
 import { addDisabledRoutes, addWidgetRoutes } from "./widget-routes.ts";
 
-/** Topic of the wake-ups that say in which conversations of the widget something has happened. */
+/** Topic of the wake-ups for changed conversations of the widget. */
 const CHATS_TOPIC = "widget-chats";
 const CLOSE_DEADLINE_MS = 3_000;
-/** The largest file within it: 140 kbit/s, as a poor mobile network has. */
+/** Time to upload the largest file at 140 kbit/s, as on a poor mobile network. */
 const UPLOAD_TIMEOUT_MS = 600_000;
 
 const hostOf = ({ bindHost }: Resources["config"]) => bindHost ?? "127.0.0.1";
 
 const SWEEP_EVERY_MS = 60_000;
 
-/** Deletes files that no message names after a day, and IDs of messages that never came; replicas share the work. */
+/** Deletes files without a message after a day, and IDs of messages that never arrived; replicas share the work. */
 async function sweepFiles({ store }: Resources, isStopped: () => boolean): Promise<void> {
   for (const remove of [() => store.widgetFiles.removeUnused(), () => store.visitors.removeReserved()]) {
     let isMore = !isStopped();
@@ -79,7 +79,7 @@ async function startWidget(resources: Resources): Promise<RunningService> {
 
   const tell = (ticketIds: string[]) => {
     sockets?.wake(ticketIds);
-    // The visitor may be connected to another replica, with another tab too.
+    // The visitor may be connected to another replica, also with another tab.
     queues.wakeUps.send(CHATS_TOPIC, ticketIds);
   };
   async function findProblem(): Promise<string | null> {
@@ -95,7 +95,9 @@ async function startWidget(resources: Resources): Promise<RunningService> {
   }
 
   let hasWarned = false;
-  /** Serves unsubscribe links while the channel is disabled, or cannot be started: that is tried every few seconds. */
+  /**
+   * Serves unsubscribe links while the channel is disabled, or cannot be started, which is retried every few seconds.
+   */
   async function serveLinks(): Promise<void> {
     if (config.email === undefined || isDraining) return;
     try {
@@ -157,7 +159,7 @@ async function startWidget(resources: Resources): Promise<RunningService> {
   };
 }
 
-/** The web widget: what its pages load and send, the sockets of its visitors, and the widget channel behind them. */
+/** The web widget: its script and endpoints, the sockets of its visitors, and the widget channel. */
 export function widgetService(resources: Resources): Service {
   return { name: "widget", start: () => startWidget(resources) };
 }

@@ -24,7 +24,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** What a page shows: of the texts, its title, its text, and whether it has the button. */
+/** Content of a page: title and text by name, and whether it has the button. */
 interface Page {
   title: keyof Texts;
   text: keyof Texts;
@@ -35,7 +35,7 @@ const ASK: Page = { title: "title", text: "text", hasButton: true };
 const DONE: Page = { title: "doneTitle", text: "doneText", hasButton: false };
 const INVALID: Page = { title: "invalidTitle", text: "invalidText", hasButton: false };
 
-/** Sends a page without scripts, in the language of the query parameter `lang`. Its texts are our own. */
+/** Sends a page without scripts, in the language of the query parameter `lang`. It contains only predefined texts. */
 function sendPage(response: Response, lang: unknown, { title, text, hasButton }: Page): void {
   const language = typeof lang === "string" && Object.hasOwn(texts, lang) ? lang : "en";
   const known: Readonly<Record<string, Texts>> = texts;
@@ -46,7 +46,7 @@ function sendPage(response: Response, lang: unknown, { title, text, hasButton }:
       "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": POLICY,
       "Cache-Control": "no-store",
-      // The URL is the proof of who unsubscribes.
+      // The URL authorizes the unsubscribe request.
       "Referrer-Policy": "no-referrer",
       "X-Robots-Tag": "noindex",
     })
@@ -65,8 +65,8 @@ export function getUnsubscribePage({ store }: { store: Store }): RequestHandler 
 }
 
 /**
- * `POST /unsubscribe/:token`: neither the customer nor the address that the email went to gets another one of the project.
- * Sent by the button of the page, and by mail programs without a person on a page (RFC 8058). Safe to repeat.
+ * `POST /unsubscribe/:token`: neither the customer nor the recipient's address gets further emails of the project. Sent
+ * by the button of the page, and by mail programs directly (RFC 8058). Idempotent.
  */
 export function postUnsubscribe({ store }: { store: Store }): RequestHandler {
   return async (request, response) => {

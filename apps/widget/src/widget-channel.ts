@@ -1,13 +1,13 @@
 import { ServiceError } from "@svc/contracts";
 import type { Channel, IncomingHandler } from "@svc/contracts";
 
-/** The widget as a channel, with the way in for its routes and sockets. */
+/** The widget as a channel, with the entry point for its routes and sockets. */
 export interface WidgetChannel extends Channel {
-  /** Hands a message over; rejects with `channel_disabled` while the channel is switched off. */
+  /** Accepts a message; rejects with `channel_disabled` while the channel is disabled. */
   receive: IncomingHandler;
 }
 
-/** Error of all that visitors ask for while the channel is switched off. */
+/** Returns the error of all requests of visitors while the channel is disabled. */
 export const widgetDisabled = (): ServiceError =>
   new ServiceError(
     "channel_disabled",
@@ -19,18 +19,18 @@ export const widgetDisabled = (): ServiceError =>
 export interface WidgetServer {
   /** Binds the port. */
   open: () => Promise<void>;
-  /** Ends every socket and frees the port; safe to call when nothing is open. */
+  /** Closes every socket and frees the port; safe to call if nothing is open. */
   close: () => Promise<void>;
-  /** Says that something has happened in these conversations, to the sockets of every replica. */
+  /** Announces changes in these conversations to the sockets of every replica. */
   tell: (ticketIds: string[]) => void;
   /** Number of open sockets. */
   countSockets: () => number;
 }
 
 /**
- * The widget channel. `start` binds its port; `stop` frees it, or leaves only the unsubscribe links of emails on it
- * (ADR 0064). Replies are read from the store by their sequence numbers, so that the channel is only notified of them; they
- * stay there until their visitor is connected.
+ * Creates the widget channel. `start` binds its port; `stop` frees it, or leaves only the unsubscribe links of emails
+ * on it (ADR 0064). Replies are read from the store by their sequence numbers, so that the channel is only notified of
+ * them; they stay there until their visitor is connected.
  */
 export function createWidgetChannel(server: WidgetServer): WidgetChannel {
   let handler: IncomingHandler | null = null;

@@ -6,26 +6,26 @@ import type { ProjectId, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
 
-/** The widget as it is set up right now. */
+/** The current settings of the widget. */
 export interface WidgetSite {
   settings: WidgetSettings;
-  /** The project that its messages belong to. */
+  /** The project of its messages. */
   project: ProjectId;
-  /** When people of that project reply. */
+  /** Times at which operators of that project reply. */
   replyTimes: ReplyTimes;
-  /** Opened `identitySecret`; null while none is set, or where it was sealed with another key. */
+  /** Decrypted `identitySecret`; null if none is set, or if it was encrypted with another key. */
   identitySecret: string | null;
 }
 
 /** Reads the widget's settings. Rejects with `unavailable` while the store is unavailable. */
 export type SiteReader = () => Promise<WidgetSite>;
 
-/** A change of the settings takes effect within this time. */
+/** Time until changed settings take effect. */
 const SETTINGS_MS = 500;
 
 /**
- * Makes the function that reads how the widget is set up, from the store at most twice a second. Where the settings name
- * sites, `ownOrigins` are allowed beside them.
+ * Creates the function that reads the widget's settings, from the store at most twice a second. If the settings list
+ * sites, `ownOrigins` are allowed as well.
  */
 export function createSiteReader(store: Store, ownOrigins: readonly string[]): SiteReader {
   const cache = createBriefCache<WidgetSite>(SETTINGS_MS);
@@ -36,7 +36,7 @@ export function createSiteReader(store: Store, ownOrigins: readonly string[]): S
       if (project === null) return null;
       const { identitySecret: sealed, allowedOrigins } = widget.config;
       return {
-        // An empty list allows any, and must stay empty.
+        // An empty list allows every site, and must stay empty.
         settings:
           allowedOrigins.length === 0
             ? widget.config
@@ -59,16 +59,16 @@ export function createSiteReader(store: Store, ownOrigins: readonly string[]): S
   };
 }
 
-/** What the routes and sockets of the widget work with. */
+/** Dependencies of the routes and sockets of the widget. */
 export interface WidgetContext {
   store: Store;
   queues: Queues;
   log: Log;
   readSite: SiteReader;
-  /** How many sockets may be open in this process, and of one address with one key. */
+  /** Maximum open sockets in this process, and of one address with one key. */
   ceilings: { socketsPerAddress: number; sockets: number };
-  /** Hands a message over; it is committed when this resolves. */
+  /** Accepts a message; it is committed when this resolves. */
   receive(message: IncomingMessage, context: IncomingContext): Promise<AcceptedMessage>;
-  /** Says that something has happened in these conversations, to the sockets of every replica. */
+  /** Announces changes in these conversations to the sockets of every replica. */
   tell(ticketIds: string[]): void;
 }

@@ -16,7 +16,7 @@ afterEach(() => {
   server?.close();
 });
 
-test("a request that is not whole in time is cut, and one that is may be answered late", async () => {
+test("a request that is incomplete after its time limit is disconnected, and a complete one may be answered late", async () => {
   const waiting: Response[] = [];
   const app = express();
   app.use(limitBodyTime(50));
@@ -38,7 +38,7 @@ test("a request that is not whole in time is cut, and one that is may be answere
   const whole = send(`${HEAD}whole`);
   await waitFor(() => waiting.length === 1, { what: "the whole request" });
   const slow = send(`${HEAD}sl`);
-  // It came later, and is cut: the time of the other one is over too.
+  // It started later, so the time limit of the other one has passed too.
   await waitFor(() => slow.isClosed, { what: "the slow request to be cut" });
   waiting[0]?.end("an answer");
   await waitFor(() => whole.heard.includes("an answer"), { what: "the late answer" });

@@ -21,7 +21,7 @@ import { getUnsubscribePage, postUnsubscribe } from "./unsubscribe-page.ts";
 import { widgetDisabled } from "./widget-channel.ts";
 import type { WidgetContext } from "./widget-context.ts";
 
-/** Cuts connections whose request is not there as a whole after `ms`. For how long it is answered does not matter. */
+/** Disconnects requests that are not complete after `ms`. The time of the response is not limited. */
 export function limitBodyTime(ms: number): RequestHandler {
   return (request, response, next) => {
     const timer = setTimeout(() => {
@@ -33,19 +33,19 @@ export function limitBodyTime(ms: number): RequestHandler {
   };
 }
 
-/** Languages that are written from right to left, of those that a site may name. */
+/** Right-to-left languages, of those that a site may choose. */
 const RIGHT_TO_LEFT = new Set(["ar", "fa", "he", "ps", "ur", "yi"]);
 const KEPT_SECONDS = 60;
-/** The launcher of most sites, which needs no file of its own. */
+/** The launcher of most sites, which needs no separate file. */
 const DEFAULT_LAUNCHER = widgetLauncherSchema.parse({});
 
-/** Returns what a page may know of the settings, with the expected reply of a person in its language. */
+/** Returns the settings that a page may read, with an operator's expected reply time in its language. */
 export function configAnswer(settings: WidgetSettings, expectedReply: string): WidgetConfigAnswer {
   const { theme, color, position, locale, title, greeting, strings, features, requireIdentity } = settings;
   const { questions, languages, logo, launcher } = settings;
   const { upload, rating, person, sound, prechat } = features;
   const [language = ""] = locale.toLowerCase().split("-", 1);
-  // A label of one language needs the launcher's file, too.
+  // A label in one language also needs the launcher's file.
   const texts = [strings, ...Object.values(languages).map((own) => own.strings ?? {})];
   const hasLabel = texts.some((own) => Object.hasOwn(own, "launcher"));
   const isDefault = !hasLabel && isDeepStrictEqual(launcher, DEFAULT_LAUNCHER);
@@ -95,16 +95,16 @@ function getConfig({ queues, readSite }: WidgetContext): RequestHandler {
 }
 
 const FILES_PATH = "/api/widget/files";
-/** Until when a body has to be there. */
+/** Time limit for receiving a body. */
 const BODY_MS = 30_000;
 
-/** What the routes need besides. */
+/** Additional dependencies of the routes. */
 export interface RoutesContext extends WidgetContext, HealthSource {
   config: Config;
   sockets: Sockets;
 }
 
-/** Adds the routes of unsubscribe links, and nothing else of the widget: emails that were sent have them. */
+/** Adds only the routes of unsubscribe links, which are in emails that were already sent. */
 export function addDisabledRoutes(routes: Express, context: HealthSource & Pick<WidgetContext, "store">): void {
   routes.use((request, response, next) => {
     if (!answerHealth(request.path, response, context)) next();
@@ -123,14 +123,14 @@ const addUnsubscribeRoutes = (routes: Express, context: Pick<WidgetContext, "sto
     .post(postUnsubscribe(context))
     .all(methodNotAllowed("GET", "HEAD", "POST"));
 
-/** Adds every address of the widget's port. */
+/** Adds every route of the widget's port. */
 export function addWidgetRoutes(routes: Express, context: RoutesContext): void {
   const inTime = limitBodyTime(BODY_MS);
   const { config, readSite, sockets } = context;
   routes.use((request, response, next) => {
     if (!answerHealth(request.path, response, context)) next();
   });
-  // The port leaves files a long time; nothing else needs it.
+  // The port allows a long time for files; nothing else needs it.
   routes.use((request, response, next) => {
     if (request.path === FILES_PATH) next();
     else inTime(request, response, next);

@@ -1,6 +1,6 @@
 import type { NewAgent, Project, Store } from "@svc/store";
 
-/** Makes a project with one agent, and the hand-off text where it is given. */
+/** Creates a project with one agent, and with a handoff text if given. */
 export async function addProject(
   store: Store,
   name: string,

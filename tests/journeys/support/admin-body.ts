@@ -1,25 +1,25 @@
 import type { KeyItem, ProjectItem } from "@svc/contracts";
 import type { ApiAnswer } from "./api-answer.ts";
 
-/** What the administration answers with one object. */
+/** Body of an administration response with one object. */
 interface ItemBody<Item> {
   ok?: boolean;
   item: Item;
 }
 
-/** What the administration answers with a list. */
+/** Body of an administration response with a list. */
 interface ListBody<Item> {
   ok?: boolean;
   items: Item[];
   nextCursor: string | null;
 }
 
-/** The one key of an answer, with the key itself where it was just made. */
+/** Returns the key of a response, with the secret if it was just created. */
 export const keyOf = (answer: ApiAnswer) => (answer.body as ItemBody<KeyItem & { key?: string }>).item;
 
-/** The one project of an answer. */
+/** Returns the project of a response. */
 export const projectOf = (answer: ApiAnswer) => (answer.body as ItemBody<ProjectItem>).item;
 
-/** The list of an answer. */
+/** Return the list of a response. */
 export const keysOf = (answer: ApiAnswer) => answer.body as ListBody<KeyItem>;
 export const projectsOf = (answer: ApiAnswer) => answer.body as ListBody<ProjectItem>;

@@ -4,7 +4,7 @@ import type { Problem, ReplyItem } from "@svc/contracts";
 export interface ApiBody extends Partial<Omit<Problem, "ok" | "status">> {
   ok?: boolean;
   mode?: string;
-  /** A word in answers, a number in problems. */
+  /** A word in responses, a number in problems. */
   status?: string | number;
   timedOut?: boolean;
   chatId?: string;
@@ -19,19 +19,19 @@ export interface ApiBody extends Partial<Omit<Problem, "ok" | "status">> {
   checks?: Record<string, { status?: string; detail?: string; [channel: string]: unknown }>;
 }
 
-/** An answer of the HTTP API, read to its end. */
+/** A response of the HTTP API, read completely. */
 export interface ApiAnswer {
   status: number;
   headers: Headers;
   text: string;
   body: ApiBody;
-  /** The reply items, none when the body has none. */
+  /** The reply items; empty if the body has none. */
   replies: ReplyItem[];
-  /** The texts of the replies that are messages. */
+  /** The texts of the replies of type `message`. */
   texts: string[];
 }
 
-/** An answer with its body parsed, where it is JSON. */
+/** Returns a response with its body parsed if it is JSON. */
 export function apiAnswer(status: number, headers: Headers, text: string): ApiAnswer {
   const isJson = /json/.test(headers.get("content-type") ?? "") && text !== "";
   const body = (isJson ? JSON.parse(text) : {}) as ApiBody;

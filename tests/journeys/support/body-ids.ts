@@ -5,22 +5,22 @@ import { TARGETS } from "./endpoint-targets.ts";
 import { queryDatabase } from "./query-database.ts";
 import type { Product } from "./start-product.ts";
 
-/** Ids of what belongs to one project and can be named in bodies. */
+/** Ids of objects of one project that bodies can refer to. */
 export interface BodyIds {
-  /** Has the document, and is the agent's. */
+  /** Knowledge base of the agent, with the document. */
   kbId: string;
-  /** Is read. */
+  /** A document that is ready. */
   documentId: string;
-  /** A person has answered in it. */
+  /** A ticket that an operator has answered. */
   ticketId: string;
-  /** Is switched on. */
+  /** An enabled agent. */
   agentId: string;
   customerId: string;
   tagId: string;
   gapId: string;
 }
 
-/** Makes what bodies can name, in a project whose agent asks for reviews. */
+/** Creates objects that bodies can refer to, in a project whose agent's answers need review. */
 export async function makeBodyIds(product: Product, project: Project): Promise<BodyIds> {
   const find = async (text: string, value: string) => {
     const check = async () => (await queryDatabase<{ id: string }>(product.databaseUrl, text, [value]))[0]?.id;

@@ -1,7 +1,7 @@
 import { apiAnswer } from "./api-answer.ts";
 import type { ApiAnswer } from "./api-answer.ts";
 
-/** What is sent: `json` as JSON, `body` as it is. */
+/** A request: `json` is sent as JSON, `body` unchanged. */
 export interface ApiRequest {
   method?: string;
   /** Sent as a bearer token. */
@@ -14,7 +14,7 @@ export interface ApiRequest {
   signal?: AbortSignal;
 }
 
-/** Sends one request with fetch and reads the answer. Never rejects because of a status. */
+/** Sends one request with fetch and reads the response. Never rejects because of a status. */
 export async function callApi(url: string, request: ApiRequest = {}): Promise<ApiAnswer> {
   const { key, project, json, headers, signal } = request;
   const body = json === undefined ? request.body : JSON.stringify(json);

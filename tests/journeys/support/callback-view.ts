@@ -4,21 +4,21 @@ import { waitFor } from "@svc/testing";
 import { queryDatabase } from "./query-database.ts";
 import type { Product } from "./start-product.ts";
 
-/** The callbacks of one project, as its operators see them, and a way past the hours between their tries. */
+/** The callbacks of one project, as its operators see them, with means to skip the delays between attempts. */
 export interface CallbackView {
-  /** Waits until a callback is in a state, and answers it. */
+  /** Waits until a callback is in a state, and returns it. */
   untilIn(deliveryId: string, state: DeliveryState, options?: { timeoutMs?: number }): Promise<DeliveryItem>;
-  /** Waits until so many tries of a pending callback have come to an end. */
+  /** Waits until this many attempts of a pending callback have ended. */
   untilTried(deliveryId: string, tries: number, options?: { timeoutMs?: number }): Promise<DeliveryItem>;
-  /** All callbacks of a chat in the order of their making. */
+  /** Returns all callbacks of a chat in the order of creation. */
   listIn(ticketId: string): Promise<DeliveryItem[]>;
-  /** Lets the time pass that a callback has to wait for its next try. */
+  /** Skips the delay before the next attempt of a callback. */
   hurry(deliveryId: string): Promise<void>;
-  /** Lets the time pass for which a process that has died may still be trying a callback. */
+  /** Makes the lease of a callback expire, which a crashed process may still hold. */
   endLease(deliveryId: string): Promise<void>;
 }
 
-/** Looks at the callbacks of a project. */
+/** Returns a view of the callbacks of a project. */
 export function callbackView({ store, databaseUrl }: Product, project: ProjectId): CallbackView {
   async function until(
     deliveryId: string,

@@ -1,8 +1,8 @@
 import type { FileChooser, Page } from "playwright-core";
 
 /**
- * Does what opens a dialog for files, and gives it these. Chromium catches such dialogs only once the page has been told
- * to, while keys and clicks come to it by another way: the page is asked something in between, lest they overtake it.
+ * Performs an action that opens a file dialog, and chooses these files. Chromium intercepts such dialogs only after a
+ * command, while keys and clicks use another channel: evaluating something in between ensures their order.
  */
 export async function chooseFiles(
   page: Page,

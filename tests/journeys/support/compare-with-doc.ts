@@ -1,12 +1,15 @@
-/** Compares what a page shows with what is there, and remembers which real id stands for which shown one. */
+/** Compares the values on a page with actual ones, and maps ids on the page to actual ids. */
 export interface DocComparison {
-  /** How the actual value differs from the shown one, each difference with its place; nothing when it does not. */
+  /**
+   * Returns the differences between the actual value and the one on the page, each with its location; empty if there
+   * are none.
+   */
   compare(shown: unknown, actual: unknown): string[];
-  /** A text of the page with the real ids in the place of the shown ones. */
+  /** Returns a text of the page with its ids replaced by actual ones. */
   translate(text: string): string;
 }
 
-/** What differs from run to run. */
+/** Patterns of values that differ between runs. */
 const VARYING = {
   id: /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g,
   time: /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
@@ -14,18 +17,17 @@ const VARYING = {
   keyPrefix: /\bsvc_[0-9A-Za-z]{4}\b/g,
   left: /\br=\d+;t=\d+/g,
 };
-/** Numbers that are measured. */
+/** Fields with measured numbers. */
 const MEASURED = ["ms", "durationMs", "score", "confidence"];
-/** Times that are noted some moments after what they are times of: null until then. */
-const NOTED_LATER = ["lastUsedAt"];
-/** Ends what a page does not show to its end. */
+/** Fields with times that are recorded asynchronously: null until then. */
+const RECORDED_LATER = ["lastUsedAt"];
+/** Marks the end of a truncated example. */
 const CUT = "…";
 
 /**
- * Makes a comparison for the examples of one page, in their order. Names and types of all fields have to be the same,
- * and every value but times, durations and ids: an id that is shown twice has to be the same one twice. A text that
- * ends with “…” has to begin so. `measured` names further fields whose numbers differ
- * from run to run.
+ * Creates a comparison for the examples of one page, in their order. Names and types of all fields must match, and
+ * every value except times, durations and ids: an id that occurs twice must be the same one twice. A text that ends
+ * with “…” is compared as a prefix. `measured` names further fields whose numbers differ between runs.
  */
 export function createDocComparison(measured: readonly string[] = []): DocComparison {
   const known = new Map<string, string>();
@@ -58,7 +60,7 @@ export function createDocComparison(measured: readonly string[] = []): DocCompar
       return names.flatMap((name) => {
         if (!(name in actual)) return [`${position}/${name}: is not there`];
         if (!(name in shown)) return [`${position}/${name}: is there and not on the page`];
-        if (NOTED_LATER.includes(name) && [shown[name], actual[name]].every(isTimeOrNull)) return [];
+        if (RECORDED_LATER.includes(name) && [shown[name], actual[name]].every(isTimeOrNull)) return [];
         if (name === "id" && [shown[name], actual[name]].every(Number.isInteger)) return [];
         if (varies.has(name) && typeof shown[name] === typeof actual[name]) return [];
         return compareValue(shown[name], actual[name], `${position}/${name}`, found);

@@ -3,23 +3,23 @@ import { callApi } from "./call-api.ts";
 import type { ApiRequest } from "./call-api.ts";
 import type { Product } from "./start-product.ts";
 
-/** Which replica is asked, and what is sent besides. */
+/** The replica to call, and additional request options. */
 export interface ClientOptions extends Omit<ApiRequest, "json" | "project"> {
-  /** By turns: 0 is the first replica, 1 another one where there is one. Default: 0. */
+  /** Index of a replica: 0 is the first, 1 another one if there are several. Default: 0. */
   replica?: number;
 }
 
-/** The two endpoints of messages, as an administrator who names the project calls them. */
+/** The two message endpoints, called by an administrator who specifies the project. */
 export interface ApiClient {
-  /** Base URL of a replica. */
+  /** Returns the base URL of a replica. */
   baseUrl(replica?: number): string;
   /** `POST /api/v1/messages`. */
   send(project: string, json: unknown, options?: ClientOptions): Promise<ApiAnswer>;
-  /** `GET /api/v1/messages/:chatId`; the query with its question mark. */
+  /** `GET /api/v1/messages/:chatId`; the query includes its question mark. */
   drain(project: string, chatId: string, query?: string, options?: ClientOptions): Promise<ApiAnswer>;
 }
 
-/** A client of whatever processes the product has at the time of each call. */
+/** Returns a client of the processes that the product has at the time of each call. */
 export function createApiClient(product: Product): ApiClient {
   const baseUrl = (replica = 0) => {
     const { apiUrls } = product.composition;

@@ -1,8 +1,8 @@
-/** What a browser remembers while it goes from site to site: cookies by host, and where it is. */
+/** State of a browser across sites: cookies by host, and the current URL. */
 export interface BrowserSession {
-  /** Goes to an address, and on wherever it is sent, until a page answers; answers that page. */
+  /** Visits a URL and follows redirects; returns the final page. */
   visit(url: string, form?: Record<string, string>): Promise<{ url: string; status: number; text: string }>;
-  /** The cookies of a site, as they are sent to it. */
+  /** Returns the Cookie header for a site. */
   cookiesOf(url: string): string;
 }
 
@@ -15,8 +15,8 @@ interface Cookie {
 }
 
 /**
- * Makes what follows redirects with cookies, as browsers do: strict ones do not come along to where another site sends
- * the browser. Paths and life times of cookies are left out.
+ * Returns a client that follows redirects with cookies like a browser: SameSite=Strict cookies are not sent to a page
+ * reached from another site. Paths and lifetimes of cookies are not implemented.
  */
 export function createBrowserSession(): BrowserSession {
   const jars = new Map<string, Map<string, Cookie>>();

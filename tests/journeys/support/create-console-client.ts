@@ -3,25 +3,25 @@ import type { ApiAnswer } from "./api-answer.ts";
 import { callApi } from "./call-api.ts";
 import type { ApiRequest } from "./call-api.ts";
 
-/** A browser that is signed in, as far as calls go. */
+/** A signed-in browser that calls the console. */
 export interface ConsoleClient {
   baseUrl: string;
   session: SessionAnswer;
   /** The cookie as the browser sends it. */
   cookie: string;
-  /** What a page of the console sends with each call. */
+  /** Headers that a page of the console sends with each call. */
   headers: Record<string, string>;
-  /** Calls the console as its page does. */
+  /** Calls the console like its page. */
   call(path: string, request?: ApiRequest): Promise<ApiAnswer>;
 }
 
-/** The cookie of a session that an answer sets, as a browser sends it back; null where it sets none. */
+/** Returns the session cookie that a response sets, as a browser sends it back; null if it sets none. */
 export function cookieOf(answer: ApiAnswer): string | null {
   const set = answer.headers.getSetCookie().find((text) => /^(?:__Host-)?svc_session=[^;]/.test(text));
   return set?.split(";")[0] ?? null;
 }
 
-/** A client of the session that an answer begins. */
+/** Returns a client of the session that a response starts. */
 export function consoleClientOf(baseUrl: string, answer: ApiAnswer): ConsoleClient {
   const session = answer.body as unknown as SessionAnswer;
   const cookie = cookieOf(answer);
@@ -38,7 +38,7 @@ export function consoleClientOf(baseUrl: string, answer: ApiAnswer): ConsoleClie
   };
 }
 
-/** Signs somebody in by password, from an address of their own. */
+/** Signs an operator in with a password, from a new client address. */
 export async function signInToConsole(
   baseUrl: string,
   person: { email: string; password: string },

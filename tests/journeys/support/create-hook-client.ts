@@ -5,24 +5,27 @@ import { callApi } from "./call-api.ts";
 import type { ApiRequest } from "./call-api.ts";
 import type { Product } from "./start-product.ts";
 
-/** The hooks of one project, as its administrator and as platforms call them. */
+/** The hooks of one project, called by its administrator and by platforms. */
 export interface HookClient {
-  /** Calls `/api/v1/admin/hooks` and what follows it as an administrator, each call on another replica. */
+  /** Calls a path below `/api/v1/admin/hooks` as an administrator, alternating between replicas. */
   admin(path: string, request?: ApiRequest): Promise<ApiAnswer>;
-  /** Makes a hook; rejects when that is refused. */
+  /** Creates a hook; throws if it is rejected. */
   make(input: Omit<HookInput, "name"> & { name?: string }): Promise<HookSecretItem>;
-  /** Posts to a hook as a platform does, each time from another address unless one is named. */
+  /** Posts to a hook like a platform, each time from another address unless one is given. */
   post(url: string, request: ApiRequest & { from?: string; replica?: number }): Promise<ApiAnswer>;
-  /** The last bodies of a hook. */
+  /** Returns the last bodies of a hook. */
   bodies(id: string): Promise<HookBodyItem[]>;
 }
 
-/** A body that a platform sends, as its documentation shows it. */
+/** Returns a body from a platform's documentation. */
 export function hookSample(name: string): string {
   return readFileSync(new URL(`hook-samples/${name}.json`, import.meta.url), "utf8");
 }
 
-/** A client of the hooks of a project. The product must trust this machine as a proxy, so that addresses can be named. */
+/**
+ * Returns a client of the hooks of a project. The product must trust this machine as a proxy, so that addresses can be
+ * set.
+ */
 export function createHookClient(product: Product, project: string): HookClient {
   let calls = 0;
   const urlOf = (path: string, replica: number) => {

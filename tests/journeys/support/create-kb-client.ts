@@ -11,24 +11,24 @@ interface AdminBody<Item> {
   items: Item[];
 }
 
-/** The one knowledge base, document or import of an answer. */
+/** Return the knowledge base or document of a response. */
 export const kbOf = ({ body }: ApiAnswer) => (body as unknown as AdminBody<KbItem>).item;
 export const documentOf = ({ body }: ApiAnswer) => (body as unknown as AdminBody<DocumentItem>).item;
 export const importOf = ({ body }: ApiAnswer) => (body as unknown as AdminBody<ImportItem>).item;
-/** Those of a list. */
+/** Return the items of a list. */
 export const kbsOf = ({ body }: ApiAnswer) => (body as unknown as AdminBody<KbItem>).items;
 export const documentsOf = ({ body }: ApiAnswer) => (body as unknown as AdminBody<DocumentItem>).items;
 export const importsOf = ({ body }: ApiAnswer) => (body as unknown as AdminBody<ImportItem>).items;
 const hitsOf = ({ body }: ApiAnswer) => (body as unknown as AdminBody<KbHit>).items;
-/** What gets the next page. */
+/** Returns the cursor of the next page. */
 export const cursorOf = (answer: ApiAnswer) => (answer.body as unknown as { nextCursor: string | null }).nextCursor;
 
 /** The endpoints of knowledge bases, called as an administrator. */
 export type KbClient = ReturnType<typeof createKbClient>;
 
-/** A client of whatever processes the product has at the time of each call, for one project. */
+/** Returns a client of the processes that the product has at the time of each call, for one project. */
 export function createKbClient(product: Product, project = "default") {
-  /** Calls `/api/v1/admin/kb` and what follows it. */
+  /** Calls a path below `/api/v1/admin/kb`. */
   async function call(path: string, request: ApiRequest = {}): Promise<ApiAnswer> {
     const [url = ""] = product.composition.apiUrls;
     return callApi(`${url}/api/v1/admin/kb${path}`, { key: product.adminKey, project, ...request });
@@ -42,15 +42,15 @@ export function createKbClient(product: Product, project = "default") {
     call,
     readDocument,
 
-    /** Makes a knowledge base with a name of its own. */
+    /** Creates a knowledge base with a unique name. */
     async makeKb(): Promise<KbItem> {
       return kbOf(await call("", { json: { name: `kb ${newId()}` } }));
     },
 
-    /** Hands in a document that is described in JSON. */
+    /** Adds a document given as JSON. */
     add: (kbId: string, json: object, request: ApiRequest = {}) => call(`/${kbId}/documents`, { json, ...request }),
 
-    /** Hands in the bytes of a file. */
+    /** Uploads the bytes of a file. */
     upload: (
       kbId: string,
       query: string,
@@ -59,7 +59,7 @@ export function createKbClient(product: Product, project = "default") {
       request: ApiRequest = {},
     ) => call(`/${kbId}/documents${query}`, { body, headers: { "Content-Type": type }, ...request }),
 
-    /** Waits until a document is not queued any more. */
+    /** Waits until a document is no longer queued. */
     settled: (kbId: string, id: string, timeoutMs = 30_000) =>
       waitFor(
         async () => {
@@ -69,7 +69,7 @@ export function createKbClient(product: Product, project = "default") {
         { what: `document ${id} to be read`, timeoutMs },
       ),
 
-    /** Waits until an import has come to its end. */
+    /** Waits until an import has ended. */
     importSettled: (kbId: string, id: string, timeoutMs = 30_000) =>
       waitFor(
         async () => {
@@ -79,7 +79,7 @@ export function createKbClient(product: Product, project = "default") {
         { what: `import ${id} to end`, timeoutMs },
       ),
 
-    /** What a search finds. */
+    /** Returns the results of a search. */
     async search(kbId: string, q: string, more = ""): Promise<KbHit[]> {
       return hitsOf(await call(`/${kbId}/search?q=${encodeURIComponent(q)}${more}`));
     },

@@ -6,62 +6,62 @@ import { callApi } from "./call-api.ts";
 import { createApiClient } from "./create-api-client.ts";
 import type { Product } from "./start-product.ts";
 
-/** What a decision says besides its action. */
+/** Options of a decision. */
 export interface DecisionOptions {
   json?: object;
-  /** The version for `If-Match`; as it is sent where it is a text. */
+  /** The version for `If-Match`; a string is sent unchanged. */
   ifMatch?: number | string;
   project?: string;
   key?: string;
-  /** By turns: 0 is the first replica, 1 another one where there is one. Default: 0. */
+  /** Index of a replica: 0 is the first, 1 another one if there are several. Default: 0. */
   replica?: number;
 }
 
-/** A chat whose one message waits for a person. */
+/** A chat whose one message waits for review. */
 export interface HeldChat {
   chatId: string;
   ticketId: string;
-  /** What the call got that sent the message. */
+  /** Response to the call that sent the message. */
   sent: ApiAnswer;
-  /** As it waits, with the draft for that message. */
+  /** The waiting ticket, with the draft for that message. */
   ticket: TicketDetail;
-  /** Makes the very same call again. */
+  /** Makes exactly the same call again. */
   repeat(): Promise<ApiAnswer>;
 }
 
-/** What operators do with the tickets of a project. */
+/** Actions of operators on the tickets of a project. */
 export interface ReviewClient {
   /** `POST /api/v1/admin/tickets/:id/<action>`. */
   decide(ticketId: string, action: ReviewAction, options?: DecisionOptions): Promise<ApiAnswer>;
   /** `GET /api/v1/admin/tickets/:id`. */
   read(ticketId: string, project?: string): Promise<TicketDetail>;
-  /** Waits until a ticket is as asked for, and answers it. */
+  /** Waits until a ticket meets the condition, and returns it. */
   until(ticketId: string, isReached: (ticket: TicketDetail) => boolean, what: string): Promise<TicketDetail>;
-  /** Waits until a ticket is in a stage, and all its messages with it. */
+  /** Waits until a ticket is in a stage, with all its messages. */
   untilIn(ticketId: string, stage: TicketItem["stage"]): Promise<TicketDetail>;
-  /** Waits until so many messages of a ticket wait for a person, and answers it as it is then. */
+  /** Waits until this many messages of a ticket wait for review, and returns it. */
   untilHeld(ticketId: string, count: number): Promise<TicketDetail>;
-  /** Blocks the customer of a ticket once it is known, or ends the block. */
+  /** Blocks the customer of a ticket once the customer is known, or ends the block. */
   setBlocked(ticketId: string, isBlocked: boolean): Promise<void>;
-  /** Waits until so many messages of a ticket were rejected, which a blocked customer has sent. */
+  /** Waits until this many messages of a blocked customer were rejected in a ticket. */
   untilRejected(ticketId: string, count: number): Promise<TicketDetail>;
-  /** Waits until a ticket is in review with a draft that was made after it had this version. */
+  /** Waits until a ticket is in review with a draft newer than this version. */
   untilRedrafted(ticketId: string, version: number): Promise<TicketDetail>;
-  /** Sends a message into a chat of its own, in the mode `async` unless `more` says otherwise, and waits for its review. */
+  /** Sends a message into a new chat, in mode `async` unless `more` sets another one, and waits for its review. */
   heldChat(more?: object, headers?: Record<string, string>): Promise<HeldChat>;
-  /** Waits until the drain of a chat has replies of people or agents, and answers them all; they stay in it. */
+  /** Waits until the drain of a chat has replies of operators or agents, and returns them without removing them. */
   drained(chatId: string): Promise<ApiAnswer>;
 }
 
-/** The ticket that a decision answers. */
+/** Returns the ticket of a decision's response. */
 export const ticketOf = ({ body }: ApiAnswer) => (body as unknown as { item: TicketItem }).item;
 
-/** The id of the message that a call has sent. */
+/** Returns the id of the message that a call has sent. */
 export const messageIdOf = ({ body }: ApiAnswer) => (body as { messageId: string }).messageId;
-/** The id that a 202 has named for the final callback. */
+/** Returns the id of the final callback from a 202. */
 export const deliveryIdOf = ({ body }: ApiAnswer) => (body as { deliveryId: string }).deliveryId;
 
-/** A client of an administrator who names the project. */
+/** Returns a client of an administrator who specifies the project. */
 export function createReviewClient(product: Product, ofProject: string): ReviewClient {
   const urlOf = (path: string, replica = 0) => {
     const { apiUrls } = product.composition;
@@ -126,7 +126,7 @@ export function createReviewClient(product: Product, ofProject: string): ReviewC
     },
 
     untilRedrafted(ticketId, version) {
-      // A decision raises the version when it is made, and the draft that it asked for raises it again.
+      // A decision increases the version, and the draft that it requested increases it again.
       const isReached = (ticket: TicketDetail) =>
         ticket.version > version && ticket.stage === "review" && ticket.draft?.isStale === false;
       return client.until(ticketId, isReached, `have another draft than that of version ${version}`);

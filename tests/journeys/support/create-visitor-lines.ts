@@ -3,19 +3,19 @@ import { openIoSocket, openPlainSocket } from "./open-visitor-socket.ts";
 import type { IoSocket, VisitorOptions, VisitorSocket } from "./open-visitor-socket.ts";
 import { WIDGET_KEY } from "./start-widget.ts";
 
-/** How a line is opened, and to which replica of the widget: the first one where it does not say, or the URL of a proxy. */
+/** Options of a connection, and the replica of the widget: the first one by default, or the URL of a proxy. */
 export type LineOptions = Partial<VisitorOptions> & { replica?: number; url?: string };
 
-/** Opens a line of a visitor and says hello, in one of the ways that there are. */
+/** Opens a visitor's connection and sends `hello`, over one of the transports. */
 export type OpenLine = (visitorId: string, sinceSeq?: number, options?: LineOptions) => VisitorSocket;
 
-/** Another replica than the first one, where there is one. */
+/** Index of another replica than the first one, if there are several. */
 export const OTHER = 1;
 
-/** What a visitor asks who asks anything. */
+/** Question of a visitor. */
 export const QUESTION = "How do I start the service?";
 
-/** Opens lines of visitors; `urls` answers where the widget is. */
+/** Opens connections of visitors; `urls` returns the URLs of the widget. */
 export function createVisitorLines(urls: () => readonly string[]) {
   const open: VisitorSocket[] = [];
   const urlOf = (replica = 0) => urls()[replica] ?? urls()[0] ?? "";
@@ -47,14 +47,14 @@ export function createVisitorLines(urls: () => readonly string[]) {
     plain,
     socketIo,
     hello,
-    /** All ways to open a line, by name. */
+    /** All transports, by name. */
     openers: {
       "a plain WebSocket": hello,
       "socket.io by WebSocket": overIo(["websocket"]),
       "socket.io by HTTP alone": overIo(["polling"]),
       "socket.io as it is": overIo(),
     } satisfies Record<string, OpenLine>,
-    /** Closes every line of the test. To be called in `afterEach`. */
+    /** Closes every connection of the test. Must be called in `afterEach`. */
     closeAll() {
       for (const socket of open.splice(0)) socket.close();
     },
@@ -68,14 +68,14 @@ export async function say(visitor: VisitorSocket, text = QUESTION, more: object 
   return (await visitor.next("ack", ({ data }) => data.clientMessageId === clientMessageId)).data;
 }
 
-/** Places of what was said, in the order in which it came. */
+/** Returns the sequence numbers of messages and replies, in the order of arrival. */
 export const positionsOf = ({ frames }: VisitorSocket) =>
   frames.flatMap(({ type, seq }) => (type === "reply" || type === "message" ? [seq] : []));
 
-/** The data of the last frame of a type. */
+/** Returns the data of the last frame of a type. */
 export const lastOf = (visitor: VisitorSocket, type: string) =>
   visitor.frames.findLast((frame) => frame.type === type)?.data;
 
-/** The codes of all errors that a line was told. */
+/** Returns the codes of all errors that a connection has received. */
 export const errorsOf = ({ frames }: VisitorSocket) =>
   frames.flatMap((frame) => (frame.type === "error" ? [frame.data.code] : []));

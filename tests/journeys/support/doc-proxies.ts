@@ -6,9 +6,9 @@ import { replaceOnce } from "./start-doc-receiver.ts";
 export interface DocProxy {
   /** Its program. */
   program: string;
-  /** The word after the fence of its block. */
+  /** Language of its fenced block. */
   language: string;
-  /** What the block becomes on this machine: without certificates, on `port` of loopback, with its files in `folder`. */
+  /** Adapts the block to this machine: without certificates, on `port` of loopback, with its files in `folder`. */
   adapt: (text: string, position: { port: number; folder: string }) => string;
   args: (file: string, folder: string) => string[];
 }
@@ -39,7 +39,7 @@ export const DOC_PROXIES: readonly DocProxy[] = [
   },
 ];
 
-/** The one block of a page in a language. */
+/** Returns the only block of a page in a language. */
 export function findProxyBlock({ path, blocks }: DocPage, language: string): string {
   const [block, ...others] = blocks.filter((one) => one.language === language);
   if (block === undefined || others.length > 0) throw new Error(`${path} has not one block in ${language}.`);

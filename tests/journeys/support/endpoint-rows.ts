@@ -2,31 +2,33 @@ import type { Operation } from "@svc/contracts";
 import type { BodyIds } from "./body-ids.ts";
 import type { TargetName } from "./endpoint-targets.ts";
 
-/** What a test of all endpoints has to know of one. */
+/** What the tests of all endpoints need to know about one. */
 export interface EndpointRow {
-  /** What the ids in its path, and in its body, are ids of; absent where it names nothing. */
+  /** Kind of the objects that the ids in its path and body refer to; absent if there are none. */
   target?: TargetName;
-  /** What its body names, where its path names nothing. */
+  /** Kind of the objects that its body refers to, if its path refers to none. */
   needs?: TargetName;
-  /** A body that works on that target, where the published example does not. */
+  /** A body that works for that target, if the published example does not. */
   body?: (ids: Record<string, string>) => object;
   /**
-   * Bodies that would work, were the ids of `there` ids of the key's own project: together they name everything that
-   * this body can name, one thing each.
+   * Bodies that would work if the ids of `there` belonged to the key's own project: together they contain every
+   * reference that this body can contain, one per body.
    */
   foreignBodies?: (there: BodyIds, own: BodyIds) => readonly object[];
-  /** Names in its body that end as ids do and are ids of nothing that there is: those of callers, and of channels. */
+  /** Field names in its body that end like references but refer to no object: ids of callers and of channels. */
   freeIds?: readonly string[];
-  /** How it refuses here what is right: what it works with does not run in tests of all endpoints. */
+  /**
+   * Status of its error for a valid request here, because tests of all endpoints do not run a service that it needs.
+   */
   refusal?: 400;
-  /** It takes no key. */
+  /** It needs no key. */
   isPublic?: true;
 }
 
 let made = 0;
 const name = (what: string) => `${what}-${process.pid}-${++made}`;
 
-/** A person, as those who send messages name them. */
+/** Fields that identify the sender of a message. */
 const PERSON = ["userId", "visitorId", "customerId", "chatId", "channelId"];
 const ARTICLE = { title: "Iceland", text: "We ship there." };
 

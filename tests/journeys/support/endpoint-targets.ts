@@ -7,16 +7,16 @@ import { callApi } from "./call-api.ts";
 import { queryDatabase } from "./query-database.ts";
 import type { Product } from "./start-product.ts";
 
-/** The ids that a path is filled with, by their names in its braces, and what else belongs to what they name. */
+/** Path parameters by name, and ids of related objects. */
 export type TargetIds = Record<string, string>;
 
 interface Target {
-  /** True for what belongs to no project, so that an administrator finds it whatever project is chosen. */
+  /** True for objects that belong to no project, so that an administrator finds them whichever project is chosen. */
   isGlobal?: true;
   make(product: Product, project: Project): Promise<TargetIds>;
 }
 
-/** Makes something over the API, in a project, and answers its id. */
+/** Creates an object through the API, in a project, and returns its id. */
 async function post(product: Product, project: Project, path: string, json: unknown): Promise<string> {
   const [url] = product.composition.apiUrls;
   const answer = await callApi(`${url}/api/v1${path}`, { key: product.adminKey, project: project.name, json });
@@ -30,7 +30,7 @@ const kb = (product: Product, project: Project) => post(product, project, "/admi
 const hook = (product: Product, project: Project) =>
   post(product, project, "/admin/hooks", { name: `hook ${newId()}`, preset: "form" });
 
-/** Sends a message that the project's agent has to let a person look at, and waits until it is there. */
+/** Sends a message whose answer the project's agent holds for review, and waits for the review. */
 async function ticketInReview(product: Product, project: Project): Promise<{ id: string }> {
   const [url] = product.composition.apiUrls;
   const request = { key: product.adminKey, project: project.name };
@@ -53,14 +53,14 @@ async function ticketInReview(product: Product, project: Project): Promise<{ id:
   return { id: ticketId };
 }
 
-/** The same, decided about. */
+/** Does the same, and then makes a decision. */
 async function ticketAfter(product: Product, project: Project, action: string): Promise<{ id: string }> {
   const ids = await ticketInReview(product, project);
   await post(product, project, `/admin/tickets/${ids.id}/${action}`, {});
   return ids;
 }
 
-/** Makes a customer as the first message of a new user does, seconds after that message. */
+/** Creates a customer like the first message of a new user does, but without the delay of some seconds. */
 async function customer({ databaseUrl }: Product, project: Project): Promise<string> {
   const id = newId();
   await queryDatabase(
@@ -74,10 +74,10 @@ async function customer({ databaseUrl }: Product, project: Project): Promise<str
   return id;
 }
 
-/** The model of the Ollama that a product of such tests has. */
+/** A model of the Ollama server in these tests. */
 export const TARGET_MODEL = { name: "tiny:1b", sizeBytes: 1_000, contextWindow: 4_096 };
 
-/** How things are made that ids in paths are ids of. */
+/** How to create the objects that path parameters refer to. */
 export const TARGETS = {
   agent: {
     make: async (product, project) => ({
@@ -116,7 +116,7 @@ export const TARGETS = {
       return { id, docId: documentId };
     },
   },
-  /** One that was read already. */
+  /** A passage of a document that is ready. */
   passage: {
     async make(product, project) {
       const kbId = await kb(product, project);
@@ -163,7 +163,7 @@ export const TARGETS = {
       return { id: project.id, name: project.name };
     },
   },
-  /** What an Ollama has that is started with it; the product needs one. */
+  /** A model installed in Ollama at startup, which the product needs. */
   model: { isGlobal: true, make: () => Promise.resolve({ catalogId: `ollama:${TARGET_MODEL.name}` }) },
   modelPull: {
     isGlobal: true,
@@ -263,11 +263,11 @@ export const TARGETS = {
       id: await post(product, project, "/admin/operators", { email: `${newId()}@example.com`, name: "Ann", roles: [] }),
     }),
   },
-  /** A conversation with a draft that waits for an operator; the project needs an agent that asks for a review. */
+  /** A conversation with a draft that waits for an operator; the project needs an agent whose answers need review. */
   ticketInReview: { make: ticketInReview },
   assignedTicket: { make: (product, project) => ticketAfter(product, project, "takeover") },
   resolvedTicket: { make: (product, project) => ticketAfter(product, project, "resolve") },
-  /** A call of a tool that waits; the agent that has the ticket has the tool. */
+  /** A waiting tool call; the ticket's agent has the tool. */
   toolCall: {
     async make(product, project) {
       const { id: ticketId } = await ticketInReview(product, project);
@@ -297,7 +297,7 @@ export const TARGETS = {
       return { id };
     },
   },
-  /** One whose message has failed five times. */
+  /** A ticket whose message has failed five times. */
   failedTicket: {
     async make(product, project) {
       const ids = await ticketInReview(product, project);

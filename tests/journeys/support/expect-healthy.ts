@@ -3,12 +3,12 @@ import { callApi } from "./call-api.ts";
 import type { Product } from "./start-product.ts";
 
 /**
- * Checks that no process of a product has ended, that every API of it is healthy, and that none has noted a fault of
- * its own: what callers do wrong is no error of the service.
+ * Checks that no process of a product has ended, that every API is healthy, and that no process has logged an internal
+ * error: invalid requests are not errors of the service.
  */
 export async function expectHealthy({ composition }: Product): Promise<void> {
   for (const part of composition.processes) {
-    // Signal 0 only asks whether the process is there, and throws when it is not.
+    // Signal 0 only checks whether the process exists, and throws otherwise.
     process.kill(part.pid, 0);
     if (part.apiUrl !== undefined) expect((await callApi(`${part.apiUrl}/api/v1/health`)).body.status).toBe("pass");
     const errors = part

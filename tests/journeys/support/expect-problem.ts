@@ -3,13 +3,13 @@ import { ERRORS } from "@svc/contracts";
 import type { ErrorCode } from "@svc/contracts";
 import type { ApiAnswer } from "./api-answer.ts";
 
-/** What no answer may show: stack frames, files, classes of errors, SQL. */
+/** Internals that no response may contain: stack frames, files, error classes, SQL. */
 const INTERNALS = /\bat \S+ \(|\.[jt]s:\d+|node_modules|[A-Z][a-z]+Error\b|\bSELECT\b|\bINSERT\b|postgres/i;
 
 /**
- * Checks that an answer is the problem with this code in the shape that all errors have: media type, title and status
- * of the catalogue, the request id of the header, a text that says what is wrong, nothing internal. With `pointers`,
- * its `errors` are about exactly these places.
+ * Checks that a response is the problem with this code in the format of all errors: media type, title and status of the
+ * catalogue, the request id of the header, a detail, no internals. With `pointers`, its `errors` must have exactly
+ * these locations.
  */
 export function expectProblem(answer: ApiAnswer, code: ErrorCode, pointers?: readonly string[]): void {
   const { status, title } = ERRORS[code];
@@ -29,7 +29,7 @@ export function expectProblem(answer: ApiAnswer, code: ErrorCode, pointers?: rea
   expect(answer.headers.get("x-request-id")).toMatch(/\S/);
   expect(answer.text).not.toMatch(INTERNALS);
   if (pointers === undefined) return;
-  // One field may have several faults.
+  // One field may have several errors.
   const positions = new Set(errors?.map(({ pointer }) => pointer));
   expect([...positions].sort()).toEqual([...pointers].sort());
   for (const error of errors ?? []) {

@@ -2,18 +2,18 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { keepPicture } from "./open-browser.ts";
 
-/** A rule that a page breaks, and where. */
+/** A violated accessibility rule, and its location. */
 export interface Barrier {
   theme: string;
   rule: string;
   where: string;
 }
 
-/** What visitors may have asked their system for. */
+/** Color preferences of a visitor's system. */
 const THEMES = {
   light: { media: { colorScheme: "light", forcedColors: "none" }, rules: {} },
   dark: { media: { colorScheme: "dark", forcedColors: "none" }, rules: {} },
-  // The system chooses these colours, and Chromium goes on telling pages those that it has replaced.
+  // The system chooses these colors, while Chromium reports the replaced ones to pages.
   "forced colours": {
     media: { colorScheme: "dark", forcedColors: "active" },
     rules: { "color-contrast": { enabled: false } },
@@ -22,9 +22,9 @@ const THEMES = {
 type Theme = keyof typeof THEMES;
 
 /**
- * Checks a page as it is now, in light, dark and forced colours where `looks` names no fewer, by every rule of axe-core
- * for WCAG 2.2 up to AA and its best practices. Empty where nothing stands in anybody's way. `what` says what it shows,
- * for pictures of it.
+ * Checks a page in its current state, in light, dark and forced colors unless `looks` names fewer, against every rule
+ * of axe-core for WCAG 2.2 up to AA and its best practices. Returns an empty array if there are no violations. `what`
+ * names the state, for screenshots.
  */
 export async function findBarriers(
   page: Page,
@@ -35,7 +35,7 @@ export async function findBarriers(
   const barriers: Barrier[] = [];
   for (const theme of themes) {
     const { media, rules } = THEMES[theme];
-    // Colours that are on their way from one theme to the next have no contrast yet.
+    // During a color transition the contrast cannot be measured.
     await page.emulateMedia({ ...media, reducedMotion: "reduce" });
     await keepPicture(page, `${what}, ${theme}`);
     const results = await page.evaluate<axe.AxeResults>(

@@ -6,7 +6,7 @@ interface Table {
   columns: { name: string; isBytes: boolean }[];
 }
 
-/** Every table of every schema that is not PostgreSQL's own; a partitioned table stands for its partitions. */
+/** Every table outside PostgreSQL's system schemas; partitions are covered by their partitioned table. */
 const TABLES = `
   SELECT c.table_schema AS schema, c.table_name AS "table",
     json_agg(json_build_object('name', c.column_name, 'isBytes', c.data_type = 'bytea') ORDER BY c.column_name) AS columns
@@ -16,13 +16,13 @@ const TABLES = `
       AND p.relnamespace::regnamespace::text = c.table_schema)
   GROUP BY 1, 2 ORDER BY 1, 2`;
 
-/** The text as it is, and as bytes are written: in hexadecimal digits and in base64. */
+/** The text itself, and as hexadecimal and base64 encoded bytes. */
 const NEEDLES = ["$1::text", "encode($1::text::bytea, 'hex')", "rtrim(encode($1::text::bytea, 'base64'), '=')"];
 
 /**
- * The places in which a text (letters and digits) stands in a database, as `schema.table.column`: in any column of any
- * table of any schema that is not PostgreSQL's own, whatever its type, in any case of its letters; in bytes also as they
- * are, as base64 and as hexadecimal digits.
+ * Returns every column that contains a text (letters and digits), as `schema.table.column`: in any table outside
+ * PostgreSQL's system schemas, of any type, case-insensitively; in binary columns also as raw, base64 or hexadecimal
+ * bytes.
  */
 export async function findInDatabase(databaseUrl: string, text: string): Promise<string[]> {
   const client = new Client({ connectionString: databaseUrl });

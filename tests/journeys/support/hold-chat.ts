@@ -3,9 +3,9 @@ import type { Project, Store } from "@svc/store";
 const RENEW_MS = 1_000;
 
 /**
- * Keeps the pipeline from working on a chat, as a worker does that is busy with an earlier message of it: with a
- * message of its own and the lease on the chat. Answers the function that finishes that message, without a reply, and
- * gives the lease back; what came in meanwhile is found by the sweeper.
+ * Blocks the pipeline on a chat, like a worker that processes an earlier message: with a separate message and the lease
+ * of the chat. Returns the function that finishes that message without a reply and releases the lease; messages that
+ * arrive meanwhile are found by the sweeper.
  */
 export async function holdChat(
   store: Store,
@@ -25,7 +25,7 @@ export async function holdChat(
     callInstance: null,
     callback: null,
   });
-  // Nobody is told of the message, and the sweeper looks for it only after two seconds: nobody can be faster.
+  // The message is not announced, and the sweeper finds it only after two seconds, so this claim succeeds.
   const message = await store.messages.claim(project, ticketId);
   if (message === null) throw new Error(`the chat ${chatId} is being worked on`);
   await store.tickets.open(project, message);

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 
 /**
- * Keeps everyone from putting a document into a knowledge base until the answered function is called; documents are
+ * Prevents documents from being stored in a knowledge base until the returned function is called; documents are
  * accepted and read meanwhile. Killing the database ends the hold too.
  */
 export async function holdKb(databaseUrl: string, kbId: string): Promise<() => Promise<void>> {
@@ -16,7 +16,7 @@ export async function holdKb(databaseUrl: string, kbId: string): Promise<() => P
   return async () => {
     if (isGone) return;
     isGone = true;
-    // The end of the connection ends the hold, also when the database goes away in this moment.
+    // Closing the connection ends the hold, even if the database stops at this moment.
     await client.end();
   };
 }

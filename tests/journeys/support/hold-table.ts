@@ -3,9 +3,8 @@ import { Client } from "pg";
 const LOCKS = { everyone: "ACCESS EXCLUSIVE", writers: "SHARE" } as const;
 
 /**
- * Lets everyone who reads or writes a table, or those who write alone, wait until the answered function is called: work
- * on it stands still for as long as a test likes, and then goes on. The function may be called again; killing the
- * database ends the hold too.
+ * Blocks all readers and writers of a table, or only its writers, until the returned function is called. The function
+ * may be called again; killing the database ends the hold too.
  */
 export async function holdTable(
   databaseUrl: string,
@@ -23,7 +22,7 @@ export async function holdTable(
   return async () => {
     if (isGone) return;
     isGone = true;
-    // The end of the connection ends the hold, also when the database goes away in this moment.
+    // Closing the connection ends the hold, even if the database stops at this moment.
     await client.end();
   };
 }

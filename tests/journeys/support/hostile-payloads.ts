@@ -1,7 +1,7 @@
 /**
- * Texts that run a script, fetch something or disguise themselves where they are shown by a careless page. Each calls
- * `trap()` when it succeeds. Of the kinds that sanitizers are tested with: elements, handlers, addresses, foreign
- * namespaces, markup that changes when it is parsed again, and characters that turn or pile up text.
+ * Texts that run a script, load something or disguise themselves if a page shows them carelessly. Each calls `trap()`
+ * when it succeeds. They cover what sanitizers are tested with: elements, event handlers, URLs, foreign namespaces,
+ * markup that changes when it is parsed again, and characters that reorder or stack text.
  */
 export const HOSTILE_HTML = [
   "<script>trap()</script>",
@@ -77,7 +77,7 @@ export const HOSTILE_HTML = [
   "\\u003cscript\\u003etrap()\\u003c/script\\u003e",
 ] as const;
 
-/** Markdown whose addresses must not become links that run or carry anything. */
+/** Markdown whose URLs must not become links that run or contain code. */
 export const HOSTILE_MARKDOWN = [
   "[press](javascript:trap())",
   "[press](JaVaScRiPt:trap())",
@@ -104,7 +104,7 @@ export const HOSTILE_MARKDOWN = [
   "- <svg onload=trap()>",
 ] as const;
 
-/** Names and texts that turn, hide or pile up characters. */
+/** Names and texts that reorder, hide or stack characters. */
 export const DISGUISED_TEXTS = [
   "invoice\u202Efdp.exe",
   "\u2066press\u2069\u2067here",

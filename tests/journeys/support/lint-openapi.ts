@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 
-/** What Redocly's linter finds in an OpenAPI document by its strictest set of recommended rules. */
+/** Returns the findings of Redocly's linter in an OpenAPI document with its strictest recommended rules. */
 export async function lintOpenapi(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended-strict"] });
   const problems = await lintFromString({ source, config });

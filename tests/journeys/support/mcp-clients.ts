@@ -3,13 +3,13 @@ import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Inspector } from "./find-inspector.ts";
 
-/** What a client is told of a tool. */
+/** Description of a tool as a client receives it. */
 export interface SeenTool {
   name: string;
   outputSchema?: unknown;
 }
 
-/** What a client gets of a call. */
+/** Result of a call as a client receives it. */
 export interface SeenResult {
   isError?: boolean;
   content: { type: string; text?: string }[];
@@ -17,16 +17,16 @@ export interface SeenResult {
   _meta?: Record<string, unknown>;
 }
 
-/** Somebody else's client of the protocol. */
+/** A third-party client of the protocol. */
 export interface McpClient {
-  /** The revision that it speaks with the server; null where it does not say. */
+  /** The negotiated revision; null if the client does not report it. */
   revision: string | null;
   list(): Promise<SeenTool[]>;
   call(name: string, args?: Record<string, unknown>): Promise<SeenResult>;
   close(): Promise<void>;
 }
 
-/** A fetch that asks another one of these servers each time, as a load balancer does. */
+/** Returns a fetch that alternates between these servers, like a load balancer. */
 function fetchFromAll(urls: readonly string[]): typeof fetch {
   let count = 0;
   return (input, init) => {
@@ -39,7 +39,7 @@ function fetchFromAll(urls: readonly string[]): typeof fetch {
 const INFO = { name: "journey", version: "1" };
 const first = (urls: readonly string[]) => new URL("/mcp", urls[0]);
 
-/** The client of the official package for 2026-07-28 and older, which finds out what the server speaks. */
+/** Opens the client of the official package for 2026-07-28 and older, which negotiates the revision. */
 export async function openClient(urls: readonly string[], key: string): Promise<McpClient> {
   const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
   const requestInit = { headers: { Authorization: `Bearer ${key}` } };
@@ -52,7 +52,7 @@ export async function openClient(urls: readonly string[], key: string): Promise<
   };
 }
 
-/** The client of the official package for the revisions of 2025. */
+/** Opens the client of the official package for the revisions of 2025. */
 export async function openOlderClient(urls: readonly string[], key: string): Promise<McpClient> {
   const client = new OlderClient(INFO);
   const requestInit = { headers: { "X-Api-Key": key } };
@@ -66,7 +66,7 @@ export async function openOlderClient(urls: readonly string[], key: string): Pro
   };
 }
 
-/** The Inspector's command line, which connects anew for each call. */
+/** Opens the Inspector's command line, which connects again for each call. */
 export function openInspector(inspector: Inspector, [url = ""]: readonly string[], key: string): McpClient {
   const ask = async (...words: string[]): Promise<unknown> => {
     const target = ["--cli", `${url}/mcp`, "--transport", "http", "--header", `X-Api-Key: ${key}`];

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-/** What the Big List of Naughty Strings does not have, and what is naughty here in particular. */
+/** Strings missing from the Big List of Naughty Strings, and ones that are critical for this product. */
 const MORE = [
   "hasOwnProperty",
   "constructor.prototype.polluted",
@@ -47,7 +47,7 @@ const MORE = [
 ];
 
 /**
- * The Big List of Naughty Strings and some more, each once: texts that are known to break what reads them. The empty
+ * The Big List of Naughty Strings and some more, without duplicates: texts that are known to break parsers. The empty
  * string, NUL and lone surrogates are among them.
  */
 export const NAUGHTY_STRINGS: readonly string[] = [

@@ -4,21 +4,21 @@ import { findChromium, holdResource, readTestSettings, repositoryPath } from "@s
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
-/** Tests in a browser: skipped where there is no Chromium, which `npm test` says at its end. */
+/** Tests in a browser: skipped without Chromium, which `npm test` reports at its end. */
 export const describeInBrowser = findChromium() === null ? describe.skip : describe;
 
-/** How long a page may take until it does what is waited for. CI is slow; a test that holds never waits that long. */
+/** Timeout of page actions. CI is slow; a passing test never waits that long. */
 const PAGE_TIMEOUT_MS = 20_000;
 const RESULTS_FOLDER = repositoryPath(".test-results");
 
-/** A visitor's browser of its own: pages that share its storage, and what they have said. */
+/** A visitor's separate browser: pages that share its storage, and their logs. */
 export interface VisitorBrowser {
   readonly context: BrowserContext;
   /** Opens a tab on a URL and waits until the page is loaded. */
   openPage(url: string): Promise<Page>;
-  /** Lines of the consoles of all tabs, and errors that nobody caught. */
+  /** Returns the console lines of all tabs, and uncaught errors. */
   log(): string[];
-  /** Errors that nobody caught, in any tab. */
+  /** Returns uncaught errors of all tabs. */
   errors(): string[];
 }
 
@@ -26,20 +26,20 @@ export interface VisitorBrowser {
 export interface TestBrowser {
   readonly version: string;
   /**
-   * Makes a test of what visitors do: `run` opens as many browsers as it wants, and all are closed after it. Where it
-   * fails, a picture of each tab and the log of the consoles lie in `.test-results`.
+   * Creates a test of visitors' actions: `run` opens any number of browsers, and all are closed afterwards. On failure,
+   * a screenshot of each tab and the console log are written to `.test-results`.
    */
   visit(run: (open: (options?: BrowserContextOptions) => Promise<VisitorBrowser>) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts the Chromium of this machine without a window. A test file that does not close it fails. */
+/** Starts the Chromium of this machine headless. A test file that does not close it fails. */
 export async function openBrowser(): Promise<TestBrowser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error("There is no Chromium in the PATH; install it or set SVC_CHROMIUM.");
   const browser = await chromium.launch({
     executablePath,
-    // The sandbox of Chromium refuses to run for root, which is who CI is.
+    // Chromium's sandbox does not run as root, which CI uses.
     chromiumSandbox: process.getuid?.() !== 0,
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -96,8 +96,8 @@ async function openVisitor(browser: Browser, options: BrowserContextOptions = {}
 }
 
 /**
- * Takes a picture of a page as it is now, named after what it shows, where the run was asked for pictures
- * (`TEST_SCREENSHOTS`): how the widget looks is for people to judge.
+ * Takes a screenshot of a page, named after what it shows, if the run was started with `TEST_SCREENSHOTS`: the
+ * appearance of the widget is reviewed by people.
  */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const { screenshotDir } = readTestSettings();
@@ -105,7 +105,7 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${screenshotDir}/${name.replaceAll(/[^a-zA-Z0-9]+/g, "-")}.png` });
 }
 
-/** Writes what helps to see why a test has failed. What cannot be had any more is left out: the failure is what counts. */
+/** Writes diagnostics of a failed test. Unavailable ones are omitted: the failure itself must be reported. */
 async function keepTraces(visitors: readonly VisitorBrowser[]): Promise<void> {
   const { currentTestName = "a test", testPath = "" } = expect.getState();
   const file = testPath.replace(/^.*\//, "").replace(/\.test\.ts$/, "");

@@ -1,36 +1,36 @@
 import { waitFor } from "@svc/testing";
 import { EventSource } from "eventsource";
 
-/** An event as it came. */
+/** A received event. */
 export interface ReceivedEvent {
   type: string;
   id: string;
   data: Record<string, unknown>;
-  /** On which connection, from 0. */
+  /** Number of its connection, from 0. */
   connection: number;
 }
 
-/** An event stream that is being read. */
+/** An open event stream. */
 export interface EventReader {
-  /** What came so far, in its order. */
+  /** All received events, in order. */
   readonly events: readonly ReceivedEvent[];
-  /** What came of one type. */
+  /** Returns the received events of a type. */
   of(type: string): ReceivedEvent[];
-  /** Waits until so many events of a type have come, and answers the last one of them. */
+  /** Waits for this many events of a type, and returns the last of them. */
   until(type: string, count?: number): Promise<ReceivedEvent>;
-  /** What was sent with the connections so far. */
+  /** HTTP responses of the connections so far. */
   readonly answers: readonly Response[];
   close(): void;
 }
 
-/** How a stream is asked for. */
+/** Request of a stream. */
 export interface EventRequest {
-  /** The address, by the number of the connection, from 0. */
+  /** Returns the URL for a connection, numbered from 0. */
   url: (connection: number) => string;
   headers: Record<string, string>;
   /** Sent by POST. */
   json?: unknown;
-  /** Which events are read; those of the HTTP API where absent. */
+  /** The event types to read. Default: those of the HTTP API. */
   types?: readonly string[];
 }
 
@@ -38,8 +38,8 @@ const TYPES = ["accepted", "typing", "delta", "reply", "progress", "done", "erro
 const open = new Set<EventSource>();
 
 /**
- * Reads a stream with an EventSource, which connects again by itself when it is cut and says which event it has got last.
- * What is answered to a POST is over with `done` or `error`.
+ * Reads a stream with an EventSource, which reconnects by itself and sends the id of its last event. The response to a
+ * POST ends with `done` or `error`.
  */
 export function openEvents({ url, headers, json, types = TYPES }: EventRequest): EventReader {
   const events: ReceivedEvent[] = [];
@@ -63,7 +63,7 @@ export function openEvents({ url, headers, json, types = TYPES }: EventRequest):
   };
   for (const type of types) {
     source.addEventListener(type, (event) => {
-      // What the EventSource itself says of its connection has no data.
+      // The EventSource's own connection events have no data.
       if (!("data" in event) || typeof event.data !== "string") return;
       const data = JSON.parse(event.data) as Record<string, unknown>;
       events.push({ type, id: event.lastEventId, data, connection: connections - 1 });
@@ -82,13 +82,13 @@ export function openEvents({ url, headers, json, types = TYPES }: EventRequest):
   };
 }
 
-/** Ends every stream that is still being read. */
+/** Closes every open stream. */
 export function closeEvents(): void {
   for (const source of open) source.close();
   open.clear();
 }
 
-/** What the deltas of a message say when they are put together. */
+/** Returns the text of a message from its deltas. */
 export function joinDeltas(events: readonly ReceivedEvent[], messageId: string): string {
   return events
     .filter(({ type, data }) => type === "delta" && data["messageId"] === messageId)

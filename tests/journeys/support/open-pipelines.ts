@@ -8,7 +8,7 @@ import type { AcceptedMessage } from "@svc/contracts";
 import { addProject } from "./add-project.ts";
 import { queryDatabase } from "./query-database.ts";
 
-/** A reply as it lies in the database. */
+/** A reply as stored in the database. */
 export interface ReplyRow {
   seq: number;
   text: string;
@@ -16,10 +16,10 @@ export interface ReplyRow {
   inReplyTo: string;
 }
 
-/** Pipelines in this process, each with connections of its own, on a database and queues of their own. */
+/** Pipelines in this process, each with separate connections, on a separate database and queues. */
 export type Pipelines = Awaited<ReturnType<typeof openPipelines>>;
 
-/** Prepares a database and queues for pipelines, and what a test needs around them. Close it in `afterAll`. */
+/** Prepares a database and queues for pipelines, with tools for the test. Close it in `afterAll`. */
 export async function openPipelines() {
   const database = await createTestDatabase();
   const queueBackend = await createTestQueueBackend();
@@ -43,7 +43,7 @@ export async function openPipelines() {
     queues,
     sql,
 
-    /** Starts a pipeline, as a process of its own would; answers what stops it. */
+    /** Starts a pipeline like a separate process; returns the function that stops it. */
     async start(): Promise<() => Promise<void>> {
       const resources = await openPart();
       const service = await pipelineService(resources).start();
@@ -56,12 +56,12 @@ export async function openPipelines() {
       return stop;
     },
 
-    /** A project that nobody else has, with one agent. */
+    /** Creates a new project with one agent. */
     async newProject(agent: Omit<NewAgent, "name">, settings: { handoffText?: string } = {}): Promise<ProjectId> {
       return (await addProject(store, `project-${newId()}`, agent, settings)).id;
     },
 
-    /** As `newProject`, with an agent that has to look into a knowledge base first, which is empty: it finds nothing. */
+    /** Like `newProject`, with an agent that must search an empty knowledge base first: it finds nothing. */
     async newSearchingProject(settings: { handoffText?: string }): Promise<ProjectId> {
       const { project } = await store.projects.ensure(`project-${newId()}`);
       const { kb } = await store.kbs.ensure(project.id, "empty");
@@ -69,7 +69,7 @@ export async function openPipelines() {
       return project.id;
     },
 
-    /** Commits a message as the front door does, and announces it unless it is to be found by the sweeper. */
+    /** Commits a message like a channel, and announces it unless the sweeper is to find it. */
     async send(
       project: ProjectId,
       chatId: string,
@@ -93,14 +93,14 @@ export async function openPipelines() {
       return accepted;
     },
 
-    /** All replies of a ticket in their order. */
+    /** Returns all replies of a ticket in order. */
     listReplies: (ticketId: string) =>
       sql<ReplyRow>(
         `SELECT seq::integer, text, author, in_reply_to AS "inReplyTo" FROM replies WHERE ticket_id = $1 ORDER BY seq`,
         [ticketId],
       ),
 
-    /** Where a message is: its state, its tries, and whether it has to wait for the next one. */
+    /** Returns the state of a message, its number of attempts, and the time of the next one. */
     async readMessage(messageId: string) {
       const rows = await sql<{ state: string; attempts: number; notBefore: Date | null; progress: object | null }>(
         `SELECT state, attempts, not_before AS "notBefore", progress FROM messages WHERE id = $1`,
@@ -109,9 +109,10 @@ export async function openPipelines() {
       return rows[0];
     },
 
-    /** Lets a message that waits for its next try be tried now. */
+    /** Makes a message that waits for its next attempt due now. */
     async hurry(messageId: string): Promise<void> {
-      // What is due already stays as it is: a due time that moves with each call would never be long enough ago.
+      // A message that is already due stays unchanged: if its due time moved with each call, the sweeper would never
+      // find it.
       await sql("UPDATE messages SET not_before = now(), due_at = now() WHERE id = $1 AND not_before > now()", [
         messageId,
       ]);

@@ -1,15 +1,15 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 
-/** A call whose client can be as rude as clients are. */
+/** A call whose client can disconnect at any time. */
 export interface RawCall {
-  /** Resolves when the first bytes of the answer are there. No more than what the socket holds is read. */
+  /** Resolves when the first bytes of the response have arrived. Reads no more than the socket buffers. */
   answerBegins(): Promise<void>;
-  /** Ends the connection at once, whatever is still on its way. */
+  /** Closes the connection immediately, whatever is still in transit. */
   hangUp(): void;
 }
 
-/** Sends a request on a connection of its own, and reads nothing of the answer. */
+/** Sends a request on a new connection, and does not read the response. */
 export async function openRawCall(
   baseUrl: string,
   request: { key: string; project: string; json?: object; path?: string; headers?: Record<string, string> },

@@ -3,27 +3,27 @@ import { connect } from "node:net";
 import { parseAnswers } from "./parse-answers.ts";
 import type { ParsedAnswers } from "./parse-answers.ts";
 
-/** A TCP connection to an API, on which a test writes whatever it likes. */
+/** A TCP connection to an API, for arbitrary bytes. */
 export interface RawConnection {
   write(bytes: string | Buffer): void;
-  /** Says that nothing more will be written, and goes on reading. */
+  /** Ends the output, and continues reading. */
   endInput(): void;
-  /** True when the other side has closed the connection. */
+  /** Returns whether the other side has closed the connection. */
   isClosed(): boolean;
-  /** Waits until so many answers are there (1 when absent), or the connection is closed without them. */
+  /** Waits for this many responses (default 1), or until the connection is closed without them. */
   answered(options?: { count?: number; timeoutMs?: number }): Promise<ParsedAnswers>;
-  /** Waits until the other side has closed the connection, and answers all that it has carried. */
+  /** Waits until the other side has closed the connection, and returns all responses on it. */
   closed(options?: { timeoutMs?: number }): Promise<ParsedAnswers>;
-  /** Ends the connection at once. */
+  /** Closes the connection immediately. */
   hangUp(): void;
 }
 
 const TIMEOUT_MS = 30_000;
 
-/** Opens a connection to a base URL. To be hung up by the test. */
+/** Opens a connection to a base URL. The test must close it. */
 export async function openRawConnection(baseUrl: string): Promise<RawConnection> {
   const { hostname, port } = new URL(baseUrl);
-  // Half open: the end of the test's own input is not the end of the connection.
+  // Half open: the end of the test's output does not end the connection.
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   await once(socket, "connect");
   const parts: Buffer[] = [];
@@ -38,7 +38,7 @@ export async function openRawConnection(baseUrl: string): Promise<RawConnection>
     parts.push(part);
     events.emit("news");
   });
-  // A connection that is reset was closed, too.
+  // A reset connection counts as closed too.
   socket.on("end", close).on("error", close);
   const read = () => parseAnswers(Buffer.concat(parts), isClosed);
 
@@ -67,8 +67,8 @@ export async function openRawConnection(baseUrl: string): Promise<RawConnection>
 }
 
 /**
- * Writes some bytes on a connection of their own, waits for so many answers (1 when absent), and hangs up. With
- * `endsInput` the other side is told that nothing more comes.
+ * Writes bytes on a new connection, waits for this many responses (default 1), and disconnects. With `endsInput` the
+ * end of the output is signalled to the other side.
  */
 export async function exchangeRaw(
   baseUrl: string,

@@ -7,36 +7,36 @@ import { WebSocket } from "ws";
 
 type FrameOf<Type extends ServerFrameType> = Extract<ServerFrame, { type: Type }>;
 
-/** A visitor's connection as a test sees it. */
+/** A visitor's connection in a test. */
 export interface VisitorSocket {
-  /** What came, oldest first. */
+  /** The received frames, oldest first. */
   readonly frames: ServerFrame[];
   send(type: string, data: unknown): void;
-  /** The first frame of a type that has come or comes and that fits. */
+  /** Returns the first matching frame of a type, received or awaited. */
   next<Type extends ServerFrameType>(type: Type, fits?: (frame: FrameOf<Type>) => boolean): Promise<FrameOf<Type>>;
-  /** Cuts the line without a farewell. */
+  /** Drops the connection without a closing handshake. */
   cut(): void;
   close(): void;
-  /** Of a plain WebSocket: the close code, once it is closed. */
+  /** For a plain WebSocket: the close code, once it is closed. */
   closed: Promise<number>;
   isOpen(): boolean;
 }
 
 /** A connection of socket.io's client. */
 export interface IoSocket extends VisitorSocket {
-  /** Why it was not let in. */
+  /** Error of a rejected connection. */
   fault: Promise<Error>;
-  /** Sends an event with anything at all. */
+  /** Sends an event with arbitrary values. */
   sendRaw(event: string, ...values: unknown[]): void;
 }
 
-/** Who connects, and how. */
+/** Identity of a visitor, and connection options. */
 export interface VisitorOptions {
   apiKey: string;
   origin?: string;
   /** Further headers of the handshake. */
   headers?: Record<string, string>;
-  /** In the address, as the service document says. */
+  /** In the URL, as in the service specification. */
   visitorId?: string;
   /** In socket.io's auth payload. */
   auth?: Record<string, unknown>;
@@ -53,7 +53,7 @@ const headersOf = ({ origin, headers }: VisitorOptions) => ({
   ...(origin === undefined ? {} : { origin }),
 });
 
-/** Frames as they come; each is checked against its schema. */
+/** Collects frames as they arrive; each is validated against its schema. */
 function createFrames() {
   const frames: ServerFrame[] = [];
   const take = (frame: ServerFrame) => {
@@ -70,7 +70,7 @@ function createFrames() {
   return { frames, take, next };
 }
 
-/** Opens a plain WebSocket; resolves at once, also for one that is refused. */
+/** Opens a plain WebSocket; resolves immediately, even if it is rejected. */
 export function openPlainSocket(url: string, options: VisitorOptions): VisitorSocket {
   const socket = new WebSocket(addressOf(url, options).replace(/^http/, "ws"), { headers: headersOf(options) });
   const { frames, take, next } = createFrames();
@@ -82,7 +82,7 @@ export function openPlainSocket(url: string, options: VisitorOptions): VisitorSo
   const closed = new Promise<number>((resolve) => {
     socket.on("close", (code) => resolve(code));
   });
-  // The close follows, with its code.
+  // A close event with its code follows.
   socket.on("error", () => undefined);
   return {
     frames,
@@ -99,7 +99,7 @@ export function openPlainSocket(url: string, options: VisitorOptions): VisitorSo
   };
 }
 
-/** Opens a connection of socket.io's own client. It does not come again by itself. */
+/** Opens a connection of socket.io's own client. It does not reconnect by itself. */
 export function openIoSocket(url: string, options: VisitorOptions): IoSocket {
   const { apiKey, visitorId, auth, transports } = options;
   const socket = io(url, {

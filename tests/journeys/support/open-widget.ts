@@ -5,40 +5,40 @@ import { chooseFiles } from "./choose-files.ts";
 /** A message or a reply item as the panel shows it. */
 export interface SeenEntry {
   kind: string;
-  /** What became of a visitor's message; empty for a reply. */
+  /** Delivery state of a visitor's message; empty for a reply. */
   state: string;
-  /** Without what is said to screen readers alone. Empty for a file. */
+  /** Without text for screen readers only. Empty for a file. */
   text: string;
 }
 
-/** The widget of a page, found by its roles and parts. */
+/** The widget of a page, with locators by roles and parts. */
 export interface WidgetOnPage {
   readonly page: Page;
   readonly launcher: Locator;
   readonly panel: Locator;
   readonly composer: Locator;
   part(name: string): Locator;
-  /** Opens the panel by a click where it is closed, and waits until it can be written in. */
+  /** Opens the panel with a click if it is closed, and waits until the composer is ready. */
   open(): Promise<void>;
-  /** Loads the page again and opens the panel. */
+  /** Reloads the page and opens the panel. */
   reload(): Promise<void>;
-  /** Writes a message and sends it with Enter. */
+  /** Types a message and sends it with Enter. */
   write(text: string): Promise<void>;
-  /** Chooses files for the next message, and waits until the server has each of them: `count` in all. */
+  /** Chooses files for the next message, and waits until the server has each of them: `count` in total. */
   attach(files: { name: string; mimeType: string; buffer: Buffer }[], count?: number): Promise<void>;
-  /** All that the list shows, in its order. */
+  /** Returns all entries of the list, in order. */
   entries(): Promise<SeenEntry[]>;
-  /** Waits until the list is as asked for, and answers it. */
+  /** Waits until the list meets the condition, and returns it. */
   untilShown(isReached: (entries: SeenEntry[]) => boolean, what: string, timeoutMs?: number): Promise<SeenEntry[]>;
 }
 
 const WAIT_MS = 30_000;
 
-/** What visitors have written or what they were told; files are left out. */
+/** Returns the texts of visitors or of replies; without files. */
 export const textsOf = (entries: readonly SeenEntry[], kind: "visitor" | "reply") =>
   entries.filter((entry) => entry.kind === kind && entry.text !== "").map(({ text }) => text);
 
-/** The widget on a page, whether it is open yet or not. */
+/** Returns the widget on a page, open or closed. */
 export function widgetOn(page: Page): WidgetOnPage {
   const part = (name: string) => page.locator(`svc-widget [data-part="${name}"]`);
   const launcher = part("launcher");

@@ -1,25 +1,25 @@
 import { apiAnswer } from "./api-answer.ts";
 import type { ApiAnswer } from "./api-answer.ts";
 
-/** The answers that a connection has carried. */
+/** The responses on a connection. */
 export interface ParsedAnswers {
-  /** Those that are there from the first byte to the last, in their order. */
+  /** Complete responses, in order. */
   answers: ApiAnswer[];
-  /** Statuses of interim answers (1xx), in their order. */
+  /** Statuses of interim responses (1xx), in order. */
   interim: number[];
-  /** What came after the last whole answer: the beginning of another one, or no HTTP at all. */
+  /** Bytes after the last complete response: the beginning of another one, or invalid HTTP. */
   rest: string;
 }
 
 const END_OF_HEAD = "\r\n\r\n";
 
 /**
- * Reads HTTP/1.1 answers out of the bytes of a connection (RFC 9112), for tests that speak HTTP worse than any client
- * library lets them. `isClosed` says that no more bytes come: an answer without a length ends there.
+ * Parses HTTP/1.1 responses from the bytes of a connection (RFC 9112), for tests that send what no client library
+ * allows. `isClosed` means that no more bytes follow: a response without a length ends there.
  */
 export function parseAnswers(bytes: Buffer, isClosed: boolean): ParsedAnswers {
   const parsed: ParsedAnswers = { answers: [], interim: [], rest: "" };
-  // One character a byte, so that lengths are bytes.
+  // One character per byte, so that lengths are bytes.
   let text = bytes.toString("latin1");
   for (;;) {
     const head = parseHead(text);
@@ -54,7 +54,7 @@ function parseHead(text: string): { status: number; headers: Headers; length: nu
   return { status: Number(status), headers, length: end + END_OF_HEAD.length };
 }
 
-/** The body at the beginning of a text, and how much of the text it takes; null when it is not there whole. */
+/** Returns the body at the beginning of a text with its length in the text; null if it is incomplete. */
 function takeBody(text: string, headers: Headers, isClosed: boolean): { content: string; length: number } | null {
   if (headers.get("transfer-encoding") === "chunked") return takeChunks(text);
   const length = headers.get("content-length");

@@ -9,29 +9,28 @@ import { createReviewClient } from "./create-review-client.ts";
 import { queryDatabase } from "./query-database.ts";
 import type { Product } from "./start-product.ts";
 
-/** A person whose name is in everything that a project can hold of a conversation. */
+/** A person whose name is in every kind of row that contains data of a conversation. */
 export interface Canary {
-  /** The name: letters only, so that it is found however a store keeps it, also as the stem of a word. */
+  /** The name: letters only, so that it is found however a store encodes it, also as the stem of a word. */
   name: string;
   project: ProjectId;
   projectName: string;
-  /** A key that is bound to the project. */
+  /** A key bound to the project. */
   key: string;
   userId: string;
-  /** Its conversations. */
+  /** Tickets of its conversations. */
   ticketIds: string[];
 }
 
-/** A word that nobody else has written, and that no stemmer changes. */
+/** Returns a unique word that no stemmer changes. */
 export function canaryName(): string {
   const letters = newId().replaceAll(/[^0-9a-f]/g, "");
   return `qzcanary${Array.from(letters.slice(-14), (digit) => "bcdfghjklmnpqrtv".charAt(Number.parseInt(digit, 16))).join("")}`;
 }
 
 /**
- * Makes a project, and lets a person write, be answered, be looked after by operators and be told by callbacks in it,
- * until the person's name is in every table in which that of a customer can be. What no call makes at once is put into
- * the tables.
+ * Creates a project in which a person writes, gets answers of agents and operators, and has callbacks, until the
+ * person's name is in every table that can contain a customer's. Rows that no call creates directly are inserted.
  */
 export async function plantCanary(product: Product, projectName: string): Promise<Canary> {
   const { store, databaseUrl } = product;
@@ -52,12 +51,12 @@ export async function plantCanary(product: Product, projectName: string): Promis
   const message = (more: object) => ({ text: `I am ${name}.`, userId, meta: { deep: [{ [name]: name }] }, ...more });
   const review = createReviewClient(product, projectName);
 
-  // A webhook for events, which nobody receives.
+  // A webhook for events, which no one receives.
   const webhook = { url: `http://127.0.0.1:${await freePort()}/events`, events: ["ticket.created"] };
   const subscribed = await call("/admin/webhooks", { json: webhook });
   if (subscribed.status !== 201) throw new Error(`the webhook was not created: ${subscribed.text}`);
 
-  // A call under an Idempotency-Key, whose answer is kept.
+  // A call with an Idempotency-Key, whose response is stored.
   const answered = await callApi(`${url}/api/v1/messages`, {
     key,
     headers: { "Idempotency-Key": `key-${name}` },
@@ -66,12 +65,12 @@ export async function plantCanary(product: Product, projectName: string): Promis
   if (answered.status !== 200) throw new Error(`the canary was not answered: ${answered.text}`);
   const { ticketId = "" } = answered.body;
 
-  // Callbacks that nobody takes.
-  const nowhere = `http://127.0.0.1:${await freePort()}/${name}?${name}`;
-  const called = await call("/messages", { json: message({ chatId: `webhook ${name}`, webhookUrl: nowhere }) });
+  // Callbacks that no one receives.
+  const unreachable = `http://127.0.0.1:${await freePort()}/${name}?${name}`;
+  const called = await call("/messages", { json: message({ chatId: `webhook ${name}`, webhookUrl: unreachable }) });
   const calledId = called.body.ticketId ?? "";
 
-  // A person looks after a conversation: a note, a reply, a draft for what came in since, and what triage learns.
+  // An operator handles a conversation: a note, a reply, a draft for later messages, and an example for triage.
   const checked = await call("/messages", { json: message({ chatId: `review ${name}`, mode: "async" }) });
   const checkedId = checked.body.ticketId ?? "";
   await review.untilIn(checkedId, "done");
@@ -116,11 +115,11 @@ export async function plantCanary(product: Product, projectName: string): Promis
     [ticketId, name],
   );
 
-  // A call of a language model, of which no text is kept.
+  // A call of a language model, whose text is not stored.
   const used = { inputTokens: 100, outputTokens: 20, costUsd: null, ms: 800, fault: null };
   await store.modelCalls.insert(project, { ticketId, purpose: "answer", model: "openai:gpt-test", ...used });
 
-  // A call of a tool, with what came of it.
+  // A call of a tool, with its result.
   await sql(
     `INSERT INTO tool_calls (id, project_id, ticket_id, message_id, agent_id, tool, mark, access, call_key, occurrence,
        arguments, state, result)
@@ -129,7 +128,7 @@ export async function plantCanary(product: Product, projectName: string): Promis
     [newId(), project, ticketId, name],
   );
 
-  // What a visitor of the widget leaves beside messages; here with a conversation of the API, which is erased alike.
+  // Data of a widget visitor besides messages; here with a conversation of the API, which is erased in the same way.
   await store.widgetFiles.insert(project, {
     ticketId,
     filename: `${name}.txt`,
@@ -139,7 +138,7 @@ export async function plantCanary(product: Product, projectName: string): Promis
   await store.visitors.reserve(project, ticketId, `id-${name}`);
   await store.visitors.rate(project, ticketId, { score: 5, comment: `${name} is happy` });
 
-  // Updates of the messenger that were given up: one of a conversation that is there, one of none.
+  // Updates of the messenger that are dead letters: one of an existing conversation, one without a conversation.
   const botId = Number.parseInt(newId().slice(-10), 16);
   await store.channelUpdates.insertMany(
     project,
@@ -154,11 +153,11 @@ export async function plantCanary(product: Product, projectName: string): Promis
   );
   await store.channelUpdates.bury(botId, [0, 1], name);
 
-  // A file that an operator has handed in for a reply that was not sent yet.
+  // A file that an operator has uploaded for an unsent reply.
   const handedIn = { filename: `${name}.txt`, mime: "text/plain", content: Buffer.from(`I am ${name}.`) };
   await store.operatorFiles.insert(project, ticketId, handedIn);
 
-  // A view of the inbox that an operator has saved of the person's tickets.
+  // An inbox view for the person's tickets, saved by an operator.
   const operator = await store.operators.insert({
     email: `view-${newId()}@example.com`,
     name: "Ann",
@@ -169,7 +168,7 @@ export async function plantCanary(product: Product, projectName: string): Promis
   const view = { name: "Theirs", view: "all", filters: { userId } };
   await store.operatorViews.put(operator.id, view, { project, maxCount: 50 });
 
-  // A hook of a platform, whose body is kept.
+  // A hook of a platform, whose body is stored.
   const hook = await call("/admin/hooks", {
     json: {
       name: "form",
@@ -185,7 +184,7 @@ export async function plantCanary(product: Product, projectName: string): Promis
   if (hooked.status !== 202) throw new Error(`the hook took nothing: ${hook.text} ${hooked.text}`);
   const hookedId = hooked.body.ticketId ?? ticketIdOf(project, "api", `hook ${name}`);
   await review.untilIn(hookedId, "done");
-  // Bodies that no message is made of: one names the person, one the person's chat.
+  // Bodies that do not become messages: one contains the person, one the person's chat.
   for (const json of [{ user: userId }, { chat: `hook ${name}` }]) {
     const refused = await post({ ...json, note: name });
     if (refused.status !== 400) throw new Error(`the hook took a body without a text: ${refused.text}`);

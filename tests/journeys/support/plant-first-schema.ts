@@ -8,7 +8,7 @@ import { SECRET_KEY } from "./start-product.ts";
 const MIGRATIONS_DIRECTORY = repositoryPath("packages/store/migrations");
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Makes a database one whose schema has had the first so many migrations and nothing else. */
+/** Applies the first `count` migrations to an empty database. */
 export async function migrateFromNothing(url: string, count: number): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -24,10 +24,10 @@ export async function migrateFromNothing(url: string, count: number): Promise<vo
   });
 }
 
-/** How many migrations the first version brought. */
+/** Number of migrations in the first version. */
 export const FIRST_MIGRATIONS = 2;
 
-/** What an installation of the first version holds. */
+/** Data of an installation of the first version. */
 export const FIRST = {
   key: "first-key-of-the-first-version-0123456789",
   webhookSecret: "the webhook secret of the first version",
@@ -37,7 +37,7 @@ export const FIRST = {
   passage: "The lighthouse keeper repairs the barometer every Thursday.",
 } as const;
 
-/** Migrates to the schema of the first version, and plants rows as that version wrote them. */
+/** Migrates to the schema of the first version, and inserts rows as that version wrote them. */
 export async function plantFirstSchema(url: string): Promise<void> {
   await migrateFromNothing(url, FIRST_MIGRATIONS);
   const client = new Client({ connectionString: url });
@@ -78,7 +78,7 @@ export async function plantFirstSchema(url: string): Promise<void> {
       kb,
       createHash("sha256").update(FIRST.passage).digest(),
     );
-    // That version counted the passages of a document from 1.
+    // That version numbered the passages of a document from 1.
     await run(
       `INSERT INTO chunks (id, project_id, kb_id, document_id, ordinal, heading_path, text, start_offset, end_offset, term_count)
        VALUES ($1, $2, $3, $4, 1, '{Lighthouse}', $5, 0, $6, 8)`,

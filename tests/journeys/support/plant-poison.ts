@@ -1,21 +1,21 @@
 import { queryDatabase } from "./query-database.ts";
 
-/** A fault that was planted in a database. */
+/** An error that was planted in a database. */
 export interface Poison {
-  /** How often the fault was met. */
+  /** Returns how often the error has occurred. */
   countTries(): Promise<number>;
-  /** Takes the fault away. */
+  /** Removes the error. */
   cure(): Promise<void>;
 }
 
-/** Lets Postgres refuse every row of a table whose column is this text, and no other. */
+/** Makes Postgres reject every row of a table with this text in a column, and no other. */
 async function plantRefusal(
   databaseUrl: string,
   { table, column }: { table: "tickets" | "messages"; column: "subject" | "text" },
   text: string,
 ): Promise<Poison> {
   const name = `test_poison_of_${table}`;
-  // A sequence counts also in statements that are rolled back.
+  // A sequence also counts statements that are rolled back.
   await queryDatabase(
     databaseUrl,
     `CREATE TABLE IF NOT EXISTS ${name} (text text PRIMARY KEY);
@@ -47,14 +47,14 @@ async function plantRefusal(
 }
 
 /**
- * Lets the first stage of the pipeline fail for every message whose text is this one, and for no other: Postgres
- * refuses to open its ticket.
+ * Makes the first stage of the pipeline fail for every message with this text, and for no other: Postgres rejects its
+ * ticket.
  */
 export function plantPoison(databaseUrl: string, text: string): Promise<Poison> {
   return plantRefusal(databaseUrl, { table: "tickets", column: "subject" }, text);
 }
 
-/** Lets Postgres refuse every message whose text is this one, and no other: no channel can commit it. */
+/** Makes Postgres reject every message with this text, and no other: no channel can commit it. */
 export function plantMessagePoison(databaseUrl: string, text: string): Promise<Poison> {
   return plantRefusal(databaseUrl, { table: "messages", column: "text" }, text);
 }

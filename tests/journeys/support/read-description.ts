@@ -5,7 +5,7 @@ import addFormats from "ajv-formats";
 import type { ApiAnswer } from "./api-answer.ts";
 import { callApi } from "./call-api.ts";
 
-/** A JSON Schema as the description has it. */
+/** A JSON Schema in the description. */
 export interface DescribedSchema {
   [keyword: string]: unknown;
   $ref?: string;
@@ -23,7 +23,7 @@ interface DescribedResponse {
   content?: Record<string, DescribedMedia>;
 }
 
-/** An operation as the description has it. */
+/** An operation in the description. */
 export interface DescribedOperation {
   operationId: string;
   tags: string[];
@@ -35,7 +35,7 @@ export interface DescribedOperation {
   responses: Record<string, DescribedResponse | { $ref: string }>;
 }
 
-/** The description of the API, as it is served. */
+/** The served description of the API. */
 export interface DescribedDocument {
   openapi: string;
   tags: { name: string; description: string }[];
@@ -53,8 +53,8 @@ const PROBLEM = "application/problem+json";
 const COMPONENTS = "urn:svc:components";
 
 /**
- * A schema as it checks answers: it names every field that there may be, though clients are told to ignore others, and
- * refers to the components where they are kept.
+ * Returns a schema for checking responses: it allows no unknown fields, although clients are told to ignore them, and
+ * refers to the components at their new location.
  */
 function strict(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(strict);
@@ -68,19 +68,19 @@ function strict(value: unknown): unknown {
   return Object.fromEntries([...entries, ...(isOpenObject ? [["additionalProperties", false]] : [])]);
 }
 
-/** Reads the description of the API from a running server, and checks answers by it. */
+/** Reads the description of the API from a running server; the result checks responses against it. */
 export async function readDescription(baseUrl: string) {
   const served = await callApi(`${baseUrl}/api/v1/openapi.json`);
   const document = JSON.parse(served.text) as DescribedDocument;
   const { components } = document;
   const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, strictRequired: false });
-  // What JavaScript sees in the module is a function under the name `default`.
+  // TypeScript and the JavaScript module disagree on whether the function is the `default` export.
   const add = "default" in addFormats ? addFormats.default : addFormats;
   (add as (target: Ajv2020) => void)(ajv);
   ajv.addSchema({ $id: COMPONENTS, $defs: strict(components.schemas) as Record<string, object> });
   const compiled = new WeakMap<object, ValidateFunction>();
 
-  /** The faults that a value has by a schema of the document; none where it has its shape and no other fields. */
+  /** Returns the errors of a value for a schema of the document; empty if it matches and has no other fields. */
   function errorsOf(schema: DescribedSchema, value: unknown): string[] {
     const validate = compiled.get(schema) ?? ajv.compile(strict(schema) as object);
     compiled.set(schema, validate);
@@ -98,7 +98,7 @@ export async function readDescription(baseUrl: string) {
   const isRequired = (header: { required?: boolean; $ref?: string }) =>
     (header.$ref === undefined ? header : components.headers[nameOf(header.$ref)])?.required === true;
 
-  /** Checks that an answer is one that the operation is described to give: status, headers, media type and body. */
+  /** Checks that a response matches the description of the operation: status, headers, media type and body. */
   function expectDescribed(operation: DescribedOperation, answer: ApiAnswer): void {
     const response = responseOf(operation, answer.status);
     const what = `${operation.operationId} ${answer.status} ${answer.text.slice(0, 2_000)}`;

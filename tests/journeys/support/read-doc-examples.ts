@@ -1,30 +1,31 @@
 import type { DocBlock, DocPage } from "./read-doc-page.ts";
 
-/** What a page shows of an HTTP message: its first line, headers by lower-case name, and its body. */
+/** An HTTP message on a page: its first line, headers by lower-case name, and its body. */
 export interface ShownMessage {
   firstLine: string;
   headers: Map<string, string>;
   body: string;
 }
 
-/** A curl of a page with the answer that follows it there. */
+/** A curl command of a page with the response that follows it. */
 export interface DocExample {
-  /** Says in a test's title which example it is. */
+  /** Identifies the example in a test title. */
   title: string;
   command: string;
   status: number;
-  /** The answer's JSON, or its head, perhaps with a body. */
+  /** The response's JSON, or its head, optionally with a body. */
   answer: { json: string } | { message: ShownMessage };
-  /** The callback that is shown after the answer. */
+  /** The callback that is shown after the response. */
   callback: ShownMessage | null;
 }
 
 const ANSWER = /^Response `(\d{3})`:$/;
 
 /**
- * The curls of a page with their answers: a `sh` block, the words "Response `200`:", and a block of `json` or `http`. A
- * block of `http` that begins with POST, with the `json` after it, is the callback of the example before. Throws for a
- * curl without an answer: whoever adds an example shows what it answers. Scripts, which begin with #!, are no examples.
+ * Returns the curl commands of a page with their responses: a `sh` block, the words "Response `200`:", and a block of
+ * `json` or `http`. A block of `http` that begins with POST, with the `json` after it, is the callback of the example
+ * before it. Throws for a curl command without a response, so that every example shows one. Scripts, which begin with
+ * #!, are not examples.
  */
 export function readDocExamples({ path, blocks }: DocPage): DocExample[] {
   const examples: DocExample[] = [];
@@ -56,7 +57,7 @@ function readAnswer(path: string, { language, text, line }: DocBlock): DocExampl
   throw new Error(`${path}:${line} is an answer in ${language}; show it as json or http.`);
 }
 
-/** Reads a head and the body after it. */
+/** Parses a head and the body after it. */
 export function readMessage(text: string): ShownMessage {
   const [head = "", ...body] = text.replaceAll("\r", "").trimEnd().split("\n\n");
   const [firstLine = "", ...lines] = head.split("\n");

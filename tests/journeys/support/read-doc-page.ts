@@ -3,18 +3,18 @@ import { repositoryPath } from "@svc/testing";
 
 /** A fenced block of a page. */
 export interface DocBlock {
-  /** The word after the fence; empty where there is none. */
+  /** Language of the fence; empty if there is none. */
   language: string;
   text: string;
   /** Line of its opening fence, from 1. */
   line: number;
-  /** What stands between the block before it, or the beginning of the page, and this one. */
+  /** Text between the previous block, or the beginning of the page, and this one. */
   before: string;
 }
 
 /** A page of the documentation. */
 export interface DocPage {
-  /** From the root of the repository: `docs/api.md`. */
+  /** Path from the root of the repository: `docs/api.md`. */
   path: string;
   text: string;
   blocks: DocBlock[];
@@ -22,7 +22,7 @@ export interface DocPage {
 
 const FENCE = /^```(\S*)$/;
 
-/** Reads a page with its fenced blocks, in their order. Throws when a block has no end. */
+/** Reads a page with its fenced blocks, in order. Throws if a block is not closed. */
 export function readDocPage(path: string): DocPage {
   const text = readFileSync(repositoryPath(path), "utf8");
   const blocks: DocBlock[] = [];
@@ -43,7 +43,7 @@ export function readDocPage(path: string): DocPage {
   return { path, text, blocks };
 }
 
-/** The one block of a page that begins with a comment with this file name, whatever its language. */
+/** Returns the only block of a page that begins with a comment with this file name, in any language. */
 export function findDocFile({ path, blocks }: DocPage, fileName: string): string {
   const found = blocks.filter(({ text }) => text.split("\n", 2).some((line) => line.includes(`${fileName}: `)));
   const [block] = found;
@@ -51,7 +51,7 @@ export function findDocFile({ path, blocks }: DocPage, fileName: string): string
   return block.text;
 }
 
-/** The rows of the table in a page whose first column has this title, each cell without its backquotes. */
+/** Returns the rows of the page's table whose first column has this title, each cell without its backquotes. */
 export function readDocTable({ path, text }: DocPage, firstTitle: string): string[][] {
   const lines = text.split("\n");
   const isHead = (index: number) => /^\| ?:?-/.test(lines[index + 1] ?? "");

@@ -1,15 +1,15 @@
 import { queryDatabase } from "./query-database.ts";
 
-/** What the store has of a conversation, in its order. */
+/** Stored data of a conversation, in order. */
 export interface Ledger {
   messages: string[];
   /** Texts of the replies; null for a file. */
   replies: (string | null)[];
-  /** States of the messages, each once. */
+  /** Distinct states of the messages. */
   states: string[];
 }
 
-/** Reads the conversation that a message with this text belongs to; empty while there is none. */
+/** Reads the conversation that contains a message with this text; empty if there is none. */
 export async function readLedger(databaseUrl: string, text: string): Promise<Ledger> {
   const ofTicket = "ticket_id IN (SELECT ticket_id FROM messages WHERE text = $1) ORDER BY seq";
   const messages = await queryDatabase<{ text: string; state: string }>(

@@ -8,30 +8,30 @@ import { readMessage } from "./read-doc-examples.ts";
 import type { DocExample, ShownMessage } from "./read-doc-examples.ts";
 import { run } from "./run-svc.ts";
 
-/** Where the pages say that a receiver is. They name the API by the variable SVC_URL. */
+/** URL of the receiver on the pages. They refer to the API by the variable SVC_URL. */
 const SHOWN_RECEIVER = "http://127.0.0.1:8787";
-/** The web site whose pages they add to a knowledge base. */
+/** The web site whose pages the examples add to a knowledge base. */
 const SHOWN_SITE = "https://shop.example";
-/** How long an example that only looks may take to see what the one before it has caused, and how often it looks. */
+/** Time limit and polling interval until a read-only example shows the effects of the previous one. */
 const SETTLE_MS = 20_000;
 const POLL_MS = 250;
 
-/** Runs the examples of one page, in their order. */
+/** Runs the examples of one page, in order. */
 export interface DocRunner {
-  /** Runs an example and answers how it differs from the page. What only looks is run until it does not differ. */
+  /** Runs an example and returns its differences from the page. A read-only one is repeated until there are none. */
   check(example: DocExample): Promise<string[]>;
 }
 
 /**
- * Makes a runner that runs the shell commands as they stand, with the address and the key of a running product, and
- * with a receiver in the place of the one that the pages name. `folder` is where a .curlrc may lie.
+ * Creates a runner that executes the shell commands unchanged, with the URL and the key of a running product, and with
+ * a test receiver instead of the one on the pages. `folder` may contain a .curlrc.
  */
 export async function createDocRunner(options: {
   apiUrl: string;
   key: string;
   receiver: WebhookReceiver;
   folder: string;
-  /** Where the pages of that site are. */
+  /** URL of that site in the test. */
   siteUrl?: string;
 }): Promise<DocRunner> {
   const { apiUrl, key, receiver, folder, siteUrl = SHOWN_SITE } = options;
@@ -46,7 +46,7 @@ export async function createDocRunner(options: {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, ".curlrc"), 'write-out = "%{stderr}\\n%{http_code}"\n');
 
-  /** A key that an answer shows once is there for later examples. */
+  /** Stores a key that a response shows once for later examples. */
   function learnKey(answer: unknown): void {
     const { item } = answer as { item?: { key?: string } };
     if (item?.key !== undefined) env["APP_KEY"] = item.key;

@@ -3,17 +3,17 @@ import type { IncomingMessage } from "node:http";
 import { apiAnswer } from "./api-answer.ts";
 import type { ApiAnswer } from "./api-answer.ts";
 
-/** A request that fetch would mend or refuse. */
+/** A request that fetch would correct or reject. */
 export interface RawRequest {
   method?: string;
-  /** Taken as it is, without normalising. */
+  /** Sent unchanged, without normalization. */
   path: string;
-  /** Sent in this order; a name may come twice. */
+  /** Sent in this order; names may repeat. */
   headers: [name: string, value: string][];
   body?: string | Buffer;
 }
 
-/** Sends one request on a connection of its own, as it is given, and reads the answer. */
+/** Sends one request unchanged on a new connection, and reads the response. */
 export async function sendRaw(
   baseUrl: string,
   { method = "GET", path, headers, body }: RawRequest,

@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 
-/** How a platform signs a body with a secret: the headers that it sends. */
+/** Signs a body with a secret like a platform; returns the headers that it sends. */
 export type SignHookCall = (secret: string, body: string, at?: Date) => Record<string, string>;
 
 const hmac = (secret: string, text: string, encoding: "hex" | "base64") =>
   createHmac("sha256", secret).update(text, "utf8").digest(encoding);
 
-/** The signatures of the platforms, each as it documents them. */
+/** The signatures of the platforms, each as documented by the platform. */
 export const HOOK_SIGNERS = {
   github: (secret, body) => ({ "X-Hub-Signature-256": `sha256=${hmac(secret, body, "hex")}` }),
   stripe(secret, body, at = new Date()) {

@@ -1,11 +1,11 @@
 import { waitFor } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 
-/** A span as a collector gets it by OTLP in JSON. */
+/** A span as a collector receives it by OTLP in JSON. */
 export interface ReceivedSpan {
   traceId: string;
   spanId: string;
-  /** Absent or empty where the trace begins. */
+  /** Absent or empty for the root span. */
   parentSpanId?: string;
   name: string;
   /** The process that has sent it. */
@@ -33,7 +33,7 @@ interface OtlpBody {
 const asRecord = (attributes: readonly Attribute[] = []) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-/** Every span that a receiver in the place of a collector has got so far. */
+/** Returns every span received so far by a receiver that acts as a collector. */
 export function spansOf(receiver: WebhookReceiver): ReceivedSpan[] {
   return receiver.requests.flatMap(({ json }) =>
     (json as OtlpBody).resourceSpans.flatMap(({ resource, scopeSpans }) =>
@@ -49,7 +49,7 @@ export function spansOf(receiver: WebhookReceiver): ReceivedSpan[] {
   );
 }
 
-/** The spans of a trace, once one of each of these names is there. */
+/** Waits until a trace has a span with each of these names, and returns its spans. */
 export async function waitForTrace(
   receiver: WebhookReceiver,
   traceId: string,

@@ -11,7 +11,7 @@ import type { Product } from "./start-product.ts";
 import { startWidgetLine } from "./start-widget-line.ts";
 import type { WidgetLine } from "./start-widget-line.ts";
 
-/** Somebody who can sign in. */
+/** An operator who can sign in. */
 export interface ConsolePerson {
   id: string;
   name: string;
@@ -19,35 +19,35 @@ export interface ConsolePerson {
   password: string;
 }
 
-/** A browser in which somebody is signed in. */
+/** A browser with a signed-in operator. */
 export interface ConsoleVisitor extends VisitorBrowser {
-  /** Opens a page of the console by its path, as in `/shop/inbox/review`. */
+  /** Opens a page of the console by its path, such as `/shop/inbox/review`. */
   openPath(path: string): Promise<Page>;
 }
 
-/** All that operators need: the product with its console, a way to it that can break, and a browser. */
+/** The environment of an operator: the product with its console, a connection to it that can drop, and a browser. */
 export interface ConsoleGround {
   readonly product: Product;
   readonly line: WidgetLine;
   readonly browser: TestBrowser;
-  /** Makes somebody with roles; a project by its name, `*` for all. */
+  /** Creates an operator with roles; a project by its name, `*` for all. */
   addPerson(name: string, roles: readonly { project: string; role: OperatorRole }[]): Promise<ConsolePerson>;
   /**
-   * Opens a browser in which somebody is signed in already: in one session for all of their browsers, since tries to sign
-   * in are limited, or in another one with `isAnotherSession`.
+   * Opens a browser with a signed-in operator: with one session for all of their browsers, because sign-in attempts are
+   * limited, or with a new one with `isAnotherSession`.
    */
   enter(
     open: (options?: BrowserContextOptions) => Promise<VisitorBrowser>,
     person: ConsolePerson,
     options?: BrowserContextOptions & { isAnotherSession?: boolean },
   ): Promise<ConsoleVisitor>;
-  /** Ends everything. To be called in `afterAll`. */
+  /** Stops everything. Must be called in `afterAll`. */
   stop(): Promise<void>;
 }
 
 export const CONSOLE_PASSWORD = "correct horse battery";
 
-/** Starts the product with its console, on fake servers of other parties where `env` names them. */
+/** Starts the product with its console, with fake external servers if `env` configures them. */
 export async function startConsoleGround(env: Record<string, string> = {}): Promise<ConsoleGround> {
   const ends: (() => Promise<void>)[] = [];
   const stop = async () => {

@@ -2,22 +2,22 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { holdResource } from "@svc/testing";
 
-/** A way to a server on which what was asked for arrives, and its answers may get lost. */
+/** A relay to a server that forwards requests and can drop responses. */
 export interface DeafRelay {
-  /** The server's URL, by way of the relay. */
+  /** The server's URL, through the relay. */
   readonly url: string;
-  /** From now on every answer of the server is thrown away, while requests still reach it. */
+  /** From now on drops every response of the server, while requests still reach it. */
   swallowAnswers(): void;
-  /** From the next request on that names this prepared statement, every answer of the server is thrown away. */
+  /** Drops every response of the server from the next request that contains this prepared statement. */
   swallowAnswersFrom(statement: string): void;
-  /** Breaks every connection, and every new one until `comeBack`. */
+  /** Drops every connection, and every new one until `comeBack`. */
   goAway(): void;
-  /** New connections are whole again. */
+  /** New connections work again. */
   comeBack(): void;
   close(): Promise<void>;
 }
 
-/** Starts such a relay on a free port of 127.0.0.1 in front of the server that a URL names. */
+/** Starts such a relay on a free port of 127.0.0.1 in front of the server of a URL. */
 export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();

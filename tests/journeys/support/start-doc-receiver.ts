@@ -8,22 +8,22 @@ import type { ChildProcess } from "@svc/testing";
 /** A language in which docs/webhooks.md has a receiver. */
 export interface ReceiverLanguage {
   name: string;
-  /** As the page calls it. */
+  /** File name on the page. */
   fileName: string;
   /** The program that runs it. */
   program: string;
-  /** What its arguments are, for a file and a port. */
+  /** Returns its arguments for a file and a port. */
   args(file: string, port: number): string[];
-  /** The call that asks for the Standard Webhooks signature, and the one that asks for X-Svc-Signature. */
+  /** The call that checks the Standard Webhooks signature, and the one that checks X-Svc-Signature. */
   standardCall: string;
   simpleCall: string;
-  /** True when its processes remember what they have done. */
+  /** True if its process remembers handled callbacks. */
   remembers: boolean;
-  /** Makes a program of it first. */
+  /** Compiles it first. */
   compile?(file: string): { args: string[]; output: string };
 }
 
-/** A receiver of the page that runs. */
+/** A running receiver of the page. */
 export interface DocReceiver {
   url: string;
   process: ChildProcess;
@@ -80,19 +80,19 @@ export const RECEIVER_LANGUAGES: ReceiverLanguage[] = [
   },
 ];
 
-/** The path of a program, or null where this machine does not have it. */
+/** Returns the path of a program, or null if it is not installed. */
 export function findProgram(name: string): string | null {
   return FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
 }
 
-/** A text with one call in the place of another, which must stand there once. */
+/** Returns a text with one call replaced, which must occur exactly once. */
 export function replaceOnce(text: string, from: string, to: string): string {
   const parts = text.split(from);
   if (parts.length !== 2) throw new Error(`${from} stands there ${parts.length - 1} times, not once.`);
   return parts.join(to);
 }
 
-/** Writes a receiver down in a folder, makes a program of it where its language needs that, and answers its command. */
+/** Writes a receiver to a folder, compiles it if its language requires that, and returns its command. */
 export async function prepareDocReceiver(
   language: ReceiverLanguage,
   { code, folder, name }: { code: string; folder: string; name: string },
@@ -114,7 +114,7 @@ export async function prepareDocReceiver(
   return () => ({ command: compile.output, args: [] });
 }
 
-/** Starts a receiver with these secrets, and waits until it answers. Rejects when it ends instead. */
+/** Starts a receiver with these secrets, and waits until it responds. Rejects if it exits. */
 export async function startDocReceiver(
   commandOn: (port: number) => { command: string; args: string[] },
   { name, secrets }: { name: string; secrets: string[] },
@@ -132,5 +132,5 @@ export async function startDocReceiver(
   return { url, process: child };
 }
 
-/** HOME is where compilers keep what they have compiled. */
+/** HOME contains the build caches of compilers. */
 const env = () => ({ PATH: FOLDERS.join(delimiter), HOME: homedir() });

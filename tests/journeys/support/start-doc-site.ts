@@ -8,7 +8,10 @@ export interface DocSite {
   close(): Promise<void>;
 }
 
-/** Starts the shop's web site that docs/agents-and-knowledge.md adds to a knowledge base: two pages that its sitemap names, and one that it does not. */
+/**
+ * Starts the shop's web site that docs/agents-and-knowledge.md adds to a knowledge base: two pages in its sitemap, and
+ * one that is not in it.
+ */
 export async function startDocSite(): Promise<DocSite> {
   const pages = new Map([
     ["/delivery", "<title>Delivery</title><main><h1>Delivery</h1><p>Parcels come within two days.</p></main>"],

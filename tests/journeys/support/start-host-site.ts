@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { holdResource } from "@svc/testing";
 
-/** A page of somebody's site. */
+/** A page of a site that embeds the widget. */
 export interface HostPage {
-  /** Attributes of the script element; none where null: the page has no widget. */
+  /** Attributes of the script element; with null, the page has no widget. */
   attributes?: Record<string, string | true> | null;
-  /** Headers of the page's answer. */
+  /** Headers of the page's response. */
   headers?: Record<string, string>;
   /** HTML of the head, before the script element. */
   head?: string;
@@ -16,12 +16,12 @@ export interface HostPage {
   html?: string;
 }
 
-/** A site on an origin of its own, whose pages carry the widget. */
+/** A site on a separate origin, whose pages embed the widget. */
 export interface HostSite {
   readonly origin: string;
-  /** Puts a page up and answers its URL. */
+  /** Adds a page and returns its URL. */
   addPage(page?: HostPage): string;
-  /** What browsers have sent to `/reports`, where `Content-Security-Policy` says `report-uri /reports`. */
+  /** Returns what browsers have sent to `/reports`, for policies with `report-uri /reports`. */
   reports(): string[];
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ const HOST_BODY = `<main><h1>Kestrel Drones</h1><p>Small drones for large garden
 
 const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** The script element with these attributes. */
+/** Returns the script element with these attributes. */
 export function scriptElement(attributes: Record<string, string | true>): string {
   const texts = Object.entries(attributes).map(([name, value]) =>
     value === true ? name : `${name}="${escape(value)}"`,
@@ -38,7 +38,7 @@ export function scriptElement(attributes: Record<string, string | true>): string
   return `<script async ${texts.join(" ")}></script>`;
 }
 
-/** Starts a site whose pages embed the widget with these attributes, where a page does not name its own. */
+/** Starts a site whose pages embed the widget with these attributes, unless a page has its own. */
 export async function startHostSite(attributes: () => Record<string, string | true>): Promise<HostSite> {
   const pages: HostPage[] = [];
   const reports: string[] = [];

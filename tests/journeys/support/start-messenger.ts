@@ -8,44 +8,46 @@ import { createApiClient } from "./create-api-client.ts";
 import { startProduct } from "./start-product.ts";
 import type { Product } from "./start-product.ts";
 
-/** The product with its messenger switched on, and the Telegram that it talks to. */
+/** The product with its messenger enabled, and the fake Telegram server that it calls. */
 export interface MessengerProduct {
   readonly product: Product;
   readonly telegram: FakeBotApi;
-  /** The bot whose token is set at the start. */
+  /** The bot whose token is set initially. */
   readonly bot: FakeBot;
-  /** The project that its messages belong to. */
+  /** The project of its messages. */
   readonly project: Project;
-  /** Changes the settings of the channel as an administrator does. */
+  /** Changes the settings of the channel like an administrator. */
   configure: (change: { enabled?: boolean; config?: { botToken: string | null } }) => Promise<void>;
   readChannel: () => Promise<ChannelItem>;
-  /** Waits until the channel says what is asked for. */
+  /** Waits until the channel meets the condition. */
   untilChannel: (isReached: (channel: ChannelItem) => boolean, what: string) => Promise<ChannelItem>;
-  /** Changes the agent that answers and waits until the pipeline has it. */
+  /** Changes the agent that answers and waits until the pipeline uses it. */
   setAgent: (change: AgentChange) => Promise<void>;
   ticketIdOf: (chatId: number) => string;
-  /** Waits until a chat has been sent so many messages, and answers them all. */
+  /** Waits until a chat has been sent this many messages, and returns all of them. */
   untilSent: (chatId: number, count: number, of?: FakeBot) => Promise<SentMessage[]>;
-  /** The process that fetches the updates. */
+  /** Returns the process that fetches the updates. */
   findActive: () => CompositionProcess | null;
-  /** Ends everything. To be called in `afterAll`. */
+  /** Stops everything. Must be called in `afterAll`. */
   stop: () => Promise<void>;
 }
 
-/** What a replica logs when it begins to work for the bot, and when it has lost that. */
-const WORKS = "this replica is now active for the bot";
-const STANDS_BY = "lost the bot lease";
+/** Log lines of a replica when it becomes active for the bot, and when it has lost the lease. */
+const ACTIVE = "this replica is now active for the bot";
+const LOST_LEASE = "lost the bot lease";
 
-/** When a process began to work for the bot, as its log says it; "" for one that does not. */
-function worksSince(output: string): string {
-  const line = output.split("\n").findLast((text) => text.includes(WORKS) || text.includes(STANDS_BY)) ?? "";
-  return line.includes(WORKS) ? (/"time":"?([\dTZ:.-]+)/.exec(line)?.[1] ?? "") : "";
+/** Returns when a process became active for the bot, according to its log; "" if it is not active. */
+function activeSince(output: string): string {
+  const line = output.split("\n").findLast((text) => text.includes(ACTIVE) || text.includes(LOST_LEASE)) ?? "";
+  return line.includes(ACTIVE) ? (/"time":"?([\dTZ:.-]+)/.exec(line)?.[1] ?? "") : "";
 }
 
-/** A lease that nobody gives back, and a restart on a busy machine. */
+/** Time limit for an expiring lease and a restart on a busy machine. */
 const TAKEOVER_MS = 60_000;
 
-/** Starts the product with a bot, whose agent says what `agent` asks for, and waits until the bot's updates are fetched. */
+/**
+ * Starts the product with a bot, whose agent is configured by `agent`, and waits until the bot's updates are fetched.
+ */
 export async function startMessenger(
   options: Parameters<typeof startProduct>[0] & { agent?: AgentChange } = {},
 ): Promise<MessengerProduct> {
@@ -82,7 +84,7 @@ export async function startMessenger(
     return (answer.body as unknown as { item: ChannelItem }).item;
   }
 
-  /** Agents are read once a second; what the API is answered, the messenger is answered too. */
+  /** Agents are reloaded once a second; once the API returns the new answer, the messenger does too. */
   async function setAgent(change: AgentChange): Promise<void> {
     const [present] = await product.store.agents.list(project.id);
     if (present === undefined) throw new Error("there is no agent");
@@ -117,7 +119,7 @@ export async function startMessenger(
         timeoutMs: TAKEOVER_MS,
       }),
     findActive() {
-      const since = product.composition.processes.map((process) => ({ process, at: worksSince(process.output()) }));
+      const since = product.composition.processes.map((process) => ({ process, at: activeSince(process.output()) }));
       const [latest] = since.toSorted((one, other) => other.at.localeCompare(one.at));
       return latest === undefined || latest.at === "" ? null : latest.process;
     },
@@ -134,5 +136,5 @@ export async function startMessenger(
   return running;
 }
 
-/** After so long every process has read the agents anew. */
+/** Time after which every process has reloaded the agents. */
 const AGENTS_READ_MS = 1_500;

@@ -3,19 +3,19 @@ import { createServer } from "node:http";
 import { freePort } from "@svc/testing";
 import { Provider } from "oidc-provider";
 
-/** A provider of single sign-on, which lets everybody in under the name that they give. */
+/** A single sign-on provider that accepts everyone under any name. */
 export interface OidcProvider {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Whether it says that it has verified the e-mail addresses of people. True at first. */
+  /** Sets whether it reports email addresses as verified. Initially true. */
   verifiesEmails(does: boolean): void;
   close(): Promise<void>;
 }
 
 const CLIENT = { id: "svc-console", secret: "a-secret-of-the-client-0123456789" };
 
-/** Starts a real OpenID Connect provider that knows a console by where it lets people come back to. */
+/** Starts a real OpenID Connect provider that knows the console's redirect URI. */
 export async function startOidcProvider(redirectUri: string): Promise<OidcProvider> {
   let isVerified = true;
   const server = createServer();

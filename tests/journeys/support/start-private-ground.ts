@@ -2,14 +2,14 @@ import { migrateTestDatabase, readTestSettings, startPostgres, startRedis } from
 import type { PrivatePostgres, PrivateRedis } from "@svc/testing";
 import type { Ground } from "./start-product.ts";
 
-/** Servers of one's own for a product, to be killed and started again. */
+/** Separate servers for a product, which a test can kill and restart. */
 export interface PrivateGround extends Ground {
   readonly postgres: PrivatePostgres;
-  /** Without anything on disk; null when the queues of this run are in Postgres. */
+  /** Without persistence; null if the queues of this run are in Postgres. */
   readonly redis: PrivateRedis | null;
 }
 
-/** Starts a Postgres, migrated, and a Redis where the queues of this run are on Redis. */
+/** Starts a migrated Postgres, and a Redis if the queues of this run are on Redis. */
 export async function startPrivateGround(): Promise<PrivateGround> {
   const postgres = await startPostgres();
   try {

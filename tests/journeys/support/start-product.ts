@@ -5,39 +5,39 @@ import { createTestDatabase, createTestQueueBackend, startComposition, testLog }
 import type { Composition, CompositionName, DatabaseStart, FurtherApp } from "@svc/testing";
 import { queryDatabase } from "./query-database.ts";
 
-/** The product as real processes on a database of its own, in the composition and on the queues of this run. */
+/** The product as real processes on a separate database, in the composition and with the queues of this run. */
 export interface Product {
-  /** The processes that run now; another one after `restart`. */
+  /** The running processes; replaced by `restart`. */
   readonly composition: Composition;
   readonly databaseUrl: string;
   readonly adminKey: string;
-  /** For what has no endpoint: agents, keys, settings. */
+  /** For data without an endpoint: agents, keys, settings. */
   readonly store: Store;
-  /** Ends all processes in the clean way and starts new ones on the same data, with further settings. */
+  /** Shuts all processes down gracefully and starts new ones on the same data, with additional settings. */
   restart(env: Record<string, string>): Promise<void>;
-  /** Ends everything. To be called in `afterAll`. */
+  /** Stops everything. Must be called in `afterAll`. */
   stop(): Promise<void>;
 }
 
-/** Everything that a product stands on; tests that break it bring their own. */
+/** The servers of a product; tests that break them start their own. */
 export interface Ground {
   databaseUrl: string;
   redisUrl?: string;
   prefix: string;
-  /** Removes it once nothing runs on it any more. */
+  /** Removes it once nothing uses it any more. */
   remove(): Promise<void>;
 }
 
 const GUIDE_DIR = fileURLToPath(new URL("../../../docs/guide", import.meta.url));
 const ADMIN_KEY = "journey-administrator-5d0c7b1e";
-/** Every process that runs on one database needs the same, also a command line. */
+/** Every process on one database needs the same key, including a command line. */
 export const SECRET_KEY = "journey-secret-key-of-48-characters-0123456789ab";
 
-/** What `initialize` makes for the default key, the guide in the knowledge base included. */
+/** The result of `initialize` with the default key, including the guide in the knowledge base. */
 const INITIALIZED: DatabaseStart = { name: "initialized", fill: (url) => initializeDatabase(url, ADMIN_KEY) };
 
 async function initializeDatabase(url: string, adminKey: string): Promise<void> {
-  // Loading it takes a second of each test file, most of which copy a database that another one has initialized.
+  // Imported on demand: loading it takes a second in each test file, and most files copy an initialized database.
   const { initialize } = await import("@svc/operations");
   const log = testLog();
   const store = openStore({ url, secretKey: SECRET_KEY, log, app: "svc-journey" });
@@ -63,16 +63,16 @@ async function sharedGround(start?: DatabaseStart): Promise<Ground> {
 }
 
 /**
- * Starts the product, initialised with an administrator's key, and waits until every API of it is healthy. That key may
- * make any number of requests, since tests make more than callers do, unless its default rate limit is asked for.
+ * Starts the product, initialized with an administrator's key, and waits until every API is healthy. That key has no
+ * rate limit, because tests make more requests than callers do, unless its default rate limit is requested.
  */
 export async function startProduct(
   options: {
     env?: Record<string, string>;
     replicas?: number;
-    /** What runs beside API and pipeline where the apps run separately. */
+    /** Apps besides API and pipeline if the apps run separately. */
     apps?: readonly FurtherApp[];
-    /** Default: the one that TEST_COMPOSITION names. */
+    /** Default: the one set in TEST_COMPOSITION. */
     composition?: CompositionName;
     ground?: Ground;
     hasRateLimit?: boolean;

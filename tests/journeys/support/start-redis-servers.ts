@@ -7,10 +7,10 @@ import type { PrivateRedis } from "@svc/testing";
 
 const run = promisify(execFile);
 
-/** Redis servers of a test, as `REDIS_URL` names them. */
+/** Redis servers of a test, with their `REDIS_URL`. */
 export interface RedisServers {
   readonly url: string;
-  /** Kills the primary, and resolves when a replica has taken its place. Only where Sentinels watch it. */
+  /** Kills the primary, and resolves when a replica was promoted. Only with Sentinels. */
   failOver?(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ async function startSentinel(primaryPort: number) {
   return { port, stop };
 }
 
-/** Starts a primary with a replica, and three Sentinels that watch them. */
+/** Starts a primary with a replica, and three Sentinels that monitor them. */
 export async function startSentinels(): Promise<RedisServers> {
   const [primary, replica] = [await startRedis(), await startRedis()];
   await cli(replica.port, "replicaof", "127.0.0.1", String(primary.port));
@@ -92,7 +92,7 @@ export async function startCluster(): Promise<RedisServers> {
 
 const KEY_PARAMETERS = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
 
-/** Starts a server that accepts only TLS, with a certificate that nobody but its own file vouches for. */
+/** Starts a server that accepts only TLS, with a self-signed certificate. */
 export async function startTlsRedis(): Promise<RedisServers> {
   const folder = await makeTemporaryFolder("redis-tls");
   const [key, certificate] = [join(folder.path, "key.pem"), join(folder.path, "certificate.pem")];

@@ -13,23 +13,23 @@ import type { WidgetLine } from "./start-widget-line.ts";
 
 export const WIDGET_KEY = "journey-widget-key-0001";
 
-/** All that a visitor needs: the product with its widget, a way to it, a site, a browser. */
+/** The environment of a visitor: the product with its widget, a connection to it, a site, a browser. */
 export interface WidgetGround {
   readonly product: Product;
   readonly line: WidgetLine;
   readonly site: HostSite;
   readonly browser: TestBrowser;
-  /** Changes settings of the widget channel and waits until visitors are told of them. */
+  /** Changes settings of the widget channel and waits until visitors receive them. */
   configure(config: Record<string, unknown>): Promise<void>;
-  /** Lets the first agent of the widget's project say this to everything, and waits until it does. */
+  /** Makes the first agent of the widget's project always reply with this text, and waits until it does. */
   answerWith(fixedReply: string): Promise<void>;
-  /** Ends everything. To be called in `afterAll`. */
+  /** Stops everything. Must be called in `afterAll`. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the product with the widget of a project switched on, and everything else for tests in a browser.
- * `prepare` may add projects before the widget is switched on.
+ * Starts the product with the widget of a project enabled, and everything else for tests in a browser. `prepare` may
+ * add projects before the widget is enabled.
  */
 export async function startWidgetGround(
   options: {
@@ -77,7 +77,7 @@ export async function startWidgetGround(
       });
       if (answer.status !== 200) throw new Error(`The widget was not configured: ${JSON.stringify(answer.body)}`);
       if (before.status !== 200) return;
-      // Every replica reads the settings once a second.
+      // Every replica reloads the settings once a second.
       await waitFor(async () => JSON.stringify((await readConfig()).body) !== JSON.stringify(before.body), {
         what: "the widget to have its new settings",
       });
@@ -91,7 +91,7 @@ export async function startWidgetGround(
       const [agent] = await store.agents.list(home.id);
       await store.agents.update(home.id, { id: agent?.id ?? "" }, { fixedReply });
       const api = createApiClient(product);
-      // The pipeline reads agents once a second; visitors are answered by the same process.
+      // The pipeline reloads agents once a second; the same process answers visitors.
       await waitFor(async () => (await api.send(project, { text: "hello" })).texts[0] === fixedReply, {
         what: "the agent to say something else",
       });

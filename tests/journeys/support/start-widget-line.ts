@@ -5,23 +5,23 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { holdResource } from "@svc/testing";
 
-/** What lies between visitors and the widget's servers: a reverse proxy as sites have it, and a line that breaks. */
+/** A reverse proxy between visitors and the widget's servers, whose connections can drop. */
 export interface WidgetLine {
-  /** Base URL that visitors use. */
+  /** Base URL for visitors. */
   readonly url: string;
-  /** Requests for an upgrade that reached a server so far. */
+  /** Number of upgrade requests that have reached a server. */
   readonly sockets: number;
-  /** Times that everything was cut so far. */
+  /** Number of times that all connections were dropped. */
   readonly cuts: number;
-  /** Cuts everything that is open; new connections are whole. */
+  /** Drops all open connections; new ones work. */
   cut(): void;
-  /** Cuts everything that is open once so many more bytes have passed, in whichever direction. */
+  /** Drops all open connections after this many more bytes, in either direction. */
   cutAfter(bytes: number): void;
-  /** Cuts everything that is open, and every new connection until `comeBack`. */
+  /** Drops all open connections, and every new one until `comeBack`. */
   goAway(): void;
-  /** Refuses WebSockets from now on, as some proxies do, or lets them pass again; what is open stays so. */
+  /** Rejects WebSockets from now on, like some proxies do, or accepts them again; open ones are not affected. */
   refuseSockets(isRefused: boolean): void;
-  /** Everything is whole again. */
+  /** Ends all failures. */
   comeBack(): void;
   close(): Promise<void>;
 }
@@ -29,9 +29,9 @@ export interface WidgetLine {
 const answerOf = (status: string) => `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
 /**
- * Starts such a line on a free port of 127.0.0.1. The first server is asked, and the next one where it is away. Each
- * request says in `X-Forwarded-For` that it comes from another address, since a test makes more calls than a visitor
- * may: the servers have to trust 127.0.0.1. A test file that does not close it fails.
+ * Starts such a proxy on a free port of 127.0.0.1. It forwards to the first available server. Each request gets another
+ * client address in `X-Forwarded-For`, because a test makes more calls than the rate limits of visitors allow: the
+ * servers must trust 127.0.0.1. A test file that does not close it fails.
  */
 export async function startWidgetLine(servers: () => readonly string[]): Promise<WidgetLine> {
   const open = new Set<Duplex>();
@@ -60,7 +60,7 @@ export async function startWidgetLine(servers: () => readonly string[]): Promise
     return { ...headers, "x-forwarded-for": `10.${visitors >> 16}.${(visitors >> 8) & 255}.${visitors & 255}` };
   };
 
-  /** Connects to the server that is there. */
+  /** Connects to the first available server. */
   async function connectToServer(): Promise<Socket | null> {
     for (const server of servers()) {
       const { hostname, port } = new URL(server);

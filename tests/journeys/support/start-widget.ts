@@ -5,37 +5,37 @@ import type { Product } from "./start-product.ts";
 /** The widget's key in journeys. */
 export const WIDGET_KEY = "wk_journey-0123456789";
 
-/** More than any test does: tests make more calls than visitors do. */
+/** More than any test needs: tests make more calls than visitors do. */
 const ANY_NUMBER = 100_000;
 
-/** A product whose widget is switched on. */
+/** A product with an enabled widget. */
 export interface WidgetProduct extends Product {
   /** Base URLs of every replica of the widget. */
   readonly urls: string[];
-  /** Changes settings of the widget and waits until every replica has them. */
+  /** Changes settings of the widget and waits until every replica uses them. */
   configure(config: object): Promise<void>;
-  /** Says something to a replica over HTTP, as a visitor. */
+  /** Calls a replica over HTTP, as a visitor. */
   call(path: string, options?: CallOptions): Promise<Response>;
 }
 
 /** A call of a visitor's browser. */
 export interface CallOptions {
   visitorId?: string;
-  /** Null: none is sent. */
+  /** With null, no key is sent. */
   key?: string | null;
   origin?: string;
   method?: string;
   json?: unknown;
   form?: FormData;
   headers?: Record<string, string>;
-  /** Which replica; the first one where absent. */
+  /** Index of the replica. Default: the first one. */
   replica?: number;
 }
 
-/** Settings are read twice a second: what is read after so long is new. */
+/** Settings are reloaded twice a second, so they are current after this time. */
 const SETTLED_MS = 600;
 
-/** Starts the product with the widget switched on, without limits that tests would use up. */
+/** Starts the product with the widget enabled, without limits that tests would reach. */
 export async function startWidget(options: Parameters<typeof startProduct>[0] = {}): Promise<WidgetProduct> {
   const product = await startProduct({ apps: ["widget"], ...options });
   const urls = product.composition.widgetUrls;

@@ -5,7 +5,7 @@ import { freePort, startProcess } from "@svc/testing";
 import type { ChildProcess } from "@svc/testing";
 import { SVC_MAIN } from "./run-svc.ts";
 
-/** A data folder and ports, for `svc up` and for the commands that work on it. */
+/** A data folder and ports, for `svc up` and for the commands that use it. */
 export interface SvcInstance {
   env: {
     SVC_DATA_DIR: string;
@@ -15,28 +15,28 @@ export interface SvcInstance {
     SVC_CONSOLE_PORT: string;
   };
   url: string;
-  /** The command line that `svcUp` runs. Default: that of the other commands. */
+  /** The program that `svcUp` runs. Default: that of the other commands. */
   program?: string;
 }
 
-/** What `svc up` writes when it is ready. */
+/** Output of `svc up` when it is ready. */
 export const READY = /Press Ctrl-C to stop/;
 
 const folders: string[] = [];
 
-/** Makes a folder that `removeFolders` removes. */
+/** Creates a folder that `removeFolders` removes. */
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "svc-journey-"));
   folders.push(folder);
   return folder;
 }
 
-/** Removes every folder of this test file. To be called in `afterAll`, when nothing runs in them any more. */
+/** Removes every folder of this test file. Must be called in `afterAll`, when no process uses them any more. */
 export async function removeFolders(): Promise<void> {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
 }
 
-/** A port for each app that listens, as environment variables. */
+/** Returns a free port for each app that listens, as environment variables. */
 export async function freePorts(): Promise<Omit<SvcInstance["env"], "SVC_DATA_DIR">> {
   const [api, widget, tools, console] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   return {
@@ -47,7 +47,7 @@ export async function freePorts(): Promise<Omit<SvcInstance["env"], "SVC_DATA_DI
   };
 }
 
-/** A data folder and ports that nobody has used yet. */
+/** Returns a new data folder and free ports. */
 export async function newInstance(): Promise<SvcInstance> {
   const ports = await freePorts();
   const env = { SVC_DATA_DIR: join(await makeFolder(), "data"), ...ports };

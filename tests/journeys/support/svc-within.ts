@@ -1,26 +1,26 @@
 import { tmpdir } from "node:os";
 import { Readable } from "node:stream";
 import { runCli } from "@svc/cli";
-// Commands load these when they run, several at once, which jest's modules do not bear the first time.
+// Commands import these dynamically and concurrently, which jest's module loader does not support for the first import.
 import "@svc/operations";
 import "@svc/runtime";
 import { PATH, SVC_MAIN } from "./run-svc.ts";
 import type { Ran } from "./run-svc.ts";
 
-/** What a command is run with besides its words. */
+/** Options of a command besides its arguments. */
 export interface WithinOptions {
-  /** Its whole environment but PATH. */
+  /** Its whole environment except PATH. */
   env: Record<string, string>;
-  /** The folder that it is run in. Default: the one for temporary files. */
+  /** Its working directory. Default: the folder for temporary files. */
   folder?: string;
-  /** What is piped in, or typed where `isTTY`. Default: nothing. */
+  /** Standard input, typed if `isTTY`. Default: none. */
   typed?: string;
   isTTY?: boolean;
 }
 
 /**
- * Runs `svc` as its program does, within this process: for tests of what commands do, which need many of them. What is
- * said of the process (signals, pipes, its end) needs one of its own: `svc`.
+ * Runs `svc` like its program, within this process: for tests of many commands. Tests of the process itself (signals,
+ * pipes, exit) need a separate process: `svc`.
  */
 export async function runWithin(options: WithinOptions, ...args: string[]): Promise<Ran> {
   const { env, folder = tmpdir(), typed = "", isTTY = false } = options;
@@ -36,6 +36,6 @@ export async function runWithin(options: WithinOptions, ...args: string[]): Prom
   return { ...written, code };
 }
 
-/** As `runWithin`, where only the standard input differs from one command to the next. */
+/** Like `runWithin`, if only the standard input differs between commands. */
 export const svcWithin = (env: Record<string, string>, input: string, ...args: string[]): Promise<Ran> =>
   runWithin({ env, typed: input }, ...args);

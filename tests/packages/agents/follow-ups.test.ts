@@ -7,7 +7,7 @@ import { testLog } from "@svc/testing";
 import { openTestKnowledge } from "../knowledge/open-test-knowledge.ts";
 import type { TestKnowledge } from "../knowledge/open-test-knowledge.ts";
 
-/** A handbook for each language. Each section answers one question, and its heading tells which answered. */
+/** A handbook for each language. Each section answers one question, and its heading identifies it in the answer. */
 const HANDBOOKS: Readonly<Record<string, { title: string; sections: Readonly<Record<string, string>> }>> = {
   en: {
     title: "Handbook",
@@ -133,7 +133,7 @@ const HANDBOOKS: Readonly<Record<string, { title: string; sections: Readonly<Rec
   },
 };
 
-/** Language, what was asked before, the question, and the section that answers it. */
+/** Language, previous questions, the question, and the section that answers it. */
 const DIALOGUES: readonly (readonly [string, readonly string[], string, string])[] = [
   ["en", ["How do I install the app on Windows?"], "And on Linux?", "Installing on Linux"],
   ["en", ["How do I remove the app on Windows?"], "and for macOS?", "Removing on macOS"],
@@ -174,7 +174,7 @@ const DIALOGUES: readonly (readonly [string, readonly string[], string, string])
   ["tr", ["Uygulamayı Windows üzerinde silmek için ne yapmalıyım?"], "Peki ya Linux?", "Linux silme"],
 ];
 
-/** Questions that stand for themselves, whatever was asked before. */
+/** Questions that are complete by themselves, whatever was asked before. */
 const NEW_TOPICS: readonly (readonly [string, string, string, string])[] = [
   ["en", "How do I install the app on Windows?", "When are backups made?", "Backups"],
   ["en", "When are backups made?", "How much does the Pro plan cost?", "Price of the Pro plan"],
@@ -227,7 +227,7 @@ const ask = (language: string, text: string, history: HistoryMessage[]): Promise
       searchKnowledge({ store: knowledge.store }, knowledge.project, { query, kbIds, limit }),
   });
 
-/** Asks one question after the other, each with what was said before. */
+/** Asks one question after the other, each with the previous conversation. */
 async function talk(language: string, questions: readonly string[]): Promise<Answer | undefined> {
   const history: HistoryMessage[] = [];
   let answer: Answer | undefined;
@@ -239,23 +239,23 @@ async function talk(language: string, questions: readonly string[]): Promise<Ans
   return answer;
 }
 
-describe("a question that goes on with the chat", () => {
+describe("a follow-up question", () => {
   test.each(DIALOGUES)("%s: after %j, %j is answered from %j", async (language, before, question, section) => {
     const answer = await talk(language, [...before, question]);
     expect(answer?.why).toContain(`› ${section}"`);
   });
 
-  test("an answer that holds nothing of what is new is not sure enough to go out by itself", async () => {
+  test("an answer without anything specific to the new question does not reach the threshold", async () => {
     const answer = await talk("en", ["How do I install the app on Windows?", "And on Solaris?"]);
     expect(answer?.confidence).toBeLessThan(0.5);
   });
 
-  test("who wants more when all was said is not surely told something about another topic", async () => {
+  test("asking for more after everything was answered does not return another topic with certainty", async () => {
     const answer = await talk("en", ["How long are logs kept?", "Can you give an example?"]);
     expect(answer?.confidence).toBeLessThan(0.5);
   });
 
-  test.each(NEW_TOPICS)("%s: after %j, %j is a question of its own", async (language, before, question, section) => {
+  test.each(NEW_TOPICS)("%s: after %j, %j is an independent question", async (language, before, question, section) => {
     const answer = await talk(language, [before, question]);
     expect(answer?.why).toContain(`› ${section}"`);
     expect(answer?.text).toEqual((await ask(language, question, [])).text);

@@ -7,7 +7,9 @@ import { searchKnowledge } from "@svc/knowledge";
 import { openTestKnowledge } from "../knowledge/open-test-knowledge.ts";
 import type { TestKnowledge } from "../knowledge/open-test-knowledge.ts";
 
-/** Plain questions on the product's own guide, in the format of `svc eval`; those without an answer are about something else. */
+/**
+ * Plain questions about the product's own guide, in the format of `svc eval`; those without an answer are off topic.
+ */
 interface Line {
   text: string;
   chat?: string[];
@@ -21,12 +23,12 @@ const LINES = readFileSync(new URL("guide-questions.jsonl", import.meta.url), "u
   .split("\n")
   .map((line) => JSON.parse(line) as Line);
 
-/** The first agent answers by itself from this confidence on. */
+/** Confidence from which the first agent answers automatically. */
 const THRESHOLD = 0.5;
 
 const SHARE_RIGHT = 0.8;
 
-/** Of questions about something else, at most so many may be answered. */
+/** Limit of automatic answers to off-topic questions. */
 const MAX_ANSWERED = 1;
 
 let knowledge: TestKnowledge;
@@ -79,15 +81,15 @@ async function wrongOnes(lines: readonly Line[]): Promise<string[]> {
   return wrong;
 }
 
-test("four of five plain questions about the product are answered right from its guide", async () => {
+test("at least four of five plain questions about the product are answered correctly from its guide", async () => {
   const lines = LINES.filter(({ document }) => document !== null);
   expect(lines.length).toBeGreaterThan(50);
   const wrong = await wrongOnes(lines);
-  // The list is shown where there are too many.
+  // Shows the list if there are too many.
   if (wrong.length > (1 - SHARE_RIGHT) * lines.length) expect(wrong).toEqual([]);
 });
 
-test("nine of ten questions about something else are left to a person", async () => {
+test("at least nine of ten off-topic questions are handed over to a person", async () => {
   const lines = LINES.filter(({ document }) => document === null);
   expect(lines).toHaveLength(10);
   const answered = await wrongOnes(lines);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** Questions of the sets in eval/real-life and about the guide that the phrases leave to the documents. */
+/** Returns questions of the sets in eval/real-life and about the guide that the phrases leave to the documents. */
 function readQuestions(): string[] {
   const sets = readdirSync(REAL_LIFE, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const files = [GUIDE, ...sets.map(({ name }) => `${REAL_LIFE}${name}/questions.jsonl`)];
@@ -41,7 +41,7 @@ test.each([
   ["lifesavers, you have made my day", "thanks"],
   ["this is driving me up the wall, crazy", "complaint"],
   ["put me through, one of those colleagues", "person"],
-])("recognizes by an embeddings server what no phrase says: %s", async (text, kind) => {
+])("recognizes with an embeddings server what no phrase matches: %s", async (text, kind) => {
   expect(classifyMessage(text).kind).toBe("question");
   expect(await byServer.recognize(text, { language: "en" })).toEqual({ kind, language: "en" });
 });
@@ -55,7 +55,7 @@ test("embeds the examples of a language once for all messages", async () => {
   expect(countExamples()).toBe(before);
 });
 
-test("takes no question about documents for small talk", async () => {
+test("never mistakes a question about documents for small talk", async () => {
   const questions = readQuestions();
   expect(questions.length).toBeGreaterThan(100);
   const taken: string[] = [];

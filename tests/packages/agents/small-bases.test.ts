@@ -43,8 +43,8 @@ const GERMAN: Readonly<Record<string, string>> = {
   Zahlung: "Sie zahlen mit Karte, per Rechnung oder mit PayPal.",
 };
 
-/** What is asked, and what the answer has to say; null where the documents do not say it. */
-const ENGLISH_QUESTIONS: readonly (readonly [question: string, said: string | null])[] = [
+/** Questions with a part of the expected answer; null if the documents do not contain one. */
+const ENGLISH_QUESTIONS: readonly (readonly [question: string, expected: string | null])[] = [
   ["How much is the deposit?", "200 euros"],
   ["Hi! How much is the deposit? Thanks!", "200 euros"],
   ["Hello, I would like to know how much the deposit is. Best regards, Anna", "200 euros"],
@@ -90,7 +90,7 @@ const ENGLISH_QUESTIONS: readonly (readonly [question: string, said: string | nu
   ["Is the estimate refundable?", "35 euros"],
 ];
 
-const GERMAN_QUESTIONS: readonly (readonly [question: string, said: string | null])[] = [
+const GERMAN_QUESTIONS: readonly (readonly [question: string, expected: string | null])[] = [
   ["Wie viel kostet die Kaffeemühle?", null],
   ["wie viel kostet die kaffeemühle", null],
   ["Was kostet ein Toaster?", null],
@@ -113,7 +113,7 @@ const GERMAN_QUESTIONS: readonly (readonly [question: string, said: string | nul
   ["Gibt es Rabatt für Studenten?", null],
 ];
 
-/** 120 rows: each name, size and colour stands in many. */
+/** Returns a table of 120 rows, in which each name, size and color occurs often. */
 function priceList(): string {
   const rows = Array.from({ length: 120 }, (_, row) =>
     [
@@ -162,7 +162,7 @@ async function addPrices(knowledge: TestKnowledge): Promise<void> {
   }
 }
 
-/** What is sent without a person: from this confidence on. */
+/** Confidence from which answers are sent automatically. */
 const THRESHOLD = 0.5;
 
 async function sent(language: string, text: string): Promise<string | null> {
@@ -174,13 +174,13 @@ describe("in a small knowledge base", () => {
   test.each([
     ...ENGLISH_QUESTIONS.map((line) => ["en", ...line] as const),
     ...GERMAN_QUESTIONS.map((line) => ["de", ...line] as const),
-  ])("%s: %j is answered with what the documents say, or not at all: %j", async (language, question, said) => {
+  ])("%s: %j is answered with what the documents say, or not at all: %j", async (language, question, expected) => {
     const answer = await sent(language, question);
-    if (said === null) expect(answer).toBeNull();
-    else expect(answer).toMatch(new RegExp(said, "is"));
+    if (expected === null) expect(answer).toBeNull();
+    else expect(answer).toMatch(new RegExp(expected, "is"));
   });
 
-  test("of a long table the row that is asked for is quoted, with the heads of its columns", async () => {
+  test("of a long table the requested row is quoted, with the headings of its columns", async () => {
     expect(await sent("en", "What does K-1050 cost?")).toMatch(/^K-1050 · Price: [\d.]+ EUR$/m);
     const cups = (await sent("en", "How much is the cup small red?"))?.split("\n\n") ?? [];
     expect(cups.length).toBeGreaterThan(0);

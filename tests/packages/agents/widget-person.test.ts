@@ -23,7 +23,7 @@ const AGENT: Agent = {
 
 const search = () => Promise.reject(new Error("nothing is searched for who asks for a person"));
 
-test.each(LANGUAGES)("what the widget's button for a person sends in %s asks for a person", async (language) => {
+test.each(LANGUAGES)("the text that the widget's handoff button sends in %s requests a person", async (language) => {
   const { default: locale } = (await import(`../../../apps/widget/client/locales/${language}.json`, {
     with: { type: "json" },
   })) as {

@@ -31,7 +31,7 @@ function connect(options: Partial<ClientOptions> = {}): Client {
   return createClient({ url: server.url("/").slice(0, -1), key: KEY, onRetry, ...options });
 }
 
-/** What a call throws. */
+/** Returns the error of a call. */
 async function errorOf(call: Promise<unknown>): Promise<ServiceError> {
   const error: unknown = await call.then(
     () => "nothing",
@@ -42,7 +42,7 @@ async function errorOf(call: Promise<unknown>): Promise<ServiceError> {
 }
 
 describe("a message", () => {
-  test("carries key, project, an Idempotency-Key of its own, and how long to wait", async () => {
+  test("has the key, the project, a separate Idempotency-Key, and its timeout", async () => {
     server.answerWith(json(200, ANSWERED));
     const client = connect({ project: "shop" });
     expect(await client.send({ text: "hello" }, { waitMs: 5_000 })).toEqual({ ...ANSWERED, status: "answered" });
@@ -111,7 +111,7 @@ describe("any other call", () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  test("that takes replies is not repeated once the service may have received it: they may be lost unread", async () => {
+  test("that removes replies is not repeated once the service may have received it: they may be lost unread", async () => {
     const client = connect();
     const takes = [
       () => client.drain("c"),
@@ -143,7 +143,7 @@ describe("any other call", () => {
     await receiver?.close();
   });
 
-  test("puts ids into the path whatever is in them, and the version into If-Match", async () => {
+  test("puts any ids into the path, and the version into If-Match", async () => {
     server.answerWith(json(200, { ok: true, item: {} }));
     const client = connect({ url: server.url("/behind/proxy/") });
     await client.call("deleteAgent", { params: { id: "a/b?c %2e" }, ifMatch: 7 });
@@ -205,7 +205,7 @@ describe("any other call", () => {
     expect(await errorOf(connect().send({ text: "hello" }))).toMatchObject({ code: "unexpected_answer" });
   });
 
-  test("follows no redirect, so that the key stays where it was meant to be", async () => {
+  test("follows no redirect, so that the key is sent to no other host", async () => {
     const other = await startWebhookReceiver();
     server.answerWith({ status: 307, headers: { Location: other.url("/api/v1/messages/c") } });
     expect(await errorOf(connect({ maxRetries: 0 }).drain("c"))).toMatchObject({ code: "unreachable" });
@@ -213,13 +213,13 @@ describe("any other call", () => {
     await other.close();
   });
 
-  test("of nothing that listens ends as unreachable", async () => {
+  test("ends as unreachable if nothing listens", async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     expect(await errorOf(connect({ url, maxRetries: 0 }).drain("c"))).toMatchObject({ code: "unreachable" });
   });
 });
 
-describe("what cannot be sent is refused before anything is, and never shown", () => {
+describe("an invalid request is rejected before it is sent, and never shown", () => {
   test.each<[string, Partial<ClientOptions>]>([
     ["a key of other letters", { key: "ключ-администратора" }],
     ["a key with a line break", { key: "secret-key\n" }],
@@ -253,7 +253,7 @@ describe("what cannot be sent is refused before anything is, and never shown", (
 describe("a stream", () => {
   const reply = (seq: number) => ({
     type: "message",
-    // A character that ends lines in some places, and not here.
+    // A character that ends lines in some formats, but not in JSON.
     text: `reply ${seq}\u2028`,
     markdown: false,
     id: `id-${seq}`,
@@ -266,7 +266,7 @@ describe("a stream", () => {
     json(200, { ...PAGE, replies: seqs.map(reply), cursor: String(seqs.at(-1) ?? 0) });
   const pathsAsked = () => server.requests.map(({ path }) => path.replace("/api/v1/messages/", ""));
 
-  test("hands out every reply once, acknowledges what was taken, and goes on where the reader stopped", async () => {
+  test("yields every reply once, acknowledges consumed ones, and continues where the reader stopped", async () => {
     const answers = [page(2, 3), page(5), "cut", problem(503, "unavailable", NOW), page(6, 8), page(8)] as const;
     server.answerWith((_, index) => answers[index] ?? "hang");
     const stream = connect({ maxRetries: 0 }).stream("c 1", { waitMs: 9 });
@@ -287,7 +287,7 @@ describe("a stream", () => {
     expect(retries).toEqual(["unreachable", "unavailable"]);
   });
 
-  /** A whole answer in events, with data of several lines, and in lines that end as they may on the way. */
+  /** Returns a complete event stream, with multi-line data, and with the different line endings that are allowed. */
   const events = (...all: (readonly [type: string, data: unknown])[]): FullAnswer => ({
     status: 200,
     headers: { "Content-Type": "text/event-stream; charset=utf-8" },
@@ -299,7 +299,7 @@ describe("a stream", () => {
       .join("")}`,
   });
 
-  test("takes events where it gets them, passes on what is being written, and says where it goes on", async () => {
+  test("accepts event streams where available, passes on unfinished replies, and reports its cursor", async () => {
     const messageId = "m-1";
     const deltas = [
       { messageId, offset: 0, text: "re🚚" },
@@ -340,7 +340,7 @@ describe("a stream", () => {
     expect(retries).toEqual(["unavailable"]);
   });
 
-  test("throws what its listeners throw, and does not take for a reply what is none", async () => {
+  test("throws errors of its listeners, and does not accept invalid replies", async () => {
     server.answerWith(events(["typing", { on: true }]));
     const stream = connect().stream("c", {
       onTyping() {
@@ -372,7 +372,7 @@ describe("a stream", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("refuses a second reader at the same time", async () => {
+  test("rejects a second concurrent reader", async () => {
     server.answerWith("hang");
     const ending = new AbortController();
     const stream = connect().stream("c", { signal: ending.signal });

@@ -9,11 +9,11 @@ test("the client knows every endpoint with its method and path; npm run docs gen
   expect(OPERATIONS).toEqual(Object.fromEntries(expected));
 });
 
-/** Compiles where both types take the same values. */
+/** Compiles only if both types accept the same values. */
 type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : never) : never;
 describe("types of calls follow from the endpoints", () => {
-  test("for what goes in and what comes out", () => {
-    // Does not compile where one of them is not so.
+  test("for inputs and outputs", () => {
+    // Does not compile if one of them is wrong.
     const held: [
       Same<CallInput<"getAgent">["params"], { id: string }>,
       Same<CallInput<"getDocument">["params"], Record<"id" | "docId", string>>,
@@ -25,8 +25,8 @@ describe("types of calls follow from the endpoints", () => {
     expect(held).not.toContain(false);
   });
 
-  test("for what is refused", () => {
-    // Never called: what is wrong has to be wrong for the compiler.
+  test("for invalid calls", () => {
+    // Never called: the compiler must report each of these errors.
     const calls = async (client: Client) => {
       // @ts-expect-error -- there is no such operation
       await client.call("eatCake");

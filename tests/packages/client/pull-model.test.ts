@@ -25,7 +25,7 @@ const problem = (status: number, code: string): FullAnswer => ({
   body: JSON.stringify({ ok: false, status, code, title: "", detail: "what to do" }),
 });
 
-/** Pulls a model from a service that answers so, one answer a call; answers what was said of it. */
+/** Pulls a model from a service with these responses, one per call; returns the reported progress. */
 async function pull(
   ...answers: (FullAnswer | "cut")[]
 ): Promise<{ progress: PullProgress[]; lastIds: (string | undefined)[] }> {

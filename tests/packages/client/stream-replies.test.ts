@@ -22,7 +22,7 @@ const json = (body: object): FullAnswer => ({
   body: JSON.stringify(body),
 });
 
-test("replies arrive once and in order, over dropped connections, errors that pass, and a proxy without streams", async () => {
+test("replies arrive once and in order, despite dropped connections, temporary errors, and a proxy without streams", async () => {
   const answers: (FullAnswer | "cut")[] = [
     "cut",
     events(
@@ -60,7 +60,7 @@ test("replies arrive once and in order, over dropped connections, errors that pa
   ]);
 });
 
-test("a problem in the stream that does not pass is thrown with its code", async () => {
+test("a permanent problem in the stream is thrown with its code", async () => {
   const problem = { ok: false, status: 401, code: "invalid_key", title: "Invalid key", detail: "The key is revoked." };
   service.answerWith(() => events(event("error", problem)));
   const client = createClient({ url: service.url("").replace(/\/$/, ""), key: "a-key-of-a-test" });

@@ -13,7 +13,7 @@ const BODY = JSON.stringify({ ok: true, type: "message.completed", chatId: "Grö
 const sign = (body: string, secrets: string[], timestamp = NOW) =>
   signWebhook({ body, secrets, deliveryId: "d-1", timestamp });
 
-/** A genuine callback, changed in what a test is about. */
+/** Returns a genuine callback with changes. */
 const received = (change: Partial<ReceivedWebhook> = {}): ReceivedWebhook => ({
   body: BODY,
   headers: { ...sign(BODY, [SECRET]) },
@@ -23,7 +23,7 @@ const received = (change: Partial<ReceivedWebhook> = {}): ReceivedWebhook => ({
 });
 const refusal = (code: string) => expect.objectContaining({ name: "WebhookError", code });
 
-describe("a genuine callback is taken", () => {
+describe("a genuine callback is accepted", () => {
   test.each<[string, Partial<ReceivedWebhook>]>([
     ["as text", {}],
     ["as bytes", { body: new TextEncoder().encode(BODY) }],
@@ -44,7 +44,7 @@ describe("a genuine callback is taken", () => {
     expect(await verifyWebhook(received(change))).toEqual(JSON.parse(BODY));
   });
 
-  test("and its parsed body is handed on, as the example of the documentation has it", async () => {
+  test("and its parsed body is returned, as in the example of the documentation", async () => {
     const body = '{"ok":true,"type":"message.completed","chatId":"Größe 42"}';
     const headers = {
       "Webhook-Id": "01a1fe7b-4312-7362-b590-0b7f11541fa3",
@@ -53,14 +53,14 @@ describe("a genuine callback is taken", () => {
       "X-Svc-Signature": "sha256=5f15d43aa5299ffdffd611525fa58f798ec9bee1008689b095719e228290089a",
     };
     const now = new Date(1795270800_000);
-    // Its signature is right; it is not a whole callback.
+    // Its signature is right, but the callback is incomplete.
     await expect(verifyWebhook({ body, headers, secret: SECRET, now })).rejects.toEqual(refusal("bad_body"));
     await expect(verifyWebhook({ body, headers, secret: SECRET, now, scheme: "body" })).rejects.toEqual(
       refusal("bad_body"),
     );
   });
 
-  test("whatever the reference implementation of Standard Webhooks signs", async () => {
+  test("if the reference implementation of Standard Webhooks has signed it", async () => {
     const anyBody = fc.string({ unit: "binary" }).map((text) => JSON.stringify({ type: "x", replies: [], text }));
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 80 }), anyBody, async (key, body) => {
@@ -78,7 +78,7 @@ describe("a genuine callback is taken", () => {
   });
 });
 
-describe("a callback is refused", () => {
+describe("a callback is rejected", () => {
   const headers = { ...sign(BODY, [SECRET]) };
   const without = (name: string) => Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
   test.each<[string, string, Partial<ReceivedWebhook>]>([
@@ -114,14 +114,14 @@ describe("a callback is refused", () => {
     await expect(verifyWebhook(received(change))).rejects.toEqual(refusal(code));
   });
 
-  test("that is signed and no callback", async () => {
+  test("that is signed but not a callback", async () => {
     for (const body of ["not JSON", "[]", "{}", "null"]) {
       const signed = received({ body, headers: { ...sign(body, [SECRET]) } });
       await expect(verifyWebhook(signed)).rejects.toBeInstanceOf(WebhookError);
     }
   });
 
-  test("by a receiver without a secret: an empty one would let anybody sign", async () => {
+  test("by a receiver without a secret: an empty one would let anyone sign", async () => {
     const forged = createHmac("sha256", "")
       .update(`d-1.${NOW.getTime() / 1000}.${BODY}`)
       .digest("base64");
@@ -136,7 +136,7 @@ describe("a callback is refused", () => {
     await expect(verifyWebhook(received({ secret: RAW_SECRET }))).rejects.not.toThrow(RAW_SECRET);
   });
 
-  test("where a framework has parsed the body already: it is said what is needed", async () => {
+  test("if a framework has already parsed the body, with an explanation", async () => {
     const parsed = JSON.parse(BODY) as string;
     await expect(verifyWebhook(received({ body: parsed }))).rejects.toThrow("Pass the raw body");
   });

@@ -25,7 +25,7 @@ afterAll(async () => {
   await knowledge.close();
 });
 
-/** What the knowledge base says of itself, beside what its rows say. */
+/** Returns the stored statistics of the knowledge base, and the same statistics counted from its rows. */
 async function bookkeeping() {
   const { rows } = await client.query<Record<string, unknown>>(
     `SELECT
@@ -67,7 +67,7 @@ describe("addDocument", () => {
     ]);
   });
 
-  test("the title is the given one, else the first heading, else the key", async () => {
+  test("the title is the given one, otherwise the first heading, otherwise the key", async () => {
     await knowledge.add("title-1.md", "# Heading\n\ntext", { title: " Given " });
     await knowledge.add("title-2.md", "intro\n\n## Heading\n\ntext");
     await knowledge.add("title-3.txt", "# no heading in plain text", { mime: "text/plain" });
@@ -112,7 +112,7 @@ describe("addDocument", () => {
     await expectTrueBooks();
   });
 
-  test("a search sees the old or the new document, never half of it", async () => {
+  test("a search sees the old or the new document, never a mixture", async () => {
     const version = (word: string) =>
       Array.from({ length: 30 }, (_, index) => `## Part ${index}\n\n${word} in part ${index}.`).join("\n\n");
     await knowledge.add("whole.md", version("tamarin"));
@@ -149,7 +149,7 @@ describe("addDocument", () => {
     ["right-to-left text", "# כותרת\n\nשלום עולם"],
     ["Japanese", "# 設定\n\nパスワードを変更する方法。"],
     ["quotes and backslashes", "{\"a\", 'b', \\c, $1, {NULL}}"],
-  ])("takes %s", async (name, text) => {
+  ])("accepts %s", async (name, text) => {
     expect(await knowledge.add(`odd ${name}`, text)).toMatchObject({ status: "added" });
     await expectTrueBooks();
   });

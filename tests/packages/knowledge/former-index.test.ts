@@ -8,7 +8,7 @@ import type { TestDatabase } from "@svc/testing";
 import { Client } from "pg";
 import { readIndexErrors } from "./read-index-errors.ts";
 
-/** The migrations of the version that kept one row for each word of each passage. */
+/** The migrations of the version that stored one row for each word of each passage. */
 const FORMER = ["0001_core", "0002_knowledge", "0003_http_api"];
 const DIRECTORY = new URL("../../../packages/store/migrations/", import.meta.url);
 
@@ -36,7 +36,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("what a former version had indexed is found after the update, without anybody adding it again", async () => {
+test("documents indexed by a former version are found after the upgrade, without adding them again", async () => {
   const { rows } = await client.query<{ project: string; kb: string; document: string }>(
     `WITH p AS (INSERT INTO projects (id, name, handoff_text) VALUES (gen_random_uuid(), 'former', '') RETURNING id),
        k AS (INSERT INTO kbs (id, project_id, name, document_count, chunk_count, term_total, languages)

@@ -8,7 +8,7 @@ import type { TestKnowledge } from "./open-test-knowledge.ts";
 
 let knowledge: TestKnowledge;
 let reader: FileReader;
-/** Names of the files that were really read. */
+/** Names of the files that were actually read. */
 let read: string[];
 
 beforeAll(async () => {

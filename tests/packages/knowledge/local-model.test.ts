@@ -7,7 +7,7 @@ import type { Embedder } from "@svc/knowledge";
 import { collectLog, waitFor, writeEmbeddingModel } from "@svc/testing";
 import type { EmbeddingModelOptions } from "@svc/testing";
 
-/** So many that the table of the model is taken out of it, as the weights of a real one are. */
+/** Enough words that the embedding table is stored separately, like the weights of a real model. */
 const OTHERS = Array.from({ length: 40 }, (_, index) => [`word${index}`]);
 const MEANINGS = [["car", "cars", "automobile"], ["tree"], ["a", "the"], ...OTHERS];
 const never = new AbortController().signal;
@@ -27,7 +27,7 @@ async function makeFolder(options: Partial<EmbeddingModelOptions> & { name?: str
 
 function open(dir: string, options: { firstRestMs?: number } = {}): { embedder: Embedder; texts(): string[] } {
   const { log, lines } = collectLog();
-  // Loading on a busy machine may take longer than a customer would wait.
+  // On a busy machine loading may take longer than a customer would wait.
   const times = { queryDeadlineMs: 15_000, firstRetryMs: 1 };
   const embedder = createEmbedder({ ...times, ...options, folder: readModelFolder(dir), log });
   ends.unshift(() => embedder.close());
@@ -40,7 +40,7 @@ function cosine(a: Float32Array | null | undefined, b: Float32Array | null | und
 }
 
 describe("a model in a folder", () => {
-  test("embeds passages in their order and queries, all of length 1, so that the same meaning is alike", async () => {
+  test("embeds passages in order and queries, as vectors of length 1, so that similar meanings are close", async () => {
     const { embedder } = open(await makeFolder());
     const [car, automobile, tree, unknown] = await embedder.embedTexts(["car", "Automobile", "tree", "zebra"], never);
     const query = await embedder.embedQuery("cars");
@@ -51,7 +51,7 @@ describe("a model in a folder", () => {
     expect(cosine(car, unknown)).toBeLessThan(0.5);
   });
 
-  test("is pooled as its folder says, or as the model of its name was trained", async () => {
+  test("is pooled as configured in its folder, or as known for the model's name", async () => {
     const mean = open(await makeFolder({ name: "multilingual-e5-small" }));
     const first = open(await makeFolder({ name: "bge-small-en-v1.5" }));
     const isMean = { "1_Pooling/config.json": { pooling_mode_mean_tokens: true, pooling_mode_cls_token: false } };
@@ -60,13 +60,13 @@ describe("a model in a folder", () => {
       const [car, tree] = await embedder.embedTexts(["car", "tree"], never);
       return cosine(car, tree);
     };
-    // The first token of every text is the same one.
+    // The first token is the same in every text.
     expect(await likeness(first)).toBeCloseTo(1, 5);
     expect(await likeness(mean)).toBeLessThan(0.2);
     expect(await likeness(stated)).toBeLessThan(0.2);
   });
 
-  test("reads the beginning of a text that is longer than the model allows, and its last token", async () => {
+  test("reads the beginning of a text that exceeds the model's limit, and its last token", async () => {
     const files = { "tokenizer_config.json": { model_max_length: 4 } };
     const { embedder } = open(await makeFolder({ files }));
     const [cut, short] = await embedder.embedTexts([`car car ${"tree ".repeat(1_000)}`, "car car"], never);
@@ -78,11 +78,11 @@ describe("a model in a folder", () => {
     ["e5", { "config.json": { _name_or_path: "intfloat/multilingual-e5-small" } }, "query: ", "passage: "],
     ["gte-small", {}, "", ""],
     ["own", { "config_sentence_transformers.json": { prompts: { query: "Q: ", document: "D: " } } }, "Q: ", "D: "],
-  ])("named %s puts before texts what it was trained with", async (name, files, query, document) => {
+  ])("named %s adds the prefixes of its training", async (name, files, query, document) => {
     expect(readModelFolder(await makeFolder({ name, files })).prompts).toEqual({ query, document });
   });
 
-  test("has a name that changes with its weights and with what is done with them, and with nothing else", async () => {
+  test("has a name that changes with its weights and options, and with nothing else", async () => {
     const nameOf = async (options: Parameters<typeof makeFolder>[0]) =>
       readModelFolder(await makeFolder(options)).model;
     const name = await nameOf({});
@@ -92,7 +92,7 @@ describe("a model in a folder", () => {
     expect(await nameOf({ files: { "1_Pooling/config.json": { pooling_mode_cls_token: true } } })).not.toBe(name);
   });
 
-  test("that lacks something says what, and what to do", async () => {
+  test("with missing files reports them, and what to do", async () => {
     const errorOf = (dir: string) => () => readModelFolder(dir);
     expect(errorOf("/nowhere/at-all")).toThrow("/nowhere/at-all is not a readable folder");
     const empty = { "onnx/model.onnx": null, "tokenizer.json": null, "tokenizer_config.json": null };
@@ -113,7 +113,7 @@ describe("a model in a folder", () => {
     ],
     ["a damaged tokenizer", { files: { "tokenizer.json": "{" } }, "tokenizer.json is not JSON"],
     ["an input of another kind of model", { extraInput: "pixel_values" }, 'requires the input "pixel_values"'],
-  ])("with %s leaves searches to words and says why", async (_, options, reason) => {
+  ])("with %s falls back to keyword search and reports the reason", async (_, options, reason) => {
     const { embedder, texts } = open(await makeFolder(options));
     await expect(embedder.embedTexts(["car"], AbortSignal.timeout(500))).rejects.toThrow();
     expect(await embedder.embedQuery("car")).toBeNull();
@@ -129,7 +129,7 @@ describe("a model in a folder", () => {
     await waitFor(() => embedder.embedQuery("car"), { what: "the embedding", timeoutMs: 20_000 });
   });
 
-  test("lets a query go before the passages that wait", async () => {
+  test("gives a query priority over waiting passages", async () => {
     const { embedder } = open(await makeFolder());
     await embedder.embedTexts(["car"], never);
     const order: string[] = [];
@@ -144,7 +144,7 @@ describe("a model in a folder", () => {
     expect(order).toEqual(["query", "passages"]);
   });
 
-  test("gives up what was not wanted any more, and ends with its embedder", async () => {
+  test("aborts work that is no longer needed, and stops with its embedder", async () => {
     const { embedder } = open(await makeFolder());
     const aborting = new AbortController();
     const embedding = embedder.embedTexts(["car"], aborting.signal);

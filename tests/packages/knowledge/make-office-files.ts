@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from "fflate";
 
-/** XML of a Word document's body as a DOCX; `extra` adds or replaces parts of it. */
+/** Returns a DOCX with this XML as its body; `extra` adds or replaces parts. */
 export function makeDocx(body: string, extra: Record<string, string | Uint8Array> = {}): Uint8Array {
   const word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
   const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -37,7 +37,7 @@ export function makeDocx(body: string, extra: Record<string, string | Uint8Array
   });
 }
 
-/** A paragraph of a DOCX: `style` is `H1` to `H3`, `list` is 1 for bullets and 2 for numbers. */
+/** Returns a paragraph of a DOCX: `style` is `H1` to `H3`, `list` is 1 for bullets and 2 for numbers. */
 export function docxParagraph(text: string, check: { style?: string; list?: 1 | 2; level?: number } = {}): string {
   const style = check.style === undefined ? "" : `<w:pStyle w:val="${check.style}"/>`;
   const list =
@@ -47,18 +47,18 @@ export function docxParagraph(text: string, check: { style?: string; list?: 1 | 
   return `<w:p><w:pPr>${style}${list}</w:pPr>${docxRun(text)}</w:p>`;
 }
 
-/** A piece of text in a paragraph of a DOCX. */
+/** Returns a run of text in a paragraph of a DOCX. */
 export function docxRun(text: string): string {
   return `<w:r><w:t xml:space="preserve">${text.replace(/&/g, "&amp;").replace(/</g, "&lt;")}</w:t></w:r>`;
 }
 
-/** A table of a DOCX. */
+/** Returns a table of a DOCX. */
 export function docxTable(rows: readonly (readonly string[])[]): string {
   const cell = (text: string) => `<w:tc>${docxParagraph(text)}</w:tc>`;
   return `<w:tbl>${rows.map((row) => `<w:tr>${row.map(cell).join("")}</w:tr>`).join("")}</w:tbl>`;
 }
 
-/** An XLSX of one sheet out of the XML of its `sheetData`, for what no library would write. */
+/** Returns an XLSX of one sheet from the XML of its `sheetData`, for content that no library would write. */
 export function makeXlsx(sheetData: string, extra: Record<string, string | Uint8Array> = {}): Uint8Array {
   const sheet = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
   const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -74,13 +74,13 @@ export function makeXlsx(sheetData: string, extra: Record<string, string | Uint8
   });
 }
 
-/** A ZIP archive. */
+/** Returns a ZIP archive. */
 export function zipParts(parts: Record<string, string | Uint8Array>): Uint8Array {
   const files = Object.entries(parts).map(([path, part]) => [path, typeof part === "string" ? strToU8(part) : part]);
   return zipSync(Object.fromEntries(files) as Record<string, Uint8Array>);
 }
 
-/** Rewrites the size that the directory and the file's own header state for a file, as an archive that lies does. */
+/** Replaces the size of a file in the archive's directory and in the file's own header, like a manipulated archive. */
 export function lieAboutSize(zip: Uint8Array, path: string, sizeBytes: number): Uint8Array {
   const lying = Buffer.from(zip);
   const central = lying.lastIndexOf(path) - 46;

@@ -1,9 +1,9 @@
 import PdfKit from "pdfkit";
 
-/** What a page of a PDF is drawn with. */
+/** Draws a page of a PDF. */
 export type Draw = (document: PDFKit.PDFDocument) => void;
 
-/** A PDF whose pages are drawn one by one; `options` are those of pdfkit, as in `userPassword`. */
+/** Returns a PDF whose pages are drawn one by one; `options` are those of pdfkit, such as `userPassword`. */
 export function makePdf(pages: readonly Draw[], options: PDFKit.PDFDocumentOptions = {}): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const document = new PdfKit({ size: "A4", margin: 72, ...options, autoFirstPage: false });
@@ -19,7 +19,7 @@ export function makePdf(pages: readonly Draw[], options: PDFKit.PDFDocumentOptio
   });
 }
 
-/** A PDF of one page whose content is a deflated stream, whatever it unpacks to. */
+/** Returns a PDF of one page whose content is this deflated stream. */
 export function makeRawPdf(deflated: Uint8Array): Uint8Array {
   const objects = [
     "<</Type/Catalog/Pages 2 0 R>>",

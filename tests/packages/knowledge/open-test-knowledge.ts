@@ -4,7 +4,7 @@ import { openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 
-/** A project with one knowledge base, and what a test does with it. */
+/** A project with one knowledge base, and functions for tests. */
 export interface TestKnowledge {
   store: Store;
   url: string;
@@ -12,12 +12,12 @@ export interface TestKnowledge {
   kbId: string;
   /** Adds a Markdown document to the knowledge base. */
   add(key: string, text: string, more?: Partial<DocumentInput>): Promise<AddedDocument>;
-  /** Searches the knowledge base, five passages unless said. */
+  /** Searches the knowledge base; returns at most five passages by default. */
   search(query: string, limit?: number): Promise<SearchResult>;
   close(): Promise<void>;
 }
 
-/** Opens a database of its own with an empty knowledge base. */
+/** Opens a separate database with an empty knowledge base. */
 export async function openTestKnowledge(): Promise<TestKnowledge> {
   const database = await createTestDatabase();
   const log = testLog();

@@ -20,7 +20,7 @@ const read = (name: string, content: string | Uint8Array, more: Partial<FileToRe
   reader.read({ name, bytes: typeof content === "string" ? Buffer.from(content) : content, ...more });
 
 describe("text", () => {
-  test("stays as it is, whatever it looks like, and has no title", async () => {
+  test("is unchanged, whatever it contains, and has no title", async () => {
     expect(await read("notes.txt", "# No heading\n\n<b>Keep</b> [this](javascript:x).\n")).toEqual({
       text: "# No heading\n\n<b>Keep</b> [this](javascript:x).",
       mime: "text/plain",
@@ -29,7 +29,7 @@ describe("text", () => {
     });
   });
 
-  test("is read in UTF-8 and UTF-16 with and without a mark, and in Windows-1252", async () => {
+  test("is read as UTF-8 and UTF-16 with and without a byte order mark, and as Windows-1252", async () => {
     const text = "Grüße – „Straße“ kostet 5 €\nNächste Zeile";
     const utf16 = Buffer.from(text, "utf16le");
     const mark = Buffer.from([0xff, 0xfe]);
@@ -47,7 +47,7 @@ describe("text", () => {
     expect((await read("a.txt", windows)).text).toBe("Café “quoted” € 5");
   });
 
-  test("leaves the caller's bytes untouched, also when they are a part of a larger buffer", async () => {
+  test("does not change the caller's bytes, even if they are part of a larger buffer", async () => {
     const whole = Buffer.from("before THE TEXT after");
     expect((await read("a.txt", whole.subarray(7, 15))).text).toBe("THE TEXT");
     expect(whole.toString()).toBe("before THE TEXT after");
@@ -55,7 +55,7 @@ describe("text", () => {
 });
 
 describe("Markdown", () => {
-  test("keeps its marks, and front matter gives the title and is no text", async () => {
+  test("keeps its formatting, and front matter provides the title and is not part of the text", async () => {
     const source =
       "---\ntitle: 'Refunds: how'\ntags: [money]\n---\n\n# Other\n\n- **a**\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
     expect(await read("refunds.md", source)).toEqual({
@@ -68,7 +68,7 @@ describe("Markdown", () => {
 });
 
 describe("HTML", () => {
-  test("becomes Markdown of its main part, with absolute links", async () => {
+  test("becomes Markdown of its main content, with absolute links", async () => {
     const page = `<!doctype html><html><head><title>Refunds – Acme</title><script>let a = "<p>no</p>";</script></head><body>
       <nav><a href="/">Home</a></nav><main><h1>Refunds</h1><p>See the <a href="terms?a=(1)">terms</a>.</p></main>
       <footer>Imprint</footer></body></html>`;
@@ -121,7 +121,7 @@ describe("DOCX", () => {
     });
   });
 
-  test("has the title of its properties, but for one that says nothing", async () => {
+  test("has the title of its properties, unless that is meaningless", async () => {
     const core = (title: string) => ({
       "docProps/core.xml": `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>${title}</dc:title></cp:coreProperties>`,
     });
@@ -133,7 +133,7 @@ describe("DOCX", () => {
 });
 
 describe("XLSX", () => {
-  test("becomes a heading and a table for each visible sheet, with values as they are shown", async () => {
+  test("becomes a heading and a table for each visible sheet, with values as they are displayed", async () => {
     const book = new ExcelJS.Workbook();
     book.title = "Price list";
     const sheet = book.addWorksheet("Prices & terms");
@@ -169,7 +169,7 @@ describe("XLSX", () => {
     });
   });
 
-  test("counts dates from 1904 where the workbook does", async () => {
+  test("counts dates from 1904 if the workbook does", async () => {
     const workbook = `<workbook xmlns:r="r"><workbookPr date1904="1"/><sheets><sheet name="S" r:id="rId1"/></sheets></workbook>`;
     const styles = `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`;
     const bytes = makeXlsx(`<row><c r="A1" s="1"><v>1</v></c></row>`, {
@@ -181,7 +181,7 @@ describe("XLSX", () => {
 });
 
 describe("CSV", () => {
-  test("becomes a table, whichever character separates its values", async () => {
+  test("becomes a table, with any separator", async () => {
     const table = "| Name | Price | Note |\n| --- | --- | --- |\n| Jürgen | 3,50 | a \\| b c |\n| Ann | 4 |  |";
     const sources = {
       "a.csv": 'Name;Price;Note\r\nJürgen;3,50;"a | b\r\nc"\r\n;;\r\nAnn;4;\r\n',
@@ -236,7 +236,7 @@ describe("PDF", () => {
       { info: { Title: "The router guide" } },
     );
 
-  test("reads on over lines and pages, without what repeats on each page, and says where pages begin", async () => {
+  test("is read across lines and pages, without headers and footers, and records where pages begin", async () => {
     const { text, pageStarts = [], ...rest } = await read("guide.pdf", await makeManual());
     expect(text).toBe(
       [
@@ -259,13 +259,13 @@ describe("PDF", () => {
     expect(rest).toEqual({ mime: "text/markdown", title: "The router guide", sourceMime: "application/pdf" });
   });
 
-  test("opens a document that is only protected against changes", async () => {
+  test("is opened if it is only protected against changes", async () => {
     const bytes = await makePdf([(document) => document.text("Read me")], { ownerPassword: "secret" });
     expect((await read("a.pdf", bytes)).text).toBe("Read me");
   });
 });
 
-test("the content of a file decides how it is read, not its ending", async () => {
+test("the type of a file is detected by its content, not its extension", async () => {
   const pdf = await makePdf([(document) => document.text("From a PDF")]);
   const kinds = [
     read("page.pdf", "<!doctype html><p>From HTML</p>"),

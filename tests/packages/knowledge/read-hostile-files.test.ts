@@ -23,13 +23,13 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
-  // Whatever a file did: the next one is read.
+  // Whatever a file did, the next one can be read.
   const { text } = await reader.read({ name: "next.md", bytes: Buffer.from("# Next") });
   expect(text).toBe("# Next");
 });
 
-/** Why a file is refused: its code, the code of the fault, and the sentence. */
-async function refusalOf(name: string, content: string | Uint8Array, by: FileReader = reader) {
+/** Returns why a file is rejected: its code, the code of the error, and the sentence. */
+async function rejectionOf(name: string, content: string | Uint8Array, by: FileReader = reader) {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   const error: unknown = await by.read({ name, bytes }).then(
     ({ text }) => new Error(`was read: ${text.slice(0, 80)}`),
@@ -42,7 +42,7 @@ async function refusalOf(name: string, content: string | Uint8Array, by: FileRea
   return [error.code, problem?.code ?? null, error.message] as const;
 }
 
-describe("a file that is no text is refused by its name, with what to do", () => {
+describe("a file that is not text is rejected with its type, and what to do", () => {
   const ole = (stream: string) =>
     Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(512), Buffer.from(stream, "utf16le")]);
   const cases: [name: string, content: string | Uint8Array, code: string, fault: string | null, says: RegExp][] = [
@@ -75,50 +75,50 @@ describe("a file that is no text is refused by its name, with what to do", () =>
   ];
 
   test.each(cases)("%s", async (name, content, code, error, says) => {
-    expect(await refusalOf(name, content)).toEqual([code, error, expect.stringMatching(says)]);
+    expect(await rejectionOf(name, content)).toEqual([code, error, expect.stringMatching(says)]);
   });
 });
 
-describe("encrypted, cut off and damaged files", () => {
-  test("a PDF with a password, one of scanned pages, one without its end and one that is none", async () => {
+describe("encrypted, truncated and damaged files", () => {
+  test("a PDF with a password, one of scanned pages, a truncated one and an invalid one", async () => {
     const locked = await makePdf([(document) => document.text("secret")], { userPassword: "x" });
     const scanned = await makePdf([(document) => document.rect(0, 0, 100, 100).fill("red")]);
     const long = await makePdf([(document) => document.text("words ".repeat(500))], { compress: false });
-    expect(await refusalOf("locked.pdf", locked)).toEqual([
+    expect(await rejectionOf("locked.pdf", locked)).toEqual([
       "invalid_request",
       "encrypted",
       expect.stringMatching(/password/),
     ]);
-    expect(await refusalOf("scan.pdf", scanned)).toEqual([
+    expect(await rejectionOf("scan.pdf", scanned)).toEqual([
       "invalid_request",
       "no_text",
       expect.stringMatching(/text recognition/),
     ]);
-    expect(await refusalOf("cut.pdf", long.subarray(0, long.length / 2))).toEqual([
+    expect(await rejectionOf("cut.pdf", long.subarray(0, long.length / 2))).toEqual([
       "invalid_request",
       "truncated",
       expect.stringMatching(/truncated/),
     ]);
-    expect(await refusalOf("not.pdf", `%PDF-1.7\n${"garbage ".repeat(100)}%%EOF`)).toEqual([
+    expect(await rejectionOf("not.pdf", `%PDF-1.7\n${"garbage ".repeat(100)}%%EOF`)).toEqual([
       "invalid_request",
       "damaged",
       expect.stringMatching(/not a valid PDF/),
     ]);
   });
 
-  test("a DOCX without its end, and one whose parts are no XML", async () => {
+  test("a truncated DOCX, and one whose parts are not XML", async () => {
     const docx = makeDocx(docxParagraph("Some text that is there."));
-    expect(await refusalOf("cut.docx", docx.subarray(0, docx.length - 200))).toEqual([
+    expect(await rejectionOf("cut.docx", docx.subarray(0, docx.length - 200))).toEqual([
       "invalid_request",
       "truncated",
       expect.stringMatching(/truncated/),
     ]);
-    expect(await refusalOf("bad.docx", makeDocx("", { "word/document.xml": "no XML" }))).toEqual([
+    expect(await rejectionOf("bad.docx", makeDocx("", { "word/document.xml": "no XML" }))).toEqual([
       "invalid_request",
       "damaged",
       expect.stringMatching(/save it again/),
     ]);
-    expect(await refusalOf("bad.xlsx", makeXlsx("<row><c><v>1</row>"))).toEqual([
+    expect(await rejectionOf("bad.xlsx", makeXlsx("<row><c><v>1</row>"))).toEqual([
       "invalid_request",
       "damaged",
       expect.stringMatching(/save it again/),
@@ -127,44 +127,44 @@ describe("encrypted, cut off and damaged files", () => {
 });
 
 describe("size", () => {
-  test("a PDF of 300 MB is refused before anything of it is read", async () => {
-    expect(await refusalOf("huge.pdf", new Uint8Array(300 * MB))).toEqual([
+  test("a PDF of 300 MB is rejected before it is read", async () => {
+    expect(await rejectionOf("huge.pdf", new Uint8Array(300 * MB))).toEqual([
       "payload_too_large",
       null,
       '"huge.pdf" is 300 MB; the maximum is 50 MB; split it into several files.',
     ]);
   });
 
-  test("bombs are refused by what they state, and those that lie by what comes out", async () => {
+  test("decompression bombs are rejected by their declared size, or by their actual size if they lie", async () => {
     const dense = makeDocx("", { "word/document.xml": new Uint8Array(12 * MB) });
     const bomb = lieAboutSize(dense, "word/document.xml", 300 * MB);
-    expect(await refusalOf("bomb.docx", bomb)).toEqual([
+    expect(await rejectionOf("bomb.docx", bomb)).toEqual([
       "payload_too_large",
       null,
       expect.stringMatching(/more than 200 MB/),
     ]);
-    expect(await refusalOf("dense.docx", dense)).toEqual([
+    expect(await rejectionOf("dense.docx", dense)).toEqual([
       "payload_too_large",
       null,
       expect.stringMatching(/500 times/),
     ]);
     const lying = lieAboutSize(dense, "word/document.xml", 1_000);
-    expect(await refusalOf("liar.docx", lying)).toEqual([
+    expect(await rejectionOf("liar.docx", lying)).toEqual([
       "invalid_request",
       "damaged",
       expect.stringMatching(/cannot be decompressed/),
     ]);
     const many = zipParts(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, ""])));
-    expect(await refusalOf("many.docx", many)).toEqual([
+    expect(await rejectionOf("many.docx", many)).toEqual([
       "payload_too_large",
       null,
       expect.stringMatching(/10001 files/),
     ]);
   });
 
-  test("a stream of a PDF that unpacks to gigabytes ends nothing but its file", async () => {
+  test("a PDF stream that decompresses to gigabytes affects only its file", async () => {
     const stream = deflateSync(Buffer.alloc(40 * MB, " "));
-    expect(await refusalOf("bomb.pdf", makeRawPdf(stream))).toEqual([
+    expect(await rejectionOf("bomb.pdf", makeRawPdf(stream))).toEqual([
       "invalid_request",
       "too_complex",
       expect.stringMatching(/memory/),
@@ -180,8 +180,8 @@ describe("size", () => {
     );
   });
 
-  test("HTML of 50 MB is refused by its tags, and HTML nested 10,000 deep keeps its text", async () => {
-    expect(await refusalOf("huge.html", "<p>x</p>".repeat(6_000_000))).toEqual([
+  test("HTML of 50 MB is rejected by its number of tags, and HTML nested 10,000 deep keeps its text", async () => {
+    expect(await rejectionOf("huge.html", "<p>x</p>".repeat(6_000_000))).toEqual([
       "payload_too_large",
       null,
       expect.stringMatching(/400000 tags/),
@@ -195,27 +195,27 @@ describe("size", () => {
     }
   });
 
-  test("text, values and pages beyond the limits are refused with the limit", async () => {
+  test("text, values and pages beyond the limits are rejected with the limit", async () => {
     const pages = await makePdf([() => undefined, () => undefined, (document) => document.text("three")]);
     const workbook = makeXlsx(`<row>${"<c><v>7</v></c>".repeat(11)}</row>`);
     const small = createFileReader({ limits: { textBytes: 1_000, cells: 10, pages: 2 } });
     try {
-      expect(await refusalOf("long.txt", "word ".repeat(300), small)).toEqual([
+      expect(await rejectionOf("long.txt", "word ".repeat(300), small)).toEqual([
         "payload_too_large",
         null,
         expect.stringMatching(/of text/),
       ]);
-      expect(await refusalOf("wide.csv", "a,b\n".repeat(6), small)).toEqual([
+      expect(await rejectionOf("wide.csv", "a,b\n".repeat(6), small)).toEqual([
         "payload_too_large",
         null,
         expect.stringMatching(/10 values/),
       ]);
-      expect(await refusalOf("wide.xlsx", workbook, small)).toEqual([
+      expect(await rejectionOf("wide.xlsx", workbook, small)).toEqual([
         "payload_too_large",
         null,
         expect.stringMatching(/10 cells/),
       ]);
-      expect(await refusalOf("long.pdf", pages, small)).toEqual([
+      expect(await rejectionOf("long.pdf", pages, small)).toEqual([
         "invalid_request",
         "too_many_pages",
         expect.stringMatching(/3 pages; the maximum is 2;/),
@@ -226,22 +226,22 @@ describe("size", () => {
   });
 });
 
-describe("a worker that is lost", () => {
-  test("is lost by default within 45 seconds, and within 15 seconds of the processor by a file of 1.5 MB", () => {
+describe("a terminated worker", () => {
+  test("is terminated by default within 45 seconds, and within 15 seconds of CPU time for a file of 1.5 MB", () => {
     const { timeoutMs, timeoutBaseMs, timeoutPerMbMs } = READ_LIMITS;
     expect(timeoutMs).toBeLessThanOrEqual(45_000);
     expect(timeoutBaseMs + 1.5 * timeoutPerMbMs).toBeLessThanOrEqual(15_000);
   });
 
-  test("fails the one file that took too long or too much, and the files behind it are read", async () => {
+  test("fails only the file that took too much time or memory, and the following files are read", async () => {
     const attributes = `<p ${Array.from({ length: 200_000 }, (_, index) => `a${index}`).join(" ")}>x`;
     const slow = createFileReader({ limits: { timeoutMs: 500 } });
     const narrow = createFileReader({ limits: { heapMb: 32 } });
     try {
       const paragraphs = "<p>some <b>text</b> in a paragraph</p>".repeat(60_000);
       const [late, large, after] = await Promise.all([
-        refusalOf("slow.html", attributes, slow),
-        refusalOf("large.html", paragraphs, narrow),
+        rejectionOf("slow.html", attributes, slow),
+        rejectionOf("large.html", paragraphs, narrow),
         narrow.read({ name: "after.txt", bytes: Buffer.from("fine") }),
       ]);
       expect(late).toEqual(["invalid_request", "too_slow", expect.stringMatching(/takes too long to read/)]);
@@ -252,7 +252,7 @@ describe("a worker that is lost", () => {
     }
   });
 
-  test("an aborted file throws its reason, and a closed reader says that it stops", async () => {
+  test("an aborted file throws its reason, and a closed reader reports that it is shutting down", async () => {
     const stopping = createFileReader();
     const file = { name: "a.html", bytes: Buffer.from("<p>text</p>".repeat(50_000)) };
     const reason = new Error("no longer wanted");
@@ -266,7 +266,7 @@ describe("a worker that is lost", () => {
 
 const isSoak = process.env["SVC_SOAK"] === "1";
 
-test("the process stays within the stated bound while it reads a bomb, a huge page and a full workbook", async () => {
+test("the process stays within the documented memory limit while it reads a bomb, a huge page and a full workbook", async () => {
   const folder = await mkdtemp(join(tmpdir(), "svc-test-read-"));
   try {
     const files = {

@@ -2,8 +2,8 @@ import { BLOCK_CHUNKS, POSTING_UNITS, decodePostings } from "@svc/store";
 import type { Client } from "pg";
 
 /**
- * What is wrong with the index of a knowledge base: passages without postings or with other lengths than they have,
- * postings that are out of order, numbers of passages that count as gone, and numbers without a passage that do not.
+ * Returns the errors in the index of a knowledge base: passages without postings or with wrong lengths, unordered
+ * postings, existing passages that are marked as deleted, and numbers without a passage that are not.
  */
 export async function readIndexErrors(client: Client, kbId: string): Promise<string[]> {
   const { rows: kbs } = await client.query<{ number: number; blocks: number[]; dead_numbers: number[] }>(

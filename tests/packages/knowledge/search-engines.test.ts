@@ -17,7 +17,7 @@ import {
 
 const MODEL = { model: "test-model", dimensions: 3 };
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
-/** Passages by their text, and what they mean. */
+/** Passages by their text, with their embeddings. */
 const MEANINGS: Record<string, number[]> = {
   "The red car is fast.": [1, 0, 0],
   "The landau has four wheels.": [0.8, 0.6, 0],
@@ -45,7 +45,7 @@ async function bundledGround(): Promise<Ground> {
 
 const binDir = await findInstalledPostgres();
 const version = binDir === null ? "" : basename(dirname(binDir));
-/** Where Debian's packages, and builds of one's own with its PostgreSQL, put the extension. */
+/** Location of the extension in Debian's packages, and in custom builds with Debian's PostgreSQL. */
 const hasPgvector = existsSync(`/usr/share/postgresql/${version}/extension/vector.control`);
 const options = (store: Store) => ({ store, log: testLog(), model: MODEL.model, freshMs: 0 });
 
@@ -83,7 +83,7 @@ for (const { name, open, ground: openGround, skips, whole } of engines) {
     const idOf = (text: string) => ids.get(text) ?? "";
     const textOf = (id: string) => [...ids].find(([, known]) => known === id)?.[0];
 
-    /** Makes a knowledge base with these passages, one a document, and embeds all but those without a meaning. */
+    /** Creates a knowledge base with these passages, one per document, and embeds all that have an embedding. */
     async function fill(of: ProjectId, texts: string[], model = MODEL): Promise<string> {
       const { kb } = await ensureKb({ store }, of, `kb-${Math.random()}`);
       for (const text of texts) await put(of, kb.id, text);
@@ -120,7 +120,7 @@ for (const { name, open, ground: openGround, skips, whole } of engines) {
       await ground.close();
     });
 
-    test("finds passages by their words, in each group of knowledge bases by itself", async () => {
+    test("finds passages by keywords, in each group of knowledge bases separately", async () => {
       const other = await fill(project, ["A car in another base."]);
       const found = await engine.findByWords(project, { query: "car", kbGroups: [[kbId], [other], []], limit: 5 });
       expect(found.map(({ hits }) => hits.map(({ text }) => text).toSorted())).toEqual([
@@ -136,7 +136,7 @@ for (const { name, open, ground: openGround, skips, whole } of engines) {
       expect(closest.map((id) => cosines.get(id)?.toFixed(4))).toEqual(["1.0000", "0.8000"]);
     });
 
-    test("compares what was found by words in any case, unless it has no embedding", async () => {
+    test("always compares passages found by keywords, unless they have no embedding", async () => {
       const bare = await fill(project, ["Not embedded."]);
       const wanted = [idOf("The car park is closed."), idOf("Not embedded.")];
       const { cosines } = await compare([kbId, bare], wanted, 1);
@@ -154,7 +154,7 @@ for (const { name, open, ground: openGround, skips, whole } of engines) {
       expect((await compare([one])).closest).toHaveLength(1);
     });
 
-    test("sees a passage that is added, and none that is deleted", async () => {
+    test("includes an added passage, and no deleted one", async () => {
       const changing = await fill(project, ["The landau has four wheels."]);
       await waitFor(async () => (await compare([changing])).closest.length === 1, { what: "the first passage" });
       await put(project, changing, "The red car is fast.");

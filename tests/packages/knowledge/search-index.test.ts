@@ -21,7 +21,7 @@ afterAll(async () => {
   await knowledge.close();
 });
 
-/** An empty knowledge base of its own, with what a test does with it. */
+/** Creates an empty knowledge base, and returns functions for tests. */
 async function openKb(name: string) {
   const { store, project } = knowledge;
   const deps = { store, log: testLog() };
@@ -39,12 +39,12 @@ async function openKb(name: string) {
   return { kb, deps, project, addAll, find, textsOf };
 }
 
-/** Short passages, as many as asked for, each with a word of its own. */
+/** Returns this many short passages, each with a unique word. */
 const passages = (count: number, word: string): string =>
   Array.from({ length: count }, (_, index) => `## ${index}\n\n${word} ${word}${index}`).join("\n\n");
 
 describe("addDocuments", () => {
-  test("adds many at once, tells of each what became of it, and a bad one harms no other", async () => {
+  test("adds many documents together, reports the result of each, and an invalid one affects no other", async () => {
     const { addAll, deps, project, kb, find } = await openKb("many at once");
     const texts = Object.fromEntries(
       Array.from({ length: 120 }, (_, index) => [`${index}.md`, `narwhal number${index}`]),
@@ -82,7 +82,7 @@ describe("addDocuments", () => {
 });
 
 describe("the index of a knowledge base", () => {
-  test("grows with what is there, however often documents are replaced", async () => {
+  test("grows with its documents, however often they are replaced", async () => {
     const { addAll, kb, find } = await openKb("replaced often");
     await addAll({ "kept.md": passages(100, "kept") });
     for (let round = 0; round < 8; round += 1) {
@@ -114,7 +114,7 @@ describe("the index of a knowledge base", () => {
   });
 });
 
-describe("words as people write them", () => {
+describe("words in different spellings", () => {
   test.each([
     ["German", "Die Prüfung der Größe ist für die Kunden wichtig.", ["Prufung", "prüfungen", "grosse"]],
     ["French", "Les paramètres sont réinitialisés et le compte est bloqué.", ["parametres", "reinitialise", "bloque"]],
@@ -139,7 +139,7 @@ describe("words as people write them", () => {
     expect((await textsOf(query))[0]).toBe(text);
   });
 
-  test("a misspelt word finds what was meant, after what has the word as it was written", async () => {
+  test("a misspelled word finds the intended one, ranked after exact matches", async () => {
     const { addAll, textsOf, find } = await openKb("misspelt");
     await addAll({
       "a.md": "The authentication of users.",
@@ -167,7 +167,7 @@ describe("words as people write them", () => {
     expect(wrong.share).toBeLessThan(right.share);
   });
 
-  test("without the extension pg_trgm, words with one fault are found all the same", async () => {
+  test("without the extension pg_trgm, words with one error are still found", async () => {
     const bare = await openTestKnowledge();
     const owner = new Client({ connectionString: bare.url });
     await owner.connect();
@@ -184,13 +184,13 @@ describe("words as people write them", () => {
 });
 
 describe("reindexOutdated", () => {
-  test("documents of an older version are found again, however many replicas do it at once", async () => {
+  test("documents of an older version are found again, even with concurrent replicas", async () => {
     const { addAll, deps, kb, find } = await openKb("outdated");
     await addAll(
       Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`${index}.md`, passages(8, `okapi${index}x`)])),
     );
     const found = await find("okapi69x", 100);
-    // As the migration leaves what was there before it.
+    // The state that the migration leaves for existing documents.
     await client.query("DELETE FROM kb_postings WHERE kb_number = (SELECT number FROM kbs WHERE id = $1)", [kb.id]);
     await client.query("UPDATE kbs SET blocks = '{}', next_chunk_number = 0 WHERE id = $1", [kb.id]);
     await client.query(
@@ -210,13 +210,13 @@ describe("reindexOutdated", () => {
     expect(await reindexOutdated(deps)).toEqual({ documents: 0 });
   });
 
-  test("ends when it is told to", async () => {
+  test("ends when it is aborted", async () => {
     const { deps } = await openKb("aborted");
     expect(await reindexOutdated(deps, { signal: AbortSignal.abort() })).toEqual({ documents: 0 });
   });
 });
 
-test("a row far down a long table is found by the words of its header as well", async () => {
+test("a row far down a long table is also found by the words of its header", async () => {
   const { addAll, deps, project, kb } = await openKb("tables");
   const rows = Array.from({ length: 400 }, (_, row) => `| bracket${row} | ${row} | in stock |`);
   await addAll({
@@ -229,7 +229,7 @@ test("a row far down a long table is found by the words of its header as well", 
   expect(hits[0]?.score).toBeGreaterThan(0.4 * bestPossible);
 });
 
-test("a passage says on which page of its document it begins", async () => {
+test("a passage has the page of its document on which it begins", async () => {
   const { project, kbId, store } = knowledge;
   const pages = ["gibbons", "lemurs", "lorises"].map((animal) => `## Page\n\nThis page is about ${animal}.\n\n`);
   const pageStarts = pages.map((_, index) => pages.slice(0, index).join("").length);

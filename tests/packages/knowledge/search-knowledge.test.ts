@@ -54,26 +54,26 @@ const headingsOf = async (query: string): Promise<string[]> => {
 };
 
 describe("searchKnowledge", () => {
-  test("finds the passage about a question, and what stands in a heading before what the text only mentions", async () => {
+  test("finds the passage about a question, and ranks matches in headings above mentions in the text", async () => {
     expect((await headingsOf("How do I reset my password?"))[0]).toBe("Resetting a password");
     expect((await headingsOf("restore from backup"))[0]).toBe("Backups");
   });
 
-  test("finds other forms of a word, by the stemmer of the document's language", async () => {
+  test("finds other forms of a word, with the stemmer of the document's language", async () => {
     expect((await headingsOf("restoring"))[0]).toBe("Backups");
     expect((await headingsOf("Wann wird die Rechnung verschickt?"))[0]).toBe("Rechnungen");
     expect((await headingsOf("Zahlungen"))[0]).toBe("Rechnungen");
   });
 
-  test("a rare word counts more than one that stands everywhere", async () => {
+  test("a rare word counts more than a common one", async () => {
     expect((await headingsOf("settings security"))[0]).toBe("Resetting a password");
   });
 
-  test("a question of stop words only finds the heading that asks it", async () => {
+  test("a question of stop words only finds the heading with the same question", async () => {
     expect((await headingsOf("who are we"))[0]).toBe("Who are we?");
   });
 
-  test("the score of a good match is near the best possible one, that of a question about something else far below", async () => {
+  test("the score of a good match is close to the best possible one, that of an off-topic question far below", async () => {
     const shareOf = async (query: string): Promise<number> => {
       const { hits, bestPossible } = await knowledge.search(query);
       for (const hit of hits) expect(hit.score).toBeLessThanOrEqual(bestPossible);
@@ -83,7 +83,7 @@ describe("searchKnowledge", () => {
     expect(await shareOf("Which mountain in Nepal has the most snow in the night?")).toBeLessThan(0.2);
   });
 
-  test("says how rare each word of the query is, words that stand nowhere first", async () => {
+  test("returns the rarity of each word of the query, unknown words first", async () => {
     const { words } = await knowledge.search("settings password zzz");
     const weights = Object.fromEntries(words.map(({ word, weight }) => [word, weight]));
     expect(Object.keys(weights)).toEqual(["settings", "password", "zzz"]);
@@ -99,7 +99,7 @@ describe("searchKnowledge", () => {
     expect(many.words.map(({ weight }) => weight > 0)).toEqual([true, true, false, false]);
   });
 
-  test("gives the best passages first, as many as asked for, and the same each time", async () => {
+  test("returns the best passages first, up to the limit, and the same each time", async () => {
     const { hits } = await knowledge.search("settings", 7);
     expect(hits).toHaveLength(7);
     expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).sort((a, b) => b - a));
@@ -151,7 +151,7 @@ describe("searchKnowledge", () => {
     ],
     ["50,000 opening brackets", "(".repeat(50_000)],
     ["50,000 apostrophes", "a'".repeat(25_000)],
-  ])("a query of %s gives hits or none, never an error", async (_, query) => {
+  ])("a query of %s returns hits or none, never an error", async (_, query) => {
     const { hits, bestPossible } = await knowledge.search(query);
     expect(hits.length).toBeLessThanOrEqual(5);
     expect(Number.isFinite(bestPossible)).toBe(true);
@@ -162,7 +162,7 @@ describe("searchKnowledge", () => {
     expect((await headingsOf(`${noise} Lisbon`))[0]).toBe("Who are we?");
   });
 
-  test("a knowledge base without documents gives nothing", async () => {
+  test("a knowledge base without documents returns nothing", async () => {
     const { kb } = await ensureKb(knowledge, knowledge.project, "empty");
     const search = { query: "password", kbIds: [kb.id], limit: 5 };
     expect(await searchKnowledge(knowledge, knowledge.project, search)).toEqual({
@@ -175,7 +175,7 @@ describe("searchKnowledge", () => {
   });
 });
 
-test("a process finds what another one has just added, replaced or deleted, in a language that was not there before too", async () => {
+test("a process finds what another one has just added, replaced or deleted, also in a new language", async () => {
   const other = openStore({ url: knowledge.url, secretKey: "k".repeat(32), log: testLog() });
   try {
     const { kb } = await ensureKb({ store: knowledge.store }, knowledge.project, "shared");
@@ -222,7 +222,7 @@ test("the languages of a knowledge base are those of its documents, and change w
   expect(await languages()).toEqual(["de"]);
 });
 
-test("a search for words that this process has searched before reads no postings, until a document changes", async () => {
+test("a repeated search for the same words in a process reads no postings, until a document changes", async () => {
   const { store, project } = knowledge;
   const { kb } = await ensureKb({ store }, project, "recalled");
   const put = (text: string) =>

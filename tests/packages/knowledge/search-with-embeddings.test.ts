@@ -52,7 +52,7 @@ function open(change: Change = {}): Embeddings {
   return embeddings;
 }
 
-/** Embeds all passages that have no embedding, as a worker does. */
+/** Embeds all passages without an embedding, like a worker. */
 async function embedAll({ embedder }: Embeddings): Promise<number> {
   const { chunkEmbeddings } = knowledge.store;
   const { signal } = new AbortController();
@@ -70,7 +70,7 @@ async function embedAll({ embedder }: Embeddings): Promise<number> {
   );
 }
 
-/** A knowledge base of its own with these passages, one a document. */
+/** Creates a knowledge base with these passages, one per document. */
 async function newKb(texts: Record<string, string>, project: ProjectId = knowledge.project): Promise<string> {
   const { kb } = await ensureKb(knowledge, project, `kb-${newId()}`);
   for (const [key, text] of Object.entries(texts)) await put(kb.id, key, text, project);
@@ -98,7 +98,7 @@ const CARS = "Our cars leave the garage clean.";
 const TREES = "Birch trees grow in the garden.";
 const BILLS = "Bills can be settled by bank transfer.";
 
-describe("a search by words and meaning", () => {
+describe("a search by keywords and meaning", () => {
   test("finds a passage that has none of the words, with its source and without a score", async () => {
     const embeddings = open();
     const kbId = await newKb({ cars: CARS, trees: TREES });
@@ -122,7 +122,7 @@ describe("a search by words and meaning", () => {
     expect((await search(embeddings, [kbId], "landau", { limit: 1 })).hits).toHaveLength(1);
   });
 
-  test("ranks passages found by both words and meaning first, and keeps the scores of the words", async () => {
+  test("ranks passages found by both keywords and meaning first, and keeps their keyword scores", async () => {
     const embeddings = open();
     const kbId = await newKb({
       garden: "Garden phaeton museum.",
@@ -159,7 +159,7 @@ describe("a search by words and meaning", () => {
     expect(await textsOf(embeddings, [kbId], "garage")).toEqual(await textsOf(null, [kbId], "garage"));
   });
 
-  test("compares only passages found by words if a knowledge base is too large for the cache", async () => {
+  test("compares only passages found by keywords if a knowledge base is too large for the cache", async () => {
     const kbId = await newKb({ cars: CARS, trees: TREES, phaeton: "The garage has a phaeton, an landau." });
     await embedAll(open());
     const embeddings = open({ maxBytes: 100 });
@@ -233,7 +233,7 @@ describe("a search by words and meaning", () => {
     ["punctuation", "?!.,"],
     ["50,000 characters", "landau ".repeat(4_545)],
     ["NUL and lone surrogates", "landau \u0000 \uD800"],
-  ])("a query of %s gives hits or none, never an error", async (_, query) => {
+  ])("a query of %s returns hits or none, never an error", async (_, query) => {
     const kbId = await newKb({ cars: CARS });
     const { hits } = await search(open(), [kbId], query);
     expect(hits.length).toBeLessThanOrEqual(5);

@@ -28,7 +28,7 @@ describe("the URL of a mail server", () => {
     ["smtp://u:p@mail.example.com?tls=none", { tls: "none" }],
     ["smtps://u:p@mail.example.com", { port: 465, tls: "implicit" }],
     ["smtp://[::1]:25", { host: "::1" }],
-  ])("%s is read, and a password requires encryption", (url, expected) => {
+  ])("%s is parsed, and a password requires encryption", (url, expected) => {
     expect(parseSmtpUrl(url)).toMatchObject(expected);
   });
 
@@ -51,11 +51,11 @@ test.each([
   ["a@example.com, b@example.com", null],
   ["Support <a@example.com> <b@example.com>", null],
   ["Support\r\nBcc: x@example.com <a@example.com>", null],
-])("the sender %j is read as one address or rejected", (text, expected) => {
+])("the sender %j is parsed as one address or rejected", (text, expected) => {
   expect(parseSender(text)).toEqual(expected);
 });
 
-test("line breaks and commas in what is passed add neither headers nor recipients", async () => {
+test("line breaks and commas in values add neither headers nor recipients", async () => {
   const server = await startSmtpServer({ user: "svc" });
   ends.push(() => server.close());
   const mailer = open(server.url);
@@ -78,7 +78,7 @@ test("line breaks and commas in what is passed add neither headers nor recipient
   expect(server.emails).toHaveLength(1);
 });
 
-test("a server that is down or rejects the sign-in is an error that another attempt may not have", async () => {
+test("a server that is unavailable or rejects the sign-in causes a temporary error", async () => {
   const nobody = open(`smtp://127.0.0.1:${await freePort()}`);
   await expect(nobody.check()).rejects.toMatchObject({ name: "EmailError", isFinal: false });
   const server = await startSmtpServer({ user: "somebody" });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => db.close());
 
-test("one poison message among 64 is found by halving, and no other one is given up", async () => {
+test("one poison message among 64 is found by halving, and no other one becomes a dead letter", async () => {
   const project = await db.newProject();
   const texts = Array.from({ length: SUSPECTS }, (_, index) => (index === 41 ? "poison" : `message ${index}`));
   const waiting = new Set<string>();
@@ -25,7 +25,7 @@ test("one poison message among 64 is found by halving, and no other one is given
   const givenUp: string[] = [];
   let groups = 0;
 
-  /** Runs claimed messages together: true when one of them crashes the process, and none of them is finished. */
+  /** Runs claimed messages together: returns true if one of them crashes the process, so that none is finished. */
   async function runTogether(store: Store, messages: ClaimedMessage[]): Promise<boolean> {
     for (const message of messages) crashes.set(message.text, message.crashes);
     const exhausted = messages.filter((message) => explainExpiredLeases(message) !== null);
@@ -42,7 +42,7 @@ test("one poison message among 64 is found by halving, and no other one is given
     return false;
   }
 
-  /** A process that works on all that waits until nothing does, or it crashes. */
+  /** A process that works until nothing waits, or it crashes. */
   async function runProcess(): Promise<void> {
     const store = db.openAnother();
     await store.processes.beat({ app: "pipeline", host: "a", pid: 1, memoryBytes: 1, memoryLimitBytes: null });

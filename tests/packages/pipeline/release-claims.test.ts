@@ -21,13 +21,13 @@ afterAll(() => db.close());
 
 const unavailable = () => Promise.reject(new ServiceError("unavailable", "The database is unreachable. Retry."));
 
-/** `write`, which fails twice because the store is unavailable. */
+/** Returns `write`, failing twice as if the store were unavailable. */
 function afterTwoErrors<Args extends unknown[]>(write: (...args: Args) => Promise<void>) {
   let calls = 0;
   return (...args: Args): Promise<void> => (++calls <= 2 ? unavailable() : write(...args));
 }
 
-/** What a worker needs up to its first read, which fails. */
+/** Returns the worker's dependencies up to its first read, which fails. */
 const contextWith = (change: Partial<Store>) =>
   ({
     store: { ...db.store, ...change },
@@ -38,7 +38,7 @@ const contextWith = (change: Partial<Store>) =>
 
 const RELEASED = { lease_id: null, expired_leases: null, attempts: 0 };
 
-test("a decision that could not begin during an outage is released when it ends: no attempt, no expired lease", async () => {
+test("a decision that could not start during an outage is released when it ends: no attempt, no expired lease", async () => {
   const { ticketId } = (await exchange(db.store, project, newMessage(), ["An answer."])).accepted;
   await db.store.reviews.decide(project, ticketId, ({ ticket }) => ({
     action: "reply",
@@ -78,7 +78,7 @@ test("a decision that could not begin during an outage is released when it ends:
   expect(await db.sql(state, [ticketId])).toEqual([RELEASED]);
 });
 
-test("a message that could not begin during an outage is released when it ends: no attempt, no expired lease", async () => {
+test("a message that could not start during an outage is released when it ends: no attempt, no expired lease", async () => {
   const { ticketId } = await db.store.messages.accept(project, newMessage());
   const { messages } = db.store;
   const context = contextWith({

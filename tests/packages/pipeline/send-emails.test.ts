@@ -31,7 +31,7 @@ afterEach(async () => {
   await smtp.close();
 });
 
-/** Opens the work of one process with a mail server. */
+/** Starts email delivery of one process with a mail server. */
 function open(url: string) {
   const server = parseSmtpUrl(url);
   if (server === null) throw new Error("not the URL of a mail server");
@@ -58,7 +58,7 @@ async function newTicket(subject = "Where is my parcel?"): Promise<string> {
   return accepted.ticketId;
 }
 
-/** Records an event of a ticket and follows it, and makes what follows from it due. */
+/** Records an event of a ticket and processes it, and makes its notifications due. */
 async function happen(ticketId: string, data: object, { actor = "key:1", moves = [] as object[] } = {}) {
   await db.sql("INSERT INTO ticket_events (ticket_id, project_id, actor, data, moves) VALUES ($1, $2, $3, $4, $5)", [
     ticketId,
@@ -85,7 +85,7 @@ const statesOf = (operatorId: string) =>
   );
 
 describe("an operator gets an email", () => {
-  test("once when somebody else assigns a ticket, however often its event is read", async () => {
+  test("once when another operator assigns a ticket, however often its event is read", async () => {
     const { id, email } = await newOperator();
     const ticketId = await newTicket();
     await assign(ticketId, id);
@@ -101,7 +101,7 @@ describe("an operator gets an email", () => {
     expect(await statesOf(id)).toEqual([{ kind: "assigned", outcome: "sent" }]);
   });
 
-  test("with all that has come up for them, and none for what they did themselves or have turned off", async () => {
+  test("with all events that concern them, and none for their own actions or disabled events", async () => {
     const { id } = await newOperator({ mentioned: false, needsReview: true });
     const first = await newTicket();
     await assign(first, id);
@@ -116,7 +116,7 @@ describe("an operator gets an email", () => {
     expect((await statesOf(id)).map(({ kind }) => kind)).toEqual(["assigned", "needs_review"]);
   });
 
-  test("when a note mentions them, with its text as plain lines that carry no header", async () => {
+  test("when a note mentions them, with its text as plain lines that cannot add headers", async () => {
     const { id } = await newOperator({}, "viewer");
     const ticketId = await newTicket();
     const subject = "Hi\r\nBcc: victim@example.com\u202e\u0007 <script>";
@@ -135,7 +135,7 @@ describe("an operator gets an email", () => {
 });
 
 describe("an email is withdrawn", () => {
-  test("if somebody else has got the ticket meanwhile", async () => {
+  test("if the ticket was assigned to another operator meanwhile", async () => {
     const [ann, ben] = [await newOperator(), await newOperator()];
     const ticketId = await newTicket();
     await assign(ticketId, ann.id);
@@ -208,7 +208,7 @@ describe("a failing mail server loses nothing", () => {
     expect(await statesOf(id)).toEqual([{ kind: "assigned", outcome: "sent" }]);
   });
 
-  test("and a rejected recipient is given up at once", async () => {
+  test("and a rejected recipient is not retried", async () => {
     const { id } = await newOperator();
     await assign(await newTicket(), id);
     smtp.answerWith({ rejectAt: "recipient", code: 550 });

@@ -27,7 +27,7 @@ let origin: string;
 let works: Work<string>;
 const received: PushRequest[] = [];
 let status = 201;
-/** When the push service responds. */
+/** Delays the response of the push service. */
 let held = Promise.resolve();
 const config = {
   consoleUrl: "https://console.example.com",
@@ -66,7 +66,7 @@ beforeEach(() => {
   held = Promise.resolve();
 });
 
-/** A browser as its push service sees it. */
+/** Creates a browser's subscription, with keys for the push service. */
 function newBrowser() {
   const ecdh = createECDH("prime256v1");
   ecdh.generateKeys();
@@ -107,7 +107,7 @@ async function newOperator(push: object = {}, settings: object = {}) {
   return record.id;
 }
 
-/** Assigns a new ticket to an operator, and makes what follows from it due. */
+/** Assigns a new ticket to an operator, and makes the notification due. */
 async function assign(operatorId: string, subject = "Where is my parcel?"): Promise<string> {
   const { accepted } = await exchange(db.store, project, newMessage({ text: subject }), []);
   const assignee = `operator:${operatorId}`;
@@ -185,7 +185,7 @@ describe("an operator gets a push notification", () => {
     expect(decrypt(received[0]?.body ?? Buffer.alloc(0)).body).toBe("shop\nMy card 4111 was declined");
   });
 
-  test("not of what is turned off, not during quiet hours, and not after the ticket was opened", async () => {
+  test("neither for disabled events, nor during quiet hours, nor after the ticket was opened", async () => {
     const hour = new Date().getUTCHours();
     const time = (offset: number) => `${String((hour + offset + 24) % 24).padStart(2, "0")}:00`;
     const off = await newOperator({ assigned: false });
@@ -216,7 +216,7 @@ describe("an operator gets a push notification", () => {
   });
 });
 
-test("a browser whose keys are not valid keeps its subscription, and the notification fails", async () => {
+test("a browser with invalid keys keeps its subscription, and the notification fails", async () => {
   const operatorId = await newOperator();
   const { endpoint } = newBrowser().subscription;
   await db.store.pushSubscriptions.put(operatorId, { endpoint, p256dh: "AAAA", auth: "AAAA" });
@@ -227,7 +227,7 @@ test("a browser whose keys are not valid keeps its subscription, and the notific
   expect(await metricsText()).toMatch(/svc_deliveries_total\{way="web_push",outcome="dead"[^}]*\} [1-9]/);
 });
 
-test("push services that do not respond get some of the slots only: others wait, which is no attempt", async () => {
+test("push services that do not respond use only some of the slots: others wait, which is not an attempt", async () => {
   const operatorId = await newOperator();
   for (let index = 0; index < 8; index++) await db.store.pushSubscriptions.put(operatorId, newBrowser().subscription);
   await assign(operatorId);
@@ -255,7 +255,7 @@ describe("the subscriptions of an operator end", () => {
   test.each([
     ["signs out everywhere", (id: string) => db.store.operatorSessions.removeOf(id)],
     ["gets another password", (id: string) => db.store.operators.update(id, { passwordHash: "another" }, null)],
-  ])("when the operator %s, and nobody else's", async (_what, run) => {
+  ])("when the operator %s, and no others", async (_what, run) => {
     const [ann, ben] = [await newOperator(), await newOperator()];
     const [ofAnn, ofBen] = [newBrowser().subscription, newBrowser().subscription];
     await db.store.pushSubscriptions.put(ann, ofAnn);
@@ -293,7 +293,7 @@ describe("a push service that responds with", () => {
   });
 });
 
-test("the keys of the installation are made once, and the private one is stored sealed", async () => {
+test("the keys of the installation are created once, and the private one is stored encrypted", async () => {
   const [first, second] = await Promise.all([
     readPushSender(db.store, config),
     readPushSender(db.openAnother(), config),
@@ -304,7 +304,7 @@ test("the keys of the installation are made once, and the private one is stored 
   expect(row?.text).not.toContain(first.keys.privateKey);
 });
 
-test("a browser that another operator signs in with is that operator's, and its owner alone can remove it", async () => {
+test("a browser used by another operator belongs to that operator, and only its owner can remove it", async () => {
   const [ann, ben] = [await newOperator(), await newOperator()];
   const { subscription } = newBrowser();
   await db.store.pushSubscriptions.put(ann, subscription);

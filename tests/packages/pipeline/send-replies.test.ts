@@ -47,7 +47,7 @@ let count = 0;
 const newAddress = () => `mia${++count}@example.com`;
 const page = { url: "https://shop.example/lamps?id=7#top", title: "Lamps" };
 
-/** Follows what has happened to tickets, and makes their customers. */
+/** Processes the events of tickets, and creates their customers. */
 async function follow(): Promise<void> {
   await db.store.ticketIndex.follow(() => [], { sendsEmails: true });
   while (await db.store.ticketTexts.indexNext(() => []));
@@ -61,7 +61,7 @@ interface Visit {
   locale?: string;
 }
 
-/** A visitor asks and is answered while no browser is connected. Returns the ticket. */
+/** A visitor asks and gets an answer while no browser is connected. Returns the ticket. */
 async function ask(
   { email, userId, text = "Is it dimmable?", pageUrl = page.url, locale = "en" }: Visit,
   answer = "Yes, it is.",
@@ -88,7 +88,7 @@ const outcomesOf = async (ticketId: string) =>
   ).map(({ outcome }) => outcome);
 
 describe("a customer who has left gets a reply by email", () => {
-  test("once, five minutes later, with the question and a link back, to an address that is proven", async () => {
+  test("once, five minutes later, with the question and a link back, to a verified address", async () => {
     const email = newAddress();
     const { ticketId } = await ask({ userId: email });
     const [row] = await db.sql<{ waits: number }>(
@@ -112,7 +112,7 @@ describe("a customer who has left gets a reply by email", () => {
     expect(await outcomesOf(ticketId)).toEqual(["sent"]);
   });
 
-  test("with several replies in one email, also those that are not due yet", async () => {
+  test("with several replies in one email, including those that are not due yet", async () => {
     const { ticketId, message } = await ask({ userId: newAddress() }, "First.");
     const second = await db.store.messages.accept(project, { ...message, text: "And the cable?" });
     const claimed = await claimNow(db.store, project, second.ticketId);
@@ -127,7 +127,7 @@ describe("a customer who has left gets a reply by email", () => {
     expect(await outcomesOf(ticketId)).toEqual(["sent", "sent"]);
   });
 
-  test("in the customer's language, with headers by which mail programs unsubscribe with one click", async () => {
+  test("in the customer's language, with headers for one-click unsubscribe", async () => {
     const { ticketId } = await ask({
       userId: newAddress(),
       text: "Ist die Lampe dimmbar, und wie lang ist das Kabel?",
@@ -145,7 +145,7 @@ describe("a customer who has left gets a reply by email", () => {
     expect(parsed.text).toContain(`https://chat.example.com/unsubscribe/${token}?lang=de`);
   });
 
-  test("with texts of others that carry no header, no markup of an email and no hidden characters", async () => {
+  test("with foreign texts that cannot add headers, markup or hidden characters", async () => {
     const text = "Hi\r\n.\r\nBcc: victim@example.com\u202e\u0007 <script>";
     const { ticketId } = await ask({ userId: newAddress(), text }, "<b>Yes</b>\u202e\r\nBcc: x@example.com");
     await sendDue(ticketId);
@@ -158,7 +158,7 @@ describe("a customer who has left gets a reply by email", () => {
   });
 });
 
-describe("an address from the form, which may be somebody else's,", () => {
+describe("an address from the form, which may be someone else's,", () => {
   test("gets the reply without what the visitor wrote, and a link without query", async () => {
     const email = newAddress();
     const { ticketId } = await ask({ email, text: "Buy pills at evil.example" });
@@ -179,7 +179,7 @@ describe("an address from the form, which may be somebody else's,", () => {
     expect(await outcomesOf(ticketId)).toEqual(["withdrawn"]);
   });
 
-  test("gets at most three emails in 24 hours, whoever names it; the others wait", async () => {
+  test("gets at most three emails in 24 hours, whoever entered it; the others wait", async () => {
     const email = newAddress();
     for (let visitor = 0; visitor < 4; visitor++) {
       const { ticketId } = await ask({ email: visitor % 2 === 0 ? email : email.toUpperCase() });
@@ -215,7 +215,7 @@ describe("an address from the form, which may be somebody else's,", () => {
     expect(await outcomesOf(later.ticketId)).toEqual(["sent"]);
   });
 
-  test("is not unsubscribed by somebody who names the address after an email to one of their own", async () => {
+  test("is not unsubscribed by a person who enters the address after an email to their own address", async () => {
     const [own, victim] = [newAddress(), newAddress()];
     const first = await ask({ email: own });
     await sendDue(first.ticketId);

@@ -17,7 +17,7 @@ let here: Counters;
 let there: Counters;
 let names = 0;
 
-/** A counter that nobody has counted in. */
+/** Returns the name of a new counter. */
 const newName = () => `counter-${names++}`;
 
 beforeAll(async () => {
@@ -27,14 +27,14 @@ beforeAll(async () => {
 
 afterAll(() => servers.close());
 
-/** Queues as another process has them, once their server can be reached. */
+/** Opens queues like another process, and waits until their server is reachable. */
 async function openReady(prefix?: string): Promise<Queues> {
   const queues = servers.open(prefix);
   await waitFor(() => queues.isUp(), { what: "the queues to be up" });
   return queues;
 }
 
-/** True when the counts of one process are seen by the other. */
+/** Returns whether one process sees the counts of the other. */
 async function isShared(one: Counters, other: Counters): Promise<boolean> {
   const name = newName();
   await one.count(name, MINUTE);
@@ -42,7 +42,7 @@ async function isShared(one: Counters, other: Counters): Promise<boolean> {
 }
 
 describe("a counter", () => {
-  test("is one for all processes", async () => {
+  test("is shared by all processes", async () => {
     const name = newName();
     const counted = [];
     for (const counters of [here, there, here, there, here, there, here]) {
@@ -140,7 +140,7 @@ describe("a counter", () => {
     await waitFor(async () => (await queues.counters.peek(ended, second)).remaining === 2, {
       what: "the window to end",
     });
-    // What is done once a minute is done now.
+    // Runs the tasks that normally run once a minute.
     for (const [beat] of beats.mock.calls) beat();
     await waitFor(async () => !(await listRows()).includes(ended), { what: "the row to be removed" });
     expect(await listRows()).toContain(open);

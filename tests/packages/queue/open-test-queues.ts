@@ -3,10 +3,10 @@ import { openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { createTestDatabase, createTestQueueBackend, testLog } from "@svc/testing";
 
-/** Queues of one's own on the servers of this run. */
+/** Separate queues on the servers of this run. */
 export interface TestQueues {
   readonly databaseUrl: string;
-  /** Opens them, as another process would; all are closed by `close`. */
+  /** Opens them like another process; `close` closes all. */
   open(prefix?: string): Queues;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function openTestQueues(): Promise<TestQueues> {
   };
 }
 
-/** A job as the front door publishes it; the message id tells jobs apart. */
+/** Returns a job as a channel publishes it; the message id identifies jobs. */
 export function incomingJob(messageId: string): IncomingJob {
   return { project: "project", messageId, ticketId: `ticket-of-${messageId}` };
 }

@@ -20,7 +20,7 @@ const QUEUE = "incoming-messages";
       return Promise.resolve();
     });
 
-  /** Publishes until it works, as the sweeper does. */
+  /** Publishes until it succeeds, like the sweeper. */
   const publishUntilTaken = (messageId: string) =>
     waitFor(
       async () => {
@@ -63,7 +63,7 @@ const QUEUE = "incoming-messages";
     await publishUntilTaken("before");
     await backend.kill();
     await waitFor(() => !queues.isUp(), { what: "the loss to be noticed" });
-    // Nothing of this may wait for the backend: it starts only after every call has come to its end.
+    // No call may wait for the backend: it starts only after every call has ended.
     const calls = Array.from({ length: 500 }, (_, index) =>
       announceWork(queues, "incoming-messages", [{ ...incomingJob(`lost-${index}`), attempts: 0 }]),
     );
@@ -204,7 +204,7 @@ const QUEUE = "incoming-messages";
       await waitFor(publish, { what: "a job to be taken" });
       const tookMs = performance.now() - restoredAt;
       await consumer.close(1_000);
-      // An attempt by itself ends after 6 s.
+      // A single attempt ends after 6 s.
       expect(tookMs).toBeLessThan(4_500);
     } finally {
       await queues.close();
@@ -241,7 +241,7 @@ const QUEUE = "incoming-messages";
       );
       expect(ended.length).toBe(1);
       await publish("unheard");
-      // A worker that nobody wakes up asks for jobs after 30 s.
+      // A worker without wake-ups polls after 30 s.
       await waitFor(() => taken.includes("unheard"), {
         what: "the job that was announced to nobody",
         timeoutMs: 15_000,

@@ -21,8 +21,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Sends one command to a Redis in its inline form. */
-function tellRedis(port: number, command: string): Promise<string> {
+/** Sends one command to a Redis as an inline command. */
+function sendToRedis(port: number, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(port, "127.0.0.1").setEncoding("utf8");
     let answer = "";
@@ -67,7 +67,7 @@ test("migrating the queues again, also concurrently, succeeds without changes", 
     try {
       await waitFor(() => queues.isUp(), { what: "the queues to be up" });
       expect(await queues.findPolicyProblem(5_000)).toBeNull();
-      expect(await tellRedis(backend.port, "CONFIG SET maxmemory-policy allkeys-lru")).toMatch(/^\+OK/);
+      expect(await sendToRedis(backend.port, "CONFIG SET maxmemory-policy allkeys-lru")).toMatch(/^\+OK/);
       expect(await queues.findPolicyProblem(5_000)).toMatch(/allkeys-lru.*noeviction/);
       await backend.kill();
       await waitFor(() => !queues.isUp(), { what: "the loss to be noticed" });
@@ -109,7 +109,7 @@ test("migrating the queues again, also concurrently, succeeds without changes", 
       "SELECT max(id)::int AS past, count(*)::int AS kept FROM bullmq.event",
     );
     expect(rows[0]?.past).toBeGreaterThan(2 * JOBS);
-    // BullMQ trims with each 256th event, and of the queue of that event only.
+    // BullMQ trims with each 256th event, and only the queue of that event.
     expect(rows[0]?.kept).toBeLessThan(JOBS);
   } finally {
     await consumer.close(5_000);

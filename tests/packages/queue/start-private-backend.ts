@@ -3,18 +3,18 @@ import type { Queues } from "@svc/queue";
 import { findRedisServer, readTestSettings, startPostgres, startRedis, testLog } from "@svc/testing";
 import type { QueueBackend } from "@svc/testing";
 
-/** A queue backend of one's own, of the kind that this run is about, which can be killed. */
+/** A separate queue backend of the kind that this run tests, which can be killed. */
 export interface PrivateBackend {
   readonly port: number;
-  /** Opens the queues on it, as another process would. Close them before the backend stops. */
+  /** Opens queues on it, like another process. Close them before the backend stops. */
   open(): Queues;
-  /** SIGKILL; a Redis loses everything that it held. */
+  /** SIGKILL; a Redis loses all its data. */
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Postgres is never asked by queues on Redis. */
+/** Queues on Redis never connect to Postgres. */
 export const NO_DATABASE = "postgres://nobody@127.0.0.1:1/none";
 
 const STARTERS = {
@@ -29,7 +29,7 @@ const STARTERS = {
   },
 } satisfies Record<QueueBackend, () => Promise<object>>;
 
-/** Starts a Redis or a Postgres, as TEST_QUEUE_BACKEND says. */
+/** Starts a Redis or a Postgres, according to TEST_QUEUE_BACKEND. */
 export async function startPrivateBackend(): Promise<PrivateBackend> {
   const { server, databaseUrl, redisUrl } = await STARTERS[readTestSettings().queueBackend]();
   return {
@@ -41,7 +41,7 @@ export async function startPrivateBackend(): Promise<PrivateBackend> {
   };
 }
 
-/** False on a machine that has a Redis to use and none to start. */
+/** Returns false on a machine that has a Redis to connect to but none to start. */
 export async function canStartPrivateBackend(): Promise<boolean> {
   return readTestSettings().queueBackend === "postgres" || (await findRedisServer()) !== null;
 }

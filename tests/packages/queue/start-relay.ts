@@ -1,18 +1,18 @@
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A way to a server that can fall silent without breaking. */
+/** A relay to a server that can stop responding without closing connections. */
 export interface Relay {
-  /** The server's URL, by way of the relay. */
+  /** The server's URL, through the relay. */
   readonly url: string;
-  /** From now on nothing comes back from the server, while the connections stay open. */
+  /** From now on holds back all responses of the server, while the connections stay open. */
   hold(): void;
-  /** What was held back arrives, and everything after it. */
+  /** Sends what was held back, and everything after it. */
   release(): void;
   close(): Promise<void>;
 }
 
-/** Starts a relay on a free port of 127.0.0.1 in front of the server that a URL names. */
+/** Starts a relay on a free port of 127.0.0.1 in front of the server of a URL. */
 export async function startRelay(serverUrl: string): Promise<Relay> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();

@@ -8,7 +8,7 @@ let servers: TestQueues;
 let here: Queues;
 let there: Queues;
 
-/** What has come in on a topic of some queues. */
+/** Collects the wake-ups on a topic. */
 function listenTo(queues: Queues, topic: string) {
   const heard = new Set<string>();
   const silence = queues.wakeUps.listen(topic, (ids) => {
@@ -17,7 +17,7 @@ function listenTo(queues: Queues, topic: string) {
   return { heard, silence };
 }
 
-/** A wake-up may be lost while the listener connects, so it is sent until it was heard. */
+/** Sends repeatedly until it is received, because a wake-up may be lost while the listener connects. */
 async function sendUntilHeard(topic: string, id: string, listeners: Set<string>[]): Promise<void> {
   await waitFor(
     () => {
@@ -51,7 +51,7 @@ test("wake-ups reach neither another topic, nor another installation, nor a stop
   const gone = listenTo(here, "replies");
   gone.silence();
   await sendUntilHeard("replies", "ticket-2", [ours.heard]);
-  // The topic works, so that its silence before was not for lack of a connection.
+  // The topic works, so the earlier silence was not due to a missing connection.
   await sendUntilHeard("settings", "changed", [otherTopic.heard]);
   expect([...otherTopic.heard]).toEqual(["changed"]);
   expect([...strangers.heard, ...gone.heard]).toEqual([]);

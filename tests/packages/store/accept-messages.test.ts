@@ -64,13 +64,13 @@ test("messages of a project with a backlog have a priority that grows with it, a
   const flood = await Promise.all(Array.from({ length: 150 }, () => accept(project)));
   const priorities = flood.map(({ priority }) => priority);
   expect(priorities.slice(0, 101)).toEqual(Array.from({ length: 101 }, () => 0));
-  // A batch does not count what is on its way in another one.
+  // A batch does not count messages that are concurrently accepted in another one.
   expect(priorities.at(-1)).toBeGreaterThan(0);
   expect((await accept(project)).priority).toBe(50);
   expect((await accept(other)).priority).toBe(0);
 });
 
-test("the channel's metadata of a message is found, and that of the newest one of its chat", async () => {
+test("the channel's metadata of a message is found, and that of the newest message of its chat", async () => {
   const project = await db.newProject();
   const { messages } = db.store;
   const first = await messages.accept(project, newMessage({ chatId: "c", channelMeta: { topic: 1 } }));
@@ -113,7 +113,8 @@ test("concurrent messages of many chats, from two processes, are each committed 
 
 test("messages of one chat keep the order of the calls", async () => {
   const project = await db.newProject();
-  // More than one statement holds, so that the order must also hold from one to the next; often, for it is a race.
+  // More messages than fit into one statement, because the order must also hold across statements; repeated because it
+  // is a race.
   for (let round = 0; round < 10; round++) {
     const accepted = await Promise.all(
       Array.from({ length: 500 }, () => db.store.messages.accept(project, newMessage({ chatId: `chat ${round}` }))),
@@ -136,7 +137,7 @@ test("a message that cannot be stored affects no other of its batch", async () =
     "SELECT ticket_id, array_agg(seq::int ORDER BY seq) AS places FROM messages WHERE project_id = $1 GROUP BY 1",
     [project],
   );
-  // The bad one has left no gap in its chat.
+  // The invalid one has left no gap in its chat.
   expect(rows.map(({ places: positions }) => positions).toSorted((a, b) => a.length - b.length)).toEqual([
     [1, 2, 3, 4],
     [1, 2, 3, 4, 5],

@@ -18,7 +18,7 @@ afterAll(() => db.close());
 const DAY_MS = 86_400_000;
 const AROUND_NOW = { from: new Date(Date.now() - DAY_MS), to: new Date(Date.now() + DAY_MS), timeZone: "UTC" };
 
-/** Plants a conversation with these steps, a second apart; all answers have this confidence. */
+/** Inserts a conversation with these steps, a second apart; all answers have this confidence. */
 async function plant(of: ProjectId, steps: readonly AnswerStep[], confidence = 0.5, at = new Date()): Promise<string> {
   const { ticketId } = await db.store.messages.accept(of, newMessage());
   const claimed = await claimNow(db.store, of, ticketId);

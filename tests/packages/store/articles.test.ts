@@ -79,7 +79,7 @@ test("an edit of a published article is a draft, and without its document nothin
   expect(await db.store.articles.find(project, article.id)).toMatchObject(unpublished);
 });
 
-test("a version that was saved while another one was being published stays a draft", async () => {
+test("a version saved while another one was being published stays a draft", async () => {
   await save("Newer.");
   await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId: await insertDocument() });
   const expected = { status: "draft", publishedRevision: 1 };

@@ -31,7 +31,7 @@ async function newOperator(role: "operator" | "viewer" = "operator", of: Project
   return id;
 }
 
-/** A ticket of this agent that waits for a person, as lists know it. */
+/** Creates a ticket of this agent that waits for review, with its entry in the ticket list. */
 async function heldTicket(agentId: string, chatId: string = newId()): Promise<string> {
   const { ticketId } = await db.store.messages.accept(project, newMessage({ chatId }));
   const message = await claimNow(db.store, project, ticketId);
@@ -44,7 +44,7 @@ async function heldTicket(agentId: string, chatId: string = newId()): Promise<st
 
 const assigneeOf = async (id: string) => (await db.store.ticketDetails.find(project, id))?.assignee;
 
-/** Assigns as the sweep of one replica does. */
+/** Assigns like the sweep of one replica. */
 async function assignAll(): Promise<void> {
   while (await db.store.ticketIndex.assignNext());
 }
@@ -113,7 +113,7 @@ describe("tickets of an agent that assigns in turn", () => {
     await db.store.messages.accept(project, newMessage({ chatId: "under way" }));
     const run = await claimNow(db.store, project, ticketId);
     await newOperator();
-    // The run has taken its message into the ticket.
+    // The run has added its message to the ticket.
     await db.store.tickets.open(project, run);
     await db.sql("UPDATE tickets SET stage = 'review' WHERE id = $1", [ticketId]);
     await assignAll();

@@ -26,7 +26,7 @@ const eventOf = (more: Partial<NewAuditEvent> = {}): NewAuditEvent => ({
   ...more,
 });
 
-/** Runs SQL as somebody who owns the database: with the triggers out of the way. */
+/** Runs SQL like a database owner who disables the triggers. */
 async function tamper(...statements: string[]): Promise<void> {
   await opened.sql("ALTER TABLE audit_events DISABLE TRIGGER USER; ALTER TABLE audit_head DISABLE TRIGGER USER");
   try {
@@ -44,9 +44,9 @@ interface Position {
 const positions = () =>
   opened.sql<Position>("SELECT to_char(day, 'YYYY-MM-DD') AS day, number FROM audit_events e ORDER BY e.day, e.number");
 
-/** Lets so many days go by: the time of the whole chain is set back, so that its end lies in the past. */
+/** Lets this many days pass by moving the whole chain into the past. */
 async function passDays(days: number): Promise<void> {
-  // The clock is the database's. What is stored cannot be moved without breaking it, so the rows are made anew.
+  // The clock is the database's. Changing stored times would break the hashes, so the rows are rewritten with new ones.
   const rows = await opened.sql<{ day: string; number: number; values: unknown[] }>(
     `SELECT to_char(day - ${days}, 'YYYY-MM-DD') AS day, number, jsonb_build_array(id, to_char(day - ${days}, 'YYYY-MM-DD'),
        number, to_char((at - interval '${days} days') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), actor, action,
@@ -59,7 +59,7 @@ async function passDays(days: number): Promise<void> {
     return hash.toString("hex");
   });
   await tamper(
-    // Out of the way first, since no two rows may have one place even for a moment.
+    // First moves rows out of the way, because positions must be unique even temporarily.
     "UPDATE audit_events SET day = day - 10000",
     `UPDATE audit_events e SET day = day + 10000 - ${days}, at = at - interval '${days} days', hash = decode(made.hash, 'hex')
      FROM (SELECT id, hash FROM unnest(ARRAY[${rows.map(({ values }) => `'${String(values[0])}'`).join()}]::uuid[],
@@ -68,7 +68,7 @@ async function passDays(days: number): Promise<void> {
   );
 }
 
-/** Empties the trail as if nothing had ever been written. */
+/** Empties the log as if nothing had ever been written. */
 const reset = () =>
   tamper(
     "DELETE FROM audit_events",
@@ -96,7 +96,7 @@ describe("the audit log", () => {
     ["UPDATE audit_head SET number = number - 1"],
     ["UPDATE audit_head SET hash = ''"],
     ["UPDATE audit_head SET day = day - 1, number = number + 1"],
-  ])("is append-only for whoever uses SQL: %s", async (statement) => {
+  ])("is append-only for any SQL user: %s", async (statement) => {
     await store.audit.append(eventOf());
     await expect(opened.sql(statement)).rejects.toThrow(/the audit trail is append-only/);
     expect(await store.audit.check()).toMatchObject(whole(1));
@@ -112,7 +112,7 @@ describe("the audit log", () => {
     expect(bare).toMatchObject({ object: null, project: null, requestId: null, count: 1, network: null });
   });
 
-  test("stores only a hash of a request id that is not a UUID, since the caller has chosen it", async () => {
+  test("stores only a hash of a request id that is not a UUID, because the caller has chosen it", async () => {
     const secret = `svc_planted${newId()}`;
     await store.audit.append(eventOf({ requestId: secret }));
     const [row] = await store.audit.listPage({}, { limit: 1 });
@@ -154,7 +154,7 @@ describe("the audit log", () => {
   test("keeps its order if the clock is set back", async () => {
     await store.audit.append(eventOf());
     await tamper("UPDATE audit_head SET day = day + 2, at = at + interval '2 days', number = 0");
-    // The row before it lies two days ahead now.
+    // The previous row is two days ahead now.
     await store.audit.append(eventOf());
     const [earlier, later] = await positions();
     expect((later?.day ?? "") > (earlier?.day ?? "")).toBe(true);
@@ -179,7 +179,7 @@ describe("a list of the audit log", () => {
   });
   afterAll(reset);
 
-  /** How a statement is done where the table is too large to be read or sorted as a whole. */
+  /** Returns the plan of a statement for a table that is too large to be read or sorted as a whole. */
   async function explain(statement: string): Promise<string> {
     const client = new Client({ connectionString: opened.url });
     await client.connect();
@@ -346,7 +346,7 @@ describe("a check of the chain", () => {
     const [first, second] = await days();
     await tamper(...statements(second ?? ""));
     expect((await store.audit.check()).fault).toMatchObject({ day: second, ...error });
-    // What comes before is still whole, but for what has to follow from it.
+    // Earlier rows are still valid, unless later ones determine them.
     const { fault: before, rows } = await store.audit.check({ to: first });
     expect([rows, before === null || before.number === 1]).toEqual([3, true]);
   });
@@ -389,7 +389,7 @@ describe("a check of the chain", () => {
     if (kept === null || earlier === null) throw new Error("there is no head");
     await store.audit.append(eventOf());
     expect(await store.audit.check({ expect: kept })).toMatchObject(whole(10, 4));
-    // Somebody who owns the database cuts the end off and lets the product write on.
+    // A database owner truncates the log and lets the product continue it.
     await tamper(
       `DELETE FROM audit_events WHERE day = '${third}'`,
       `UPDATE audit_head SET day = '${second}', number = 3, hash = decode('${earlier.hash}', 'hex')`,

@@ -95,7 +95,7 @@ test("deliveries are recorded while every connection for messages is in use", as
     return waiting;
   });
   await Promise.all(stuck);
-  // The process that has drained them is killed: nobody gets them again.
+  // The process that has drained them is killed: they are not delivered again.
   await store.instances.end(instance);
   expect((await store.replies.readBuffer(project, ticketId, 0, limits)).replies).toEqual([]);
 });

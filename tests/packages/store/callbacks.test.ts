@@ -31,15 +31,15 @@ beforeEach(async () => {
   project = await db.newProject();
 });
 
-/** A message of mode webhook as it was committed. */
+/** A committed message of mode webhook. */
 interface Sent {
   messageId: string;
   ticketId: string;
-  /** Id of the final callback, as the sender was told. */
+  /** Id of the final callback, as returned to the sender. */
   deliveryId: string;
 }
 
-/** Commits a message whose sender wants callbacks. */
+/** Commits a message with a callback URL. */
 async function send(chatId: string, timeoutMs = 30_000, change: Partial<NewMessage> = {}): Promise<Sent> {
   const deliveryId = newId();
   const callback = {
@@ -56,7 +56,7 @@ async function send(chatId: string, timeoutMs = 30_000, change: Partial<NewMessa
 const HELD = { state: "held", stage: "review", status: "open" } as const;
 const FAILED = { state: "failed", stage: "failed", status: "open", failure: "gave up" } as const;
 
-/** Ends the oldest waiting message of a chat. */
+/** Finishes the oldest waiting message of a chat. */
 async function finish(
   { ticketId }: Sent,
   texts: string[],
@@ -68,7 +68,7 @@ async function finish(
 
 const settle = ({ ticketId }: Pick<Sent, "ticketId">, on = store) => on.callbacks.settle([{ project, ticketId }]);
 
-/** Lets the time be over after which a sender wants to hear that there is no answer yet. */
+/** Makes the timeout callback of a message due. */
 async function timeOut({ messageId }: Sent): Promise<void> {
   await db.sql("UPDATE callbacks SET timeout_at = now() WHERE message_id = $1 AND timeout_at IS NOT NULL", [messageId]);
   await store.callbacks.markTimeouts(1_000);
@@ -80,7 +80,7 @@ interface Made {
   texts: string[];
 }
 
-/** The callbacks of a chat in their order, with the texts of their replies. */
+/** Returns the callbacks of a chat in order, with the texts of their replies. */
 const madeIn = (ticketId: string) =>
   db.sql<Made>(
     `SELECT d.id, d.type, coalesce((SELECT array_agg(r.text ORDER BY r.seq) FROM replies r
@@ -102,7 +102,7 @@ describe("an answered message", () => {
     ]);
   });
 
-  test("has one callback for each reply, also if its conversation is named twice", async () => {
+  test("has one callback for each reply, even if its conversation is given twice", async () => {
     const sent = await send("named twice");
     await finish(sent, ["the answer"]);
     await settle(sent);
@@ -214,7 +214,7 @@ describe("several messages of a chat", () => {
       }),
     );
     const made = (await Promise.all(settling)).flat();
-    // Each was answered to one caller alone, who announces it.
+    // Each was returned to exactly one caller, which announces it.
     expect(idsOf(made).toSorted()).toEqual(
       everySent
         .flat()
@@ -265,7 +265,7 @@ describe("creating callbacks", () => {
   });
 
   test("reads only the requested chats, however many are open", async () => {
-    // What waits for a person stays open for days.
+    // Messages that wait for review stay open for days.
     await db.sql(
       `INSERT INTO callbacks (message_id, project_id, ticket_id, url, delivery_id, told, is_final_made)
        SELECT gen_random_uuid(), $1, gen_random_uuid(), 'http://127.0.0.1:1/', gen_random_uuid(),
@@ -293,7 +293,7 @@ describe("creating callbacks", () => {
       await own.callbacks.markTimeouts(1_000);
       await own.callbacks.settle([...refs, { project, ticketId: newId() }]);
     }
-    // PostgreSQL counts what a connection has read when that ends.
+    // PostgreSQL reports a connection's reads when it closes.
     await own.close();
     const isGone = async () =>
       (await db.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = $1", [app])).length === 0;
@@ -307,7 +307,7 @@ describe("the sweeper finds", () => {
     const found = await store.callbacks.findUnsettled(1_000);
     return found.filter((ref) => ref.project === project).map(({ ticketId }) => ticketId);
   };
-  /** Lets the time be over that the sweeper leaves to the job of the news. */
+  /** Skips the time in which the sweeper leaves a message to the job of its event. */
   const age = ({ messageId }: Sent) =>
     db.sql("UPDATE callbacks SET news_at = news_at - interval '3 seconds' WHERE message_id = $1", [messageId]);
 
@@ -315,16 +315,19 @@ describe("the sweeper finds", () => {
     ["answered", {}],
     ["held for review", HELD],
     ["failed", FAILED],
-  ] as const)("a message that is %s and of which nobody was told, once its own job had its time", async (_, change) => {
-    const sent = await send(`unsettled ${JSON.stringify(change)}`);
-    expect(await ticketsFound()).toEqual([]);
-    await finish(sent, [], change);
-    expect(await ticketsFound()).toEqual([]);
-    await age(sent);
-    expect(await ticketsFound()).toEqual([sent.ticketId]);
-    await settle(sent);
-    expect(await ticketsFound()).toEqual([]);
-  });
+  ] as const)(
+    "a message that is %s without an announcement, after the time reserved for its own job",
+    async (_, change) => {
+      const sent = await send(`unsettled ${JSON.stringify(change)}`);
+      expect(await ticketsFound()).toEqual([]);
+      await finish(sent, [], change);
+      expect(await ticketsFound()).toEqual([]);
+      await age(sent);
+      expect(await ticketsFound()).toEqual([sent.ticketId]);
+      await settle(sent);
+      expect(await ticketsFound()).toEqual([]);
+    },
+  );
 
   test("a message that has timed out immediately, and once over all replicas", async () => {
     const sent = await send("out of time", 60_000);
@@ -336,7 +339,7 @@ describe("the sweeper finds", () => {
     await db.sql("UPDATE callbacks SET timeout_at = now() WHERE message_id = $1", [sent.messageId]);
     expect(await mark()).toEqual([{ project, ticketId: sent.ticketId }]);
     expect(await mark()).toEqual([]);
-    // Whoever marked it has died before it settled it.
+    // The process that marked it has crashed before it finished.
     await age(sent);
     expect(await ticketsFound()).toEqual([sent.ticketId]);
     expect(await settle(sent)).toHaveLength(1);

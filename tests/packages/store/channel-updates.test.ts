@@ -19,7 +19,7 @@ afterAll(() => db.close());
 
 const nextBot = () => ++lastBot;
 
-/** An update of a chat; `ticketId` tells chats apart. */
+/** Returns an update of a chat; `ticketId` identifies the chat. */
 function update(updateId: number, ticketId: string, more: Partial<NewChannelUpdate> = {}): NewChannelUpdate {
   return {
     updateId,
@@ -119,7 +119,7 @@ describe("updates of the messenger", () => {
     expect(await join(4)).toEqual([4]);
   });
 
-  test("that are dead are listed in their project and can be retried, an album as a whole", async () => {
+  test("that are dead letters are listed in their project and can be retried, an album as a whole", async () => {
     const [bot, ticket, own] = [nextBot(), newId(), await db.newProject()];
     const parts = [update(1, ticket, { albumId: "a" }), update(2, ticket, { albumId: "a" })];
     await store.channelUpdates.insertMany(own, bot, parts);
@@ -138,7 +138,7 @@ describe("updates of the messenger", () => {
     expect(await store.channelUpdates.joinAlbum({ botId: bot, updateId: 1 })).toHaveLength(2);
   });
 
-  test("are deleted when they can no longer be sent again, dead ones after a month", async () => {
+  test("are deleted when they can no longer be sent again, dead letters after a month", async () => {
     const [bot, ticket] = [nextBot(), newId()];
     await insert(bot, update(1, ticket), update(2, ticket), update(3, ticket), update(4, ticket));
     await settle(bot, 1, 2);

@@ -190,7 +190,7 @@ test("a claim that waited for a slow worker's retry respects the delay of the re
   const slow: ClaimedMessage = await claimNow(db.store, project, ticketId);
   await db.expireLease(ticketId);
 
-  // What retryLater does, held open: the claim sees the expired lease, and waits for the chat's row.
+  // The statement of retryLater in an open transaction: the claim sees the expired lease, and waits for the chat's row.
   const client = new Client({ connectionString: db.url });
   await client.connect();
   try {

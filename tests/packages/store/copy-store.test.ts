@@ -55,7 +55,7 @@ function put(url: string, change: Partial<PutOptions> = {}, tables = replay(copi
   return putStoreCopy({ ...options, mayReplace: false, mayInterrupt: false, ...change }, tables);
 }
 
-/** A new connection for each look, since nobody may be at work on the database. */
+/** Uses a new connection for each query, because a restore requires that there are no others. */
 async function query<Row extends object>(text: string, url = target.url): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -66,7 +66,7 @@ async function query<Row extends object>(text: string, url = target.url): Promis
   }
 }
 
-/** Every row of every table but those that are not copied, as text. */
+/** Returns every row of every copied table, as text. */
 async function contents(url: string): Promise<Record<string, string[]>> {
   const { tables } = await copyOf(url);
   return Object.fromEntries(tables.map(({ table, rows }) => [table.name, rows.toString("utf8").split("\n").sort()]));
@@ -258,7 +258,7 @@ describe("a failed restore changes nothing", () => {
   test.each(brokenTables)("%s", async (name, change) => {
     const { store } = source;
     if (name === "with rows that point to none") {
-      // Something has to point at a project.
+      // Some row must refer to a project.
       const project = await source.newProject();
       await store.agents.insert(project, {
         name: "a",

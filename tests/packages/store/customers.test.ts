@@ -17,7 +17,7 @@ beforeEach(async () => {
   project = await db.newProject();
 });
 
-/** Does what the pipeline does twice a second, until nothing is left to follow. */
+/** Does the work of the pipeline's sweep until nothing is left to process. */
 async function follow(): Promise<void> {
   const isSettled = async () => {
     while (await db.store.ticketIndex.follow(() => []));
@@ -30,7 +30,7 @@ async function follow(): Promise<void> {
   await waitFor(isSettled, { what: "every event to be followed", timeoutMs: 30_000 });
 }
 
-/** Lets a message come in and be answered, without following it; returns its ticket. */
+/** Accepts a message and answers it, without processing its events; returns its ticket. */
 async function say(change: Partial<NewMessage>): Promise<string> {
   const { accepted } = await exchange(db.store, project, newMessage(change), ["Hi."]);
   return accepted.ticketId;
@@ -39,7 +39,7 @@ async function say(change: Partial<NewMessage>): Promise<string> {
 const list = async (query: Partial<CustomerListQuery> = {}): Promise<CustomerRecord[]> =>
   (await db.store.customers.listPage(project, { limit: 50, ...query } as CustomerListQuery)).customers;
 
-/** The customer of a ticket, with the ID of the ticket. */
+/** Returns the customer of a ticket, which must have one. */
 async function customerOf(ticketId: string): Promise<CustomerRecord> {
   const ticket = await db.store.ticketDetails.find(project, ticketId);
   const customer = ticket?.customer ? await db.store.customers.find(project, ticket.customer.id) : null;
@@ -178,7 +178,7 @@ describe("customers", () => {
     expect(await customerOf(ticketId)).toMatchObject({ id: first.id, name: "Ann", identities: first.identities });
   });
 
-  test("get the newest facts, except those that an operator has set", async () => {
+  test("get the newest data, except for fields that an operator has set", async () => {
     const ticketId = await say({ userId: "u", chatId: "c", channelMeta: { name: "Jo", phone: "+49 1111" } });
     await follow();
     const { id, version } = await customerOf(ticketId);
@@ -223,7 +223,7 @@ describe("customers", () => {
     expect(pages).toEqual([...names].toReversed());
   });
 
-  test("are merged by hand: conversations, identities and missing facts move, and old links still work", async () => {
+  test("are merged by hand: conversations, identities and missing data move, and old links still work", async () => {
     const [one, other] = [
       await say({ userId: "a", channelMeta: { name: "Ann", phone: "+49 1111" } }),
       await say({ userId: "b", channelMeta: { name: "B", email: "b@example.org" } }),
@@ -246,7 +246,10 @@ describe("customers", () => {
 describe("a blocked customer", () => {
   const block = (id: string, isBlocked: boolean) => db.store.customers.update(project, { id }, { isBlocked });
 
-  /** Status of the ticket of a message as its run finds it, which either claims it with its ticket or opens that itself. */
+  /**
+   * Returns the status of the ticket of a message for its run, which either claims the message with its ticket or opens
+   * the ticket itself.
+   */
   async function statusOf(change: Partial<NewMessage>, opens: "by the claim" | "by the run"): Promise<string> {
     const { ticketId } = await db.store.messages.accept(project, newMessage(change));
     const isByClaim = opens === "by the claim";
@@ -259,7 +262,7 @@ describe("a blocked customer", () => {
   }
 
   test.each(["by the claim", "by the run"] as const)(
-    "has every message stored and its ticket made spam %s, on every channel, until the block ends",
+    "has every message stored and its ticket marked as spam %s, on every channel, until the block ends",
     async (opens) => {
       const known = { userId: "Eve@example.org", chatId: "known" };
       const telegram = { channelId: "messenger", mode: null, userId: "77" } as const;

@@ -26,14 +26,14 @@ beforeEach(async () => {
 const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 const URL = "http://127.0.0.1:1/hook?a=b";
 
-/** A callback that waits to be made. */
+/** A pending callback. */
 interface Pending {
   id: string;
   messageId: string;
   ticketId: string;
 }
 
-/** Lets a webhook message of a chat be answered, and its callback be made ready. */
+/** Answers a webhook message of a chat, and creates its callback. */
 async function addCallback(chatId: string, texts = ["answer"], apiKeyId: string | null = null): Promise<Pending> {
   const callback = {
     url: URL,
@@ -49,7 +49,7 @@ async function addCallback(chatId: string, texts = ["answer"], apiKeyId: string 
   return { id: callback.deliveryId, messageId, ticketId };
 }
 
-/** Lets an async message of a chat be answered. */
+/** Answers an async message of a chat. */
 async function addBuffered(chatId: string, text: string): Promise<void> {
   const { ticketId } = await store.messages.accept(project, newMessage({ chatId, mode: "async" }));
   await openAndFinish(store, answeredRun(await claimNow(store, project, ticketId), [text]));
@@ -81,11 +81,11 @@ const finishNext = async (pending: Pick<Pending, "ticketId">, next: TryResult["n
 
 const find = (id: string) => store.deliveries.find(project, id);
 
-/** Makes the lease on a callback look as if its process had died. */
+/** Makes the lease of a callback expire, as if its process had crashed. */
 const expire = (id: string) =>
   db.sql("UPDATE deliveries SET lease_until = now() - interval '1 millisecond' WHERE id = $1", [id]);
 
-/** Lets the time pass that a callback has to wait for its next try. */
+/** Skips the delay before the next attempt of a callback. */
 const hurry = (id: string) => db.sql("UPDATE deliveries SET next_at = now(), due_at = now() WHERE id = $1", [id]);
 
 const buffered = async (ticketId: string, after = 0) =>
@@ -313,7 +313,7 @@ describe("a finished attempt", () => {
     expect(await claim(pending)).toMatchObject({ failures: 0, attempt: 1 });
   });
 
-  test("that began in the store but was not sent leaves no attempt", async () => {
+  test("that was recorded as started but not sent leaves no attempt", async () => {
     const pending = await addCallback("begun and given back");
     await store.deliveries.postpone(await begin(pending), 0);
     expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [] });
@@ -379,7 +379,7 @@ describe("a dead callback", () => {
     await finishNext(pending, "dead");
     expect(await buffered(pending.ticketId)).toEqual(["one", "two", "three"]);
     expect(await find(pending.id)).toMatchObject({ state: "dead", nextAt: null });
-    // It may be replayed, and has to be signed then.
+    // It may be replayed, and must be signed then.
     expect(await sealedOf(pending.messageId)).toEqual(expect.any(String));
   });
 
@@ -417,13 +417,13 @@ describe("a dead callback", () => {
     );
   });
 
-  test("blocks nothing", async () => {
+  test("does not block later ones", async () => {
     const [first, second] = [await addCallback("gone on"), await addCallback("gone on")];
     await finishNext(first, "dead");
     expect((await claim(first)).id).toBe(second.id);
   });
 
-  test("stays in the buffer for the same number of days as others, from its death", async () => {
+  test("has its replies in the buffer for the same number of days as others, from its failure", async () => {
     const pending = await addCallback("kept");
     await db.sql("UPDATE replies SET created_at = now() - interval '8 days' WHERE ticket_id = $1", [pending.ticketId]);
     await finishNext(pending, "dead");
@@ -533,8 +533,8 @@ describe("a replay", () => {
   });
 });
 
-describe("the sweeper is given", () => {
-  /** Two replicas that sweep at once: what each is given. */
+describe("the sweeper returns", () => {
+  /** Sweeps concurrently on two replicas; returns all ids. */
   async function sweep(limit = 1_000): Promise<string[]> {
     const other = db.openAnother();
     const taken = await Promise.all([store.deliveries.takeDue(limit), other.deliveries.takeDue(limit)]);
@@ -590,7 +590,7 @@ describe("the sweeper is given", () => {
       [chat[0].ticketId],
     );
     expect(rows).toEqual(chat.map(() => ({ isLater: true })));
-    // When their time comes, one after the other is found, also when nobody goes on with the chat by himself.
+    // When they are due, one after the other is found, even if no worker continues with the chat by itself.
     for (const { id, ticketId } of chat) {
       await db.sql("UPDATE deliveries SET next_at = now(), due_at = now() WHERE project_id = $1", [project]);
       expect(await sweep()).toEqual([id]);

@@ -8,13 +8,13 @@ interface Statement {
   parameters: readonly string[];
 }
 
-/** What PostgreSQL reports for a statement that it has prepared. */
+/** PostgreSQL's description of a prepared statement. */
 interface Description {
   parameterTypes: number[];
   columns: Pick<FieldDef, "name" | "dataTypeID">[];
 }
 
-/** Prepares a statement without running it, by the messages Parse and Describe of the protocol. */
+/** Prepares a statement without running it, with the messages Parse and Describe of the protocol. */
 function describe(client: Client, { name, text }: Statement): Promise<Description> {
   return new Promise((resolve, reject) => {
     const description: Description = { parameterTypes: [], columns: [] };
@@ -38,7 +38,7 @@ function describe(client: Client, { name, text }: Statement): Promise<Descriptio
   });
 }
 
-/** TypeScript types of PostgreSQL's types: as the driver returns a column, and as it takes a parameter. */
+/** TypeScript types of PostgreSQL's types: as the driver returns a column, and as it accepts a parameter. */
 const SCALARS: Record<string, { column: string; parameter: string }> = {
   bool: { column: "boolean", parameter: "boolean" },
   bytea: { column: "Buffer", parameter: "Uint8Array" },

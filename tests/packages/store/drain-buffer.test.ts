@@ -24,7 +24,7 @@ const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 const read = (ticketId: string, after = 0, limits = LIMITS) =>
   db.store.replies.readBuffer(project, ticketId, after, limits);
 
-/** What a reader with a cursor does with each call: it has what came before, and wants what follows. */
+/** Acknowledges replies up to a cursor and reads the following ones, like each call of a reader with a cursor. */
 async function drain(ticketId: string, cursor: number, limits = LIMITS): Promise<DrainPage> {
   await db.store.replies.acknowledge(project, ticketId, cursor);
   return read(ticketId, cursor, limits);
@@ -44,7 +44,7 @@ test("reading removes nothing: the same replies are returned until they are ackn
   expect(await drain(ticketId, first.cursor)).toEqual({ replies: [], cursor: first.cursor, more: false });
 });
 
-test("the cursor of a removing reader stays before replies that another reader has and may lose", async () => {
+test("the cursor of a removing reader stays before replies that another reader has claimed and may lose", async () => {
   const { accepted } = await exchange(db.store, project, newMessage(), ["one", "two", "three"]);
   const { ticketId } = accepted;
   const instance = newId();
@@ -53,13 +53,13 @@ test("the cursor of a removing reader stays before replies that another reader h
   await db.store.replies.takeFromBuffer(project, ticketId, instance, { ...LIMITS, maxReplies: 1 }, takeId);
   const second = await db.store.replies.takeFromBuffer(project, ticketId, instance, LIMITS);
   expect(textsOf(second.replies)).toEqual(["two", "three"]);
-  // Whoever goes on with this cursor acknowledges nothing that the first reader did not get after all.
+  // A reader that continues with this cursor acknowledges nothing that the first reader did not get after all.
   await db.store.replies.release(project, ticketId, takeId);
   await db.store.replies.acknowledge(project, ticketId, second.cursor);
   expect(textsOf((await read(ticketId)).replies)).toEqual(["one"]);
 });
 
-test("an empty or unknown chat reads as empty and leaves the cursor where it was", async () => {
+test("an empty or unknown chat reads as empty and does not change the cursor", async () => {
   const { ticketId } = await db.store.messages.accept(project, newMessage());
   expect(await read(ticketId, 7)).toEqual({ replies: [], cursor: 7, more: false });
   expect(await read(newId(), 0)).toEqual({ replies: [], cursor: 0, more: false });
@@ -67,7 +67,7 @@ test("an empty or unknown chat reads as empty and leaves the cursor where it was
 });
 
 for (const way of ["read", "take"] as const) {
-  test(`${way}: an answer holds at most so many replies, says that there are more, and the next one goes on`, async () => {
+  test(`${way}: a response contains at most the maximum number of replies, reports that there are more, and the next one continues`, async () => {
     const texts = Array.from({ length: 7 }, (_, index) => `reply ${index}`);
     const { accepted } = await exchange(db.store, project, newMessage(), texts);
     const instance = newId();
@@ -100,7 +100,7 @@ for (const way of ["read", "take"] as const) {
     expect(page.replies.length).toBe(2);
   });
 
-  test(`${way}: an answer holds at most so many bytes, but always one reply, however large`, async () => {
+  test(`${way}: a response contains at most the maximum number of bytes, but always one reply, however large`, async () => {
     const { ticketId } = await db.store.messages.accept(project, newMessage());
     const claimed = await claimNow(db.store, project, ticketId);
     await db.store.tickets.open(project, claimed);
@@ -136,7 +136,7 @@ for (const way of ["read", "take"] as const) {
   });
 }
 
-test("a reader with a cursor gets every reply once while replies keep coming", async () => {
+test("a reader with a cursor gets every reply once while replies keep arriving", async () => {
   const chatId = "keeps coming";
   const { accepted } = await exchange(db.store, project, newMessage({ chatId }), ["reply 0"]);
   const got: string[] = [];
@@ -181,7 +181,7 @@ test("a reply that is buffered late is still delivered to a reader whose cursor 
     ({ cursor } = page);
   };
   await collect();
-  // The caller hung up before it had the answer, which is in the buffer only now.
+  // The caller disconnected before its response; the reply is in the buffer only now.
   await db.store.replies.endCall(project, messageId);
   await collect();
   await collect();

@@ -18,11 +18,11 @@ afterAll(async () => {
   await db.close();
 });
 
-/** The counts that are not 0. */
+/** Returns the counts that are not 0. */
 const counted = (counts: HeldCounts | null) =>
   Object.fromEntries(Object.entries(counts ?? {}).filter(([, count]) => count > 0));
 
-/** Everything that is held of a conversation, by kind. */
+/** Returns all stored data of a conversation, by kind. */
 async function readAll(project: ProjectId, ticketId: string): Promise<Record<string, Record<string, unknown>[]>> {
   const all: Record<string, Record<string, unknown>[]> = {};
   for await (const { kind, records } of db.store.erasures.read(project, ticketId)) {
@@ -31,7 +31,7 @@ async function readAll(project: ProjectId, ticketId: string): Promise<Record<str
   return all;
 }
 
-/** Lets all that was done in a conversation, and its ticket, be so many days old. */
+/** Makes all data of a conversation, and its ticket, this many days old. */
 async function makeOld(ticketId: string, days: number): Promise<void> {
   for (const [table, column] of [
     ["messages", "created_at"],
@@ -62,7 +62,7 @@ async function newHook(project: ProjectId): Promise<string> {
   return hook.id;
 }
 
-/** A body that no message was made of, and what was mapped of it. */
+/** Adds a body without a message, with its mapped fields. */
 async function addFailedBody(project: ProjectId, hookId: string, mapped: { userId?: string; chatId?: string }) {
   const body = { id: newId(), contentType: "text/plain", headers: {}, content: Buffer.from("x") };
   const ids = { eventId: null, messageId: null, ticketId: null, chatId: null, userId: null };
@@ -73,7 +73,7 @@ async function addFailedBody(project: ProjectId, hookId: string, mapped: { userI
   return body.id;
 }
 
-/** Goes through a whole project as the sweeper does. */
+/** Purges a whole project like the sweeper. */
 async function purge(project: ProjectId, retentionDays: number): Promise<number> {
   let erased = 0;
   let after: string | null = null;
@@ -107,8 +107,8 @@ describe("every table is covered:", () => {
        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
          AND a.attname IN ('ticket_id', 'message_id', 'delivery_id')`,
     );
-    // The row of an erased chat stays, without its chat_id; the queue of what is to be indexed has nothing but ids. What
-    // says up to where replies are sent goes with the replies, and has nothing but places.
+    // The row of an erased chat stays, without its chat_id; the queue of the text index contains only ids. The row with
+    // the positions of sent replies is erased with the replies, and contains only positions.
     const erased = new Set([...TICKET_ROWS.map(({ table }) => table), "chats", "ticket_text_queue", "outboxes"]);
     const others = tables.map(({ name }) => name).filter((name) => !erased.has(name));
     const cascading = await db.sql<{ name: string }>(
@@ -193,7 +193,7 @@ describe("an erased conversation", () => {
       expect(version).toBeGreaterThan(before + 1);
       before = version;
       await db.store.erasures.erase(project, ticketId);
-      // A message that no worker has opened a ticket for.
+      // A message whose ticket no worker has opened.
       await db.store.messages.accept(project, message);
       await db.store.erasures.erase(project, ticketId);
     }
@@ -282,10 +282,10 @@ describe("an erased conversation", () => {
     };
     await db.store.hooks.addBody(project, hookId, { ...body, result });
     expect(await findInDatabase(db.url, mark)).toEqual([]);
-    // A body that no message was made of is kept all the same.
+    // A body without a message is stored all the same.
     const bodyId = await addFailedBody(project, hookId, {});
     expect(await db.store.hooks.listBodies(project, hookId)).toHaveLength(1);
-    // Unless it was tried again, and its message was erased before that is noted.
+    // Unless it was replayed, and its message was erased before the result is recorded.
     await db.store.hooks.noteBody(project, bodyId, result);
     expect(await db.store.hooks.listBodies(project, hookId)).toEqual([]);
     await db.store.hooks.noteBody(project, bodyId, { ...result, outcome: "failed", messageId: null });
@@ -490,7 +490,7 @@ describe("data older than a project's retention period", () => {
     expect(await purge(project, 30)).toBe(names.length);
   });
 
-  test("is kept as long as it waits for a person", async () => {
+  test("is kept as long as it waits for review", async () => {
     const project = await db.newProject();
     const { accepted } = await exchange(db.store, project, newMessage(), ["answer"]);
     await makeOld(accepted.ticketId, 400);
@@ -546,7 +546,7 @@ describe("a deleted project", () => {
     expect(steps).toBeGreaterThan(3);
     expect(await findInDatabase(db.url, "qzdeletedproject")).toEqual([]);
 
-    // Accepted by a process that did not know yet.
+    // Accepted by a process that has not noticed the deletion yet.
     await db.store.messages.accept(project, newMessage({ text: "qzdeletedproject" }));
     await db.sql("UPDATE projects SET purge_at = now() WHERE id = $1", [project]);
     while (await db.store.erasures.purgeDeleted());
@@ -570,7 +570,7 @@ describe("a deleted project", () => {
       while (await store.erasures.purgeDeleted());
     };
     await Promise.all([db.store, db.openAnother(), db.openAnother()].map(sweep));
-    // One that found the others at work has left it to them; a last look finds what they have left.
+    // A replica that found the others at work skips their rows; a final sweep processes the rest.
     await sweep(db.store);
     for (const table of ["chats", "messages", "replies", "tickets", "ticket_events"]) {
       expect(await db.sql(`SELECT 1 FROM ${table} WHERE project_id = ANY ($1) LIMIT 1`, [projects])).toEqual([]);

@@ -21,14 +21,14 @@ beforeEach(async () => {
 
 const FACTS = { app: "pipeline", host: "a-host", pid: 1, memoryBytes: 1, memoryLimitBytes: null };
 
-/** A process that runs and records so. */
+/** Starts a process that sends heartbeats. */
 async function startProcess(): Promise<Store> {
   const store = db.openAnother();
   await store.processes.beat(FACTS);
   return store;
 }
 
-/** Makes a process look as if it had been killed, and as if this had been noticed. */
+/** Makes a process look killed, and detected as such. */
 async function kill(process: Store): Promise<void> {
   await db.sql("UPDATE processes SET heard_at = now() - interval '1 minute', told_at = now() WHERE id = $1", [
     process.processes.ownId,
@@ -77,7 +77,7 @@ test("a lease that ends with its process is a crash, even if that is detected la
   await claimAfterExpiry(first, ticketId);
   await kill(first);
   expect(await claimAfterExpiry(second, ticketId)).toMatchObject({ attempts: 1, crashes: 1, lapses: 0 });
-  // Nobody has noticed yet that the second one is dead.
+  // The death of the second one has not been detected yet.
   expect(await claimAfterExpiry(third, ticketId)).toMatchObject({ crashes: 1, lapses: 1 });
   await kill(second);
   expect(await claimAfterExpiry(third, ticketId)).toEqual({ groupLimit: Infinity });
@@ -110,7 +110,7 @@ test("a process that reports its own crash has crashed with the messages in prog
   const claimed = await first.messages.claim(project, ticketId);
   if (claimed === null) throw new Error("nothing was claimed");
   await first.processes.crash();
-  // What is not finished is released in order.
+  // Unfinished messages are released in order.
   await first.messages.retryLater(claimed, { delayMs: 0, progress: {}, failure: "aborted", counts: false });
   expect(await second.messages.claim(project, ticketId)).toMatchObject({ attempts: 1, crashes: 1 });
 });

@@ -8,7 +8,7 @@ import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
 let s3: S3Server;
-/** A store that moves files to the server. */
+/** A store that moves files to the object store. */
 let store: Store;
 let project: ProjectId;
 
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const CONTENT = Buffer.from(Array.from({ length: 1_500_000 }, (_, index) => (index * 7 + (index >> 8)) % 256));
 
-/** A file of a new conversation, with its message. */
+/** Creates a file of a new conversation, with its message. */
 async function newFile(content: Buffer = CONTENT) {
   const message = newMessage({ channelId: "widget" });
   const { ticketId, messageId } = await store.messages.accept(project, message);
@@ -60,7 +60,7 @@ async function readOpened(ticketId: string, fileId: string, from: Store = store)
   return { filename: file.filename, mime: file.mime, sizeBytes: file.sizeBytes, content: Buffer.concat(pieces) };
 }
 
-test("a file is moved, reads the same whole and in pieces, and counts the same bytes", async () => {
+test("a file is moved, reads the same as a whole and in parts, and counts the same bytes", async () => {
   const { ticketId, fileId } = await newFile();
   const before = await store.storedBytes.readProject(project);
   const whole = await store.widgetFiles.find(project, ticketId, fileId);
@@ -74,11 +74,11 @@ test("a file is moved, reads the same whole and in pieces, and counts the same b
     content: CONTENT,
   });
   expect(await store.storedBytes.readProject(project)).toEqual(before);
-  // Another conversation has no such file, wherever it is.
+  // Another conversation cannot open the file, wherever it is stored.
   expect(await store.widgetFiles.open(project, newId(), fileId)).toBeNull();
 });
 
-test("a download that began before its file was moved goes on from the object", async () => {
+test("a download that started before its file was moved continues from the object", async () => {
   const { ticketId, fileId } = await newFile();
   const file = await store.widgetFiles.open(project, ticketId, fileId);
   const pieces: Buffer[] = [];
@@ -98,7 +98,7 @@ test("erased and expired files lose their objects, also after a crash before the
   await db.sql("UPDATE widget_files SET created_at = now() - interval '1 year' WHERE id = $1", [expired.fileId]);
   await db.sql("UPDATE projects SET file_purge_at = now() WHERE id = $1", [project]);
   while ((await store.widgetFiles.expire()) !== null);
-  // Taken by a process that crashed: due again after its time.
+  // Claimed by a process that crashed: due again after its lease.
   await db.sql("UPDATE object_deletions SET due_at = now() - interval '1 second'");
   await removeAll();
   const left = await s3.listObjects();
@@ -111,7 +111,7 @@ test("erased and expired files lose their objects, also after a crash before the
 test("a file that is erased while it is moved leaves no object", async () => {
   const { ticketId, fileId } = await newFile();
   const id = newId();
-  // As `move` does it, with the erasure before its last step.
+  // Like `move`, with the erasure before its last step.
   await db.sql("INSERT INTO object_deletions (object_id, is_reserved) VALUES ($1, true)", [id]);
   await openObjectStore(s3.url).put(id, CONTENT);
   await store.erasures.erase(project, ticketId);
@@ -135,7 +135,7 @@ test("while the store is unreachable, files stay in PostgreSQL and moving fails 
   await moveAll();
 });
 
-test("an export and a backup have the contents, and a restore leaves no object of what it replaces", async () => {
+test("an export and a backup contain the contents, and a restore leaves no object of the replaced data", async () => {
   const [{ ticketId, fileId }, lost] = [await newFile(), await newFile()];
   await moveAll();
   const exported: unknown[] = [];

@@ -27,7 +27,7 @@ async function startRun(project: ProjectId, chatId: string, text = "question"): 
   return claimed;
 }
 
-/** Everything that a run could have written about a ticket. */
+/** Returns all rows that a run could have written for a ticket. */
 async function tracesOf(ticketId: string) {
   const [row] = await db.sql<{ replies: number; events: number; drafts: number; last_seq: number; states: string[] }>(
     `SELECT (SELECT count(*)::int FROM replies WHERE ticket_id = $1) AS replies,
@@ -63,7 +63,7 @@ test("a finished run commits message, ticket, event and replies together and rel
     }),
   );
   expect(finished).toMatchObject({ replies: { fromSeq: 2, toSeq: 3 }, hasMore: false });
-  // What a waiting call gets without a read is what a read finds.
+  // The replies returned to a waiting call must match the stored ones.
   const stored = await db.store.replies.readRange(project, { ticketId: message.ticketId, fromSeq: 2, toSeq: 3 });
   expect(finished?.stored).toEqual(stored?.replies);
   expect(await db.store.messages.findState(project, message.messageId)).toBe("answered");
@@ -111,7 +111,7 @@ test("a run that has lost its lease changes nothing: no state, no reply, no even
       await db.store.tickets.finish(project, answeredRun(first, ["late"], { ...change, moves: [MOVE] })),
     ).toBeNull();
     expect(await tracesOf(first.ticketId)).toEqual(before);
-    // The one who has the lease is not disturbed.
+    // The run of the lease's current holder is not affected.
     expect(await db.store.tickets.finish(project, answeredRun(second, ["in time"]))).toMatchObject({
       replies: { fromSeq: 2, toSeq: 2 },
     });
@@ -178,7 +178,7 @@ test("replies get consecutive sequence numbers, in the order of the run", async 
   expect(replies.map(({ inReplyTo }) => inReplyTo)).toEqual([...Array(3).fill(first.messageId), second.messageId]);
 });
 
-test("runs of many chats that finish at once do not mix their replies", async () => {
+test("runs of many chats that finish concurrently do not mix their replies", async () => {
   const project = await db.newProject();
   const runs = await Promise.all(Array.from({ length: 40 }, (_, index) => startRun(project, `apart ${index}`)));
   const finished = await Promise.all(
@@ -259,7 +259,7 @@ test("a ticket stays in failed while one of its messages is a dead letter, even 
     moves[0],
     { ...moves[1], to: "failed", why: expect.stringContaining("another message has failed") },
   ]);
-  // A person comes first.
+  // Review takes precedence.
   const held = { state: "held", stage: "review", status: "open" } as const;
   await db.store.tickets.finish(project, answeredRun(await startRun(project, "seen"), [], held));
   expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "review" });

@@ -1,4 +1,4 @@
-/** Questions that ask the same. */
+/** Questions with the same meaning. */
 export interface GapGroup {
   /** ISO 639-1. */
   language: string;
@@ -6,8 +6,8 @@ export interface GapGroup {
 }
 
 /**
- * Questions of customers, those that ask the same in one list: shops, software and travel, in several languages and
- * spellings, with groups that share words though they ask different things.
+ * Customers' questions, grouped by meaning: shops, software and travel, in several languages and spellings, including
+ * groups that share words but have different meanings.
  */
 export const GAP_QUESTIONS: readonly GapGroup[] = [
   {
@@ -115,7 +115,7 @@ export const GAP_QUESTIONS: readonly GapGroup[] = [
   { language: "ja", questions: ["アイスランドに配送できますか？", "アイスランドへの配送は可能ですか？"] },
 ];
 
-/** As `GAP_QUESTIONS`, written after the threshold was chosen on those. */
+/** Like `GAP_QUESTIONS`, written after the threshold was chosen with those. */
 export const LATER_GAP_QUESTIONS: readonly GapGroup[] = [
   {
     language: "en",

@@ -41,7 +41,7 @@ const one = async (): Promise<GapRecord> => {
   return gap;
 };
 
-test("a message that is processed again counts once, even by two workers at once", async () => {
+test("a message that is processed again counts once, also with two concurrent workers", async () => {
   const message = asked("ship iceland");
   const ids = await Promise.all([note(message), note(message), note(asked("iceland ship"))]);
   expect(ids.filter((id) => id !== null)).toHaveLength(2);
@@ -68,7 +68,7 @@ test("the ten newest messages are stored as examples, each truncated to 500 char
   }
 });
 
-test("an answered gap opens again when its question comes again, and an ignored one stays ignored", async () => {
+test("an answered gap reopens when its question is asked again, and an ignored one stays ignored", async () => {
   await note(asked("ship iceland"));
   const { id } = await one();
   const article = { kbId: newId(), documentId: newId() };
@@ -125,7 +125,7 @@ test("a list is sorted by count or time, paged, and filtered by status and words
 });
 
 test.each(["count", "lastAt"] as const)(
-  "a list by %s goes on after a page, also when the last gap of the page was erased meanwhile",
+  "a list by %s continues after a page, also if the last gap of the page was erased meanwhile",
   async (sort) => {
     const tickets = new Map<string, string>();
     for (const text of ["alpha one", "beta two", "gamma three", "delta four"]) {
@@ -158,7 +158,7 @@ test("another project finds, changes and lists nothing", async () => {
   expect(await one()).toMatchObject({ status: "open" });
 });
 
-test("among 10,000 gaps a question is compared by the index on words", async () => {
+test("among 10,000 gaps a question is compared with the word index", async () => {
   await db.sql(
     `WITH made AS (
        INSERT INTO gaps (id, project_id, question, question_message_id, terms)

@@ -53,7 +53,7 @@ test("the newest twenty bodies of each hook are stored unchanged, even if many a
   const [busy, quiet] = [await newHook(), await newHook()];
   await addBody(quiet);
   await Promise.all(Array.from({ length: 60 }, () => addBody(busy)));
-  // A body that another call removed at the same time is left to the next one.
+  // A body that another call deleted concurrently is left to the next call.
   await addBody(busy);
   const kept = await db.store.hooks.listBodies(project, busy.id);
   expect(kept).toHaveLength(HOOK_LIMITS.keptBodies);

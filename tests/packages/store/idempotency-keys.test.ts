@@ -7,7 +7,7 @@ import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
 let project: ProjectId;
-/** Two processes that live. */
+/** Two live processes. */
 let instance: string;
 let other: string;
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
   [instance, other] = await Promise.all([newInstance(), newInstance()]);
 });
 
-/** A process that lives for as long as a test may take. */
+/** Creates a process that counts as alive for the whole test. */
 async function newInstance(): Promise<string> {
   const id = newId();
   await db.sql("INSERT INTO instances (id, app, alive_until) VALUES ($1, 'api', now() + interval '1 hour')", [id]);
@@ -35,7 +35,7 @@ const keys = () => db.store.idempotencyKeys;
 const hashOf = (body: string) => createHash("sha256").update(body).digest();
 const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
-/** A call under a key that nobody has used. */
+/** Returns a call with a new key. */
 function newCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
   return {
     apiKeyId: newId(),
@@ -52,7 +52,7 @@ function newCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
   };
 }
 
-/** The same call once more: by another request, which brings ids of its own. */
+/** Returns a retry of the call: another request, with ids of its own. */
 const repeatOf = (call: IdempotentCall, change: Partial<IdempotentCall> = {}): IdempotentCall => ({
   ...call,
   callId: newId(),
@@ -80,7 +80,7 @@ const ANSWERED = (call: IdempotentCall, answer: KeptAnswer) => ({
   chatId: call.chatId,
 });
 
-/** Makes a key look older than it is. */
+/** Makes a key look older. */
 const makeOld = (call: IdempotentCall, minutesOverTime: number) =>
   db.sql(
     `UPDATE idempotency_keys SET created_at = now() - interval '${IDEMPOTENCY_HOURS} hours' - $2 * interval '1 minute'
@@ -242,7 +242,7 @@ describe("a call that counts as dead", () => {
   });
 });
 
-describe("what is written down twice, since nobody knew whether the first time had succeeded,", () => {
+describe("a write that is repeated because its result was unknown", () => {
   test("changes neither a stored response nor a released key", async () => {
     const call = newCall();
     await keys().claim(call);
@@ -344,7 +344,8 @@ describe("the response of a sync call that its caller has received", () => {
     const replyIds = replies.slice(0, 2).map(({ id }) => id);
     await keys().answer(call, ANSWER, { messageId: call.messageId, replyIds });
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
-    // What it does not carry is in the buffer from then on, and nothing else, whatever becomes of the process.
+    // Replies that the response does not contain are in the buffer from then on, and no others, even if the process
+    // crashes.
     expect(await buffered(ticketId)).toEqual(["three"]);
     await db.killInstance(instance);
     expect(await buffered(ticketId)).toEqual(["three"]);
@@ -395,7 +396,7 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
     await makeOld(call, 1);
     const again = repeatOf(call);
     expect(await keys().claim(again)).toEqual(MINE(again, false));
-    // Its 24 hours begin anew too.
+    // Its 24 hours restart too.
     expect(await keys().deleteExpired(1_000)).toBe(0);
     expect(await keys().claim(repeatOf(again))).toEqual({ kind: "busy" });
   });

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  // What one test leaves behind is not to be claimed by the next.
+  // Ingests left by one test must not be claimed by the next.
   await db.sql("DELETE FROM ingests");
   project = await db.newProject();
   kbId = (await store.kbs.ensure(project, "manual")).kb.id;
@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 const hashOf = (text: string | Uint8Array) => createHash("sha256").update(text).digest();
 
-/** A file as it is handed in. */
+/** Returns a submitted file. */
 function newFile(key: string, text: string | Uint8Array, change: Partial<NewIngest> = {}): NewIngest {
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
   const facts = { kind: "file" as const, key, name: key, title: null, url: null, mime: null };
@@ -59,7 +59,7 @@ const expireLease = (id: string) =>
 const NO_POSTINGS = { terms: [], ends: new Uint32Array(), units: new Uint32Array(), words: [] };
 const NO_CHUNKS = { chunks: [], version: 1, post: () => Promise.resolve(NO_POSTINGS) };
 
-/** Puts a document without passages in place of the one that was queued. */
+/** Replaces the queued document with one without passages. */
 function putText(claim: ClaimedIngest, text: string) {
   return async (documents: DocumentPutter) => {
     const document = {
@@ -194,7 +194,7 @@ describe("a worker", () => {
     }
   });
 
-  test("gets the documents of all projects in turns, however many of one wait", async () => {
+  test("gets the documents of all projects in turn, however many of one wait", async () => {
     const own = { project, kbId };
     for (const key of ["a", "b", "c", "d"]) await queueOne(newFile(key, key));
     const others: ProjectId[] = [];
@@ -211,7 +211,7 @@ describe("a worker", () => {
     expect(served.slice(3)).toEqual([own.project, own.project, own.project]);
   });
 
-  test("that fetches serves every project, even while a faster one that may not fetch also does", async () => {
+  test("that fetches serves every project, even beside a faster one that may not fetch", async () => {
     const projects: ProjectId[] = [];
     for (const ingests of [[newPage("https://a.example/")], [], [newPage("https://c.example/")]]) {
       project = await db.newProject();
@@ -336,7 +336,7 @@ describe("a document that was read", () => {
     expect(await findDocument(documentId)).toMatchObject({ status: "queued", title: "first" });
     expect(await store.ingests.fail(await claimNow(), "it is damaged")).toBe(true);
     expect(await findDocument(documentId)).toMatchObject({ status: "failed", error: "it is damaged", title: "first" });
-    // What failed is read again when it is handed in again.
+    // A failed document is read again when it is submitted again.
     expect((await queueOne(newFile("a.txt", "second"))).isNew).toBe(true);
     expect(await findDocument(documentId)).toMatchObject({ status: "queued", error: null });
   });

@@ -10,8 +10,8 @@ let store: Store;
 
 beforeAll(async () => {
   db = await openTestStore();
-  // The order must be that of the statement, not a favour of the plan: among many chats, and without the help of an
-  // index, the planner reads the table from its beginning to its end.
+  // The statement itself must ensure the order, not the chosen plan: with many chats and without an index, the planner
+  // uses a sequential scan.
   await db.sql(
     `INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq)
      SELECT gen_random_uuid(), gen_random_uuid(), 'api', 'idle ' || n, 1 FROM generate_series(1, 2000) AS n`,
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const CHATS = 80;
 
-/** What locks the rows of many chats in one statement, and whether it works on chats that are leased already. */
+/** Statements that lock the rows of many chats, with whether they work on leased chats. */
 const STATEMENTS: Record<
   string,
   { isLeased: boolean; run: (project: ProjectId, chatIds: string[], claimed: ClaimedMessage[]) => Promise<unknown>[] }
@@ -50,7 +50,7 @@ const STATEMENTS: Record<
 };
 
 for (const [what, { isLeased, run }] of Object.entries(STATEMENTS)) {
-  // Two statements that lock the same chats in different orders wait for each other until one of them fails.
+  // Two statements that lock the same chats in different orders can deadlock.
   test(`${what} of many chats at once locks the chats in the order of their ids`, async () => {
     const project = await db.newProject();
     const chatIds = Array.from({ length: CHATS }, (_, index) => `${what} ${index}`);
@@ -63,8 +63,8 @@ for (const [what, { isLeased, run }] of Object.entries(STATEMENTS)) {
       }),
     );
     if (!isLeased) await Promise.all(claimed.map((lease) => store.chats.releaseLease(lease)));
-    // Rows lie in the table in the order of their writing, which was that of the ids so far. The leases last long enough
-    // for a machine that stands still in between.
+    // Rows are stored in the order of insertion, which was that of the ids so far. The leases are long enough for a
+    // machine that pauses in between.
     await db.sql(
       `WITH gone AS (DELETE FROM chats WHERE project_id = $1 RETURNING *)
        INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq, lease_id, lease_until)

@@ -11,7 +11,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new Pool({ connectionString: database.url, max: 2 });
-  // `end` does not wait for the server: the drop of the database may still find its connections, and break them.
+  // `end` does not wait for the server: dropping the database may still find and terminate its connections.
   pool.on("error", (error) => {
     if (!pool.ending) throw error;
   });
@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Makes the database one without our tables. */
+/** Removes all tables of the product from the database. */
 async function empty(): Promise<void> {
   await pool.query("DROP SCHEMA public CASCADE");
   await pool.query("CREATE SCHEMA public");
@@ -64,7 +64,7 @@ test("migrating again changes nothing", async () => {
   expect((await pool.query<{ id: string }>("SELECT id FROM projects")).rows).toEqual(rows);
 });
 
-test("processes that migrate an empty database at once all succeed, and it is migrated once", async () => {
+test("concurrent processes that migrate an empty database all succeed, and it is migrated once", async () => {
   await empty();
   await migrateStore(database.url, testLog());
   const before = await columns();

@@ -101,7 +101,7 @@ test("an attempt is counted with its failure, not with its claim", async () => {
   expect(await countFailed()).toBe(1);
 });
 
-test("attempts are counted since the last progress, except those without a fault of the pull", async () => {
+test("attempts are counted since the last progress, except those that failed for external reasons", async () => {
   await pulls.begin(MODEL);
   for (const attempts of [1, 2, 3]) {
     const claim = await claimNow();

@@ -4,22 +4,22 @@ import type { ClaimedMessage, FinishedRun, NewMessage, ProjectId, RunOutcome, St
 import { createTestDatabase, testLog } from "@svc/testing";
 import { Pool } from "pg";
 
-/** A secret key like those that are made for a data folder. */
+/** A secret key like those generated for a data folder. */
 export const SECRET_KEY = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/** A store on a database of its own, and what a test needs to look behind it. */
+/** A store on a separate database, with functions that bypass it. */
 export interface TestStore {
   readonly url: string;
   readonly store: Store;
-  /** Another store on the same database, with connections of its own: another process. */
+  /** Opens another store on the same database with separate connections, like another process. */
   openAnother(storageLimits?: StorageLimits, filesUrl?: string): Store;
-  /** Runs SQL beside the stores; int8 comes as text, so cast it. */
+  /** Runs SQL on a separate connection; int8 is returned as text, so cast it. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** A project that nobody else has. */
+  /** Creates a new project. */
   newProject(): Promise<ProjectId>;
   /** Makes the lease on a chat look as if its worker had not renewed it in time. */
   expireLease(ticketId: string): Promise<void>;
-  /** Makes a process look as if it had died. */
+  /** Makes a process look crashed. */
   killInstance(instance: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export async function openTestStore(): Promise<TestStore> {
   const database = await createTestDatabase();
   const stores: Store[] = [];
   const pool = new Pool({ connectionString: database.url, max: 4 });
-  // `end` does not wait for the server: the drop of the database may still find its connections, and break them.
+  // `end` does not wait for the server: dropping the database may still find and terminate its connections.
   pool.on("error", (error) => {
     if (!pool.ending) throw error;
   });
@@ -53,7 +53,8 @@ export async function openTestStore(): Promise<TestStore> {
       await sql("UPDATE chats SET lease_until = now() - interval '1 millisecond' WHERE ticket_id = $1", [ticketId]);
     },
     async killInstance(instance) {
-      // Not set back: without another one that has been there for longer, nobody could tell that it is dead.
+      // Deleted instead of backdated: without a process that has been alive for longer, its crash could not be
+      // detected.
       await sql("DELETE FROM instances WHERE id = $1", [instance]);
     },
     async close() {
@@ -63,7 +64,7 @@ export async function openTestStore(): Promise<TestStore> {
   };
 }
 
-/** A message as the API channel commits it. */
+/** Returns a message as the API channel commits it. */
 export function newMessage(change: Partial<NewMessage> = {}): NewMessage {
   return {
     channelId: "api",
@@ -80,12 +81,12 @@ export function newMessage(change: Partial<NewMessage> = {}): NewMessage {
   };
 }
 
-/** A reply text. */
+/** Returns a text reply. */
 export function textReply(text: string): MessageDraft {
   return { type: "message", text, markdown: false };
 }
 
-/** The outcome of a run that answered with these texts, or with what is changed. */
+/** Returns the outcome of a run that answered with these texts, with changes. */
 export function answeredRun(
   message: ClaimedMessage,
   texts: string[],
@@ -108,7 +109,7 @@ export function answeredRun(
   };
 }
 
-/** Ends a run whose ticket is opened first, as every run does. Null when its lease was lost. */
+/** Opens the ticket of a run and finishes the run. Returns null if its lease was lost. */
 export async function openAndFinish(store: Store, run: RunOutcome & { message: ClaimedMessage }) {
   await store.tickets.open(run.message.project, run.message).catch((error: unknown) => {
     if (!(error instanceof LeaseLostError)) throw error;
@@ -116,14 +117,14 @@ export async function openAndFinish(store: Store, run: RunOutcome & { message: C
   return store.tickets.finish(run.message.project, run);
 }
 
-/** Claims the oldest message of a chat, which must be free. */
+/** Claims the oldest message of a chat; throws if it cannot. */
 export async function claimNow(store: Store, project: ProjectId, ticketId: string): Promise<ClaimedMessage> {
   const claimed = await store.messages.claim(project, ticketId);
   if (claimed === null) throw new Error(`nothing to claim in the chat of ticket ${ticketId}`);
   return claimed;
 }
 
-/** Lets a message come in and be answered with these texts. */
+/** Accepts a message and answers it with these texts. */
 export async function exchange(
   store: Store,
   project: ProjectId,
@@ -137,7 +138,7 @@ export async function exchange(
   return { accepted, finished };
 }
 
-/** Lets an operator send a dead letter again; false when the project has no such dead letter. */
+/** Retries a dead letter like an operator; returns false if the project has no such dead letter. */
 export async function reviveLetter(
   store: Store,
   project: ProjectId,
@@ -162,7 +163,7 @@ export async function reviveLetter(
   return decided !== null;
 }
 
-/** The texts of replies in their order. */
+/** Returns the texts of replies in order. */
 export function textsOf(replies: readonly ({ type: "message"; text: string } | { type: "attachment" })[]): string[] {
   return replies.map((reply) => (reply.type === "message" ? reply.text : `<${reply.type}>`));
 }

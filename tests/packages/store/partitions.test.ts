@@ -35,18 +35,18 @@ const MIGRATIONS_BEFORE = readdirSync(repositoryPath("packages/store/migrations"
   (file) => file.endsWith(".sql") && file < "0060",
 ).length;
 
-/** An id of a time (RFC 9562), as every process makes them. */
+/** Returns an id with this time (RFC 9562), as every process creates them. */
 const idAt = (time: string) => {
   const hex = new Date(time).getTime().toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}${newId().slice(13)}`;
 };
-/** The beginning of the month that is so many months away, as a time. */
+/** Returns the start of the month that is this many months away. */
 const monthAway = (count: number) => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + count, 1, 12)).toISOString();
 };
 
-/** Each writes one row, as the version before does it; `n` makes it another one. */
+/** Each writes one row like the previous version; `n` makes the row unique. */
 const WRITES: Record<string, [text: string, values: (n: number) => unknown[]]> = {
   ticket_events: [
     "INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data) VALUES ($1, $2, $3, 'pipeline', '[]', '{}')",
@@ -103,11 +103,11 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
       )
     )[0] ?? { id: "", partition: "" };
 
-  test("an upgrade keeps every row, and those that the version before writes while its tables are moved", async () => {
+  test("an upgrade keeps every row, including those that the previous version writes while its tables are moved", async () => {
     await migrateFromNothing(server.url, MIGRATIONS_BEFORE);
     const written: Record<string, number> = {};
     const writing = { isOver: false };
-    /** Writes with one named statement, which is planned before the table is moved and used after it. */
+    /** Writes with one named statement, which is planned before the table is moved and used afterwards. */
     async function write(table: string, writer: number): Promise<void> {
       const connection = new Client({ connectionString: server.url });
       await connection.connect();
@@ -149,7 +149,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     expect(ids).toEqual({ isUnique: true });
   });
 
-  test("partitions are made before their month begins, once, by whichever replica is first", async () => {
+  test("partitions are created before their month begins, once, by the first replica", async () => {
     const at = new Date(monthAway(1));
     const changes = await Promise.all([1, 2, 3].map(() => store.partitions.keep(at)));
     const [again] = [await store.partitions.keep(at)];
@@ -158,10 +158,10 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     expect(row?.partition).toBe(`delivery_attempts_${monthAway(2).slice(0, 7).replace("-", "_")}`);
   });
 
-  test("a row of a month that has no partition yet is stored, and stays where it is found by its key", async () => {
+  test("a row of a month without a partition is stored, and stays where its key finds it", async () => {
     const [row] = await attemptAt(monthAway(40), 7);
     expect(row?.partition).toMatch(/_\d{4}_\d\d$/);
-    // With an end before that row, the partition would refuse it.
+    // With an end before that row, the partition would reject it.
     const { made } = await store.partitions.keep(new Date(monthAway(2)));
     expect(made.toSorted()).toEqual(["audit_events", "ticket_events"].map((table) => expect.stringContaining(table)));
     expect(await count("delivery_attempts", "number = 7")).toBe(1);
@@ -186,7 +186,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     expect(await count("delivery_attempts", `delivery_id = '${late}'`)).toBe(1);
   });
 
-  test("an event of a ticket gets an id of the present month, above all before it, and a partition that stays", async () => {
+  test("an event of a ticket gets an id of the current month, greater than all previous ones, and a partition that stays", async () => {
     const at = new Date(monthAway(4));
     const before = await nextEvent();
     await Promise.all([1, 2, 3].map(() => store.partitions.keep(at)));
@@ -202,7 +202,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     expect(Number(third.id)).toBeGreaterThan(Number(second.id));
   });
 
-  test("an end that an interrupted run has left is removed before it could refuse a row", async () => {
+  test("an end constraint left by an interrupted run is removed before it could reject a row", async () => {
     const at = new Date(monthAway(6));
     const open = (await partitionsOf("ticket_events")).findLast((name) => /_\d\d$/.test(name));
     await query(`ALTER TABLE ${open} ADD CONSTRAINT closing_2001_01 CHECK (id < 1) NOT VALID`);
@@ -210,7 +210,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     expect(await query("SELECT conname FROM pg_constraint WHERE conname LIKE 'closing%'")).toEqual([]);
   });
 
-  test("nobody waits for it: a table that is in use is left to the next run, and all are beside a backup", async () => {
+  test("partitioning blocks nothing: a table in use is left to the next run, and all tables during a backup", async () => {
     const at = new Date(monthAway(7));
     await query("BEGIN");
     await nextEvent();
@@ -223,7 +223,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     await query("SELECT pg_advisory_unlock_shared(7241865325823964)");
   });
 
-  test("a place in the audit chain is taken once, and its rows cannot be changed in any partition", async () => {
+  test("a position in the audit chain is unique, and rows cannot be changed in any partition", async () => {
     const open = (await partitionsOf("audit_events")).findLast((name) => /_\d\d$/.test(name)) ?? "";
     const insert = `INSERT INTO audit_events (id, day, number, at, actor, action, result, count, hash)
       VALUES ($1, $2::timestamptz::date, 1, $2::timestamptz, 'a', 'b.c', 'ok', 1, '') RETURNING tableoid::regclass::text AS partition`;
@@ -264,7 +264,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     expect(await count("ticket_events", `ticket_id = '${accepted.ticketId}'`)).toBe(0);
   });
 
-  test("a backup holds the rows of all partitions, and a restored database makes partitions of its own", async () => {
+  test("a backup contains the rows of all partitions, and a restored database creates its own partitions", async () => {
     const target = await createTestDatabase();
     const all: { table: CopiedTable; rows: Buffer }[] = [];
     const head: StoreCopyHead = await takeStoreCopy(

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await db.sql("DELETE FROM processes");
 });
 
-/** A process that runs, and was last heard so many seconds ago. */
+/** Creates a process whose last heartbeat was this many seconds ago. */
 async function heardAgo(app: string, seconds: number) {
   const { processes } = db.openAnother();
   const facts = { app, host: "a-host", pid: 7, memoryBytes: 5_000_000_000, memoryLimitBytes: null };
@@ -28,10 +28,10 @@ async function heardAgo(app: string, seconds: number) {
   return { processes, facts };
 }
 
-/** The vanished processes that replicas of an app receive together: app, and seconds ago. */
-async function tellReplicas(app: string) {
+/** Returns the vanished processes that the replicas of an app receive together: app, and seconds ago. */
+async function takeInReplicas(app: string) {
   const reported = await Promise.all([1, 2, 3].map(() => db.store.processes.takeVanished(app)));
-  // To ten seconds: a busy machine takes some to get here.
+  // Rounded to ten seconds: a busy machine needs some to get here.
   const secondsAgo = (at: Date) => Math.round((Date.now() - at.getTime()) / 10_000) * 10;
   return reported.flat().map(({ app, heardAt }) => [app, secondsAgo(heardAt)]);
 }
@@ -56,7 +56,7 @@ test("a crashed process is listed for a day, and removed by a shutdown", async (
   ]);
   await stopped.processes.end();
   expect(await processes.countRunning("another-host")).toEqual([{ app: "api", count: 1, elsewhere: 1 }]);
-  // Heard of again, it was only cut off.
+  // After another heartbeat it was only disconnected.
   await gone.processes.beat(gone.facts);
   expect(await processes.listVanished()).toEqual([]);
   expect(await db.sql("SELECT 1 FROM processes WHERE app = 'console'")).toEqual([]);
@@ -79,11 +79,11 @@ test("a crashed process is reported to one process, preferably a replica of its 
   await heardAgo("api", 40);
   await heardAgo("pipeline", 40);
   await heardAgo("widget", 130);
-  const reported = await tellReplicas("api");
+  const reported = await takeInReplicas("api");
   expect(reported.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
     ["api", 40],
     ["widget", 130],
   ]);
-  expect(await tellReplicas("pipeline")).toEqual([["pipeline", 40]]);
-  expect(await tellReplicas("widget")).toEqual([]);
+  expect(await takeInReplicas("pipeline")).toEqual([["pipeline", 40]]);
+  expect(await takeInReplicas("widget")).toEqual([]);
 });

@@ -52,7 +52,7 @@ test("a run is not finished for another project than that of its message", async
   expect(await store.tickets.finish(owner, answeredRun(claimed, ["answer"]))).not.toBeNull();
 });
 
-test("another project finds no ticket and none of its moves", async () => {
+test("another project finds no ticket and none of its stage changes", async () => {
   const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
   expect(await db.store.tickets.find(owner, accepted.ticketId)).not.toBeNull();
   expect(await db.store.tickets.find(stranger, accepted.ticketId)).toBeNull();
@@ -86,7 +86,7 @@ test("another project reads, claims, acknowledges and releases no reply", async 
   expect(textsOf((await store.replies.readBuffer(owner, ticketId, 0, LIMITS)).replies)).toEqual(["answer"]);
 });
 
-describe("another project in one statement with the owner gets nothing", () => {
+describe("another project that shares a statement with the owner gets nothing", () => {
   const orders = () => [
     [owner, stranger],
     [stranger, owner],
@@ -154,7 +154,7 @@ test("another project finds, lists and changes no agent", async () => {
   expect(await db.store.agents.find(stranger, agent.id)).toBeNull();
   await db.store.agents.addKb(stranger, agent.id, newId());
   expect(await db.store.agents.find(owner, agent.id)).toEqual(agent);
-  // Names are taken within a project only.
+  // Names are unique only within a project.
   expect((await db.store.agents.insert(stranger, { name: "Guide" })).id).not.toBe(agent.id);
 });
 
@@ -201,7 +201,7 @@ test("another project finds, changes, decides and removes no canned reply and no
   expect(await proposals.find(owner, proposal.id)).toEqual(proposal);
 });
 
-test("another project finds no reply that a person has sent; failed and unsolicited ones are not listed", async () => {
+test("another project finds no reply of an operator; failed and unsolicited ones are not listed", async () => {
   const { operatorReplies } = db.store;
   const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
   const { ticketId, messageId } = accepted;

@@ -34,7 +34,7 @@ async function newKb(project: ProjectId): Promise<string> {
   return (await db.store.kbs.ensure(project, newId())).kb.id;
 }
 
-test("usage counts each accepted message once, on repeats and folds too, and keeps it after an erasure", async () => {
+test("usage counts each accepted message once, also with retries and concurrent aggregation, and keeps the count after an erasure", async () => {
   const project = await db.newProject();
   const id = newId();
   const message = newMessage({ text: "four" });
@@ -49,7 +49,7 @@ test("usage counts each accepted message once, on repeats and folds too, and kee
   expect(await usageOf(project)).toMatchObject([{ messages: 4, storedBytes: 0 }]);
 });
 
-test("usage has each day with its counts and the bytes at its end, and new documents only", async () => {
+test("usage has each day with its counts and its bytes at the end, and only new documents", async () => {
   const project = await db.newProject();
   await db.sql("UPDATE projects SET created_at = now() - interval '5 days' WHERE id = $1", [project]);
   await db.store.messages.accept(project, newMessage({ text: "12345" }));
@@ -82,7 +82,7 @@ test("usage has each day with its counts and the bytes at its end, and new docum
   expect(stored[0]).toBe((await db.store.storedBytes.readProject(project)).totalBytes);
 });
 
-test("a daily limit of messages rejects the next one with its end, but not the repeat of an accepted one", async () => {
+test("a daily limit of messages rejects the next one with the end of the period, but not a retry of an accepted one", async () => {
   const project = await limitedProject({ messagesPerDay: 2 });
   const id = newId();
   const message = newMessage();
@@ -96,14 +96,14 @@ test("a daily limit of messages rejects the next one with its end, but not the r
     headers: { "Retry-After": expect.stringMatching(/^\d+$/) },
   });
   expect(await db.store.messages.accept(project, message, id)).toMatchObject({ messageId: id, seq: 1 });
-  // Another process reads what is committed.
+  // Another process reads committed counts.
   await expect(db.openAnother().messages.accept(project, newMessage())).rejects.toMatchObject({
     code: "quota_exceeded",
   });
   expect(await usageOf(project)).toMatchObject([{ messages: 2 }]);
 });
 
-test("a daily limit applies to the next message, also in a process that knew none, until it is removed", async () => {
+test("a daily limit applies to the next message, also in a process that cached none, until it is removed", async () => {
   const project = await db.newProject();
   await Promise.all([1, 2].map(() => db.store.messages.accept(project, newMessage())));
   const other = db.openAnother();
@@ -121,7 +121,7 @@ test("a daily limit applies to the next message, also in a process that knew non
   expect(await usageOf(project)).toMatchObject([{ messages: 5 }]);
 });
 
-test("a limit of documents rejects a new document, also one that waits, and accepts an update", async () => {
+test("a limit of documents rejects a new document, also a queued one, and accepts an update", async () => {
   const project = await limitedProject({ documents: 1 });
   const kbId = await newKb(project);
   const deps = { store: db.store, log: testLog() };
@@ -145,7 +145,7 @@ test("a limit of documents rejects a new document, also one that waits, and acce
   expect(await usageOf(project)).toMatchObject([{ documents: 1 }]);
 });
 
-test("a limit of storage rejects what would pass it, with what is used", async () => {
+test("a limit of storage rejects what would exceed it, with the usage", async () => {
   const project = await limitedProject({ storageMb: 1 });
   const file = { filename: "a.bin", mime: "application/octet-stream", content: Buffer.alloc(700 * 1024) };
   await db.store.storedBytes.checkRoom(project, "documents", 700 * 1024);
@@ -154,11 +154,11 @@ test("a limit of storage rejects what would pass it, with what is used", async (
     code: "storage_quota_exceeded",
     quota: { name: "storageMb", limit: 1, used: 0.7, resetsAt: null },
   });
-  // Texts are heard as long as texts alone leave room.
+  // Messages are accepted as long as texts alone do not fill the limit.
   await db.store.storedBytes.checkRoom(project, "texts", 700 * 1024);
 });
 
-test("a limit of sockets counts those of all processes, and the maximum of the day stays", async () => {
+test("a limit of sockets counts those of all processes, and the maximum of the day is kept", async () => {
   const { store } = db;
   const [one, other] = [db.openAnother(), db.openAnother()];
   const project = await store.projects
@@ -183,7 +183,7 @@ test("a limit of sockets counts those of all processes, and the maximum of the d
   expect(await usageOf(project.id)).toMatchObject([{ sockets: 5 }]);
 });
 
-test("limits that are not named stay, and null removes one", async () => {
+test("omitted limits are unchanged, and null removes one", async () => {
   const project = await limitedProject({ messagesPerDay: 2, sockets: 1 });
   await db.store.projects.update(project, { quotas: { sockets: null, documents: 3 } });
   const changed = await db.store.projects.find(project);

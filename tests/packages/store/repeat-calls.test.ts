@@ -28,10 +28,10 @@ beforeEach(async () => {
 });
 
 const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
-/** How often what could go wrong between two statements is tried. */
+/** Number of attempts to hit a race between two statements. */
 const ROUNDS = 40;
 
-/** A process that lives for as long as a test may take. */
+/** Creates a process that counts as alive for the whole test. */
 async function newInstance(): Promise<string> {
   const id = newId();
   await db.sql("INSERT INTO instances (id, app, alive_until) VALUES ($1, 'api', now() + interval '1 hour')", [id]);
@@ -44,14 +44,14 @@ interface Call {
   instance: string;
 }
 
-/** A sync call of a process that lives, whose message nobody has answered yet. */
+/** Creates a sync call of a live process, whose message has no answer yet. */
 async function openCall(): Promise<Call> {
   const instance = await newInstance();
   const accepted = await db.store.messages.accept(project, newMessage({ mode: "sync", callInstance: instance }));
   return { ...accepted, instance };
 }
 
-/** The pipeline answers the message of a call. */
+/** Answers the message of a call, like the pipeline. */
 async function answer({ ticketId }: Call, texts: string[]): Promise<void> {
   await openAndFinish(db.store, answeredRun(await claimNow(db.store, project, ticketId), texts));
 }
@@ -64,7 +64,7 @@ const drain = ({ ticketId }: Call, instance: string) =>
 const buffered = async ({ ticketId }: Call) =>
   textsOf((await db.store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
 
-/** What the first call of a message sees, which takes nothing. */
+/** Returns the replies for the first call of a message, without claiming them. */
 const seenByFirst = async ({ messageId, instance }: Call) =>
   textsOf((await db.store.replies.readForCall(project, messageId, instance))?.replies ?? []);
 
@@ -114,7 +114,7 @@ describe("a call whose caller disconnected and retries", () => {
     await answer(call, ["answer"]);
     const takeId = newId();
     const taken = await db.store.replies.takeForCall(project, call.messageId, instance, takeId);
-    // It may ask again, since an answer of the store may have been lost.
+    // The claim may be repeated, because the response of the store may have been lost.
     expect(await db.store.replies.takeForCall(project, call.messageId, instance, takeId)).toEqual(taken);
     await endCall(call);
     await db.store.replies.release(project, call.ticketId, takeId);
@@ -214,7 +214,8 @@ describe("a process that counted as dead, and is alive again after another one h
       };
       await Promise.all([db.store.instances.beat(call.instance, "api"), takeOver(), answer(call, ["answer"])]);
       const checks = await Promise.all([seenByFirst(call), take(call, other).then((outcome) => found(outcome).texts)]);
-      // The first call takes nothing, so that what it sees must be nobody else's; the other one may have had it before.
+      // The first call claims nothing, so the replies that it sees must belong to no other; the other one may have had
+      // it before.
       expect(checks.flat().length).toBeLessThanOrEqual(1);
     }
   });
@@ -224,7 +225,7 @@ describe("each reply goes to exactly one of several concurrent readers:", () => 
   const TEXTS = ["one", "two", "three"];
   const idsOf = (replies: readonly StoredReply[]) => replies.map(({ id }) => id);
 
-  /** A call that is over, with its replies in the buffer. */
+  /** Creates a call that has ended, with its replies in the buffer. */
   async function overCall(): Promise<Call> {
     const call = await openCall();
     await endCall(call);
@@ -244,7 +245,7 @@ describe("each reply goes to exactly one of several concurrent readers:", () => 
           .then(({ replies }) => replies),
         drain(call, instance).then(({ replies }) => replies),
       ]);
-      // A reader passes by what another one is just taking; what is left comes with the next look.
+      // A reader skips replies that another one is claiming; the rest is returned by the next read.
       const rest = (await drain(call, other)).replies;
       const all = idsOf([...got.flat(), ...rest]);
       expect(all.length).toBe(TEXTS.length);
@@ -285,14 +286,15 @@ describe("each reply goes to exactly one of several concurrent readers:", () => 
         "SELECT id FROM replies WHERE ticket_id = $1 AND delivered_at IS NOT NULL",
         [call.ticketId],
       );
-      // What a reader says that it has may be on its way to the repeat too; it has read it before.
+      // Replies that a reader has acknowledged may also be in transit to the retry, but only if the reader has read
+      // them before.
       const [taken, left] = [idsOf(outcome?.replies ?? []), idsOf(page.replies)];
       expect(taken.filter((id) => left.includes(id))).toEqual([]);
       expect(new Set([...taken, ...left, ...acknowledged.map(({ id }) => id)]).size).toBe(TEXTS.length);
     }
   });
 
-  test("the run that makes them, and a caller that retries at that moment", async () => {
+  test("the run that creates them, and a caller that retries at that moment", async () => {
     const another = db.openAnother();
     const [instance, other] = [await newInstance(), await newInstance()];
     for (let round = 0; round < ROUNDS; round++) {
@@ -312,7 +314,7 @@ describe("each reply goes to exactly one of several concurrent readers:", () => 
   });
 });
 
-test("a call waits for a retried dead letter, without the text of its failure as answer", async () => {
+test("a call waits for a retried dead letter, and does not return its error text as answer", async () => {
   const call = await openCall();
   await endCall(call);
   const claimed = await claimNow(db.store, project, call.ticketId);

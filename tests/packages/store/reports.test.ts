@@ -27,15 +27,15 @@ interface Planted {
   repliedAt?: string;
   resolvedAt?: string;
   stage?: string;
-  /** What people decided: when, who, what. */
+  /** Operators' decisions: time, actor, decision. */
   decisions?: [at: string, actor: string, decision: string, target?: string][];
   rating?: { at: string; score: number; comment?: string };
-  /** When messages were processed, and whether their answers were sent. */
+  /** Times at which messages were processed, and whether their answers were sent. */
   runs?: [at: string, sends: boolean][];
   home?: ProjectId;
 }
 
-/** Plants a conversation as the pipeline, operators and visitors leave it. */
+/** Inserts a conversation as the pipeline, operators and visitors store it. */
 async function plant({ begunAt, channelId = "widget", decisions = [], runs = [], ...rest }: Planted): Promise<string> {
   const ticketId = newId();
   const { agentId = null, repliedAt = null, resolvedAt = null, stage = "done", rating, home = project } = rest;
@@ -107,7 +107,7 @@ describe("a report", () => {
     });
     await plant({ begunAt: "2026-11-11T08:00:00Z", stage: "review", runs: [["2026-11-11T08:00:02Z", false]] });
     await plant({ begunAt: "2026-11-03T08:00:00Z", repliedAt: "2026-11-03T08:00:02Z" });
-    // Begun before, resolved in the period.
+    // Started before, resolved in the period.
     await plant({
       begunAt: "2026-11-03T08:00:00Z",
       repliedAt: "2026-11-03T08:30:00Z",
@@ -121,7 +121,7 @@ describe("a report", () => {
     expect(await read({ channelId: "api" })).toMatchObject({ current: { total: { conversations: 0, messages: 0 } } });
   });
 
-  test("counts as self-service only what an agent has replied to and no person took part in", async () => {
+  test("counts as self-service only conversations in which an agent has replied and no person took part", async () => {
     const replied = { begunAt: "2026-11-10T08:00:00Z", repliedAt: "2026-11-10T08:00:02Z" };
     await plant(replied);
     await plant({
@@ -137,7 +137,7 @@ describe("a report", () => {
     expect((await read()).current.total).toMatchObject({ conversations: 8, selfService: 2 });
   });
 
-  test("counts as rejections only decisions against a draft that waits", async () => {
+  test("counts as rejections only decisions against a waiting draft", async () => {
     const begunAt = "2026-11-10T08:00:00Z";
     const reply: [string, string] = [ANN, "reply"];
     await plant({
@@ -152,13 +152,13 @@ describe("a report", () => {
     expect((await read()).current.total).toMatchObject({ replies: 2, rejections: 1 });
   });
 
-  test("looks at first replies as they were at the end of the period", async () => {
+  test("evaluates first replies as of the end of the period", async () => {
     await plant({ begunAt: "2026-11-06T08:00:00Z", repliedAt: "2026-11-06T08:00:02Z" });
     await plant({ begunAt: "2026-11-06T08:00:00Z", repliedAt: "2026-11-12T08:00:00Z" });
     expect((await read()).previous.total).toMatchObject({ firstReplyP50Ms: 2_000, firstReplyP90Ms: 2_000 });
   });
 
-  test("gives each person what they replied, first replied, resolved, and were rated for", async () => {
+  test("attributes to each operator their replies, first replies, resolved tickets, and ratings", async () => {
     await plant({
       begunAt: "2026-11-10T08:00:00Z",
       agentId: AGENT,
@@ -243,16 +243,16 @@ describe("a report", () => {
     // Half an hour of the 10th, nothing of the 11th, a quarter of an hour of the 12th.
     await plant({ begunAt: "2026-11-10T16:30:00Z", repliedAt: "2026-11-12T09:15:00Z" });
     expect((await read({ business })).current.total.firstReplyP50Ms).toBe(45 * 60_000);
-    // At night, while nobody works.
+    // At night, outside business hours.
     await plant({ begunAt: "2026-11-13T01:00:00Z", repliedAt: "2026-11-13T02:00:00Z", channelId: "api" });
     expect((await read({ business, channelId: "api" })).current.total.firstReplyP50Ms).toBe(0);
     expect((await read({ channelId: "api" })).current.total.firstReplyP50Ms).toBe(3_600_000);
-    // Of a wait that began before the first period, only business time counts.
+    // Of a wait that began before the business hours, only business time counts.
     await plant({ begunAt: "2026-11-09T08:00:00Z", repliedAt: "2026-11-09T10:00:00Z", channelId: "messenger" });
     expect((await read({ business, channelId: "messenger" })).current.total.firstReplyP50Ms).toBe(3_600_000);
   });
 
-  test("counts tickets where they are worked on", async () => {
+  test("counts tickets in the project that works on them", async () => {
     const home = await db.newProject();
     await plant({
       home,
@@ -270,7 +270,7 @@ describe("a report", () => {
   });
 });
 
-test("the backlog has what waits for a person, by age", async () => {
+test("the backlog has tickets that wait for an operator, by age", async () => {
   const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
   for (const hours of [0.5, 2, 30, 31, 400]) await plant({ begunAt: ago(hours), stage: "review" });
   await plant({ begunAt: ago(2), stage: "done" });
@@ -287,7 +287,7 @@ test("the backlog has what waits for a person, by age", async () => {
   expect(rows[0]).toMatchObject({ unassigned: 1, snoozed: 0 });
 });
 
-test("decisions of a period are found by their own index, not among what the pipeline did", async () => {
+test("decisions of a period are found by their own index, without reading events of the pipeline", async () => {
   const begunAt = "2026-11-10T08:00:00Z";
   await plant({ begunAt, decisions: [[begunAt, ANN, "reply"]], runs: [[begunAt, true]] });
   await db.sql(

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   project = await db.newProject();
-  // The sweeper works on all projects: what earlier tests have left would be due here.
+  // The sweeper works on all projects: messages left by earlier tests would be due here.
   await db.sql("UPDATE messages SET state = 'answered' WHERE state = 'received'");
 });
 
@@ -31,7 +31,7 @@ async function start(chatId: string): Promise<ClaimedMessage> {
   return claimed;
 }
 
-/** Lets the time come for which messages were put off. */
+/** Makes deferred messages due. */
 async function letTimePass(): Promise<void> {
   await db.sql(
     `UPDATE messages SET due_at = now() - interval '1 second',
@@ -55,7 +55,7 @@ test("a failed attempt is deferred, releases the chat, keeps its results, and co
   });
 });
 
-test("an attempt that failed without a fault of the message does not count", async () => {
+test("an attempt that failed for an external reason does not count", async () => {
   const first = await start("does not count");
   for (let round = 0; round < 3; round++) {
     await letTimePass();
@@ -79,7 +79,7 @@ test("a worker that has lost its lease cannot defer a message", async () => {
   await db.expireLease(first.ticketId);
   const second = await claimNow(db.store, project, first.ticketId);
   await db.store.messages.retryLater(first, { ...RETRY, counts: false });
-  // The lease of the second one still holds, its attempt still counts, and its message is not put off.
+  // The lease of the second one is still valid, its attempt still counts, and its message is not deferred.
   expect(await db.store.messages.claim(project, first.ticketId)).toBeNull();
   const rows = await db.sql("SELECT attempts, not_before, failure FROM messages WHERE id = $1", [first.messageId]);
   expect(rows).toEqual([{ attempts: 1, not_before: null, failure: "lease expired" }]);
@@ -166,7 +166,7 @@ test("the age of the oldest waiting message counts only those that can be proces
   expect(await db.store.messages.oldestWaitingMs()).toBe(0);
 });
 
-test("a message that is given up is a dead letter of its project, with its text and reason, newest first", async () => {
+test("a message that failed permanently is a dead letter of its project, with its text and reason, newest first", async () => {
   for (const chatId of ["dead 1", "dead 2", "dead 3"]) {
     const claimed = await start(chatId);
     const run = answeredRun(claimed, [], {

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const DRAFT = { text: "The draft.", markdown: false, sources: [], confidence: 0.4, why: "not sure" };
 
-/** A chat of which one message waits for a person. */
+/** Creates a chat with one message that waits for review. */
 async function heldChat(more: Parameters<typeof newMessage>[0] = {}) {
   const { store } = db;
   const { messageId, ticketId } = await store.messages.accept(project, newMessage(more));
@@ -39,7 +39,7 @@ async function heldChat(more: Parameters<typeof newMessage>[0] = {}) {
   return { messageId, ticketId };
 }
 
-/** A decision that changes nothing but what is given. */
+/** Returns a decision that only makes the given changes. */
 function decision({ ticket }: ReviewState, change: Partial<Decision>): Decision {
   return {
     action: "note",
@@ -56,7 +56,7 @@ function decision({ ticket }: ReviewState, change: Partial<Decision>): Decision 
   };
 }
 
-/** The reply of a person to all that waits. */
+/** Returns an operator's reply to all waiting messages. */
 const replyTo = ({ waiting, newest }: ReviewState): SendWork => ({
   kind: "send",
   author: "operator",
@@ -69,20 +69,20 @@ const replyTo = ({ waiting, newest }: ReviewState): SendWork => ({
   answers: (waiting.at(-1) ?? newest)?.id ?? null,
 });
 
-/** Decides that a text goes out. */
+/** Decides to send a text. */
 const decideToSend = (ticketId: string) =>
   db.store.reviews.decide(project, ticketId, (state) =>
     decision(state, { action: "reply", ticket: { ...state.ticket, stage: "delivering" }, work: replyTo(state) }),
   );
 
-/** Claims a decision of which nobody else can know. */
+/** Claims a decision that no other worker can claim. */
 async function claimDecision(ticketId: string) {
   const review = await db.store.reviews.claim(project, ticketId);
   if (review === null) throw new Error("there is no decision to carry out");
   return review;
 }
 
-/** Waits until so many statements of this database wait for a lock. */
+/** Waits until this many statements of this database wait for a lock. */
 const untilWaiting = (count: number) =>
   waitFor(
     async () => {
@@ -138,7 +138,7 @@ describe("a decision", () => {
       assignee: null,
       resolvedAt: expect.any(Date),
     });
-    // What an earlier closing has ended does not come back when this one is undone.
+    // Undoing this closing does not restore what an earlier one has ended.
     const closed = await db.sql("SELECT before_close FROM tickets WHERE id = $1", [ticketId]);
     expect(closed).toEqual([{ before_close: null }]);
     await heldChat({ chatId: "resolved-with-reply" });
@@ -234,7 +234,7 @@ describe("a decision", () => {
       await holder.query("SELECT FROM chats WHERE ticket_id = $1 FOR UPDATE", [ticketId]);
       const waiting = check();
       await untilWaiting(1);
-      // Not by the store, which would wait for the chat too, and in no certain order.
+      // Not through the store, which would wait for the chat too, in an undefined order.
       await holder.query(
         `INSERT INTO messages SELECT (jsonb_populate_record(m, jsonb_build_object(
            'id', gen_random_uuid(), 'seq', m.seq + 1, 'state', 'received'))).* FROM messages m WHERE m.id = $1`,
@@ -247,7 +247,7 @@ describe("a decision", () => {
     }
   });
 
-  test("has the waiting messages, those that the draft covers, and whether a person was promised", async () => {
+  test("has the waiting messages, those that the draft covers, and whether a handoff was announced", async () => {
     const { store } = db;
     const { messageId, ticketId } = await heldChat({ chatId: "seen" });
     const next = await store.messages.accept(project, newMessage({ chatId: "seen" }));
@@ -292,7 +292,7 @@ test("a dead letter of a ticket that was moved to another project belongs to tha
     (await store.messages.listDeadLetters(id, 200)).map((letter) => letter.messageId);
   expect([await lettersOf(other), (await lettersOf(project)).includes(messageId)]).toEqual([[messageId], false]);
   expect(await reviveLetter(store, project, messageId)).toBe(false);
-  // It goes on where it came in.
+  // Its processing continues in the original project.
   expect(await store.messages.findDeadLetter(other, messageId)).toMatchObject({ project, ticketId });
   expect(await reviveLetter(store, other, messageId)).toBe(true);
   expect(await store.tickets.find(project, ticketId)).toMatchObject({ project: other, stage: "received" });
@@ -324,7 +324,7 @@ test("dead letters that are retried during decisions and ends of runs cause no d
     ),
   );
   expect(rounds.filter(({ status }) => status === "rejected")).toEqual([]);
-  // Either it is received again or a reply covers it: never both, which would hold it for ever.
+  // Either it is received again or a reply covers it; both together would block it forever.
   const rows = await db.sql("SELECT 1 FROM messages WHERE id = $1 AND state = 'received' AND covered_by IS NOT NULL", [
     messageId,
   ]);
@@ -363,10 +363,10 @@ describe("a decision that fails", () => {
     expect((await claimDecision(ticketId)).attempts).toBe(2);
   });
 
-  test("is given up after five attempts without side effects", async () => {
+  test("fails permanently after five attempts without side effects", async () => {
     const { messageId, ticketId } = await heldChat();
     await decideToSend(ticketId);
-    // What cannot be stored: no text has this character.
+    // A text that cannot be stored: PostgreSQL allows no NUL characters.
     const broken = [{ item: textReply("a\u0000b"), author: "operator" as const }];
     for (const attempts of [1, 2, 3, 4, 5]) {
       const review = await claimDecision(ticketId);
@@ -388,7 +388,7 @@ describe("a decision that fails", () => {
     expect(await textsIn(ticketId)).toEqual(["Mine."]);
   });
 
-  test("that is given up leaves its messages waiting with the draft, and its text for a retry", async () => {
+  test("that fails permanently leaves its messages waiting with the draft, and its text for a retry", async () => {
     const { messageId, ticketId } = await heldChat();
     await decideToSend(ticketId);
     expect(await db.store.reviews.giveUp(await claimDecision(ticketId), "planted")).toBe(true);

@@ -5,14 +5,14 @@ import type { Sealer } from "@svc/store";
 import { testLog } from "@svc/testing";
 import { SECRET_KEY } from "./open-test-store.ts";
 
-/** A sealer needs no database: nothing connects before the first query. */
+/** A sealer needs no database: the store connects with its first query. */
 async function withSealer(secretKey: string, run: (sealer: Sealer) => void): Promise<void> {
   const store = openStore({ url: "postgres://nobody@127.0.0.1:1/none", secretKey, log: testLog() });
   run(store.sealer);
   await store.close();
 }
 
-/** The sealed secret with one byte of its data changed. */
+/** Returns the encrypted secret with one byte changed. */
 function tamper({ sealed }: Sealed, index: number): Sealed {
   const [format = "", data = ""] = sealed.split(".");
   const bytes = Buffer.from(data, "base64url");
@@ -59,7 +59,7 @@ test("another key decrypts nothing", async () => {
   await withSealer(`${SECRET_KEY}0`, (sealer) => expect(sealer.open(sealed)).toBeNull());
 });
 
-test("a sealed text with any changed byte is not decrypted", async () => {
+test("an encrypted text with any changed byte is not decrypted", async () => {
   await withSealer(SECRET_KEY, (sealer) => {
     const sealed = sealer.seal("secret");
     const length = Buffer.from(sealed.sealed.split(".")[1] ?? "", "base64url").length;
@@ -67,7 +67,7 @@ test("a sealed text with any changed byte is not decrypted", async () => {
   });
 });
 
-test("an invalid sealed text is not decrypted, without an error", async () => {
+test("an invalid encrypted text is not decrypted, without an error", async () => {
   await withSealer(SECRET_KEY, (sealer) => {
     const { sealed } = sealer.seal("secret");
     const texts = [

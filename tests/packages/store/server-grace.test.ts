@@ -19,7 +19,7 @@ test("after a start of the database all processes get time to reconnect, however
     const call = newMessage({ mode: "sync", callInstance: holder });
     const { ticketId } = (await exchange(store, project, call, ["answer"])).accepted;
     await sql("UPDATE instances SET alive_until = now() - interval '1 hour' WHERE id = $1", [holder]);
-    // One that nothing could keep from being heard, were the database not just back itself.
+    // A process that would count as a witness if the database had not just restarted.
     const isSteady = "alive_since = now() - interval '1 hour', alive_until = now() + interval '1 hour'";
     await sql(`UPDATE instances SET ${isSteady} WHERE id = $1`, [witness]);
     const free = async () => textsOf((await store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
@@ -28,7 +28,7 @@ test("after a start of the database all processes get time to reconnect, however
         await postgres.kill("SIGQUIT");
         await postgres.start();
         const texts = await waitFor(() => free().catch(() => null), { what: "the store to be reached" });
-        // Where that took too long, it says nothing.
+        // If that took too long, the result is meaningless.
         const isYoung = "SELECT now() < pg_postmaster_start_time() + interval '5 seconds' AS is_young";
         return (await sql(isYoung))[0]?.is_young ? texts : null;
       },

@@ -49,8 +49,7 @@ test("a channel is enabled and disabled once despite concurrent calls, without c
   expect(await channelsConfig.setEnabled("widget", false)).toBe(false);
   const { enabled, version } = await channelsConfig.read();
   expect(enabled.toSorted()).toEqual(["api", "messenger", "tool-server"]);
-  // One for each switch that changed something, so that a process can see that there is news.
-  // The tool server is on from the beginning.
+  // One for each change, so that a process can detect it. The tool server is enabled initially.
   expect(version).toBe(1 + INTEGRATION_IDS.length - 1 + 1);
 });
 
@@ -154,7 +153,7 @@ test("the first initialization is recorded as completed once", async () => {
   expect(await db.sql("SELECT initialized_at FROM installation")).toEqual(noted);
 });
 
-test("of processes with different secret keys that start at once on a new store, only those with the first key start", async () => {
+test("of processes with different secret keys that start concurrently on a new store, only those with the first key start", async () => {
   await db.sql("UPDATE installation SET secret_key_check = NULL");
   const stores = Array.from({ length: 6 }, (_, index) =>
     openStore({ url: db.url, secretKey: `a secret key of process ${index % 2}`, log: testLog() }),

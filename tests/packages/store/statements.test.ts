@@ -18,7 +18,7 @@ test("every statement can be prepared, and its parameters and columns have the t
   }
 });
 
-test("every statement is loaded, and says what it is for and, if it writes or locks rows, what it locks", async () => {
+test("every statement is loaded, and documents its purpose and, if it writes or locks rows, its locks", async () => {
   const files = (await readdir(FOLDER, { recursive: true })).filter((path) => path.endsWith(".sql"));
   const described: string[] = [];
   const silent: string[] = [];

@@ -49,7 +49,7 @@ test("while Postgres is unavailable every call fails as such, and works after it
   await postgres.start();
   await waitFor(() => store.ping(), { what: "the store to answer again" });
   expect(await accept("after")).toMatchObject({ seq: 2 });
-  // A claim may be lost with the crash. Then its run must not become true, and the message can be claimed again.
+  // A claim may be lost with the crash. Then its run must not be committed, and the message can be claimed again.
   if ((await store.tickets.finish(project, answeredRun(claimed, ["answer"]))) === null) {
     const again = await waitFor(() => store.messages.claim(project, ticketId), {
       what: "the message to be free again",
@@ -62,7 +62,7 @@ test("while Postgres is unavailable every call fails as such, and works after it
   expect(textsOf(page.replies)).toEqual(["answer"]);
 });
 
-test("everything that was acknowledged before Postgres was killed is there afterwards", async () => {
+test("everything that was acknowledged before Postgres was killed is stored afterwards", async () => {
   const acknowledged: string[] = [];
   const writing = Array.from({ length: 8 }, async (_, writer) => {
     for (let index = 0, isThere = true; isThere; index++) {
@@ -93,7 +93,7 @@ test("calls on a half-open connection fail as soon as the server is reachable, t
     return (await observer.query<{ pid: number }>(text)).rows.map(({ pid }) => pid);
   };
   try {
-    // Two lines: one that waits in the silence, and one that nobody uses then.
+    // Two connections: one that waits for a response, and one that is idle.
     await Promise.all([far.projects.list(), far.projects.list()]);
     const before = await sidesOf();
     expect(before).toHaveLength(2);
@@ -103,7 +103,7 @@ test("calls on a half-open connection fail as soon as the server is reachable, t
       problem = error;
     });
     line.restore("forgotten");
-    // Sooner than the statement's own time of 30 s would end it.
+    // Earlier than the statement's own timeout of 30 s.
     await waitFor(() => problem !== undefined, { what: "the statement to fail", timeoutMs: 20_000 });
     expect(isUnavailable(problem)).toBe(true);
     expect(await far.projects.list()).not.toEqual([]);
@@ -131,7 +131,7 @@ test("connection attempts of an outage block no caller once the server is reacha
     line.restore("forgotten");
     const restoredAt = performance.now();
     expect(await far.projects.list()).not.toEqual([]);
-    // An attempt by itself ends after 5 s.
+    // A single attempt ends after 5 s.
     expect(performance.now() - restoredAt).toBeLessThan(4_000);
     for (const end of await ends) expect(end.status === "rejected" && isUnavailable(end.reason)).toBe(true);
   } finally {

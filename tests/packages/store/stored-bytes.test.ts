@@ -25,7 +25,7 @@ async function insertFile(project: ProjectId, ticketId: string, bytes: number, s
   return id;
 }
 
-/** Accepts a message of the widget with these files of its conversation. */
+/** Accepts a message of the widget with files of these sizes. */
 async function sendFiles(project: ProjectId, bytes: readonly number[], text = "") {
   const chatId = newId();
   const message = newMessage({ channelId: "widget", chatId, text: text === "" ? "x" : text });
@@ -47,7 +47,7 @@ async function kindsOf(project: ProjectId): Promise<Partial<Record<StoredKind, n
   return Object.fromEntries(Object.entries(kinds).filter(([, bytes]) => bytes !== 0));
 }
 
-/** What the tables hold, counted anew. */
+/** Returns the bytes in the tables, counted again. */
 async function recount(project: ProjectId): Promise<Record<string, number>> {
   const rows = await db.sql<{ kind: string; bytes: string }>(
     `SELECT kind, sum(bytes) AS bytes FROM (
@@ -111,7 +111,7 @@ const ingestOf = (bytes: number) => ({
 });
 
 describe("stored bytes of a project", () => {
-  test("count every kind, also files that a message names", async () => {
+  test("count every kind, including files of messages", async () => {
     const project = await db.newProject();
     const { ticketId } = await sendFiles(project, [100, 20], "four");
     await db.store.operatorFiles.insert(project, ticketId, file(30));
@@ -134,7 +134,7 @@ describe("stored bytes of a project", () => {
     expect(await kindsOf(project)).toEqual({ hookBodies: 40, documents: 50 });
   });
 
-  test("stay what the tables hold, whatever is stored, removed and folded in which order", async () => {
+  test("always match the tables, regardless of the order of writes, deletions and aggregation", async () => {
     const project = await db.newProject();
     const hookId = await newHook(project);
     const kbId = await newKb(project);
@@ -181,7 +181,7 @@ describe("a storage limit", () => {
   const KB = 1_024;
   const limited = (change: Partial<StorageLimits>): Store => db.openAnother({ ...STORAGE_LIMITS, ...change });
 
-  test("of a project refuses files of visitors at half, and what others store at all of it", async () => {
+  test("of a project rejects visitors' files at half of it, and everything else at all of it", async () => {
     const [project, other] = [await db.newProject(), await db.newProject()];
     const store = limited({ projectMaxBytes: 10 * KB });
     await insertFile(project, newId(), 5 * KB, store);
@@ -200,7 +200,7 @@ describe("a storage limit", () => {
     await expect(store.ingests.queueDocuments(project, kbId, [ingestOf(2 * KB)])).rejects.toMatchObject({
       code: "storage_full",
     });
-    // Texts have room as long as they alone do not fill it, and another project has all of its own.
+    // Texts are accepted as long as they alone do not fill it, and another project has its own limit.
     await store.storedBytes.checkRoom(project, "texts", 5 * KB);
     await expect(store.storedBytes.checkRoom(project, "texts", 10 * KB)).rejects.toMatchObject({
       code: "storage_full",
@@ -208,7 +208,7 @@ describe("a storage limit", () => {
     await insertFile(other, newId(), 5 * KB, store);
   });
 
-  test("of a project refuses documents that are added at once, and none of them is stored", async () => {
+  test("of a project rejects documents that are added together, and none of them is stored", async () => {
     const project = await db.newProject();
     const store = limited({ projectMaxBytes: 10 * KB });
     const kbId = await newKb(project);
@@ -231,11 +231,11 @@ describe("a storage limit", () => {
     expect((await kindsOf(project)).documents).toBeLessThanOrEqual(10 * KB);
   });
 
-  test("is reached while the disk of the database is full: files are refused with the reason, and the store says so", async () => {
+  test("applies while the disk of the database is full: files are rejected with the reason, and the store reports it", async () => {
     const project = await db.newProject();
     const store = db.openAnother();
     const { ticketId } = await store.messages.accept(project, newMessage({ text: "a" }));
-    // PostgreSQL reports a full disk with this code; one that is really full would stop the other tests.
+    // PostgreSQL reports a full disk with this code; an actually full disk would stop the other tests.
     await db.sql(
       `CREATE FUNCTION fail_as_full() RETURNS trigger LANGUAGE plpgsql AS
        $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`,
@@ -275,7 +275,7 @@ describe("a storage limit", () => {
     expect(await isFull()).toBe(false);
   });
 
-  test("of a conversation and of its day counts files that messages name", async () => {
+  test("of a conversation and of its day counts files of messages", async () => {
     const project = await db.newProject();
     const store = limited({ conversationMaxBytes: 3 * KB, visitorDayMaxBytes: 2 * KB });
     const { ticketId } = await sendFiles(project, [2 * KB]);
@@ -291,7 +291,7 @@ describe("a storage limit", () => {
     });
   });
 
-  test("is passed by uploads at once by no more than their own bytes", async () => {
+  test("is exceeded by concurrent uploads by no more than their own bytes", async () => {
     const project = await db.newProject();
     const store = limited({ projectMaxBytes: 10 * KB });
     const inFlight = 3;
@@ -303,7 +303,7 @@ describe("a storage limit", () => {
     expect(visitorFiles).toBeLessThanOrEqual((5 + inFlight) * KB);
   });
 
-  test("of the installation is shared by all projects, and warnings name what is nearly full", async () => {
+  test("of the installation is shared by all projects, and warnings name limits that are nearly reached", async () => {
     const project = await db.newProject();
     await insertFile(project, newId(), 9 * KB);
     const { totalBytes } = await db.store.storedBytes.read();
@@ -324,7 +324,7 @@ describe("expired files", () => {
     return db.store.widgetFiles.expire();
   };
 
-  test("stay listed in their conversation, and nothing of them is left", async () => {
+  test("stay listed in their conversation, and their contents are deleted", async () => {
     const project = await db.newProject();
     const { ticketId, messageId, fileIds } = await sendFiles(project, [10, 20]);
     const [old = "", young = ""] = fileIds;
@@ -346,7 +346,7 @@ describe("expired files", () => {
     });
   });
 
-  test("are looked for once an hour, and at once after the retention was changed; null keeps files", async () => {
+  test("are deleted once an hour, and immediately after the retention was changed; null keeps files", async () => {
     const project = await db.newProject();
     const { fileIds } = await sendFiles(project, [10]);
     await db.store.projects.update(project, { fileRetentionDays: null });

@@ -20,7 +20,7 @@ async function follow(): Promise<void> {
   while (await db.store.ticketIndex.follow(() => []));
 }
 
-/** Makes a ticket with these tags, which lists know. */
+/** Creates a ticket with these tags, which is in lists. */
 async function ticketWith(...tags: string[]): Promise<string> {
   const { accepted } = await exchange(db.store, project, newMessage({ chatId: newId() }), ["Hi."]);
   const change = { change: { tags }, versions: null, actor: "key:1" };
@@ -49,7 +49,7 @@ const listed = async (tag: string) => {
 const pending = async () =>
   (await db.sql<{ fromName: string }>("SELECT from_name FROM tag_changes WHERE project_id = $1", [project])).length;
 
-/** Carries out what there is, as the pipeline does, until nothing is left. */
+/** Carries out all changes, like the pipeline. */
 const settle = () =>
   waitFor(
     async () => {
@@ -61,7 +61,7 @@ const settle = () =>
   );
 
 describe("renaming a tag", () => {
-  test("replaces it on tickets, which keep their place in lists, and other tags stay", async () => {
+  test("replaces it on tickets, which keep their position in lists, and other tags stay", async () => {
     const { id } = await make("refund");
     const [first, second] = [await ticketWith("refund", "vip"), await ticketWith("refund", "Refunds")];
     const last = await ticketWith("refunded");
@@ -95,7 +95,7 @@ describe("renaming a tag", () => {
     expect(events).toEqual(tickets.map(() => ({ data: { decision: "change", change: { tags: ["defect"] } } })));
   });
 
-  test("also reaches tickets that lists did not have yet", async () => {
+  test("also reaches tickets that were not in lists yet", async () => {
     const { id } = await make("late");
     await follow();
     const ticket = await ticketWith("late");
@@ -121,7 +121,7 @@ describe("renaming a tag", () => {
     expect(await tagsOf(ticket)).toEqual(["c"]);
   });
 
-  test("to the name of another tag is rejected in any case of its letters, and nothing changes", async () => {
+  test("to the name of another tag is rejected regardless of case, and nothing changes", async () => {
     const { id } = await make("one");
     await make("Two");
     expect(await rename(id, "two")).toMatchObject({ result: "taken", record: { name: "one", version: 1 } });
@@ -152,7 +152,7 @@ describe("renaming a tag", () => {
 });
 
 describe("merging and deleting", () => {
-  test("gives tickets of the merged tag the other one, and removes the deleted one", async () => {
+  test("replaces the merged tag on tickets, and removes the deleted one", async () => {
     const [into, from] = [await make("into"), await make("from")];
     const [both, one] = [await ticketWith("from", "into"), await ticketWith("from")];
     await follow();
@@ -169,7 +169,7 @@ describe("merging and deleting", () => {
     expect(await db.store.tags.listPage(project, { limit: 10 })).toEqual([]);
   });
 
-  test("leaves the tags of other projects alone", async () => {
+  test("does not change the tags of other projects", async () => {
     const stranger = await db.newProject();
     const { id } = await make("mine");
     const ticket = await ticketWith("mine");

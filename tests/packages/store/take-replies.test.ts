@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
-/** A process that says that it is alive. */
+/** Creates a process with a heartbeat. */
 async function newInstance(): Promise<string> {
   const id = newId();
   await db.store.instances.beat(id, "api");
@@ -35,7 +35,7 @@ const buffered = async (ticketId: string) =>
 const seenByCall = async ({ messageId, instance }: { messageId: string; instance: string }) =>
   textsOf((await db.store.replies.readForCall(project, messageId, instance))?.replies ?? []);
 
-/** A sync call that is open, and whose message has been answered with these texts. */
+/** Creates an open sync call, whose message has been answered with these texts. */
 async function openCall(texts: string[], chatId = `call ${newId()}`) {
   const instance = await newInstance();
   const { accepted } = await exchange(
@@ -62,7 +62,7 @@ test("a waiting call reads its message's state and then the replies to it, in or
   expect(outcome?.state).toBe("answered");
   expect(textsOf(outcome?.replies ?? [])).toEqual(["one", "two"]);
   expect(outcome?.replies.map(({ inReplyTo }) => inReplyTo)).toEqual([messageId, messageId]);
-  // Looking is no taking: a call that looks twice at once, or again, misses nothing.
+  // Reading claims nothing: a call that reads twice, concurrently or later, misses nothing.
   expect(await Promise.all([check(), check()])).toEqual([outcome, outcome]);
   expect(await db.store.replies.readForCall(project, newId(), instance)).toBeNull();
 });
@@ -99,14 +99,14 @@ test("an answered call has its replies delivered, and the others are in the buff
   const delivered = (outcome?.replies ?? []).slice(0, 2).map(({ id }) => id);
   await db.store.replies.endAnsweredCall(project, call.messageId, delivered);
   expect(await buffered(call.ticketId)).toEqual(["came too late"]);
-  // Ending it once more, or the death of its process, brings nothing back.
+  // Ending it again, or a crash of its process, returns nothing to the buffer.
   await db.store.replies.endCall(project, call.messageId);
   await db.store.replies.endAnsweredCall(project, call.messageId, []);
   await db.killInstance(call.instance);
   expect(await buffered(call.ticketId)).toEqual(["came too late"]);
 });
 
-test("many calls that end at once each release their own replies", async () => {
+test("many calls that end concurrently each release their own replies", async () => {
   const calls = await Promise.all(Array.from({ length: 30 }, (_, index) => openCall([`a${index}`, `b${index}`])));
   await Promise.all(
     calls.map(async ({ messageId, instance }, index) => {
@@ -128,7 +128,7 @@ test("the replies of a call that ended without a response are in the buffer imme
   expect(await buffered(call.ticketId)).toEqual(["nobody there"]);
 });
 
-test("a reply that is made after the end of its call is in the buffer", async () => {
+test("a reply that is created after the end of its call is in the buffer", async () => {
   const instance = await newInstance();
   const message = newMessage({ mode: "sync", callInstance: instance });
   const { messageId, ticketId } = await db.store.messages.accept(project, message);
@@ -163,7 +163,7 @@ test("a process that shuts down releases its replies", async () => {
 test("the calls of a process that counts as dead get no replies until its next heartbeat", async () => {
   const call = await openCall(["answer"]);
   await db.killInstance(call.instance);
-  // Its replies are in the buffer now: whoever collects them there must be the only one who has them.
+  // Its replies are in the buffer now: a reader there must be the only one who gets them.
   expect(await seenByCall(call)).toEqual([]);
   expect(await buffered(call.ticketId)).toEqual(["answer"]);
   await db.store.instances.beat(call.instance, "api");
@@ -187,7 +187,7 @@ test("released replies return to the buffer, confirmed ones do not", async () =>
   await db.store.replies.release(project, accepted.ticketId, first);
   expect(await buffered(accepted.ticketId)).toEqual(["two"]);
   expect(textsOf(await take(third, 2))).toEqual(["two"]);
-  // A release that is done again frees nothing of who has them since, in the same process.
+  // A repeated release does not release replies that were claimed since, in the same process.
   await db.store.replies.release(project, accepted.ticketId, first);
   expect(await buffered(accepted.ticketId)).toEqual([]);
 });
@@ -250,7 +250,7 @@ test("a range of sequence numbers returns undelivered replies with their destina
 });
 
 test("a process only counts as dead if another one was alive without interruption", async () => {
-  // The servers of tests have been up for a while, or else nobody is dead at all.
+  // The test servers must have been up for a while; before that no process counts as dead.
   const isUp = "SELECT now() > pg_postmaster_start_time() + interval '7 seconds' AS is_up";
   await waitFor(async () => (await db.sql<{ is_up: boolean }>(isUp))[0]?.is_up, {
     what: "the server's grace",
@@ -258,28 +258,28 @@ test("a process only counts as dead if another one was alive without interruptio
   const call = await openCall(["answer"]);
   await db.sql("DELETE FROM instances WHERE id <> $1", [call.instance]);
   await db.sql("UPDATE instances SET alive_until = now() - interval '1 second'");
-  // The database was away, for all that anybody knows.
+  // The database may have been unavailable.
   expect(await buffered(call.ticketId)).toEqual([]);
   const witness = await newInstance();
   expect(await buffered(call.ticketId)).toEqual([]);
   const setBack = (column: string, by: string) =>
     db.sql(`UPDATE instances SET ${column} = now() - interval '${by}' WHERE id = $1`, [witness]);
-  // It has come back itself from where it was: what it says now tells nothing of the time before.
+  // The witness itself was interrupted: its heartbeat proves nothing about the time before.
   await setBack("alive_since", "1 hour");
   await setBack("alive_until", "1 second");
   await db.store.instances.beat(witness, "api");
   expect(await buffered(call.ticketId)).toEqual([]);
-  // It has been there for as long as anybody has to come back.
+  // The witness has been alive for as long as a process may take to reconnect.
   await setBack("alive_since", "5 seconds");
   expect(await buffered(call.ticketId)).toEqual(["answer"]);
-  // The one that was away is back after all.
+  // The process that was disconnected is back.
   await db.store.instances.beat(call.instance, "api");
   expect(await buffered(call.ticketId)).toEqual([]);
-  // Heartbeats without a gap keep what it can tell.
+  // Continuous heartbeats keep the witness valid.
   await db.store.instances.beat(witness, "api");
   await db.sql("UPDATE instances SET alive_until = now() - interval '1 second' WHERE id = $1", [call.instance]);
   expect(await buffered(call.ticketId)).toEqual(["answer"]);
-  // Where nobody is left to tell, nothing is held back for ever.
+  // Without any live process, nothing is withheld forever.
   await db.store.instances.end(witness);
   expect(await buffered(call.ticketId)).toEqual([]);
   await db.sql("UPDATE instances SET alive_until = now() - interval '121 seconds' WHERE id = $1", [call.instance]);

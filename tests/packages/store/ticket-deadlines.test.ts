@@ -16,7 +16,7 @@ afterAll(() => db.close());
 
 const DRAFT = { text: "The draft.", markdown: false, sources: [], confidence: 0.4, why: "not sure" };
 
-/** Processes a message of a chat, which then waits for a person, or is answered. */
+/** Processes a message of a chat, which is then held for review, or is answered. */
 async function processMessage(chatId: string, outcome: "held" | "answered", of = project): Promise<string> {
   const { store } = db;
   const { ticketId } = await store.messages.accept(of, newMessage({ chatId }));
@@ -27,7 +27,7 @@ async function processMessage(chatId: string, outcome: "held" | "answered", of =
   return ticketId;
 }
 
-/** Follows until `ticketId` was passed to `deadlinesOf`; returns the facts of it. */
+/** Processes events until `ticketId` was passed to `deadlinesOf`; returns the facts of each call. */
 async function follow(ticketId: string, deadlinesOf: (facts: DeadlineFacts) => Deadline[]): Promise<DeadlineFacts> {
   const seen: DeadlineFacts[] = [];
   await waitFor(
@@ -105,7 +105,7 @@ describe("deadlines", () => {
     expect(await breachesOf(ticketId)).toHaveLength(1);
   });
 
-  test("are not recorded as passed while a change of the ticket is not followed", async () => {
+  test("are not recorded as passed while a change of the ticket is not processed", async () => {
     const ticketId = await processMessage("answered-in-time", "held");
     await follow(ticketId, dueIn(-1_000));
     await processMessage("answered-in-time", "answered");

@@ -40,7 +40,7 @@ const asked = (query: Partial<TicketPageQuery> = {}): TicketPageQuery => ({
 const listed = async (query: Partial<TicketPageQuery> = {}, of = project) =>
   (await db.store.ticketList.listPage(of, asked(query))).tickets.map(({ id }) => id);
 
-/** What the pipeline does twice a second. */
+/** Does the work of the pipeline's sweep. */
 async function followAll(): Promise<void> {
   while (await db.store.ticketIndex.follow(() => []));
   while (
@@ -50,7 +50,7 @@ async function followAll(): Promise<void> {
     })
   );
 }
-/** Follows until every event counts as followed, which waits for whatever else writes on this server. */
+/** Processes events until all are done, which waits for other transactions on this server. */
 async function settle(): Promise<void> {
   const isSettled = async () => {
     await followAll();
@@ -98,7 +98,7 @@ type Facts = typeof factsArbitrary extends fc.Arbitrary<infer Value> ? Value : n
 
 const hours = fc.nat({ max: 22 }).map((count) => new Date(BASE_MS + count * HOUR_MS));
 const sometimes = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined, freq: 4 });
-/** Each filter is given in one of five queries, so that most queries find something. */
+/** Each filter is given in about one of six queries, so that most queries find something. */
 const rarely = <Value>(values: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: values });
 const queryArbitrary = fc.record({
@@ -121,8 +121,8 @@ const queryArbitrary = fc.record({
 });
 type Query = typeof queryArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Whether a query means a ticket, said in another way than in SQL. */
-function isMeant(query: Query, ticket: TicketRecord): boolean {
+/** Returns whether a query matches a ticket, implemented independently of the SQL. */
+function matches(query: Query, ticket: TicketRecord): boolean {
   const is = (asked: unknown, value: unknown) => asked === undefined || asked === value;
   return (
     is(query.status, ticket.status) &&
@@ -154,7 +154,7 @@ function compare(sort: TicketSort, a: TicketRecord, b: TicketRecord): number {
   return sign * (keyOf(a) - keyOf(b) || (a.id < b.id ? -1 : 1));
 }
 
-/** Every page of a list, one after the other. */
+/** Returns every page of a list, one after the other. */
 async function readPages(query: Query): Promise<TicketRecord[]> {
   const all: TicketRecord[] = [];
   let after: KeyPosition | undefined;
@@ -217,7 +217,7 @@ describe("a list of tickets", () => {
       const tickets = await Promise.all(ids.map((id) => db.store.ticketDetails.findOpened(project, id)));
       const all = tickets.filter((ticket) => ticket !== null);
       for (const query of fc.sample(queryArbitrary, { numRuns: 20, seed })) {
-        const meant = all.filter((ticket) => isMeant(query, ticket)).toSorted((a, b) => compare(query.sort, a, b));
+        const meant = all.filter((ticket) => matches(query, ticket)).toSorted((a, b) => compare(query.sort, a, b));
         const read = await readPages(query);
         expect({ query, ids: read.map(({ id }) => id) }).toEqual({ query, ids: meant.map(({ id }) => id) });
         expect(read).toEqual(meant.map((ticket) => ({ ...ticket, lastMessage: null, waitingSince: null })));
@@ -226,7 +226,7 @@ describe("a list of tickets", () => {
     for (const [index, id] of ids.slice(0, half).entries()) await change(id, facts[index]);
     await settle();
     for (const [index, id] of ids.slice(half).entries()) await change(id, facts[index + half]);
-    // Half of them as the index has them, half of them changed since.
+    // Half of them are current in the index, half of them changed since.
     await compareWithModel(1);
     await settle();
     await compareWithModel(2);
@@ -247,7 +247,7 @@ describe("a list of tickets", () => {
     });
     expect(await listed({ tag: "new" })).toEqual([ticketId]);
 
-    // A message that is in work: its ticket is opened, and has no event yet.
+    // A message in progress: its ticket is opened, and has no event yet.
     const chat = newMessage({ text: "second" });
     const { ticketId: inWork } = await db.store.messages.accept(project, chat);
     const claimed = await db.store.messages.claim(project, inWork);
@@ -319,7 +319,7 @@ describe("the last message of a listed ticket", () => {
     expect(await lastOf(ticketId)).toMatchObject({ author: "customer", text: "Thank you!", actor: null });
   });
 
-  test("does not end the waiting of an earlier message that has no reply yet", async () => {
+  test("does not end the wait of an earlier message without a reply", async () => {
     const listedOf = async (ticketId: string) =>
       (await db.store.ticketList.listPage(project, asked())).tickets.find(({ id }) => id === ticketId);
     const chat = newMessage({ text: "Can I pay in Swiss francs?" });
@@ -405,7 +405,7 @@ describe("the search in tickets", () => {
       expect(await found([name], null)).toEqual([accepted.ticketId]);
     }
     expect(await found(["jonas"], "web")).toEqual([accepted.ticketId]);
-    // A name that is given later is found from then on.
+    // A name that is added later is found from then on.
     await exchange(db.store, project, { ...chat, channelMeta: { contact: { name: "Johanna" } } }, ["Hi."]);
     await settle();
     expect(await found(["johanna"], null)).toEqual([accepted.ticketId]);
@@ -432,7 +432,7 @@ describe("the search in tickets", () => {
     expect(await db.store.ticketTexts.indexNext(() => [])).toBe(false);
   });
 
-  test("follows later messages, a new subject, a move to another project, and an erasure", async () => {
+  test("includes later messages, a new subject, a move to another project, and an erasure", async () => {
     const chat = newMessage({ text: "first words" });
     const { accepted } = await exchange(db.store, project, chat, ["Hi."]);
     const { ticketId } = accepted;
@@ -470,7 +470,7 @@ describe("the search in tickets", () => {
 
   test("has no words of a ticket that was erased and started again during indexing", async () => {
     const [blocked, chat] = [await makeTicket("blocked"), newMessage({ text: "forgotten" })];
-    // Tickets are written in the order of their ids: the one that is erased comes after the one that waits.
+    // Tickets are written in the order of their ids: the erased one comes after the blocked one.
     let ticketId = "";
     while (ticketId <= blocked) {
       chat.chatId = `chat ${newId()}`;
@@ -548,7 +548,7 @@ describe("the search in tickets", () => {
           const page = await db.store.ticketList.listPage(project, query);
           read.push(...page.tickets.map(({ id }) => id));
           after = page.next ?? undefined;
-          // Every page of what is in thousands would take long; the first ones are like the others.
+          // Every page of thousands would take long; the first ones are representative.
         } while (after !== undefined && read.length < 1_000);
         expect({ word, status, read }).toEqual({ word, status, read: meant.slice(0, read.length) });
         expect(read.length).toBe(Math.min(meant.length, 1_000));

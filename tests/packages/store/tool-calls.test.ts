@@ -22,7 +22,7 @@ const WANTED: WantedCall = {
 };
 const READ: WantedCall = { ...WANTED, tool: "get", access: "read", key: "get 7" };
 
-/** Somebody who answers the first message of a chat, under a lease. */
+/** Claims the first message of a chat, and returns its worker as a caller of tools. */
 async function newCaller(chatId: string = newId()): Promise<ToolCaller> {
   const { ticketId } = await db.store.messages.accept(project, newMessage({ chatId }));
   const { messageId, leaseId } = await claimNow(db.store, project, ticketId);
@@ -86,7 +86,7 @@ describe("a call of a tool", () => {
     const { messageId } = await db.store.messages.accept(project, newMessage({ chatId }));
     const second = { ...first, messageId };
     expect(await begin(second, WANTED, "waiting")).toEqual({ call: { ...call, messageId }, isNew: false });
-    // The older message asks once more, in a draft for both.
+    // The older message requests the call once more, in a draft for both.
     expect(await begin(first, WANTED, "waiting")).toEqual({ call: { ...call, messageId }, isNew: false });
     expect((await begin(second, READ)).isNew).toBe(true);
 

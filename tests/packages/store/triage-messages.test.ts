@@ -18,7 +18,7 @@ const decided = (text: string, agentId: string | null = null, messageId = newId(
   text,
 });
 
-describe("messages whose agent a person has decided", () => {
+describe("messages whose agent an operator has decided", () => {
   test("are listed with the newest first, in their project only", async () => {
     const { triageMessages } = world.store;
     const [project, other, agentId] = [await newProject(), await newProject(), newId()];
@@ -31,7 +31,7 @@ describe("messages whose agent a person has decided", () => {
     expect(await triageMessages.list(other)).toEqual([]);
   });
 
-  test("have one decision each, the last one, and every decision changes the mark", async () => {
+  test("have one decision each, the last one, and every decision changes the version mark", async () => {
     const { triageMessages } = world.store;
     const [project, messageId, agentId] = [await newProject(), newId(), newId()];
     const marks = [await triageMessages.findMark(project)];
@@ -44,7 +44,7 @@ describe("messages whose agent a person has decided", () => {
     expect(await triageMessages.findMark(project)).toBe(marks.at(-1));
   });
 
-  test("come with what resolved tickets began with, for the agent that had them, unless it was decided", async () => {
+  test("include the first messages of resolved tickets, for their agent, unless a decision exists", async () => {
     const { store } = world;
     const project = await newProject();
     const [agentId, other] = [newId(), newId()];
@@ -74,7 +74,7 @@ describe("messages whose agent a person has decided", () => {
     ]);
   });
 
-  test("are kept up to 10,000, the newest", async () => {
+  test("are limited to the newest 10,000", async () => {
     const { triageMessages } = world.store;
     const project = await newProject();
     await world.sql(
@@ -89,7 +89,7 @@ describe("messages whose agent a person has decided", () => {
 });
 
 describe("an agent", () => {
-  test("that is changed has another version, another mark, and else what it had", async () => {
+  test("that is changed has another version, another version mark, and otherwise the same fields", async () => {
     const { agents } = world.store;
     const project = await newProject();
     const agent = await agents.insert(project, { name: "one", examples: ["a"], description: "d" });

@@ -17,7 +17,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** A message that a worker is at. */
+/** Creates a message that a worker has claimed. */
 async function claimed(change: Parameters<typeof newMessage>[0] = {}): Promise<ClaimedMessage> {
   const { ticketId } = await db.store.messages.accept(owner, newMessage({ mode: "async", ...change }));
   const message = await claimNow(db.store, owner, ticketId);
@@ -49,7 +49,7 @@ test("an unfinished answer is found until the message is finished, and is only w
   expect(await unfinishedReplies.write(owner, textOf(message, "Hello yo"))).toBe(false);
 });
 
-test("a text that is written while the message is finished is stored before, or not at all", async () => {
+test("a text written while the message finishes is stored before, or not at all", async () => {
   const { unfinishedReplies, tickets } = db.store;
   for (let round = 0; round < 10; round++) {
     const message = await claimed();
@@ -69,7 +69,7 @@ test("the texts of several chats share a statement, and each has its own", async
   expect(found.map((one) => one?.text)).toEqual(messages.map(({ ticketId }) => ticketId));
 });
 
-test("a reply that a call or a callback waits for is not for those who read the chat", async () => {
+test("a reply that a call or a callback waits for is not returned to readers of the chat", async () => {
   const callInstance = newId();
   await db.store.instances.beat(callInstance, "api");
   const call = await claimed({ mode: "sync", callInstance });
@@ -108,7 +108,7 @@ test("a call can get its delivered replies again, but not those of another reade
   await replies.endCall(owner, others.messageId);
   const limits = { maxReplies: 10, maxBytes: 1_000, keptDays: 7 };
   const [taken] = (await replies.takeFromBuffer(owner, others.ticketId, instance, limits)).replies;
-  // What comes of it is not known yet.
+  // The outcome of its delivery is not known yet.
   expect(await replies.listHandedOver(owner, others.messageId)).toBeNull();
   await replies.confirm(owner, taken?.id ?? "");
   expect((await replies.listHandedOver(owner, own.messageId))?.map(({ id }) => id)).toEqual(ids);

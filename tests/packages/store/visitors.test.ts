@@ -18,11 +18,11 @@ afterAll(async () => {
 });
 
 const ofWidget = (change: Parameters<typeof newMessage>[0] = {}) => newMessage({ channelId: "widget", ...change });
-/** A chat in which one message was answered by two texts: places 1 to 3. */
+/** Creates a chat with one message and two replies: sequence numbers 1 to 3. */
 const answeredChat = async () => (await exchange(db.store, owner, ofWidget(), ["one", "two"])).accepted.ticketId;
 
-describe("the message that a client's id stands for", () => {
-  test("is reserved once, whoever asks at the same time, and has its place once it is committed", async () => {
+describe("the message of a client's id", () => {
+  test("is reserved once, also with concurrent calls, and has its sequence number once it is committed", async () => {
     const ticketId = newId();
     const stores = [db.store, db.openAnother()];
     const reserved = await Promise.all(
@@ -42,7 +42,7 @@ describe("the message that a client's id stands for", () => {
 });
 
 describe("a reserved id", () => {
-  /** Makes ids look as if they were reserved so many hours ago; answers those that are left. */
+  /** Makes ids look as if they were reserved this many hours ago; returns the remaining ones. */
   const age = (ticketId: string, hours: number) =>
     db.sql("UPDATE widget_messages SET created_at = now() - make_interval(hours => $2) WHERE ticket_id = $1", [
       ticketId,
@@ -59,7 +59,7 @@ describe("a reserved id", () => {
     while (await db.store.visitors.removeReserved());
   }
 
-  test("is removed after a day when its message has not come, unless it was asked for again", async () => {
+  test("is removed after a day if its message has not arrived, unless it was requested again", async () => {
     const { visitors } = db.store;
     const message = ofWidget();
     const { ticketId } = await db.store.messages.accept(owner, message);
@@ -81,8 +81,8 @@ describe("a reserved id", () => {
   });
 });
 
-describe("how a chat stands", () => {
-  test("is told of many at once, in the order of the question, and to its project alone", async () => {
+describe("the state of a chat", () => {
+  test("is returned for many together, in the requested order, and only to its project", async () => {
     const [answered, empty] = [await answeredChat(), newId()];
     const { ticketId: waiting, messageId } = await db.store.messages.accept(owner, ofWidget());
     const nothing = { lastSeq: 0, writer: null, pending: null, state: "open", rating: null };
@@ -102,7 +102,7 @@ describe("how a chat stands", () => {
     expect(await db.store.visitors.readChatViews([])).toEqual([]);
   });
 
-  test("names the oldest message that is not answered, with what its answer says so far", async () => {
+  test("includes the oldest unanswered message, with its unfinished answer", async () => {
     const { ticketId, messageId } = await db.store.messages.accept(owner, ofWidget());
     const claimed = await claimNow(db.store, owner, ticketId);
     await db.store.tickets.open(owner, claimed);
@@ -118,7 +118,7 @@ describe("how a chat stands", () => {
 });
 
 describe("the conversations of a visitor", () => {
-  test("are listed with what was said last and whether it was read, the newest first, and to their project alone", async () => {
+  test("are listed with the last message and whether it was read, newest first, and only to their project", async () => {
     const [older, newer, empty] = [await answeredChat(), await answeredChat(), newId()];
     await db.store.visitors.noteRead(owner, newer, 3);
     const list = (project: ProjectId) => db.store.visitors.listChats(project, [older, empty, newer]);
@@ -136,8 +136,8 @@ describe("the conversations of a visitor", () => {
   });
 });
 
-describe("what was said", () => {
-  test("is listed by places, with the client's id and files of a message, for its project alone", async () => {
+describe("messages and replies", () => {
+  test("are listed by sequence number, with the client's id and files of a message, only to their project", async () => {
     const message = ofWidget({ text: "first" });
     const { ticketId } = await db.store.messages.accept(owner, message);
     await db.store.tickets.open(owner, await claimNow(db.store, owner, ticketId));
@@ -162,7 +162,7 @@ describe("what was said", () => {
     expect(await db.store.visitors.listAfter(stranger, ticketId, 0, 10)).toEqual([]);
   });
 
-  test("is noted as handed over between two places, once, and not in another project", async () => {
+  test("are recorded as delivered in a range, once, and not in another project", async () => {
     const ticketId = await answeredChat();
     const delivered = async () =>
       (
@@ -181,8 +181,8 @@ describe("what was said", () => {
   });
 });
 
-describe("what a visitor says beside its messages", () => {
-  test("it has read up to a place: never past the end, never back, and only where there is a chat", async () => {
+describe("a visitor's frames besides messages", () => {
+  test("the read position never passes the end, never goes back, and exists only for existing chats", async () => {
     const ticketId = await answeredChat();
     const read = async () =>
       (await db.sql<{ seq: number }>("SELECT read_seq::int AS seq FROM visitors WHERE ticket_id = $1", [ticketId]))[0]
@@ -200,7 +200,7 @@ describe("what a visitor says beside its messages", () => {
     await db.store.visitors.noteRead(owner, newId(), 1);
   });
 
-  test("how satisfied it is: the last one counts, and each one that says something else is an event", async () => {
+  test("ratings: the last one counts, and each different one adds an event", async () => {
     const ticketId = await answeredChat();
     const rate = (score: number, comment: string | null = null) =>
       db.store.visitors.rate(owner, ticketId, { score, comment });

@@ -38,7 +38,7 @@ async function addWebhook(events: EventType[], of = project): Promise<Webhook> {
   return webhook;
 }
 
-/** Lets a message of a chat be answered; returns its ticket. */
+/** Answers a message of a chat; returns its ticket. */
 async function answer(chatId: string, of = project): Promise<string> {
   const { store } = db;
   const { ticketId } = await store.messages.accept(of, newMessage({ chatId }));
@@ -46,7 +46,7 @@ async function answer(chatId: string, of = project): Promise<string> {
   return ticketId;
 }
 
-/** Follows the events until all that are committed are settled. */
+/** Processes events until all committed ones are done. */
 const settle = () =>
   waitFor(
     async () => {
@@ -64,7 +64,7 @@ const deliveriesOf = ({ id }: Webhook) =>
   );
 
 describe("events of tickets", () => {
-  test("are sent once to each webhook that selects them, with one id, in an order of their own", async () => {
+  test("are sent once to each webhook that selects them, with one id, in a separate sequence", async () => {
     const one = await addWebhook(["ticket.replied", "ticket.created"]);
     const other = await addWebhook(["ticket.created"]);
     const ticketId = await answer("chat");
@@ -98,7 +98,7 @@ describe("events of tickets", () => {
         [ticketId, project],
       );
       const later = await answer("later");
-      // The later one waits as well: a position behind it would be behind the one that is not committed.
+      // The later one waits too: processing it would skip the uncommitted one.
       for (let step = 0; step < 3; step += 1) await db.store.ticketIndex.follow(() => []);
       expect((await deliveriesOf(webhook)).map(({ type }) => type)).toEqual(["ticket.replied"]);
       await client.query("COMMIT");
@@ -113,7 +113,7 @@ describe("events of tickets", () => {
     }
   });
 
-  test("of before a webhook was made or activated, and of other projects, are not sent", async () => {
+  test("before a webhook was created or activated, and of other projects, are not sent", async () => {
     const other = await db.newProject();
     await answer("before");
     await settle();
@@ -147,7 +147,7 @@ describe("deliveries of events", () => {
     expect(attempts).toEqual([]);
   });
 
-  test("go with the conversation that is erased", async () => {
+  test("are deleted with the erased conversation", async () => {
     const webhook = await addWebhook(["ticket.created"]);
     const ticketId = await answer("erased");
     await settle();
@@ -174,7 +174,7 @@ describe("deliveries of events", () => {
   });
 });
 
-test("a project has at most so many webhooks", async () => {
+test("a project has a limited number of webhooks", async () => {
   await Promise.all(
     Array.from({ length: WEBHOOK_LIMITS.maxCount + 2 }, () =>
       db.store.webhooks.insert(project, { ...NEW, events: ["ticket.created"] }),

@@ -25,12 +25,12 @@ async function insert(ticketId: string, name = "a.txt", content = Buffer.from(na
   return id;
 }
 
-/** Makes files look as if they came in so many hours ago. */
+/** Makes files look as if they arrived this many hours ago. */
 const age = (ids: string[], hours: number) =>
   db.sql("UPDATE widget_files SET created_at = now() - make_interval(hours => $2) WHERE id = ANY ($1)", [ids, hours]);
 
 describe("files of a visitor", () => {
-  test("are found by their chat and project alone", async () => {
+  test("are found only with their chat and project", async () => {
     const ticketId = newId();
     const id = await insert(ticketId);
     const { widgetFiles } = db.store;
@@ -44,7 +44,7 @@ describe("files of a visitor", () => {
     expect(await widgetFiles.find(owner, ticketId, newId())).toBeNull();
   });
 
-  test("are read piece by piece, none before it is asked for, and end with an error if they are erased meanwhile", async () => {
+  test("are read in parts, each on demand, and end with an error if they are erased meanwhile", async () => {
     const ticketId = newId();
     const content = randomBytes(2_500_000);
     const id = await insert(ticketId, "large.bin", content);
@@ -67,7 +67,7 @@ describe("files of a visitor", () => {
     await expect(reader.next()).rejects.toThrow("deleted while it was read");
   });
 
-  test("are taken by one message, all or none, in its order, and again by the same one", async () => {
+  test("are claimed by one message, all or none, in its order, and again by the same one", async () => {
     const ticketId = newId();
     const [first, second] = [await insert(ticketId, "1"), await insert(ticketId, "2")];
     const messageId = newId();
@@ -82,7 +82,7 @@ describe("files of a visitor", () => {
     expect(await take([first], newId())).toBeNull();
   });
 
-  test("go to one of two messages that take them at once", async () => {
+  test("are claimed by one of two concurrent messages", async () => {
     const ticketId = newId();
     const ids = [await insert(ticketId, "1"), await insert(ticketId, "2")];
     const another = db.openAnother();
@@ -93,7 +93,7 @@ describe("files of a visitor", () => {
     expect(taken.filter((files) => files !== null)).toHaveLength(1);
   });
 
-  test("wait for a message up to ten of the largest size in a chat; those of messages do not count", async () => {
+  test("may wait for a message up to ten of the largest size per chat; those of messages do not count", async () => {
     const ticketId = newId();
     const content = Buffer.alloc(WIDGET_LIMITS.fileMaxBytes);
     const ids: string[] = [];
@@ -105,7 +105,7 @@ describe("files of a visitor", () => {
     expect(await db.store.widgetFiles.insert(owner, small)).not.toBeNull();
   });
 
-  test("wait for a message up to a limit of their project, whoever sends them; those of messages do not count", async () => {
+  test("may wait for a message up to a limit per project, whoever sends them; those of messages do not count", async () => {
     const project = await db.newProject();
     const send = (ticketId = newId()) => {
       const file = { ticketId, filename: "x", mime: "text/plain", content: Buffer.alloc(100) };
@@ -120,12 +120,12 @@ describe("files of a visitor", () => {
     expect(await send()).toBeNull();
   });
 
-  test("that no message names are removed after a day, shared among replicas; all others stay", async () => {
+  test("that no message refers to are removed after a day, shared among replicas; all others stay", async () => {
     const message = newMessage({ channelId: "widget" });
     const { ticketId, messageId } = await db.store.messages.accept(owner, message);
     const used = await insert(ticketId, "used");
     await db.store.widgetFiles.take(owner, ticketId, messageId, [used]);
-    // Reserved by a message that was never committed.
+    // Claimed by a message that was never committed.
     const orphan = await insert(ticketId, "orphan");
     await db.store.widgetFiles.take(owner, ticketId, newId(), [orphan]);
     const unused = await Promise.all(Array.from({ length: 120 }, (_, index) => insert(newId(), `${index}`)));

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => tools.close());
 
-/** A request with headers that fetch would set itself. */
+/** Sends a request with headers that fetch would set itself. */
 function sendAs(headers: Record<string, string>): Promise<{ status: number; body: string }> {
   const { port } = new URL(tools.urls[0] ?? "");
   return new Promise((resolve, reject) => {
@@ -117,7 +117,7 @@ describe("a key", () => {
     ["svc_get_ticket", "tickets:read"],
     ["svc_list_tickets", "tickets:read"],
     ["svc_summarize_notes", "agents:execute"],
-  ])("without its scope is refused before %s is looked at, in either revision", async (name, scope) => {
+  ])("without its scope is rejected before %s is read, in either revision", async (name, scope) => {
     const modern = JSON.stringify({
       jsonrpc: "2.0",
       id: 1,
@@ -162,7 +162,7 @@ describe("a key", () => {
 
 describe("a web page", () => {
   test.each(["https://evil.example", "null", "http://localhost.evil.example", "file://", "http://evil.example:31417"])(
-    "of %s gets nothing, with a key that is right",
+    "of %s is rejected, even with a valid key",
     async (origin) => {
       const response = await tools.send({ key, body: LIST, headers: { Origin: origin } });
       expect([response.status, await response.json()]).toEqual([
@@ -199,7 +199,7 @@ describe("a web page", () => {
     "127.0.0.1.evil.example",
     "localhost@evil.example",
     "192.0.2.7",
-  ])("that has pointed the name %j at this machine is refused by it", async (host) => {
+  ])("with the host name %j resolved to this machine is rejected", async (host) => {
     const { status, body } = await sendAs({ Host: host });
     expect([status, JSON.parse(body)]).toEqual([
       403,
@@ -208,13 +208,13 @@ describe("a web page", () => {
   });
 
   test.each(["localhost", "LOCALHOST:31417", "127.0.0.1:1", "[::1]:31417", "tools.example.com"])(
-    "aside, the name %s is known",
+    "with the host name %s is accepted",
     async (host) => expect((await sendAs({ Host: host })).status).toBe(200),
   );
 });
 
 describe("a request", () => {
-  test.each(["GET", "DELETE", "PUT", "PATCH"])("by %s is 405, since nothing is kept between two", async (method) => {
+  test.each(["GET", "DELETE", "PUT", "PATCH"])("by %s is 405, because there are no sessions", async (method) => {
     const response = await tools.send({ key, method });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
@@ -301,7 +301,7 @@ describe("a request", () => {
   });
 
   test.each(["svc_nothing", "", "__proto__", "constructor", "x".repeat(300), "svc_list_agents "])(
-    "for the tool %j, which there is not, is an error of the protocol",
+    "for the unknown tool %j is a protocol error",
     async (name) => {
       for (const ask of [tools.ask, tools.askModern]) {
         const headers = { "Mcp-Name": /^[!-~]*$/.test(name) ? name : `=?base64?${btoa(name)}?=` };
@@ -313,9 +313,9 @@ describe("a request", () => {
   );
 });
 
-describe("a client of before 2026-07-28", () => {
+describe("a client with a revision before 2026-07-28", () => {
   test.each(["2025-11-25", "2025-06-18", "2025-03-26"])(
-    "begins in its own revision, %s, and goes on in it",
+    "starts with its own revision, %s, and continues with it",
     async (version) => {
       const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "test", version: "1" } };
       const begun = await tools.send({
@@ -389,7 +389,7 @@ describe("headers and body of the revision of 2026-07-28", () => {
     ]);
   });
 
-  test("of an unknown version without the fields of the new one are 400, too", async () => {
+  test("of an unknown version without the fields of the new one are 400 too", async () => {
     const response = await tools.send({ key, body: LIST, headers: { "MCP-Protocol-Version": "1999-01-01" } });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining("2025-11-25") } });

@@ -13,37 +13,37 @@ import type { RpcAnswer } from "./rpc.ts";
 
 const SECRET_KEY = "0123456789abcdef0123456789abcdef";
 
-/** What is asked of a tool server, and by whom. */
+/** Request to a tool server. */
 export interface ToolRequest {
   key?: string;
   method?: string;
   headers?: Record<string, string>;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   body?: string;
   signal?: AbortSignal;
 }
 
-/** A tool server on a database of its own, without a pipeline. */
+/** A tool server on a separate database, without a pipeline. */
 export interface TestTools {
-  /** Of each replica. */
+  /** URLs of the replicas. */
   urls: string[];
   resources: Resources;
   log(): LogLine[];
-  /** A project with an agent that always answers its text. */
+  /** Creates a project with an agent that always replies with its text. */
   addProject(name: string, agent?: Partial<NewAgent>): Promise<Project>;
-  /** A knowledge base with one document. */
+  /** Creates a knowledge base with one document. */
   addKb(project: Project, name: string, text: string): Promise<string>;
-  /** A key of a project; an administrator's where that is null. */
+  /** Creates a key of a project; with null, an administrator's. */
   addKey(project: Project | null, scopes: Scope[], rateLimit?: number): Promise<string>;
   send: (request: ToolRequest, replica?: number) => Promise<Response>;
-  /** One request of a revision before 2026-07-28: what was answered, with all that was told before. */
+  /** Sends one request of a revision before 2026-07-28; returns the response with all notifications before it. */
   ask: (
     key: string,
     method: string,
     params?: object,
     options?: { id?: number; headers?: Record<string, string> },
   ) => Promise<RpcAnswer>;
-  /** The same of the revision 2026-07-28; `meta` takes the place of the reserved fields. */
+  /** Does the same with the revision 2026-07-28; `meta` replaces the reserved fields. */
   askModern: (
     key: string,
     method: string,
@@ -54,7 +54,7 @@ export interface TestTools {
   close(): Promise<void>;
 }
 
-/** Opens it with so many replicas, all in this process. Close it in `afterAll`. */
+/** Opens it with this many replicas, all in this process. Close it in `afterAll`. */
 export async function openTestTools({
   replicas = 1,
   env = {},
@@ -107,7 +107,7 @@ export async function openTestTools({
       ...(signal === undefined ? {} : { signal }),
     });
 
-  /** Sends one message and reads what comes back. Throws where that is none. */
+  /** Sends one message and reads the response. Throws if there is none. */
   async function exchange(
     key: string,
     headers: Record<string, string>,

@@ -1,4 +1,4 @@
-/** What a tool answers: every field that one of them can have. */
+/** Result of a tool: every field that one of them can have. */
 export interface ToolData {
   hits: { title: string }[];
   items: { id: string; name: string }[];
@@ -7,14 +7,14 @@ export interface ToolData {
   issues: { quotes: { start: number; end: number }[] }[];
 }
 
-/** A tool as it is listed. */
+/** A listed tool. */
 export interface ListedTool {
   name: string;
   inputSchema: { properties?: object };
   outputSchema: { properties?: object };
 }
 
-/** Every field that a result can have: tests look into those that they expect. */
+/** Every field that a result can have; tests read those that they expect. */
 export interface RpcResult {
   tools: ListedTool[];
   content: { type: string; text: string }[];
@@ -22,7 +22,7 @@ export interface RpcResult {
   isError?: boolean;
 }
 
-/** A message of JSON-RPC as it came: a result where it has no error. */
+/** A received message of JSON-RPC: a result if it has no error. */
 export interface RpcMessage {
   id?: string | number | null;
   method?: string;
@@ -31,7 +31,7 @@ export interface RpcMessage {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** An answer with everything that was told on its way. */
+/** A response with all notifications before it. */
 export interface RpcAnswer {
   status: number;
   headers: Headers;
@@ -39,21 +39,21 @@ export interface RpcAnswer {
   last: RpcMessage;
 }
 
-/** What a client of the older revisions begins with. */
+/** Parameters of a client's `initialize` in older revisions. */
 export const INITIALIZE = {
   protocolVersion: "2025-11-25",
   capabilities: {},
   clientInfo: { name: "test", version: "1" },
 };
 
-/** The reserved fields that a request of 2026-07-28 carries. */
+/** The reserved fields of a request of 2026-07-28. */
 export const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** The messages of a body: of a stream of events, of one document, or none. */
+/** Returns the messages of a body: an event stream, one document, or none. */
 export function parseEvents(text: string): RpcMessage[] {
   if (text.trim() === "") return [];
   if (text.trimStart().startsWith("{") || text.trimStart().startsWith("[")) {

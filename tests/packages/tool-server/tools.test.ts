@@ -23,9 +23,9 @@ const NAMES = [
 ];
 const NOTES = "Um, the the printer on floor two is, uh, broken. Please order toner, no wait, order paper.";
 
-/** Calls of the slow tool that go on, by what they were given, and how they have ended. */
+/** How calls of the slow tool have ended, by their arguments. */
 const ended = new Map<string, "aborted" | "on">();
-/** Works until somebody ends it. */
+/** Runs until it is aborted. */
 const SLOW: Tool = {
   scope: "kb:read",
   definition: { name: "slow", inputSchema: { type: "object" } },
@@ -40,7 +40,7 @@ const SLOW: Tool = {
       });
     }),
 };
-/** Works until it is let go, whoever would end it before. */
+/** Runs until it is released, and ignores its signal. */
 const HELD: Tool = {
   scope: "kb:read",
   definition: { name: "held", inputSchema: { type: "object" } },
@@ -81,13 +81,13 @@ beforeAll(async () => {
 
 afterAll(() => tools.close());
 
-/** The result of a call. */
+/** Returns the result of a call. */
 async function call(name: string, args: unknown, asked = key) {
   const { last } = await tools.ask(asked, "tools/call", { name, arguments: args });
   return last.result;
 }
 
-/** What an issue of notes has beside what is submitted of it, is left aside. */
+/** Tools that ignore unknown arguments, because issues from notes have more fields than a submission. */
 const TAKES_MORE = new Set(["svc_submit_issue"]);
 const CLOSED = { additionalProperties: false };
 
@@ -223,7 +223,7 @@ describe("every result", () => {
   });
 });
 
-/** A result that says what is wrong, as a model reads it and as a program does. */
+/** Returns a result that describes errors, both for models and for programs. */
 const failure = (code: string, ...pointers: string[]) => ({
   isError: true,
   content: [{ type: "text", text: expect.stringMatching(new RegExp(`^${code}: `)) }],
@@ -269,7 +269,7 @@ describe("invalid arguments", () => {
       },
       ["/clientIssueId", "/title", "/description", "/severity", "/source", "/person", "/dueDate"],
     ],
-  ] as const)("of %s are told all at once: case %#", async (name, args, pointers) => {
+  ] as const)("of %s are all reported together: case %#", async (name, args, pointers) => {
     const result = await call(name, args);
     expect(result).toEqual(failure("invalid_request", ...pointers));
     for (const pointer of pointers) expect(result.content[0]?.text).toContain(`\n- ${pointer}: `);
@@ -277,11 +277,14 @@ describe("invalid arguments", () => {
     expect(modern).toMatchObject({ status: 200, last: { result } });
   });
 
-  test.each(["constructor", "prototype", "toString"])("with the key %s are told, and do nothing", async (name) => {
-    const args: unknown = JSON.parse(`{"query":"a","${name}":{"limit":1,"polluted":true}}`);
-    expect(await call("svc_search_kb", args)).toEqual(failure("invalid_request", `/${name}`));
-    expect(Reflect.get({}, "polluted")).toBeUndefined();
-  });
+  test.each(["constructor", "prototype", "toString"])(
+    "with the key %s are reported, and have no effect",
+    async (name) => {
+      const args: unknown = JSON.parse(`{"query":"a","${name}":{"limit":1,"polluted":true}}`);
+      expect(await call("svc_search_kb", args)).toEqual(failure("invalid_request", `/${name}`));
+      expect(Reflect.get({}, "polluted")).toBeUndefined();
+    },
+  );
 
   test("with the key __proto__ are accepted without it", async () => {
     const args: unknown = JSON.parse('{"query":"printer","__proto__":{"limit":"many","polluted":true}}');
@@ -352,7 +355,7 @@ describe("a slow call", () => {
   test.each([
     ["2025-11-25", OLD, {}],
     ["2026-07-28", NEW, ENVELOPE],
-  ])("tells who asks for it that it goes on, and ends when that one hangs up: %s", async (version, headers, meta) => {
+  ])("reports its progress to its caller, and ends when the caller disconnects: %s", async (version, headers, meta) => {
     const label = `hung up ${version}`;
     const line = new AbortController();
     const body = JSON.stringify(slow(label, { ...meta, progressToken: "how far?" }));
@@ -432,7 +435,7 @@ test("a server that shuts down completes running calls, and rejects new ones", a
   try {
     const otherKey = await other.addKey(await other.addProject("north"), ["kb:read"]);
     const [url = ""] = other.urls;
-    // Its request has begun when the server stops, and is whole when all others are answered.
+    // Its request has started when the server stops, and is complete after all others have their responses.
     const late = await openRawConnection(url);
     late.write(`POST /mcp HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAuthorization: Bearer ${otherKey}\r\n`);
     const body = { name: "held", arguments: {} };

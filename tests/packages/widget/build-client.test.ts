@@ -20,7 +20,7 @@ async function newFolder() {
   return folder;
 }
 
-/** Runs a script; answers its exit code and what it has printed. */
+/** Runs a script; returns its exit code and output. */
 function run(script: string, ...options: string[]) {
   return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
     execFile(process.execPath, [script, ...options], (error, stdout, stderr) =>
@@ -30,7 +30,7 @@ function run(script: string, ...options: string[]) {
 }
 
 describe("the widget's bundle", () => {
-  test("is within 10,000 bytes at first load and 30,000 bytes altogether, gzipped, in English", async () => {
+  test("is within 10,000 bytes at first load and 30,000 bytes in total, gzipped, in English", async () => {
     const folder = await newFolder();
     expect(await run(BUILD, "--folder", folder)).toMatchObject({ code: 0, stderr: "" });
     const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")) as Record<string, string>;
@@ -40,7 +40,7 @@ describe("the widget's bundle", () => {
     expect(launcher + (await zipped(manifest["panel"] ?? ""))).toBeLessThanOrEqual(30_000);
   });
 
-  test("has the files that its manifest names, with a hash in their names that the launcher knows, and no others", async () => {
+  test("has the files in its manifest, with content hashes in their names that the launcher knows, and no others", async () => {
     const folder = await newFolder();
     await run(BUILD, "--folder", folder);
     const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")) as Record<string, string>;
@@ -56,14 +56,14 @@ describe("the widget's bundle", () => {
     expect((await readdir(join(folder, "chunks"))).sort()).toEqual(names.map(([, path]) => path.slice(7)).sort());
   });
 
-  test("fails its build above the budget, and says by how much", async () => {
+  test("fails its build above the budget, and reports by how much", async () => {
     const { code, stderr } = await run(BUILD, "--folder", await newFolder(), "--budget", "20000");
     expect(code).toBe(1);
     const [, bytes, above] = /has (\d+) bytes gzipped, (\d+) above its budget of 20000/.exec(stderr) ?? [];
     expect(Number(bytes) - Number(above)).toBe(20_000);
   });
 
-  test("is weighed beside other widgets, where the budget holds as well", async () => {
+  test("is compared with the sizes of other widgets, and is also within its budget there", async () => {
     const within = await run(SIZE);
     expect(within).toMatchObject({ code: 0, stderr: "" });
     for (const row of ["launcher", "language en", "conversation", "over HTTP", "all together, English", "deep-chat"])

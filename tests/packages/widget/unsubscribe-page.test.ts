@@ -24,7 +24,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** A customer of the project, and the URL that unsubscribes it. */
+/** Creates a customer of the project, and returns its unsubscribe URL. */
 async function newCustomer() {
   const message = newMessage({ channelId: "widget", channelMeta: { contact: { email: "mia@example.com" } } });
   await exchange(db.store, project, message, ["Yes."]);
@@ -42,7 +42,7 @@ async function newCustomer() {
 const oneClick = { method: "POST", body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) };
 
 describe("the page of an unsubscribe link", () => {
-  test("unsubscribes nobody when it is opened, and asks in the language of the email", async () => {
+  test("does not unsubscribe when it is opened, and asks in the language of the email", async () => {
     const { url, read } = await newCustomer();
     for (const method of ["GET", "HEAD"]) expect((await fetch(`${url}?lang=de`, { method })).status).toBe(200);
     const response = await fetch(`${url}?lang=de`);
@@ -54,7 +54,7 @@ describe("the page of an unsubscribe link", () => {
     expect(await read()).toBeNull();
   });
 
-  test("unsubscribes by its button and by the one click of a mail program, once, and the first time stays", async () => {
+  test("unsubscribes with its button and with a mail program's one-click request, once, and keeps the first time", async () => {
     const { url, read } = await newCustomer();
     const response = await fetch(`${url}?lang=ar`, oneClick);
     expect(response.status).toBe(200);

@@ -19,7 +19,7 @@ const untilAborted = ({ signal }: HeldLease) =>
     signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
   });
 
-/** Work on tasks in memory, and what became of them. */
+/** Opens work on tasks in memory, and records the outcomes. */
 function openWork(
   tasks: Task[],
   run: Definition["run"],
@@ -68,14 +68,14 @@ function openWork(
 
 const task = (attempts = 1): Task => ({ leaseId: `lease-${attempts}`, attempts });
 
-test("works on what is left of a target, one piece after the other", async () => {
+test("processes the remaining tasks of a target, one after the other", async () => {
   const done: number[] = [];
   const { work } = openWork([task(1), task(2), task(3)], ({ attempts }) => Promise.resolve(done.push(attempts) > 0));
   await work.process();
   expect(done).toEqual([1, 2, 3]);
 });
 
-test("retries after the delay of its attempt, and gives up after the last one", async () => {
+test("retries after the delay of its attempt, and fails permanently after the last one", async () => {
   const fail = () => Promise.reject(new Error("It failed."));
   const { work, retries, givenUp } = openWork([task(1), task(2), task(3)], fail);
   await work.process();
@@ -98,7 +98,7 @@ test("counts no attempt for an outage, and repeats the release until the store a
   expect(releases).toBe(3);
 });
 
-test("gives up work with too many expired leases without another attempt", async () => {
+test("ends work with too many expired leases without another attempt", async () => {
   const run = () => Promise.reject(new Error("It must not run."));
   const { work, givenUp, retries } = openWork([task()], run, {
     failures: { explainExpiredLeases: () => "its lease expired too often" },
@@ -123,7 +123,7 @@ test("a shutdown releases running work without an attempt, and claims nothing fu
   expect([running, tasks.length]).toEqual([1, 1]);
 });
 
-test("a job does not wait for work that takes long, which continues and is aborted by a shutdown", async () => {
+test("a job does not wait for long work, which continues and is aborted by a shutdown", async () => {
   let isDone = false;
   const { work } = openWork(
     [task()],

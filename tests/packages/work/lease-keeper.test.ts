@@ -38,7 +38,7 @@ test("reports only work whose lease expired before it could be renewed", async (
       },
       onExpired: ({ leaseId }) => void expired.push(leaseId),
     });
-  // Its lease does not expire however busy the machine is.
+  // Its lease does not expire, however busy the machine is.
   const cancelled = keeper(60_000).hold(claimOf("cancelled"));
   await waitFor(() => cancelled.isLost(), { what: "the loss" });
   expect(expired).toEqual([]);
@@ -70,7 +70,7 @@ test("during an outage aborts only work whose effects cannot be fenced, before i
   for (const lease of [fenced, unfenced]) lease.drop();
 });
 
-test("renews nothing once no lease is held, and is not late then", async () => {
+test("renews nothing while no lease is held, and reports no delay afterwards", async () => {
   let renewals = 0;
   const leases = createLeaseKeeper(testLog(), {
     name: "tests",

@@ -16,7 +16,7 @@ test("runs a rare step with the first sweep, and not again before it is due or w
   await sweeps.stop();
 });
 
-test("runs a step that knows whether something is due only if it is, and the steps after one that cannot tell", async () => {
+test("runs a step with a due check only if it is due, and the steps after one without", async () => {
   const ran = { due: 0, idle: 0, last: 0 };
   const cannotTell = { isDue: () => Promise.reject(new Error("It failed.")), run: () => Promise.resolve() };
   const due = { isDue: () => Promise.resolve(true), run: () => Promise.resolve(void ran.due++) };

@@ -26,7 +26,7 @@ function message(entries: Entry[], seq: number, clientMessageId: string) {
 }
 
 describe("a conversation", () => {
-  test("has each entry once and in its place, however often and late it comes", () => {
+  test("has each entry once and in order, regardless of repetitions and delays", () => {
     let entries = reply([], 4, text("four"));
     entries = message(entries, 3, "three");
     entries = reply(entries, 2, file);
@@ -34,7 +34,7 @@ describe("a conversation", () => {
     expect(entries.map(({ seq }) => seq)).toEqual([2, 3, 4]);
   });
 
-  test("counts an answer with a table and its file as one that was not read, and two answers as two", () => {
+  test("counts an answer with a table and its file as one unread reply, and two answers as two", () => {
     let entries = reply([], 1, text("| a |"), "2026-01-01T00:00:00Z");
     entries = reply(entries, 2, file, "2026-01-01T00:00:00Z");
     expect(countUnread(entries, 0)).toBe(1);
@@ -43,7 +43,7 @@ describe("a conversation", () => {
     expect(countUnread(reply(entries, 4, text("Welcome.")), 2)).toBe(1);
   });
 
-  test("keeps the newest entries, and what is not sent yet behind them", () => {
+  test("keeps the newest entries, with unsent messages at the end", () => {
     let entries: Entry[] = [];
     for (let seq = 1; seq <= MOST_ENTRIES + 5; seq++) entries = reply(entries, seq, text(`${seq}`));
     expect(entries[0]?.seq).toBe(6);
@@ -59,7 +59,7 @@ describe("a conversation", () => {
     expect(entries.at(-1)).toMatchObject({ key: "unsent", state: "sent" });
   });
 
-  test("shows what a reply says so far, put in where the server says, and nothing where a part is missing", () => {
+  test("shows the unfinished text of a reply by the server's offsets, and nothing if a part is missing", () => {
     expect(growPartial(null, { messageId: "m", offset: 0, text: "It" })).toBe("It");
     expect(growPartial("It is", { messageId: "m", offset: 2, text: " was" })).toBe("It was");
     expect(growPartial("It", { messageId: "m", offset: 5, text: "on" })).toBeNull();

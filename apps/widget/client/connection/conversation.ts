@@ -2,7 +2,7 @@ import type { ServerFrameData, WidgetFile, WidgetReplyItem } from "@svc/contract
 import type { Entry, FileView, ReplyEntry, VisitorEntry } from "../state.ts";
 import type { Storage } from "../storage.ts";
 
-/** How many entries are kept and shown; older ones leave the browser, not the conversation. */
+/** Maximum number of stored and shown entries; older ones are removed from the browser, not from the conversation. */
 export const MOST_ENTRIES = 300;
 
 /** A reply frame without its envelope. */
@@ -18,9 +18,7 @@ export interface MessageWithSeq {
   data: ServerFrameData<"message">;
 }
 
-/**
- * The conversation with a reply in its place. A reply that is there already changes nothing: the same entries come back.
- */
+/** Returns the conversation with a reply at its position. For an existing reply the same entries are returned. */
 export function addReply(entries: Entry[], { id, seq, data }: ReplyWithSeq): Entry[] {
   if (entries.some((entry) => entry.kind === "reply" && entry.seq === seq)) return entries;
   const added = data.items.map((item, index): ReplyEntry => ({
@@ -37,8 +35,8 @@ export function addReply(entries: Entry[], { id, seq, data }: ReplyWithSeq): Ent
 }
 
 /**
- * The conversation with a message of the visitor that the server has. It takes the place of the entry with the same
- * `clientMessageId`, which this tab or an earlier page has written.
+ * Returns the conversation with a stored message of the visitor. It replaces the entry with the same `clientMessageId`,
+ * written in this tab or on an earlier page.
  */
 export function addMessage(entries: Entry[], { seq, data }: MessageWithSeq): Entry[] {
   const key = data.clientMessageId ?? data.messageId;
@@ -57,37 +55,40 @@ export function addMessage(entries: Entry[], { seq, data }: MessageWithSeq): Ent
   return inOrder([...entries.filter((other) => other !== before), entry]);
 }
 
-/** The conversation after something has become of the message `key` of the visitor. */
+/** Returns the conversation with changes to the visitor's message `key`. */
 export function changeMessage(entries: Entry[], key: string, values: Partial<VisitorEntry>): Entry[] {
   return inOrder(
     entries.map((entry) => (entry.kind === "visitor" && entry.key === key ? { ...entry, ...values } : entry)),
   );
 }
 
-/** Entries by their place; those without one stay last, in the order in which they were written. */
+/** Sorts entries by sequence number; those without one stay last, in the order in which they were written. */
 export function inOrder(entries: Entry[]): Entry[] {
   const withSeq = entries.filter((entry) => entry.seq !== null);
   withSeq.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
   return [...withSeq.slice(-MOST_ENTRIES), ...entries.filter((entry) => entry.seq === null)];
 }
 
-/** True where nothing is known of a place between two others: what stands there has not come, or was erased. */
+/** Returns true if a sequence number between two others is missing: its entry has not arrived, or was erased. */
 export function hasGap(entries: Entry[], after: number, before: number): boolean {
   const known = entries.flatMap(({ seq }) => (seq !== null && seq > after && seq < before ? [seq] : []));
   return new Set(known).size < before - after - 1;
 }
 
-/** The highest place of a reply; 0 where there is none. */
+/** Returns the highest sequence number of a reply; 0 if there is none. */
 export function lastReplySeq(entries: Entry[]): number {
   return entries.reduce((last, entry) => (entry.kind === "reply" && entry.seq > last ? entry.seq : last), 0);
 }
 
-/** How many replies lie behind `seq`. What belongs to one of them (a table and its file) has one time, and counts once. */
+/**
+ * Returns the number of replies after `seq`. Parts of one reply (a table and its file) have the same time, and count
+ * once.
+ */
 export function countUnread(entries: Entry[], seq: number): number {
   return new Set(entries.flatMap((entry) => (entry.kind === "reply" && entry.seq > seq ? [entry.at] : []))).size;
 }
 
-/** What a pending reply says after a delta; null where a delta before it is missing. */
+/** Returns the unfinished text of a pending reply after a delta; null if a previous delta is missing. */
 export function growPartial(partial: string | null, { offset, text }: ServerFrameData<"delta">): string | null {
   const before = partial ?? "";
   return offset > before.length ? null : before.slice(0, offset) + text;
@@ -102,32 +103,32 @@ function viewOfItem(item: WidgetReplyItem): ReplyEntry["item"] {
   return { type: "message", text: item.text, markdown: item.markdown, sources: item.sources ?? [] };
 }
 
-/** How satisfied the visitor is: 1 to 5, and why. */
+/** The visitor's satisfaction, 1 to 5, with a comment. */
 export interface Rating {
   score: number;
   comment?: string;
 }
 
-/** What is kept of a conversation, so that a reload shows it at once. */
+/** The stored part of a conversation, which a reload shows immediately. */
 export interface History {
   chatId: string | null;
-  /** Up to where the server has sent everything. What an `ack` says is not counted: replies before it may be missing. */
+  /** Sequence number up to which everything has arrived. An `ack` does not count: replies before it may be missing. */
   sinceSeq: number;
-  /** Up to where the visitor has seen the replies. */
+  /** Sequence number up to which the visitor has seen the replies. */
   readSeq: number;
   conversation: "open" | "waiting" | "done";
   rating: number | null;
-  /** The rating of which the server has not said yet that it has it. */
+  /** The rating that the server has not confirmed. */
   pendingRating: Rating | null;
   entries: Entry[];
 }
 
 const NAME = "history";
-/** Characters of JSON: localStorage holds 5 million for the whole site, of which a chat must not take much. */
+/** Maximum characters of JSON: localStorage holds 5 million for the whole site, of which the widget uses little. */
 const MOST_CHARS = 400_000;
 const FEW_ENTRIES = 20;
 
-/** A conversation of which nothing is known. */
+/** An empty conversation. */
 export const NO_HISTORY: History = {
   chatId: null,
   sinceSeq: 0,
@@ -138,15 +139,17 @@ export const NO_HISTORY: History = {
   entries: [],
 };
 
-/** The kept conversation. Anything of another shape, as an older or a foreign script may leave, counts as nothing. */
+/**
+ * Reads the stored conversation. A value with another structure, left by an older or another script, counts as empty.
+ */
 export function readHistory(storage: Storage): History {
   const kept = storage.read(NAME);
   return isHistory(kept) ? { ...kept, entries: inOrder(kept.entries) } : NO_HISTORY;
 }
 
 /**
- * Keeps the conversation: what the server has, the newest entries as far as there is room. Where another tab has kept
- * more of the same conversation already, that stays. False where the browser did not take it.
+ * Stores the conversation: entries that the server has, the newest ones as far as they fit. A more recent state of the
+ * same conversation stored by another tab is kept. Returns false if the browser rejected it.
  */
 export function keepHistory(storage: Storage, history: History): boolean {
   const kept = storage.read(NAME);
@@ -155,11 +158,11 @@ export function keepHistory(storage: Storage, history: History): boolean {
   while (entries.length > 1 && JSON.stringify(entries).length > MOST_CHARS)
     entries = entries.slice(entries.length >> 1);
   if (storage.write(NAME, { ...history, entries })) return true;
-  // Where the site has left little room, a short history is better than none.
+  // If the site has left little space, a short history is better than none.
   return storage.write(NAME, { ...history, entries: entries.slice(-FEW_ENTRIES) });
 }
 
-/** Removes what is kept. */
+/** Removes the stored conversation. */
 export function dropHistory(storage: Storage): void {
   storage.write(NAME, null);
 }
@@ -175,7 +178,7 @@ function isHistory(value: unknown): value is History {
   );
 }
 
-/** Enough of the shape that nothing that shows an entry can fail. */
+/** Checks what is needed to show an entry without errors. */
 function isEntry(value: unknown): value is Entry {
   if (!isRecord(value) || typeof value["key"] !== "string" || !hasPosition(value["seq"])) return false;
   const item = value["item"];

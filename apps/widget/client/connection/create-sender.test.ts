@@ -5,7 +5,7 @@ import type { OutboxItem } from "./outbox.ts";
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A sender with two messages to send, over a line that says nothing back. */
+/** Starts a sender with two messages, over a connection without responses. */
 function start() {
   const item = (id: string): OutboxItem => ({
     message: { text: id, clientMessageId: id },
@@ -28,7 +28,7 @@ function start() {
       },
       restart() {
         restarts++;
-        // As the line does: it goes away, and comes back.
+        // Like the connection: it drops, and is restored.
         sender.hold();
         sender.flush();
       },
@@ -49,7 +49,7 @@ function start() {
   };
 }
 
-test("one message is under way at a time, and the next one goes when the server has it", () => {
+test("one message is in progress at a time, and the next one follows when the server has it", () => {
   const { sender, sent } = start();
   sender.flush();
   sender.flush();
@@ -60,7 +60,7 @@ test("one message is under way at a time, and the next one goes when the server 
   expect(sender.settle("1")).toBe(false);
 });
 
-test("a message that stays without an answer is sent again over other lines, and has failed after five tries", () => {
+test("a message without a response is sent again over other connections, and fails after five attempts", () => {
   const { sender, sent, failed, restarts } = start();
   sender.flush();
   jest.advanceTimersByTime(49_999);
@@ -73,7 +73,7 @@ test("a message that stays without an answer is sent again over other lines, and
   });
 });
 
-test("a message that the server wants later waits so long, and those after it wait too", () => {
+test("a message that the server defers waits for the requested time, and so do later ones", () => {
   const { sender, sent, failed } = start();
   sender.flush();
   sender.refuse("1", "faultTooFast", 30);
@@ -83,7 +83,7 @@ test("a message that the server wants later waits so long, and those after it wa
   expect({ sent, failed }).toEqual({ sent: ["1", "1"], failed: [] });
 });
 
-test("nothing is sent without a line, and a word about a message that is not under way changes nothing", () => {
+test("nothing is sent without a connection, and a response for another message changes nothing", () => {
   const { sender, sent, failed, setOnline } = start();
   setOnline(false);
   sender.flush();

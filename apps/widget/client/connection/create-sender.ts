@@ -5,7 +5,7 @@ import { newId } from "./new-id.ts";
 import type { ServerConnection } from "./open-connection.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** What a message is made of. */
+/** Content of a message. */
 export interface MessageParts {
   text: string;
   files: FileView[];
@@ -16,7 +16,7 @@ export interface MessageParts {
   page: { url: string; title: string };
 }
 
-/** A message as the server takes it, with an id of its own; null where it says nothing. */
+/** Returns a message for the server, with a new id; null if it is empty. */
 export function composeMessage({
   text,
   files,
@@ -31,7 +31,7 @@ export function composeMessage({
   return {
     text: words,
     clientMessageId: newId(),
-    // What stands behind the # is the page's own business, and sometimes a secret.
+    // The fragment after the # belongs to the page, and may contain a secret.
     page: { url: firstChars(page.url.split("#")[0] ?? "", 2_048), title: firstChars(clean(page.title), 300) },
     locale,
     ...(attachments.length > 0 && { attachments }),
@@ -40,27 +40,27 @@ export function composeMessage({
   };
 }
 
-/** Whether a text has more characters than a message may have. */
+/** Returns whether a text has more characters than a message may have. */
 export function isTooLong(text: string): boolean {
-  // Two code units may be one character; only a long text is worth counting.
+  // Two code units may be one character; only long texts need to be counted.
   return text.length > LIMITS.textMaxChars && Array.from(text).length > LIMITS.textMaxChars;
 }
 
-/** The first characters of a text, never half of one. */
+/** Returns the first characters of a text, without splitting one. */
 export function firstChars(text: string, count: number): string {
   return text.length <= count ? text : Array.from(text).slice(0, count).join("");
 }
 
-/** Without lone surrogates and NUL, which the server refuses. */
+/** Removes lone surrogates and NUL, which the server rejects. */
 function clean(text: string): string {
   return text.replace(/\p{Cs}|\0/gu, "");
 }
 
-/** Sends what is in an outbox: one message after the other, each until the server says that it has it. */
+/** Sends the messages of an outbox one after the other, each until the server has it. */
 export interface Sender {
-  /** Sends the next message, where none is under way and the line is up. */
+  /** Sends the next message if none is in progress and the connection is up. */
   flush: () => void;
-  /** The server has this message, which leaves the outbox. True when it was this tab that waited for it. */
+  /** Removes a message that the server has from the outbox. Returns true if it was in progress in this tab. */
   settle: (key: string) => boolean;
   /** Handles a rejected message: permanently with this error, or until `retryAfterSeconds` have passed. */
   refuse: (key: string, error: string, retryAfterSeconds?: number) => void;
@@ -69,7 +69,7 @@ export interface Sender {
 }
 
 const ACK_TIMEOUT_MS = 10_000;
-/** Tries of one message over lines that were up, after which it has failed. */
+/** Maximum attempts for one message over open connections. */
 const MOST_TRIES = 5;
 
 /** Creates a sender without pending items. `onFailed` gets the name of the text that says why. */
@@ -104,8 +104,8 @@ export function createSender(
     underWay = key;
     line.send("message", next.message);
     timer = setTimeout(() => {
-      // Nothing came back over a line that seemed to be up: another line may do better, and the id makes it one
-      // message.
+      // Nothing was returned over a connection that seemed to be up: another connection may work, and the id prevents a
+      // duplicate.
       if (++tries >= MOST_TRIES) fail(key, "faultOther");
       else line.restart();
     }, ACK_TIMEOUT_MS);
@@ -125,7 +125,7 @@ export function createSender(
     refuse(key, error, retryAfterSeconds) {
       if (key !== underWay) return;
       if (retryAfterSeconds === undefined) return fail(key, error);
-      // Nothing is wrong with the message: it goes again, before those after it.
+      // The message itself is valid: it is sent again, before later ones.
       clearTimeout(timer);
       timer = setTimeout(() => {
         hold();

@@ -43,13 +43,16 @@ interface Row {
   reply?: string;
 }
 
-/** A widget server of one process: what it has stored, and how it may misbehave. */
+/** A widget server of one process, with its stored messages and configurable failures. */
 async function startServer() {
   const rows: Row[] = [];
-  /** Every message frame that came, repeats included. */
+  /** Every received message frame, including repetitions. */
   const frames: string[] = [];
   const urls: string[] = [];
-  /** From which place on each line has asked for what it missed, the first message of a line left out. */
+  /**
+   * The sequence numbers from which connections have requested missed replies, without the first hello of each
+   * connection.
+   */
   const hellos: number[] = [];
   const heard: { type: string; data: unknown }[] = [];
   const errors = new Map<string, { code: string; retryAfterSeconds?: number }>();
@@ -152,7 +155,7 @@ async function startServer() {
       refusal = { status, code };
       io.disconnectSockets(true);
     },
-    /** As behind a proxy that knows no WebSockets. */
+    /** Like a proxy without support for WebSockets. */
     letThrough(what: "everything" | "http") {
       lets = what;
       io.disconnectSockets(true);
@@ -232,7 +235,7 @@ function open(base: string, browser: Browser, changes: Partial<StoreOptions> = {
     locks: browser.locks,
     openSocket: (address) => openSocket(address, (url) => new WebSocket(url) as unknown as globalThis.WebSocket),
     loadHttp: () => import("./open-http-socket.ts"),
-    // Tries to connect come quickly one after the other.
+    // Reconnects follow quickly after each other.
     random: () => 0.02,
     ...changes,
   });
@@ -251,7 +254,7 @@ const until = (what: string, check: () => boolean) => waitFor(check, { what });
 const online = ({ store }: { store: ManagedStore }) => until("the line", () => store.get().line === "online");
 
 describe("a conversation", () => {
-  test("begins with the first opening, and no address ever holds the visitor's secret", async () => {
+  test("starts when it is first opened, and no URL ever contains the visitor's secret", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const tab = open(server.base, browser);
@@ -265,7 +268,7 @@ describe("a conversation", () => {
     expect(server.urls.filter((url) => url.includes(visitorId))).toEqual([]);
   });
 
-  test("shows a message at once, marks it sent when it is stored, and shows the reply with what it said before", async () => {
+  test("shows a message immediately, marks it as sent when it is stored, and shows the reply with its previous unfinished text", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.open();
@@ -293,7 +296,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("is there after a reload before the server has said anything, with what came meanwhile behind it", async () => {
+  test("appears after a reload before the server responds, followed by what arrived meanwhile", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const before = open(server.base, browser);
@@ -312,7 +315,7 @@ describe("a conversation", () => {
     expect(after.events.filter(({ name }) => name === "message")).toHaveLength(1);
   });
 
-  test("begins anew where the server does not know what the browser has kept", async () => {
+  test("starts anew if the server does not know the stored conversation", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const before = open(server.base, browser);
@@ -327,7 +330,7 @@ describe("a conversation", () => {
     await until("the other history", () => after.texts().join() === "> Kept");
   });
 
-  test("goes on in a second tab, which reads what the first one wrote and read", async () => {
+  test("continues in a second tab, with what the first one wrote and read", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const first = open(server.base, browser);
@@ -346,8 +349,8 @@ describe("a conversation", () => {
   });
 });
 
-describe("a line that is cut", () => {
-  test("keeps what is typed meanwhile and sends it once, in order, when the server is back", async () => {
+describe("a dropped connection", () => {
+  test("keeps messages typed meanwhile and sends them once, in order, when the server recovers", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.send("One");
@@ -363,7 +366,7 @@ describe("a line that is cut", () => {
     expect(server.frames).toHaveLength(4);
   });
 
-  test("keeps what is typed over a reload, and another tab does not send it as well", async () => {
+  test("keeps typed messages over a reload, and another tab does not send them as well", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const watcher = open(server.base, browser);
@@ -385,7 +388,7 @@ describe("a line that is cut", () => {
     expect(server.frames).toHaveLength(2);
   });
 
-  test("shows every message and every reply once, and in order, after 40 cuts", async () => {
+  test("shows every message and every reply once, and in order, after 40 drops", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.open();
@@ -404,7 +407,7 @@ describe("a line that is cut", () => {
     expect(server.texts()).toHaveLength(40);
   });
 
-  test("asks again for what was lost on a line that stayed up, and takes what is gone for erased", async () => {
+  test("requests what was lost on an open connection again, and treats what remains missing as erased", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.open();
@@ -426,7 +429,7 @@ describe("a line that is cut", () => {
     expect(tab.texts()).toEqual(["one", "> lost", "> after it", "> behind the gap", "> and on"]);
   });
 
-  test("asks once for what is missing, however much comes meanwhile", async () => {
+  test("requests missing entries once, however much arrives meanwhile", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.send("one");
@@ -442,7 +445,7 @@ describe("a line that is cut", () => {
     expect(server.hellos).toEqual([0]);
   });
 
-  test("goes over HTTP where WebSockets are refused, and over a WebSocket again where they are not", async () => {
+  test("uses HTTP if WebSockets are rejected, and a WebSocket again if they work", async () => {
     const server = await startServer();
     server.letThrough("http");
     let loads = 0;
@@ -468,7 +471,7 @@ describe("a line that is cut", () => {
     expect(server.texts()).toEqual(["One", "Three"]);
   });
 
-  test("is not looked for over HTTP by a visitor whose WebSocket comes through", async () => {
+  test("does not load HTTP long polling for a visitor whose WebSocket works", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser(), {
       loadHttp: () => Promise.reject(new Error("It is not needed.")),
@@ -480,7 +483,7 @@ describe("a line that is cut", () => {
     expect(server.urls.filter((url) => url.includes("polling"))).toEqual([]);
   });
 
-  test("is left and taken up again with the page, without a line meanwhile", async () => {
+  test("is closed and restored with the page, and stays closed meanwhile", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.send("One");
@@ -493,8 +496,8 @@ describe("a line that is cut", () => {
   });
 });
 
-describe("a refused message", () => {
-  test("is shown as failed, is not sent by itself, and can be sent again or discarded", async () => {
+describe("a rejected message", () => {
+  test("is shown as failed, is not sent automatically, and can be sent again or discarded", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const tab = open(server.base, browser);
@@ -514,7 +517,7 @@ describe("a refused message", () => {
     expect(server.texts()).toEqual(["Good", "Bad"]);
   });
 
-  test("goes again by itself, before those after it, where the server only asked to wait", async () => {
+  test("is sent again automatically, before later ones, if the server only asked to wait", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     server.faults.set("One", { code: "rate_limited", retryAfterSeconds: 0.05 });
@@ -524,7 +527,7 @@ describe("a refused message", () => {
     expect(server.texts()).toEqual(["One", "Two"]);
   });
 
-  test("is refused here already where it is too long", async () => {
+  test("is rejected in the browser if it is too long", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.send("😀".repeat(10_000));
@@ -536,7 +539,7 @@ describe("a refused message", () => {
 });
 
 describe("a visitor", () => {
-  test("who logs out leaves nothing behind, in no tab", async () => {
+  test("who logs out leaves no data in any tab", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const tab = open(server.base, browser);
@@ -553,7 +556,7 @@ describe("a visitor", () => {
     expect(new Set(server.rows.map(({ visitorId }) => visitorId)).size).toBe(2);
   });
 
-  test("who logs out in one tab is nobody's user in the other one either", async () => {
+  test("who logs out in one tab is signed out in the other one too", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const identity = { userId: "anna", userHash: "0".repeat(64) };
@@ -569,19 +572,19 @@ describe("a visitor", () => {
     expect(other.texts()).toEqual([]);
   });
 
-  test("who has logged out elsewhere is not kept again by a tab that has not heard of it yet", async () => {
+  test("who has logged out elsewhere is not stored again by a tab that has not been notified yet", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const tab = open(server.base, browser);
     tab.actions.send("Secret");
     await until("the ack", () => tab.states()[0] === "sent");
     for (const name of ["visitor", "user", "history"]) browser.kept.delete(`svc:${API_KEY}:${name}`);
-    // What is still to be kept is kept now.
+    // Pending writes are made now.
     tab.store.suspend();
     expect([...browser.kept.values()].join()).not.toContain("Secret");
   });
 
-  test("whose page empties the storage goes on with the conversation, and finds it after a reload", async () => {
+  test("whose page clears the storage continues the conversation, and finds it after a reload", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const tab = open(server.base, browser);
@@ -611,7 +614,7 @@ describe("a visitor", () => {
     expect(other.texts()).toEqual(["Ben's"]);
   });
 
-  test("without a proof is not connected where one is demanded, and is once the page gives it", async () => {
+  test("without an identity is not connected if one is required, and is connected once the page provides it", async () => {
     const server = await startServer();
     const features = { ...CONFIG.features, identity: true };
     const tab = open(server.base, createBrowser(), { config: { ...CONFIG, features } });
@@ -622,7 +625,7 @@ describe("a visitor", () => {
     await online(tab);
   });
 
-  test("hears no sound before asking for it, which this browser remembers", async () => {
+  test("hears no sound before enabling it, which this browser stores", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const features = { ...CONFIG.features, sound: true };
@@ -633,7 +636,7 @@ describe("a visitor", () => {
     expect(open(server.base, browser, { config: { ...CONFIG, features } }).store.get().hasSound).toBe(true);
   });
 
-  test("is asked only once for what the site wants to know first, which goes with the message", async () => {
+  test("is asked only once for the contact data of the form, which is sent with the message", async () => {
     const server = await startServer();
     const browser = createBrowser();
     const features = { ...CONFIG.features, prechat: ["name" as const] };
@@ -648,7 +651,7 @@ describe("a visitor", () => {
     expect(server.rows.map(({ message }) => message?.contact)).toEqual([{ name: "Anna" }, undefined]);
   });
 
-  test("tells the server what is read, rated and being typed, what happened offline too", async () => {
+  test("notifies the server of read replies, ratings and typing, including those from offline periods", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.send("Hello");
@@ -676,7 +679,7 @@ describe("a visitor", () => {
 describe("a rating", () => {
   const rates = ({ heard }: { heard: { type: string }[] }) => heard.filter(({ type }) => type === "rate").length;
 
-  /** A visitor who has written and is on the line. */
+  /** Starts a visitor who has sent a message and is connected. */
   async function begin() {
     const server = await startServer();
     const browser = createBrowser();
@@ -686,7 +689,7 @@ describe("a rating", () => {
     return { server, browser, tab };
   }
 
-  test("is sent until the server says that it has it", async () => {
+  test("is sent until the server confirms it", async () => {
     const { server, tab } = await begin();
     tab.actions.rate(4);
     await until("the rating", () => rates(server) === 1);
@@ -703,7 +706,7 @@ describe("a rating", () => {
     expect(rates(server)).toBe(2);
   });
 
-  test("that was refused can be given again, on the same line", async () => {
+  test("that was rejected can be given again, on the same connection", async () => {
     const { server, tab } = await begin();
     tab.actions.rate(1);
     expect(tab.store.get().rating).toBe(1);
@@ -728,11 +731,11 @@ describe("a rating", () => {
   });
 });
 
-describe("a line that the server does not take", () => {
+describe("a connection that the server rejects", () => {
   test.each([
     [404, "not_found", "refusedKey"],
     [403, "origin_not_allowed", "refusedOrigin"],
-  ])("stays down after %s %s, and says %s", async (status, code, refusal) => {
+  ])("stays closed after %s %s, with the reason %s", async (status, code, refusal) => {
     const server = await startServer();
     server.refuse(status, code);
     const tab = open(server.base, createBrowser());
@@ -742,18 +745,18 @@ describe("a line that the server does not take", () => {
     expect(tab.events).toEqual([{ name: "error", detail: { code } }]);
   });
 
-  test("is tried again where only something on the way refuses it", async () => {
+  test("is attempted again if only an intermediary rejects it", async () => {
     const server = await startServer();
     server.refuse(403, "a_hotel");
     const tab = open(server.base, createBrowser());
     tab.actions.open();
-    // Two tries over WebSockets, then one over HTTP; with a probe after each but the first.
+    // Two attempts over WebSockets, then one over HTTP; with a probe after each except the first.
     await until("several tries", () => server.urls.filter((url) => url.startsWith("/api/widget/config/")).length > 2);
     expect(tab.store.get().line).toBe("offline");
     expect(server.urls.some((url) => url.includes("transport=polling"))).toBe(true);
   });
 
-  test("is down for good when the key is withdrawn while it is up", async () => {
+  test("stays closed if the key is revoked while it is open", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
     tab.actions.open();
@@ -765,8 +768,8 @@ describe("a line that the server does not take", () => {
   });
 });
 
-describe("a browser that keeps nothing, or rubbish", () => {
-  test.each(["blocked", "full"])("has a conversation for as long as the page lasts: storage %s", async (kind) => {
+describe("a browser with unusable or invalid storage", () => {
+  test.each(["blocked", "full"])("has a conversation until the page is left: storage %s", async (kind) => {
     const server = await startServer();
     const browser = createBrowser();
     const tab = browser.openTab();
@@ -790,7 +793,7 @@ describe("a browser that keeps nothing, or rubbish", () => {
     expect(store.get().line).not.toBe("refused");
   });
 
-  test("takes what others have written there for nothing", async () => {
+  test("ignores invalid stored values", async () => {
     const server = await startServer();
     const browser = createBrowser();
     for (const rubbish of [
@@ -809,7 +812,7 @@ describe("a browser that keeps nothing, or rubbish", () => {
       await until("the ack", () => tab.states().includes("sent"));
       tab.store.stop();
     }
-    // The server would refuse a message with anything else in it.
+    // The server would reject a message with any other value.
     const contacts = server.rows.flatMap(({ message }) => message?.contact ?? []);
     expect(contacts).toEqual([{ email: "a@b.example" }]);
   });

@@ -14,8 +14,8 @@ const ERRORS: Record<number, string> = {
 const PATH = "api/widget/files";
 
 /**
- * Sends a file. `onProgress` gets the share that is sent, 0 to 1. Rejects with the name of the string that says why
- * not; after `signal` with `faultUpload`.
+ * Uploads a file. `onProgress` gets the share that was sent, 0 to 1. Rejects with the name of the string that describes
+ * the error; after `signal` with `faultUpload`.
  */
 export function uploadFile(
   { base, headers }: FileAccess,
@@ -27,12 +27,12 @@ export function uploadFile(
     const error = (name: string) => reject(new Error(name));
     if (file.size === 0) return error("faultFileEmpty");
     if (file.size > LIMITS.fileMaxBytes) return error("faultFileTooLarge");
-    // fetch cannot tell how much of a body is sent.
+    // fetch does not report upload progress.
     const request = new XMLHttpRequest();
     request.open("POST", base + PATH);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
-    // Comes whatever has become of it; where there was no answer, the status is 0.
+    // Emitted in every case; without a response the status is 0.
     request.addEventListener("loadend", () => {
       const stored = request.status < 300 ? parseStored(request.responseText) : null;
       if (stored === null) return error(ERRORS[request.status] ?? "faultUpload");
@@ -47,8 +47,8 @@ export function uploadFile(
 }
 
 /**
- * Fetches a file. `onProgress` gets the share that has arrived, 0 to 1. The secret of the visitor goes in a header, never
- * in an address that a history or a log would keep. Rejects with the name of a string.
+ * Fetches a file. `onProgress` gets the share that has arrived, 0 to 1. The visitor's secret is in a header, never in a
+ * URL that a history or a log would contain. Rejects with the name of a string.
  */
 export async function fetchFile(
   { base, headers }: FileAccess,
@@ -65,7 +65,7 @@ export async function fetchFile(
     new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(bytes, out) {
         received += bytes.length;
-        // What is kept of a size in a browser may be no number.
+        // A size from the browser's storage may be invalid.
         onProgress(Math.min(1, received / file.sizeBytes) || 0);
         out.enqueue(bytes);
       },
@@ -77,7 +77,7 @@ export async function fetchFile(
   });
 }
 
-/** Fetches a file and hands it to the browser as a download, as `fetchFile` does. */
+/** Fetches a file like `fetchFile`, and hands it to the browser as a download. */
 export async function downloadFile(
   access: FileAccess,
   file: FileView,
@@ -89,7 +89,7 @@ export async function downloadFile(
   link.href = url;
   link.download = file.filename;
   link.click();
-  // Some browsers begin to read only after the click has returned.
+  // Some browsers start to read only after the click handler has returned.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
@@ -100,7 +100,7 @@ function parseStored(text: string): (Partial<FileView> & { fileId: string }) | n
     if (typeof fileId !== "string") return null;
     return { fileId, ...(filename && { filename }), ...(mime && { mime }), ...(sizeBytes && { sizeBytes }) };
   } catch {
-    // A proxy has answered in place of the server.
+    // A proxy has responded instead of the server.
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { newId } from "./new-id.ts";
 
-test("an id is a random UUID of version 4, each digit of which is any but two that say so", () => {
+test("an id is a random UUID of version 4, whose digits are random except for version and variant", () => {
   const ids = Array.from({ length: 2_000 }, newId);
   expect(ids.filter((id) => !/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id))).toEqual([]);
   expect(new Set(ids).size).toBe(2_000);

@@ -3,7 +3,7 @@ import { createBackoff } from "./open-connection.ts";
 
 const nextOf = (backoff: { nextMs: () => number }, count: number) => Array.from({ length: count }, backoff.nextMs);
 
-test("the bound doubles up to half a minute, and a wait is anything below it", () => {
+test("the bound doubles up to half a minute, and delays are random below it", () => {
   const bounds = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000];
   expect(
     nextOf(
@@ -25,7 +25,7 @@ test("the bound doubles up to half a minute, and a wait is anything below it", (
   ).toEqual(bounds.map(() => 0));
 });
 
-test("a line that comes up and goes down at once does not begin from the least bound, one that holds does", () => {
+test("after a connection that drops immediately the bound is not reset, after a stable one it is", () => {
   const backoff = createBackoff(() => 1);
   nextOf(backoff, 6);
   backoff.noteUp();
@@ -35,7 +35,7 @@ test("a line that comes up and goes down at once does not begin from the least b
   expect(nextOf(backoff, 2)).toEqual([500, 1_000]);
 });
 
-test("a thousand visitors whose line went down together come back spread over the whole bound", () => {
+test("reconnects of a thousand visitors whose connections dropped together are spread over the whole bound", () => {
   const waits = Array.from({ length: 1_000 }, () => createBackoff(Math.random).nextMs());
   const tenths = Array.from({ length: 10 }, (_, tenth) => waits.filter((ms) => Math.floor(ms / 50) === tenth).length);
   expect(Math.min(...tenths)).toBeGreaterThan(50);

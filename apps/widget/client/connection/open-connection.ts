@@ -3,13 +3,16 @@ import type { Socket } from "socket.io-client";
 import { newId } from "./new-id.ts";
 import type { OpenSocket } from "./open-socket.ts";
 
-/** How long to wait between tries to connect. */
+/** Delays between connection attempts. */
 export interface Backoff {
-  /** Milliseconds until the next try: anything from 0 to a bound that doubles with each try ("full jitter"). */
+  /**
+   * Returns the milliseconds until the next attempt: random between 0 and a bound that doubles with each attempt ("full
+   * jitter").
+   */
   nextMs: () => number;
-  /** The line came up; when it goes down again at once, the bound is not at its least. */
+  /** Called when the connection is up; if it drops immediately, the bound is not reset completely. */
   noteUp: () => void;
-  /** The line has held: begin from the least bound again. */
+  /** Called when the connection is stable: resets the bound. */
   reset: () => void;
 }
 
@@ -18,8 +21,8 @@ const MOST_BOUND_MS = 30_000;
 const DOUBLINGS_AFTER_UP = 2;
 
 /**
- * Exponential backoff with full jitter: after an outage of the server its visitors come back spread over time rather
- * than in waves. A server that takes lines and drops them at once is not tried twice a second either.
+ * Exponential backoff with full jitter: after an outage the reconnects of visitors are spread over time instead of
+ * arriving in waves. Connections that are accepted and dropped immediately are not retried too often either.
  */
 export function createBackoff(random: () => number): Backoff {
   let tries = 0;
@@ -36,35 +39,39 @@ export function createBackoff(random: () => number): Backoff {
 
 /** Settings and callbacks of the connection. */
 export interface ConnectionOptions {
-  /** Address of the widget's server, with a slash at its end. */
+  /** URL of the widget's server, with a trailing slash. */
   base: string;
   apiKey: string;
   /**
-   * Who asks, and from which place on replies are missing. Goes in the socket's first message, never in its address.
+   * Returns the visitor and the sequence number after which replies are missing. Sent in the socket's first message,
+   * never in its URL.
    */
   auth: () => object;
   onFrame: (frame: ServerFrame) => void;
   onState: (state: "connecting" | "online" | "offline") => void;
-  /** The server does not take this key, site or visitor: the line stays down. Gets its code. */
+  /** The server rejects this key, site or visitor permanently: the connection stays closed. Gets the code. */
   onRefused: (code: string) => void;
-  /** A frame could not be understood; the line goes on. */
+  /** A frame could not be processed; the connection stays open. */
   onError: (error: unknown) => void;
-  /** Makes a WebSocket. */
+  /** Creates a WebSocket. */
   openSocket: OpenSocket;
-  /** Loads what makes a socket over HTTP, for where WebSockets do not get through; null where it cannot be loaded. */
+  /**
+   * Loads the socket over HTTP long polling, for networks that block WebSockets; resolves to null if it cannot be
+   * loaded.
+   */
   loadHttp: () => Promise<{ openSocket: OpenSocket } | null>;
-  /** 0 up to 1, as `Math.random`. */
+  /** Returns a number from 0 up to 1, like `Math.random`. */
   random?: () => number;
 }
 
-/** The line to the server, which comes back by itself when it is cut. */
+/** The connection to the server, which is restored automatically when it drops. */
 export interface ServerConnection {
   /** Connects, and stays connected until `stop`. */
   start: () => void;
   stop: () => void;
-  /** Tries at once where it waits to try again: somebody is there, or the network is back. */
+  /** Reconnects immediately instead of after the backoff: the visitor or the network is back. */
   retryNow: () => void;
-  /** Takes the line down and up again: with another visitor, or because nothing comes through. */
+  /** Closes the connection and opens it again: for another visitor, or because nothing is received. */
   restart: () => void;
   isOnline: () => boolean;
   /** Sends a frame; false without a connection. An `ack` confirms that it was stored. */
@@ -80,15 +87,15 @@ const REFUSALS: readonly unknown[] = [
   "invalid_identity",
 ];
 
-/** Milliseconds from the first byte to the first frame, after which a try has failed. */
+/** Milliseconds from the start of an attempt to the first frame, after which it has failed. */
 const READY_TIMEOUT_MS = 10_000;
-/** Milliseconds after which a line is taken to hold. */
+/** Milliseconds after which a connection counts as stable. */
 const STABLE_MS = 5_000;
-/** After so many failed WebSockets HTTP is tried as well: some proxies swallow WebSockets without a word. */
+/** After this many failed WebSockets HTTP is attempted as well: some proxies block WebSockets without an error. */
 const FAILURES_BEFORE_HTTP = 2;
 
 /**
- * The line to the widget's server over socket.io: a WebSocket, or HTTP where that does not get through. Reconnects with
+ * Opens the connection to the widget's server over socket.io: a WebSocket, or HTTP if that is blocked. Reconnects with
  * exponential backoff and full jitter. Never throws.
  */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
@@ -100,7 +107,7 @@ export function openConnection(options: ConnectionOptions): ServerConnection {
   let isOverHttp = false;
   let isWanted = false;
   let isReady = false;
-  /** Tries since the line was up. */
+  /** Attempts since the connection was last up. */
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -126,7 +133,7 @@ export function openConnection(options: ConnectionOptions): ServerConnection {
   function connect(): void {
     if (!isWanted || socket !== null) return;
     onState("connecting");
-    // Once HTTP is there, the tries take turns: what is in the way of one may let the other through.
+    // Once HTTP is available, attempts alternate between the transports: either may work.
     isOverHttp = failures >= FAILURES_BEFORE_HTTP && http !== null && !isOverHttp;
     const open = isOverHttp && http !== null ? http : options.openSocket;
     const opened = open({ base, apiKey, auth: options.auth() });
@@ -147,7 +154,7 @@ export function openConnection(options: ConnectionOptions): ServerConnection {
       backoff.noteUp();
       later(backoff.reset, STABLE_MS);
     }
-    // What is not found over a line is what a frame was about, never the key.
+    // `not_found` on an open connection refers to the object of a frame, never to the key.
     if (frame.type === "error" && frame.data.code !== "not_found" && REFUSALS.includes(frame.data.code))
       return refuse(frame.data.code);
     try {
@@ -158,7 +165,7 @@ export function openConnection(options: ConnectionOptions): ServerConnection {
     }
   }
 
-  /** The line is down, or did not come up: tries again, unless the server says that there is no use in it. */
+  /** Called if the connection drops or cannot be opened: retries, unless the server reports a permanent reason. */
   function fail(): void {
     const wasReady = isReady;
     hangUp();
@@ -166,7 +173,8 @@ export function openConnection(options: ConnectionOptions): ServerConnection {
     onState("offline");
     failures++;
     later(connect, backoff.nextMs());
-    // A browser does not tell why a WebSocket was refused; the settings are refused for the same reasons, and tell.
+    // Browsers do not report why a WebSocket was rejected; a request for the settings is rejected for the same reasons,
+    // and reports the code.
     if (wasReady || failures < FAILURES_BEFORE_HTTP) return;
     void probe();
     void learnHttp();
@@ -179,7 +187,7 @@ export function openConnection(options: ConnectionOptions): ServerConnection {
   async function probe(): Promise<void> {
     const address = `${base}api/widget/config/${encodeURIComponent(apiKey)}`;
     const code = await fetch(address, { cache: "no-store", credentials: "omit" })
-      // Only our server's word counts: a hotel's sign-in page may answer anything.
+      // Only responses of the widget's server count: a hotel's sign-in page may return anything.
       .then(async (response) => (response.ok ? undefined : ((await response.json()) as { code: string }).code))
       .catch(() => undefined);
     if (code !== undefined && REFUSALS.includes(code) && isWanted && !isReady) refuse(code);

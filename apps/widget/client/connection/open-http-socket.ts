@@ -3,8 +3,8 @@ import type { Socket } from "socket.io-client";
 import type { SocketAddress } from "./open-socket.ts";
 
 /**
- * A socket of socket.io-client over HTTP long polling, which becomes a WebSocket where one gets through after all. It is
- * a file of its own, which only visitors load whose network refuses WebSockets.
+ * Creates a socket of socket.io-client over HTTP long polling, which upgrades to a WebSocket if one works after all. In
+ * a separate file, which only visitors load whose network blocks WebSockets.
  */
 export function openSocket({ base, apiKey, auth }: SocketAddress): Socket {
   const { origin, pathname } = new URL(base);
@@ -12,7 +12,7 @@ export function openSocket({ base, apiKey, auth }: SocketAddress): Socket {
     path: `${pathname}api/widget/ws`,
     addTrailingSlash: false,
     autoConnect: false,
-    // The line connects again by itself: socket.io's jitter is not over the whole delay.
+    // `openConnection` reconnects by itself: socket.io's jitter does not cover the whole delay.
     reconnection: false,
     transports: ["polling", "websocket"],
     query: { apiKey },

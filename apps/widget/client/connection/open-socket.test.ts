@@ -34,7 +34,7 @@ async function startSocketIo(options: object) {
   return { io, port: (http.address() as AddressInfo).port };
 }
 
-/** A server that sends given frames, whatever it receives. */
+/** Starts a server that sends the given frames, whatever it receives. */
 async function startRaw(...texts: string[]) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
@@ -49,7 +49,7 @@ async function startRaw(...texts: string[]) {
 const HANDSHAKE = `0${JSON.stringify({ sid: "s", upgrades: [], pingInterval: 20, pingTimeout: 20, maxPayload: 1000 })}`;
 
 describe("a socket over one WebSocket", () => {
-  test("says the key in its address and the rest in its first message, and carries events both ways", async () => {
+  test("sends the key in its URL and the rest in its first message, and transfers events in both directions", async () => {
     const { io, port } = await startSocketIo({});
     const heard: unknown[] = [];
     io.on("connection", (socket) => {
@@ -68,7 +68,7 @@ describe("a socket over one WebSocket", () => {
     expect(replies).toEqual([[{ text: "Ünïcode 😀\u2028" }, 2]]);
   });
 
-  test("answers the server's pings, without which the server would end it", async () => {
+  test("responds to the server's pings, without which the server would close it", async () => {
     const { io, port } = await startSocketIo({ pingInterval: 10, pingTimeout: 60_000 });
     let pongs = 0;
     io.on("connection", (socket) => void socket.conn.on("heartbeat", () => pongs++));
@@ -77,7 +77,7 @@ describe("a socket over one WebSocket", () => {
     expect(ends).toEqual([]);
   });
 
-  test("ends when the server falls silent, and tells a server that it ends", async () => {
+  test("closes if the server stops responding, and notifies a server when it is closed", async () => {
     const { ends } = open(await startRaw(HANDSHAKE));
     await until("the end", () => ends.length > 0);
     expect(ends).toEqual(["ping timeout"]);
@@ -97,14 +97,14 @@ describe("a socket over one WebSocket", () => {
     ["a page", "<html>"],
     ["a packet that is no JSON", HANDSHAKE, "42["],
     ["another protocol", "4", "40", '42{"a":1}'],
-  ])("does not break on %s", async (_what, ...texts) => {
+  ])("is closed without an error by %s", async (_what, ...texts) => {
     const port = await startRaw(...texts, "1");
     const { ends } = open(port);
     await until("the end", () => ends.length > 0);
     expect(ends[0]).toMatch(/^(parse error|transport close|.*not compatible.*)$/);
   });
 
-  test("says that there is no server", async () => {
+  test("reports that there is no server", async () => {
     const { io, port } = await startSocketIo({});
     await io.close();
     const { ends } = open(port);
@@ -112,7 +112,7 @@ describe("a socket over one WebSocket", () => {
     expect(ends[0]).toBe("websocket error");
   });
 
-  test("is refused by a server that takes no such socket", async () => {
+  test("is rejected by a server without such sockets", async () => {
     const { io, port } = await startSocketIo({});
     io.use((_socket, next) => next(new Error("Not you.")));
     const { ends } = open(port);

@@ -1,19 +1,19 @@
 import { Socket } from "socket.io-client";
 import type { Manager } from "socket.io-client";
 
-/** Where a socket goes, and what it says first. */
+/** URL, key and first message of a socket. */
 export interface SocketAddress {
-  /** Address of the widget's server, with a slash at its end. */
+  /** URL of the widget's server, with a trailing slash. */
   base: string;
   apiKey: string;
-  /** Goes in the socket's first message, never in its address. */
+  /** Sent in the socket's first message, never in its URL. */
   auth: object;
 }
 
-/** Makes a socket of socket.io that is not connected yet. */
+/** Creates a socket of socket.io that is not connected yet. */
 export type OpenSocket = (address: SocketAddress) => Socket;
 
-/** Numbers of the packets of Engine.IO (protocol 4), which stand before each text on the WebSocket. */
+/** Packet types of Engine.IO (protocol 4), the first character of each text on the WebSocket. */
 const OPEN = "0";
 const CLOSE = "1";
 const PING = "2";
@@ -31,9 +31,9 @@ interface Packet {
 }
 
 /**
- * A socket of socket.io-client over one WebSocket. What the library's own manager does besides (other transports, many
- * namespaces, binary data, tries to connect again) is not needed here and half of the library; this is what its `Socket`
- * asks of a manager, and speaks the same protocols: Engine.IO 4 and Socket.IO 5, as their documents have it.
+ * Creates a socket of socket.io-client over one WebSocket. The library's own manager also supports other transports,
+ * many namespaces, binary data and reconnects, which are not needed and are half of the library. This is what its
+ * `Socket` needs of a manager, with the same protocols: Engine.IO 4 and Socket.IO 5, as documented.
  */
 // oxlint-disable-next-line max-lines-per-function -- One protocol state; its names stay local, so that they minify (size budget).
 export function openSocket(
@@ -43,7 +43,7 @@ export function openSocket(
   const listeners: Record<string, Listener> = {};
   let socket: WebSocket | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Milliseconds without a word after which the server is gone: it pings more often. */
+  /** Milliseconds without data after which the server counts as unreachable: it pings more often. */
   let mostSilenceMs = 0;
 
   function close(reason: string): void {
@@ -92,7 +92,7 @@ export function openSocket(
       try {
         socket = create(`${base.replace(/^http/, "ws")}api/widget/ws?${query}`);
       } catch (error) {
-        // A page's policy may forbid the address, which some browsers say at once.
+        // The page's policy may forbid the URL, which some browsers report immediately.
         queueMicrotask(() => listeners["error"]?.(error));
         return;
       }
@@ -100,7 +100,7 @@ export function openSocket(
         try {
           if (socket !== null) receive(String(data));
         } catch {
-          // What is between us and the server has spoken, or a server of another kind.
+          // An intermediary or another kind of server has responded.
           close("parse error");
         }
       });

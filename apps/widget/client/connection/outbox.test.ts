@@ -3,7 +3,7 @@ import { openStorage } from "../storage.ts";
 import { openOutbox } from "./outbox.ts";
 import type { Locks, OutboxItem } from "./outbox.ts";
 
-/** What the tabs of one browser share, and its clock. */
+/** The storage that the tabs of one browser share, and its clock. */
 function createBrowser() {
   const kept: Record<string, string> = {};
   const methods = {
@@ -12,7 +12,7 @@ function createBrowser() {
     removeItem: (key: string) => void delete kept[key],
   };
   const host = {
-    // As in browsers, the names of what is kept are its own keys.
+    // As in browsers, the names of stored items are own keys.
     localStorage: new Proxy(methods, {
       ownKeys: () => Object.keys(kept),
       getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
@@ -37,8 +37,8 @@ const item = (id: string): OutboxItem => ({
 const idsOf = (items: OutboxItem[]) => items.map(({ message }) => message.clientMessageId);
 const always = () => true;
 
-describe("what a tab has left", () => {
-  test("is taken over once, in its order and before what is newer, when the tab says that it goes", async () => {
+describe("unsent messages of a tab", () => {
+  test("are claimed once, in order and before newer ones, when the tab closes", async () => {
     const browser = createBrowser();
     const old = browser.openTab("old");
     for (const id of ["1", "2", "3"]) old.put(item(id));
@@ -53,7 +53,7 @@ describe("what a tab has left", () => {
     expect(old.list()).toEqual([]);
   });
 
-  test("is taken over after a crash, when nothing was heard of the tab for a while", async () => {
+  test("are claimed after a crash, when the tab has sent no heartbeat for a while", async () => {
     const browser = createBrowser();
     browser.openTab("crashed").put(item("1"));
     const heir = browser.openTab("heir");
@@ -63,14 +63,14 @@ describe("what a tab has left", () => {
     expect(idsOf(await heir.adopt(always))).toEqual(["1"]);
   });
 
-  test("is taken over where the clock was set back meanwhile", async () => {
+  test("are claimed if the clock was set back meanwhile", async () => {
     const browser = createBrowser();
     browser.openTab("crashed").put(item("1"));
     browser.moveClock(-86_400_000);
     expect(idsOf(await browser.openTab("heir").adopt(always))).toEqual(["1"]);
   });
 
-  test("is thrown away where it cannot be read", async () => {
+  test("are deleted if they cannot be read", async () => {
     const browser = createBrowser();
     browser.kept["svc:key:out:a"] = "{";
     browser.kept["svc:key:out:b"] = '{"until":0,"items":[{"message":null,"files":[]}]}';
@@ -79,7 +79,7 @@ describe("what a tab has left", () => {
     expect(Object.keys(browser.kept)).toEqual(["svc:other:out:c"]);
   });
 
-  test("is left alone by a tab that is itself going", async () => {
+  test("are not claimed by a tab that is itself closing", async () => {
     const browser = createBrowser();
     const old = browser.openTab("old");
     old.put(item("1"));

@@ -6,36 +6,38 @@ import type { Storage } from "../storage.ts";
 export interface OutboxItem {
   message: VisitorMessage;
   files: FileView[];
-  /** Epoch milliseconds, to show; the order is that of the list. */
+  /** Epoch milliseconds, for display; the order is that of the list. */
   at: number;
-  /** Name of the string that says why it was refused; it is then sent again only when the visitor asks. */
+  /**
+   * Name of the string that describes the rejection; the message is then sent again only if the visitor asks for it.
+   */
   fault: string | null;
 }
 
-/** The messages of this tab that are still to be sent, kept over a reload. */
+/** The unsent messages of this tab, which survive a reload. */
 export interface Outbox {
   list: () => OutboxItem[];
-  /** Puts an item at the end, or in the place of the one with its `clientMessageId`. */
+  /** Appends an item, or replaces the one with the same `clientMessageId`. */
   put: (item: OutboxItem) => void;
   remove: (clientMessageId: string) => void;
   /**
-   * Takes over what tabs have left that are closed or have crashed; answers the items. Two tabs that do so at once
-   * are kept apart by a lock where the browser has locks; else the server takes the second copy for the same message.
-   * `isWanted` is asked once the lock is there.
+   * Claims the messages of closed or crashed tabs; returns the items. A lock separates concurrent tabs if the browser
+   * supports locks; otherwise the server recognizes a second copy as the same message. `isWanted` is checked once the
+   * lock is acquired.
    */
   adopt: (isWanted: () => boolean) => Promise<OutboxItem[]>;
-  /** Leaves the items to the next page; this one is being left. */
+  /** Releases the items for the next page, because this one is being left. */
   release: () => void;
   /** After a return to the page: keeps only the messages that no other tab has claimed meanwhile. */
   reclaim: () => void;
-  /** Removes what this tab has. */
+  /** Removes the messages of this tab. */
   drop: () => void;
-  /** Removes everything, that of other tabs too. */
+  /** Removes all messages, including those of other tabs. */
   clear: () => void;
 }
 
 interface Kept {
-  /** Epoch milliseconds up to when its tab is surely alive; 0 when it has gone. */
+  /** Epoch milliseconds until which its tab counts as alive; 0 after it was closed. */
   until: number;
   items: OutboxItem[];
 }
@@ -43,15 +45,15 @@ interface Kept {
 const PREFIX = "out:";
 const ALIVE_MS = 15_000;
 
-/** How often a tab with unsent messages says that it lives. */
+/** Interval of the heartbeats of a tab with unsent messages. */
 export const HEARTBEAT_MS = 5_000;
 
-/** What is needed of the browser's locks (`navigator.locks`), which are missing on pages without HTTPS. */
+/** The used part of the browser's locks (`navigator.locks`), which are missing on pages without HTTPS. */
 export type Locks = { request(name: string, work: () => void): Promise<unknown> } | null;
 
 /**
- * The outbox of the tab `tabId`. Each tab keeps a list of its own, so that no tab sends what another one is sending;
- * `beat` has to be called every `HEARTBEAT_MS`.
+ * Opens the outbox of the tab `tabId`. Each tab has a separate list, so that no tab sends messages that another one is
+ * sending; `beat` must be called every `HEARTBEAT_MS`.
  */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function openOutbox(
@@ -74,7 +76,7 @@ export function openOutbox(
     const taken = storage.names(PREFIX).flatMap((name) => {
       if (name === own) return [];
       const kept = storage.read(name);
-      // A clock that was set back must not keep messages from being sent.
+      // A clock that was set back must not prevent messages from being sent.
       if (isKept(kept) && kept.until > now() && kept.until <= now() + ALIVE_MS) return [];
       storage.write(name, null);
       return isKept(kept) ? kept.items : [];

@@ -25,23 +25,23 @@ export interface WidgetEvents {
   error: { code: string };
 }
 
-/** What the store needs. */
+/** Dependencies and settings of the store. */
 export interface StoreOptions extends Pick<ConnectionOptions, "openSocket" | "loadHttp" | "random"> {
-  /** Address of the widget's server, with a slash at its end. */
+  /** URL of the widget's server, with a trailing slash. */
   base: string;
   apiKey: string;
   config: WidgetConfigAnswer;
   storage: Storage;
   identity: Identity | null;
-  /** Language of the widget, BCP 47; goes with each message. */
+  /** Language of the widget, BCP 47; sent with each message. */
   locale: () => string;
-  /** The page on which the visitor is now. */
+  /** The visitor's current page. */
   page(): { url: string; title: string };
   emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
   locks: Locks;
 }
 
-/** How far this browser has the conversation. */
+/** The browser's position in the conversation. */
 interface Cursor {
   chatId: string | null;
   /** Sequence number of the last reply from before this page; no event reports those. */
@@ -76,7 +76,7 @@ const initialState = ({ config, storage }: StoreOptions): WidgetState => ({
   partial: null,
   conversation: "open",
   rating: null,
-  // Off until the visitor turns it on: the feature only offers it.
+  // Off until the visitor enables it: the feature only offers it.
   hasSound: storage.read("sound") === true,
   needsContact: false,
   turn: 0,
@@ -89,8 +89,8 @@ export function sendStateOf(line: WidgetState["line"], error: string | null): Vi
 }
 
 /**
- * The state of the store and what keeps it: the visitor, the unsent messages, and the history, which another page of this
- * browser reads.
+ * Creates the state of the store with its storage: the visitor, the unsent messages, and the history, which other pages
+ * of this browser read.
  */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function createStoreCore(options: StoreOptions) {
@@ -116,7 +116,7 @@ export function createStoreCore(options: StoreOptions) {
   function contact(): Contact | null {
     const kept = storage.read("contact");
     if (typeof kept !== "object" || kept === null) return null;
-    // Others can write there too, and the server rejects a message with anything but texts.
+    // Other scripts can write there too, and the server rejects a message with values other than strings.
     return Object.fromEntries(Object.entries(kept).filter(([, value]) => typeof value === "string"));
   }
 
@@ -186,5 +186,5 @@ export function createStoreCore(options: StoreOptions) {
   };
 }
 
-/** The state of the store and what keeps it. */
+/** The state of the store with its storage. */
 export type StoreCore = ReturnType<typeof createStoreCore>;

@@ -26,11 +26,11 @@ export function createFrameHandler(
   const { cursor, get, set, saveSoon, options } = core;
   const { emit, storage } = options;
 
-  /** Adds what arrived at `seq`, and notes that everything up to there has arrived. */
+  /** Adds an entry with the sequence number `seq`, and records that everything up to there has arrived. */
   function position(entries: Entry[], seq: number, change: Partial<WidgetState>): void {
     if (seq > cursor.askedSeq && hasGap(entries, cursor.sinceSeq, seq)) {
-      // Lost on a connection that is up: a browser repeats a request over HTTP by itself, and gets what came after the
-      // response that was lost. It is requested once; what is missing then too was erased.
+      // Lost on an open connection: a browser repeats an HTTP request by itself, and gets what follows the lost
+      // response. Missing entries are requested once; what is still missing then was erased.
       if (!cursor.isAsking) cursor.isAsking = line.send("hello", { sinceSeq: cursor.sinceSeq });
     } else cursor.sinceSeq = Math.max(cursor.sinceSeq, seq);
     set({ ...change, entries });
@@ -50,14 +50,14 @@ export function createFrameHandler(
 
   const handlers: FrameHandlers = {
     ready({ data: { chatId, lastSeq } }) {
-      // A new or another conversation: the stored one does not belong to it.
+      // A new or another conversation: the stored entries do not belong to it.
       if ((cursor.chatId !== null && cursor.chatId !== chatId) || cursor.sinceSeq > lastSeq) {
         core.forget();
         line.send("hello", { sinceSeq: 0 });
       }
       if (cursor.isAsking) cursor.askedSeq = lastSeq;
       cursor.isAsking = false;
-      // To a browser that knows nothing yet, the server sends old replies first.
+      // The server first sends old replies to a browser without any data.
       if (cursor.chatId === null && cursor.sinceSeq === 0) cursor.oldSeq = lastSeq;
       cursor.chatId = chatId;
     },
@@ -77,7 +77,7 @@ export function createFrameHandler(
       const isOurs = sender.settle(clientMessageId);
       core.changeMessage(clientMessageId, { seq, state: "sent", fault: null });
       saveSoon();
-      // The contact was sent with the message, and is not asked for again.
+      // The contact was sent with the message, and is not requested again.
       if (isOurs && core.contact() !== null) storage.write("contact", {});
       sender.flush();
     },

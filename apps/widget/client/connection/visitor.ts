@@ -2,31 +2,33 @@ import type { Identity } from "../launch/page-settings.ts";
 import type { Storage } from "../storage.ts";
 import { newId } from "./new-id.ts";
 
-/** The visitor of this browser. Its id is a secret: it goes into headers and the socket's first message only. */
+/** The visitor of this browser. The id is a secret: it is only sent in headers and the socket's first message. */
 export interface Visitor {
-  /** The id, made when it is first needed. */
+  /** Returns the id, which is created when it is first needed. */
   id: () => string;
   /** Number of the conversation that this tab shows. */
   chat: () => number;
   /** Shows another conversation, in other tabs too. */
   chooseChat: (conversation: number) => void;
-  /** True when this browser has spoken with the service before. */
+  /** Returns true if this browser has used the service before. */
   isKnown: () => boolean;
-  /** True when another tab has replaced or forgotten the visitor that this one speaks for. */
+  /** Returns true if another tab has replaced or removed the visitor of this tab. */
   hasChanged: () => boolean;
-  /** True when the site has vouched for the visitor. */
+  /** Returns true if the site has identified the visitor. */
   hasProof: () => boolean;
-  /** What proves who asks, as HTTP headers. */
+  /** Returns the credentials as HTTP headers. */
   headers: () => Record<string, string>;
-  /** What proves who asks, for the socket. */
+  /** Returns the credentials for the socket. */
   auth: () => { visitorId: string; conversation: number } & Partial<Identity>;
-  /** Keeps the id again where the page itself has removed it: what is written now belongs to it. */
+  /** Stores the id again if the page has removed it: new messages belong to it. */
   keep: () => void;
-  /** Acts for the visitor that this browser knows now; what the page has said of another user no longer counts. */
+  /** Switches to the visitor stored in this browser; an earlier identity given by the page no longer counts. */
   follow: () => void;
-  /** Tells who the visitor is. True when it was somebody else before, whose conversation must not be shown. */
+  /**
+   * Sets the identity of the visitor. Returns true if it replaces another one, whose conversation must not be shown.
+   */
   identify: (identity: Identity) => boolean;
-  /** Forgets who it was: the next id is another visitor's. */
+  /** Removes the visitor: the next id is another visitor's. */
   forget: () => void;
 }
 
@@ -35,7 +37,7 @@ const USER = "user";
 const CHAT = "chat";
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** The visitor that `storage` knows, or a new one. */
+/** Returns the stored visitor, or a new one. */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function openVisitor(storage: Storage, apiKey: string): Visitor {
   let identity: Identity | null = null;
@@ -53,7 +55,7 @@ export function openVisitor(storage: Storage, apiKey: string): Visitor {
   }
 
   function id(): string {
-    // A page may empty the storage under a conversation that goes on.
+    // A page may clear the storage during a conversation.
     if (current === null) {
       current = kept() ?? newId();
       keep();
@@ -100,7 +102,7 @@ export function openVisitor(storage: Storage, apiKey: string): Visitor {
       current = null;
       chat = 1;
       storage.write(CHAT, null);
-      // Other tabs follow when they hear of the visitor, and must not find the user then.
+      // Other tabs switch when they are notified of the visitor, and must not find the user then.
       storage.write(USER, null);
       storage.write(VISITOR, null);
     },

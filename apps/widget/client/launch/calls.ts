@@ -1,4 +1,4 @@
-/** The calls of `window.svcWidget`, by name: what a stub may have kept from before the script came. */
+/** The calls of `window.svcWidget`, by name: those that a stub may have queued before the script loaded. */
 export const CALLS = [
   "open",
   "close",

@@ -15,8 +15,8 @@ import type { PageSettings, Theme } from "./page-settings.ts";
 const MOST_RETURNS = 20;
 
 /**
- * Puts `host` into the page's body, and puts it back when a page that changes its content without loading (history
- * navigation, hydration, an exchanged body) has removed it. Returns a function that removes it for good.
+ * Adds `host` to the page's body, and adds it again if a page that changes its content without loading (history
+ * navigation, hydration, a replaced body) has removed it. Returns a function that removes it permanently.
  */
 function keepMounted(host: HTMLElement): () => void {
   let returns = 0;
@@ -25,11 +25,11 @@ function keepMounted(host: HTMLElement): () => void {
   function attach(): void {
     if (host.isConnected || returns++ > MOST_RETURNS) return;
     const { body, documentElement } = document;
-    // Between two bodies there is none; the next change tells.
+    // While the body is being replaced there is none; the next change adds the element.
     if (body === null) return;
     body.append(host);
     observer.disconnect();
-    // Only direct children are watched, so that this costs nothing on a page that is busy inside.
+    // Only direct children are observed, so that a page with many changes inside is not slowed down.
     observer.observe(documentElement, { childList: true });
     observer.observe(body, { childList: true });
   }
@@ -43,16 +43,16 @@ function keepMounted(host: HTMLElement): () => void {
 }
 
 const SVG = "http://www.w3.org/2000/svg";
-/** A speech bubble, and a cross, in a square of 24. */
+/** A speech bubble, and a cross, in a box of 24 by 24. */
 const BUBBLE = "M21 12a8.5 8.5 0 0 1-12.4 7.6L3 21l1.5-5.2A8.5 8.5 0 1 1 21 12Z";
 const CROSS = "M6 6l12 12M18 6L6 18";
 const MOST_SHOWN = 99;
 
-/** What the button shows. */
+/** State of the button. */
 export interface ButtonState {
   isOpen: boolean;
   unread: number;
-  /** What a screen reader says, with the number of unread messages. */
+  /** Accessible name, with the number of unread messages. */
   label: string;
   position: "bottom-right" | "bottom-left";
   /** Outline of the icon while the panel is closed. */
@@ -65,7 +65,7 @@ export interface LauncherButton {
   update: (state: ButtonState) => void;
 }
 
-/** Makes the button, out of elements alone: pages may forbid markup in strings. */
+/** Creates the button from elements: pages may forbid markup in strings. */
 function createLauncherButton(onClick: () => void): LauncherButton {
   const element = document.createElement("button");
   element.type = "button";
@@ -96,10 +96,10 @@ function createLauncherButton(onClick: () => void): LauncherButton {
   return { element, update };
 }
 
-/** A hash of the files that the build has made, which is in their names, so that browsers keep them. */
+/** A hash of the build's files, which is part of their names, so that browsers can cache them. */
 declare const BUILD: string;
 
-/** What the page can do with the widget on it. */
+/** Operations of the page on its widget. */
 export interface Widget {
   settings: PageSettings;
   open: () => void;
@@ -110,17 +110,17 @@ export interface Widget {
   setLocale: (locale: string) => void;
   setTheme: (theme: Theme) => void;
   send: (text: string) => void;
-  /** Takes it off the page. */
+  /** Removes it from the page. */
   destroy: () => void;
 }
 
 const RETRY_MS = 5_000;
 
 /**
- * Puts the launcher on the page as soon as the settings and the texts are there, and loads the conversation when it is
- * first needed: at the first opening, or when the browser has nothing to do and there is a conversation already. Calls
- * before that are kept. The page is never disturbed: what goes wrong is tried again in silence, and only what its owner
- * has to fix goes to `advise`.
+ * Adds the launcher to the page as soon as the settings and the texts are loaded, and loads the conversation on demand:
+ * when it is first opened, or while the browser is idle if there is a conversation already. Earlier calls are queued.
+ * The page is never disturbed: errors are retried silently, and only those that its owner must fix are passed to
+ * `advise`.
  */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function createWidget(settings: PageSettings, listeners: Listeners, advise: (advice: string) => void): Widget {
@@ -132,12 +132,12 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
   let parts: Parts | null = null;
   let chat: Chat | null = null;
   let loading: Promise<void> | null = null;
-  /** How often the loading of a file has failed, by its name. */
+  /** Number of failed attempts to load a file, by its name. */
   const failures = new Map<string, number>();
-  /** What was called before the conversation was loaded. */
+  /** Calls that are queued until the conversation is loaded. */
   const waiting: ((chat: Chat) => void)[] = [];
 
-  /** What stands on the page. */
+  /** The elements on the page. */
   interface Parts {
     options: Omit<ChatOptions, "appearance" | "identity">;
     appearance: Appearance;
@@ -145,21 +145,21 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     takeAway: () => void;
   }
 
-  /** Loads a file of the build; null where that does not work. */
+  /** Loads a file of the build; resolves to null if it cannot be loaded. */
   async function tryLoad<Module>(name: string): Promise<Module | null> {
     const failed = failures.get(name) ?? 0;
-    // Some browsers remember that an address has failed, and never ask again: another try has another address.
+    // Some browsers cache that a URL has failed, and never load it again: another attempt needs another URL.
     const again = failed > 0 ? `?${failed}` : "";
     try {
       return (await import(`${base}chunks/${name}-${BUILD}.js${again}`)) as Module;
     } catch {
-      // The network or the server is unavailable: the next use of the file asks again.
+      // The network or the server is unavailable: the next use of the file retries.
       failures.set(name, failed + 1);
       return null;
     }
   }
 
-  /** Loads a file of the build; while that does not work, again. Null after the end of the widget. */
+  /** Loads a file of the build, with retries. Resolves to null after the end of the widget. */
   async function load<Module>(name: string): Promise<Module | null> {
     while (!signal.aborted) {
       const found = await tryLoad<Module>(name);
@@ -210,7 +210,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     parts = mount(loaded.config, appearance, launcher && file?.customize);
     listeners.emit("ready");
     if (waiting.length > 0) loadChat();
-    // Somebody who has written before may have replies waiting.
+    // A visitor who has written before may have unread replies.
     else if (storage.read("visitor") !== null || storage.names("out:").length > 0) whenIdle(loadChat);
   }
 
@@ -290,7 +290,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     for (const work of waiting.splice(0)) work(started);
   }
 
-  /** Does `work` with the conversation, which is loaded for it. */
+  /** Runs `work` with the conversation, and loads it first if necessary. */
   function withChat(work: (chat: Chat) => void): void {
     if (chat !== null) return work(chat);
     waiting.push(work);
@@ -308,26 +308,26 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     if (shown === null) return;
     const wish = locale;
     const appearance = await chooseAppearance(shown.options.config);
-    // A language may come late, when another one has been wished for.
+    // A language may load late, after another one was requested.
     if (appearance === null || parts === null || wish !== locale) return;
     parts.appearance = appearance;
     parts.show();
     chat?.update(appearance);
   }
 
-  // A browser that lacks what the widget needs must not make the page report a fault of its own.
+  // A browser without required features must not cause an error of the page.
   begin().catch((error: unknown) => advise(String(error)));
   return {
     settings,
     open: () => withChat(({ store }) => store.actions.open()),
     close() {
-      // What was never opened need not be loaded to be closed.
+      // A panel that was never opened need not be loaded to be closed.
       if (loading !== null || waiting.length > 0) withChat(({ store }) => store.actions.close());
     },
     toggle,
     identify(given) {
       identity = given;
-      // Behind a logout that waits for the conversation too, which would forget this one.
+      // After a queued logout, which would otherwise remove this identity.
       if (chat !== null || waiting.length > 0) withChat(({ store }) => store.identify(given));
     },
     logout() {

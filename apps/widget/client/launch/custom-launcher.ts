@@ -1,4 +1,4 @@
-// What few sites need: loaded where the settings of the launcher differ from the default.
+// Loaded only if the launcher's settings differ from the default, because few sites need it.
 import type { WidgetLauncher } from "@svc/contracts";
 import styles from "./custom-launcher.css";
 import { isHidden } from "./is-hidden.ts";
@@ -11,10 +11,10 @@ const PATHS: Record<Exclude<WidgetLauncher["icon"], "chat">, string> = {
   sparkle: "M12 3l2 7l7 2l-7 2l-2 7l-2-7l-7-2l7-2z",
 };
 
-/** How often a page is looked at that changes its address without an event. */
+/** Interval in which a page is checked that changes its URL without an event. */
 const PATH_EVERY_MS = 1_000;
 
-/** The parts of the launcher that can differ. */
+/** The parts of the launcher that settings can change. */
 export interface LauncherParts {
   host: HTMLElement;
   root: ShadowRoot;
@@ -22,8 +22,8 @@ export interface LauncherParts {
 }
 
 /**
- * Gives the launcher the face and the place that a site wants, and hides it where the site wants none, until `signal`.
- * Returns the outline of its icon, if that is not the default one, and a function that shows the label.
+ * Applies a site's icon and position to the launcher, and hides it on the configured pages, until `signal`. Returns the
+ * outline of its icon, if that is not the default one, and a function that shows the label.
  */
 export function customize({ host, root, button }: LauncherParts, launcher: WidgetLauncher, signal: AbortSignal) {
   const { icon, image, side, bottom, hiddenPaths, hiddenOnPhones } = launcher;
@@ -37,9 +37,9 @@ export function customize({ host, root, button }: LauncherParts, launcher: Widge
   if (image !== "") {
     const picture = document.createElement("img");
     picture.alt = "";
-    // Without it, the icon is there again.
+    // If the image cannot be loaded, the icon is shown again.
     picture.addEventListener("error", () => picture.remove());
-    // A path of this site, which a <base> of the page must not lead elsewhere.
+    // A path of this site, which a <base> element must not redirect elsewhere.
     picture.src = location.origin + image;
     button.append(picture);
   }

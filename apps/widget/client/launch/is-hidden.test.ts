@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { isHidden } from "./is-hidden.ts";
 
-test("a launcher is hidden on the paths of its list, on those below one with a star, and nowhere else", () => {
+test("a launcher is hidden on the listed paths, on those below one with a star, and nowhere else", () => {
   const hidden = ["/checkout", "/account/*"];
   for (const path of ["/checkout", "/checkout/", "/account/", "/account/orders/7"]) {
     expect([path, isHidden(path, hidden)]).toEqual([path, true]);

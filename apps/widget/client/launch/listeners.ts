@@ -1,6 +1,6 @@
 import type { WidgetEvents } from "../connection/store-core.ts";
 
-/** What a page can listen to. `WidgetEvents` lists their arguments; the first three have none. */
+/** Events for the page. `WidgetEvents` lists their arguments; the first three have none. */
 export type PageEvent = "ready" | "open" | "close" | keyof WidgetEvents;
 export type PageListener = (detail: unknown) => void;
 
@@ -13,7 +13,7 @@ export interface Listeners {
   clear: () => void;
 }
 
-/** No listeners yet. `report` gets what a listener throws. */
+/** Creates an empty set of listeners. `report` gets errors thrown by listeners. */
 export function createListeners(report: (error: unknown) => void): Listeners {
   const byName = new Map<unknown, Set<PageListener>>();
   return {

@@ -1,6 +1,6 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 
-/** The settings; or advice for the site's owner if they are denied for good; or null after `signal`. */
+/** The settings; or advice for the site's owner if they are permanently denied; or null after `signal`. */
 export type LoadedConfig = { config: WidgetConfigAnswer } | { advice: string } | null;
 
 const unknownKey = (apiKey: string) =>
@@ -41,7 +41,7 @@ async function tryLoad(address: string, apiKey: string, signal: AbortSignal): Pr
   return advice === undefined ? null : { advice: advice(apiKey) };
 }
 
-/** Waits, but not past `signal`. */
+/** Waits, but no longer than until `signal`. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

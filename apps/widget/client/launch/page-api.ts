@@ -8,9 +8,9 @@ export interface PageApi {
   open: () => void;
   close: () => void;
   toggle: () => void;
-  /** Takes the widget off the page; the same script loaded again puts it back. */
+  /** Removes the widget from the page; loading the same script again restores it. */
   destroy: () => void;
-  /** Tells who the visitor is. `userHash` is the lower-case hex HMAC-SHA256 of `userId` under the identity secret. */
+  /** Identifies the visitor. `userHash` is the lower-case hex HMAC-SHA256 of `userId` with the identity secret. */
   identify: (userId: unknown, userHash?: unknown) => void;
   /** Ends the conversation in this browser; the next one is another visitor's. */
   logout: () => void;
@@ -18,16 +18,16 @@ export interface PageApi {
   setTheme: (theme: unknown) => void;
   /** Sends a message as the visitor. */
   send: (text: unknown) => void;
-  /** Listens to `ready`, `open`, `close`, `message`, `unread` or `error`. */
+  /** Subscribes to `ready`, `open`, `close`, `message`, `unread` or `error`. */
   on: (name: unknown, listener: unknown) => void;
   off: (name: unknown, listener: unknown) => void;
 }
 
-/** What the script itself needs to say to the object. */
+/** Functions for the script itself. */
 export interface PageHandle {
   api: PageApi;
   listeners: Listeners;
-  /** Puts a widget in, or takes it out; calls that were made without one are made now. */
+  /** Sets or removes the widget; queued calls are made now. */
   use: (widget: Widget | null) => void;
   current: () => Widget | null;
 }
@@ -35,8 +35,8 @@ export interface PageHandle {
 const MOST_KEPT = 100;
 
 /**
- * The object of the page, with no widget yet: calls are kept until there is one. `report` gets what the page's own
- * listeners throw.
+ * Creates the page's object, without a widget yet: calls are queued until there is one. `report` gets errors thrown by
+ * the page's listeners.
  */
 export function createPageApi(report: (error: unknown) => void): PageHandle {
   const listeners = createListeners(report);
@@ -65,7 +65,7 @@ export function createPageApi(report: (error: unknown) => void): PageHandle {
       listeners.on("ready", noteReady);
     },
     identify(userId, userHash) {
-      // A number is a common kind of id.
+      // Many sites use numbers as ids.
       const id = typeof userId === "number" ? String(userId) : userId;
       if (typeof id !== "string" || id === "") return;
       call((widget) => widget.identify({ userId: id, ...(typeof userHash === "string" && { userHash }) }));
@@ -82,7 +82,7 @@ export function createPageApi(report: (error: unknown) => void): PageHandle {
     },
     on(name, listener) {
       listeners.on(name, listener);
-      // Late listeners are called too, but not before this call has returned.
+      // Listeners added late are called too, but not before this call has returned.
       if (name !== "ready" || !isReady || typeof listener !== "function") return;
       const late = createListeners(report);
       late.on(name, listener);

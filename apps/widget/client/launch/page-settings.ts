@@ -1,6 +1,6 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 
-/** Who the site says that the visitor is; the hash proves it to the server. */
+/** The visitor's identity according to the site; the hash proves it to the server. */
 export interface Identity {
   userId: string;
   userHash?: string;
@@ -9,9 +9,9 @@ export interface Identity {
 export type Theme = WidgetConfigAnswer["theme"];
 export type Position = WidgetConfigAnswer["position"];
 
-/** What the script element says. Null where it says nothing, or nothing of use: the server's settings then count. */
+/** Attributes of the script element. Null if missing or invalid: then the server's settings apply. */
 export interface PageSettings {
-  /** Address of the folder that the script is in, with a slash at its end. */
+  /** URL of the script's folder, with a trailing slash. */
   base: string;
   apiKey: string;
   /** `#rrggbb` */
@@ -22,7 +22,7 @@ export interface PageSettings {
   identity: Identity | null;
 }
 
-/** The part of a script element that is read. */
+/** The used part of a script element. */
 export interface ScriptElement {
   src: string;
   dataset: Record<string, string | undefined>;
@@ -31,7 +31,7 @@ export interface ScriptElement {
 const POSITIONS: readonly unknown[] = ["bottom-right", "bottom-left"] satisfies Position[];
 const THEMES: readonly unknown[] = ["auto", "light", "dark"] satisfies Theme[];
 
-/** Reads the script element; null where it has no key, so that it is no widget's. */
+/** Reads the script element; returns null if it has no key, and therefore is not a widget's. */
 export function readSettings({ src, dataset }: ScriptElement): PageSettings | null {
   const { apiKey, accent, position, theme, locale, userId, userHash } = dataset;
   if (!apiKey?.trim() || src === "") return null;
@@ -46,13 +46,13 @@ export function readSettings({ src, dataset }: ScriptElement): PageSettings | nu
   };
 }
 
-/** A color `#rgb` or `#rrggbb` as `#rrggbb`; null for anything else. */
+/** Returns a color `#rgb` or `#rrggbb` as `#rrggbb`; null for anything else. */
 export function parseColor(color: string | undefined): string | null {
   const trimmed = color?.trim().toLowerCase() ?? "";
   if (/^#[\da-f]{3}$/.test(trimmed)) return trimmed.replace(/[\da-f]/g, "$&$&");
   return /^#[\da-f]{6}$/.test(trimmed) ? trimmed : null;
 }
 
-/** Whether a page has named a theme. */
+/** Returns whether a value is a theme. */
 export const isTheme = (value: unknown): value is Theme => THEMES.includes(value);
 const isPosition = (value: unknown): value is Position => POSITIONS.includes(value);

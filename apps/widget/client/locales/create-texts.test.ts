@@ -9,7 +9,7 @@ const english = createTexts({ tag: "en", strings: en.strings });
 const MIB = 1024 * 1024;
 
 describe("text", () => {
-  test("fills in values, and chooses the form for a number", () => {
+  test("inserts values, and selects the plural form for a number", () => {
     expect(english.text("removeFile", { name: "a.pdf" })).toBe("Remove a.pdf");
     expect(english.text("unread", { count: 1 })).toBe("1 new message");
     expect(english.text("unread", { count: 1200 })).toBe("1,200 new messages");
@@ -22,24 +22,24 @@ describe("text", () => {
     ]);
   });
 
-  test("a site's own text replaces ours, with all of its forms", () => {
+  test("a site's own text replaces the default, with all of its forms", () => {
     const overrides = { send: "Off you go", unread: "{count} waiting" };
     const texts = createTexts({ tag: "en", strings: en.strings, overrides });
     expect(texts.text("send")).toBe("Off you go");
     expect(texts.text("unread", { count: 1 })).toBe("1 waiting");
   });
 
-  test("a name that nobody knows, or that every object has, says that something did not work", () => {
+  test("an unknown name, or one that every object has, has the text of a general error", () => {
     for (const name of ["faultOfTomorrow", "constructor", "__proto__", "toString"]) {
       expect(english.text(name)).toBe(en.strings.faultOther);
     }
   });
 
-  test("a value is put in as it is, whatever it looks like", () => {
+  test("a value is inserted literally", () => {
     expect(english.text("removeFile", { name: "$& {count} <b>" })).toBe("Remove $& {count} <b>");
   });
 
-  test("a file name cannot turn the direction of the text around it", () => {
+  test("a file name cannot change the direction of the surrounding text", () => {
     expect(english.text("download", { name: "invoice\u202efdp.exe" })).toBe("Download invoicefdp.exe");
     expect(english.text("download", { name: "שלום.pdf" })).toBe("Download \u2068שלום.pdf\u2069");
     expect(createTexts({ tag: "ar", strings: ar.strings }).text("download", { name: "a.pdf" })).toBe(
@@ -48,7 +48,7 @@ describe("text", () => {
   });
 });
 
-test("times, days, sizes and percentages are written as the language does", () => {
+test("times, days, sizes and percentages are formatted for the language", () => {
   const now = new Date(2026, 10, 22, 9, 5).getTime();
   const german = createTexts({ tag: "de", strings: de.strings, now: () => now });
   expect(german.time(now)).toBe("09:05");

@@ -4,15 +4,15 @@ export type TextValues = Readonly<Record<string, string | number>>;
 
 /** The widget's texts, times and sizes in one language. */
 export interface Texts {
-  /** The text of a name, filled with values. A name that is not known has the text of `faultOther`. */
+  /** Returns the text of a name with inserted values. An unknown name has the text of `faultOther`. */
   text: (name: StringName | (string & {}), values?: TextValues) => string;
-  /** Time of day of an instant (epoch milliseconds), in the visitor's time zone. */
+  /** Returns the time of day of an instant (epoch milliseconds), in the visitor's time zone. */
   time: (at: number) => string;
-  /** Day of an instant: "Today", "Yesterday", or its date. */
+  /** Returns the day of an instant: "Today", "Yesterday", or its date. */
   day: (at: number) => string;
-  /** A size in bytes, with its unit: "1.2 MB". */
+  /** Formats a size in bytes with its unit: "1.2 MB". */
   size: (bytes: number) => string;
-  /** A part of 1 as a percentage. */
+  /** Formats a fraction of 1 as a percentage. */
   percent: (part: number) => string;
   /** Questions that the site suggests. */
   questions: readonly string[];
@@ -21,15 +21,16 @@ export interface Texts {
 const DAY_MS = 86_400_000;
 const UNITS = ["byte", "kilobyte", "megabyte"];
 
-/** Invisible characters that turn the direction of the text behind them, with which a file name could lie. */
+/** Invisible characters that change the direction of following text, with which a file name could be misleading. */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 
 const startOfDay = (at: number) => new Date(at).setHours(0, 0, 0, 0);
 
 /**
- * Texts of a language for a site: `overrides` (from its settings) replace the language's own by name; one
- * in place of a text with plural forms replaces all of them. `questions` are those of the site. `now` is the clock (epoch milliseconds).
+ * Creates the texts of a language for a site: `overrides` (from its settings) replace the language's own by name; one
+ * that replaces a text with plural forms replaces all of them. `questions` are those of the site. `now` is the clock
+ * (epoch milliseconds).
  */
 export function createTexts({
   tag,
@@ -44,7 +45,7 @@ export function createTexts({
   questions?: readonly string[];
   now?: () => number;
 }): Texts {
-  // Without a prototype, so that only names of texts are found in it.
+  // Without a prototype, so that it contains only names of texts.
   const texts: Record<string, Strings[StringName]> = Object.assign(Object.create(null), strings, overrides);
   const number = (value: number, options?: Intl.NumberFormatOptions) => value.toLocaleString(tag, options);
 
@@ -64,7 +65,7 @@ export function createTexts({
     },
     time: (at) => new Date(at).toLocaleTimeString(tag, { timeStyle: "short" }),
     day(at) {
-      // A day with a change of the clock has 23 or 25 hours.
+      // A day with a time change has 23 or 25 hours.
       const days = Math.round((startOfDay(at) - startOfDay(now())) / DAY_MS);
       if (days > 0 || days < -1) return new Date(at).toLocaleDateString(tag, { dateStyle: "medium" });
       const word = new Intl.RelativeTimeFormat(tag, { numeric: "auto" }).format(days, "day");
@@ -85,7 +86,10 @@ export function createTexts({
   };
 }
 
-/** A foreign text inside one of ours keeps its own direction, and cannot change that of what stands around it. */
+/**
+ * A foreign text inserted into one of the widget's keeps its own direction, and cannot change that of the surrounding
+ * text.
+ */
 function isolate(value: string, around: string): string {
   const plain = value.replace(DIRECTION_MARKS, "");
   return RIGHT_TO_LEFT.test(plain + around) ? `\u2068${plain}\u2069` : plain;

@@ -8,7 +8,7 @@ import type { Locale, PluralText, StringName, Strings } from "./strings.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
-/** The type check fails here if English lacks a text or has one that is not in strings.ts. */
+/** The type check fails here if English lacks a text or has an additional one. */
 const ENGLISH: Strings = en.strings;
 const NAMES: StringName[] = Object.keys(en.strings) as (keyof typeof en.strings)[];
 
@@ -25,13 +25,13 @@ function placeholders(text: string): string[] {
   return [...text.matchAll(/\{[^}]*\}/g)].map(String).sort();
 }
 
-test("there is a file for each language that can be chosen, and no other", () => {
+test("there is a file for each available language, and no other", () => {
   const files = readdirSync(HERE).filter((file) => file.endsWith(".json"));
   expect(files.sort()).toEqual(LANGUAGES.map((language) => `${language}.json`).sort());
 });
 
 describe.each(LANGUAGES)("%s", (language) => {
-  test("says which language it is, and its direction", async () => {
+  test("declares its language and its direction", async () => {
     const locale = await load(language);
     expect(locale.language).toBe(language);
     expect(locale.dir).toBe(language === "ar" || language === "he" ? "rtl" : "ltr");
@@ -43,7 +43,7 @@ describe.each(LANGUAGES)("%s", (language) => {
     for (const form of Object.values(strings).flatMap(forms)) expect(form.trim()).not.toBe("");
   });
 
-  test("has exactly the plural forms that the language knows, where English has plural forms", async () => {
+  test("has exactly the plural forms of the language, for texts that have plural forms in English", async () => {
     const { strings } = await load(language);
     const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories.toSorted();
     const plural = Object.entries(strings).filter(([, text]) => typeof text !== "string");
@@ -51,7 +51,7 @@ describe.each(LANGUAGES)("%s", (language) => {
     for (const [, text] of plural) expect(Object.keys(text).sort()).toEqual(categories);
   });
 
-  test("fills in the same values as English; a form for one, two or none may spell its number out", async () => {
+  test("has the same placeholders as English; a form for one, two or none may spell out its number", async () => {
     const { strings } = await load(language);
     for (const [name, text] of Object.entries(strings)) {
       const wanted = placeholders(forms(ENGLISH[name as StringName])[0] ?? "");

@@ -9,11 +9,11 @@ test.each([
   { wishes: ["pt_BR"], language: "pt", tag: "pt-BR" },
   { wishes: ["IW"], language: "he", tag: "he" },
   { wishes: [null, "", "sv", "nl-BE", "de"], language: "nl", tag: "nl-BE" },
-])("$wishes is $language, written for $tag", ({ wishes, language, tag }) => {
+])("$wishes selects $language, formatted for $tag", ({ wishes, language, tag }) => {
   expect(pickLocale(wishes)).toEqual({ language, tag });
 });
 
-test("what is no language tag, or a language without a file, is passed over; English is left", () => {
+test("an invalid language tag, or a language without a file, is skipped; English is the fallback", () => {
   expect(pickLocale(["<script>", "en us", "\u0000", "x".repeat(10_000), "tlh", undefined])).toEqual({
     language: "en",
     tag: "en",

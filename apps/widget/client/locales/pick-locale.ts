@@ -1,4 +1,4 @@
-/** The languages that have a file beside this one, which is named after them. */
+/** The languages with a file in this folder, named after them. */
 export const LANGUAGES = [
   "en",
   "de",
@@ -18,19 +18,19 @@ export const LANGUAGES = [
 ] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Codes that are still sent for languages that have another one today. */
+/** Deprecated codes that are still sent for some languages. */
 const FORMER_CODES: Readonly<Record<string, Language>> = { iw: "he" };
 
 export interface PickedLocale {
   /** The file to load. */
   language: Language;
-  /** What times, dates and sizes are written for: the language with its region, as it was wished. */
+  /** Locale for times, dates and sizes: the requested language with its region. */
   tag: string;
 }
 
 /**
- * Chooses a language: of the wishes (BCP 47, best first) the first that there is a file for, whatever its region or
- * script; English where there is none. A wish that is no language tag is passed over.
+ * Selects a language: the first of the preferences (BCP 47, best first) with a file, whatever its region or script;
+ * English if there is none. An invalid language tag is skipped.
  */
 export function pickLocale(wishes: readonly (string | null | undefined)[]): PickedLocale {
   for (const wish of wishes) {
@@ -46,7 +46,7 @@ function canonicalTag(wish: string): string {
   try {
     return Intl.getCanonicalLocales(wish.trim().replaceAll("_", "-"))[0] ?? "";
   } catch {
-    // A page may say anything in its `lang`: what is no language tag is no wish.
+    // A page may have any value in its `lang`: an invalid tag is ignored.
     return "";
   }
 }

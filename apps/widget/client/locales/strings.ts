@@ -25,11 +25,11 @@ export interface Strings {
   agent: string;
   operator: string;
   system: string;
-  /** A reply is pending, or a person writes one. `{name}` */
+  /** A reply is pending, or a person is typing. `{name}` */
   typing: string;
   typingName: string;
 
-  /** The list of the visitor's conversations, what begins one, and the way back. */
+  /** The list of the visitor's conversations, the button for a new one, and the way back. */
   chats: string;
   newChat: string;
   back: string;
@@ -73,7 +73,7 @@ export interface Strings {
   /** Added to links for screen readers. */
   opensNewTab: string;
 
-  /** Button that asks for a person, the message it sends, and the notice shown until somebody replies. */
+  /** Button that asks for a person, the message it sends, and the notice shown until an operator replies. */
   person: string;
   personMessage: string;
   personWaiting: string;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { accentColors, contrastOf } from "./accent.ts";
 
-/** The grounds of the panel, as panel.css has them. */
+/** The panel's background colors, as in panel.css. */
 const LIGHT = ["#ffffff", "#eef1f4"];
 const DARK = ["#15181d", "#2b3038"];
 
@@ -22,7 +22,7 @@ describe("the colors of an accent", () => {
     );
   });
 
-  test("links, icons and focus rings of any accent have a contrast of 4.5 on each ground of both themes", () => {
+  test("links, icons and focus rings of any accent have a contrast of 4.5 on each background of both themes", () => {
     fc.assert(
       fc.property(colors, (color) => {
         const { inLight, inDark } = accentColors(color);
@@ -36,18 +36,18 @@ describe("the colors of an accent", () => {
   });
 
   test.each(["#ffffff", "#000000", "#ffff00", "#3366ff", "#767676", "#808080", "#ff0000", "#00ff00"])(
-    "%s stays the ground of buttons",
+    "%s stays the background of buttons",
     (color) => {
       expect(accentColors(color).accent).toBe(color);
     },
   );
 
-  test("an accent that can be read is used as it is", () => {
+  test("a readable accent is used unchanged", () => {
     expect(accentColors("#0b4fd6").inLight).toBe("#0b4fd6");
     expect(accentColors("#9ecbff").inDark).toBe("#9ecbff");
   });
 
-  test.each(["red", "#fff", "#12345g", "", "#3366ff;}*{"])("%j is no accent", (color) => {
+  test.each(["red", "#fff", "#12345g", "", "#3366ff;}*{"])("%j is not an accent", (color) => {
     expect(accentColors(color).accent).toBe("#3366ff");
   });
 });

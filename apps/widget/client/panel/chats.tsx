@@ -1,6 +1,6 @@
 /** @jsxRuntime classic */
 /** @jsx h */
-// What few visitors need: the panel loads this file when the list of conversations is first opened.
+// Loaded when the list of conversations is first opened, because few visitors need it.
 import type { h } from "preact";
 import type { WidgetConversation, WidgetConversationsAnswer } from "@svc/contracts";
 import { LIMITS } from "../limits.ts";
@@ -9,17 +9,17 @@ import type { PanelContext, Parts } from "./panel-context.ts";
 
 type CreateElement = typeof h;
 
-/** Fetches the visitor's conversations, the newest first. Rejects if the server does not return them. */
+/** Fetches the visitor's conversations, newest first. Rejects if the server does not return them. */
 async function fetchChats({ base, headers }: FileAccess): Promise<WidgetConversation[]> {
   const response = await fetch(`${base}api/widget/conversations`, { headers, credentials: "omit" });
   if (!response.ok) throw new Error(String(response.status));
   return ((await response.json()) as WidgetConversationsAnswer).items;
 }
 
-/** The list of the visitor's conversations. Made with the panel's own `h`, as the forms are. */
+/** Creates the list of the visitor's conversations, with the panel's own `h`, like the forms. */
 // oxlint-disable-next-line no-unused-vars -- JSX of this file calls it.
 export function create(h: CreateElement): Parts["chats"] {
-  /** Null until they have come; undefined if they could not be fetched. */
+  /** Null until they have loaded; undefined if they could not be loaded. */
   let chats: WidgetConversation[] | null | undefined = null;
   /** The opening of the list for which they were fetched. */
   let fetchedFor: object | null = null;
@@ -27,7 +27,7 @@ export function create(h: CreateElement): Parts["chats"] {
   async function fetchFor(context: PanelContext): Promise<void> {
     const { listing } = context.ui;
     const fetched = await fetchChats(context.actions.fileAccess()).catch(() => undefined);
-    // The list was closed, or belongs to another visitor by now.
+    // Meanwhile the list was closed, or belongs to another visitor.
     if (context.ui.listing !== listing) return;
     chats = fetched;
     context.change({});

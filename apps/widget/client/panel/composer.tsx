@@ -3,13 +3,13 @@ import { errorText } from "../error-text.ts";
 import { IconButton } from "./entry-view.tsx";
 import type { PanelContext } from "./panel-context.ts";
 
-/** Number of characters before the limit from which the visitor sees what is left. */
+/** Number of remaining characters from which the visitor sees the count. */
 const COUNTED_FROM = 500;
 
-/** Characters that can still be written; below 0 where there are too many. */
+/** Returns how many characters can still be written; negative if there are too many. */
 const charactersLeft = (text: string) => LIMITS.textMaxChars - Array.from(text).length;
 
-/** Whether there is something to send, and all of it can be sent. */
+/** Returns whether there is something to send, and all of it can be sent. */
 export const canSend = ({ state, ui }: Pick<PanelContext, "state" | "ui">) =>
   state.line !== "refused" &&
   ui.adding === 0 &&
@@ -17,14 +17,14 @@ export const canSend = ({ state, ui }: Pick<PanelContext, "state" | "ui">) =>
   ui.files.every(({ view }) => view.progress === null) &&
   (ui.text.trim() !== "" || ui.files.some(({ fault: error }) => error === null));
 
-/** The field and the buttons with which the visitor writes a message. */
+/** The text field and buttons for writing a message. */
 // oxlint-disable-next-line max-lines-per-function -- One element; a function for a part of it exceeds the size budget.
 export function Composer({ context }: { context: PanelContext }) {
   const { state, texts, ui, actions, change, send } = context;
   const { upload } = state.config.features;
   const left = charactersLeft(ui.text);
   const onKeyDown = (event: KeyboardEvent) => {
-    // While an input method composes, Enter chooses a word. Safari reports it only by the key code.
+    // While an input method composes, Enter confirms a word. Safari reports this only through the key code.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
     event.preventDefault();
     send();
@@ -46,7 +46,7 @@ export function Composer({ context }: { context: PanelContext }) {
               hidden
               onChange={({ currentTarget }) => {
                 context.addFiles(currentTarget.files ?? []);
-                // The same file can be chosen again after it was removed.
+                // Allows the same file to be chosen again after it was removed.
                 currentTarget.value = "";
               }}
             />
@@ -59,7 +59,7 @@ export function Composer({ context }: { context: PanelContext }) {
         )}
         <textarea
           rows={1}
-          // An empty field is turned as the panel is, and its hint with it.
+          // An empty field, with its placeholder, has the direction of the panel.
           dir={ui.text === "" ? undefined : "auto"}
           data-part="composer"
           data-focus

@@ -18,14 +18,14 @@ const PATHS = {
   soundOn: "M5 10v4h3l4 4V6l-4 4zM4 3l17 18",
 } as const;
 
-/** An icon in the color of the text around it. It says nothing: its button has a name. */
+/** An icon in the color of the surrounding text. It is hidden from screen readers: its button has a name. */
 const Icon = ({ name }: { name: keyof typeof PATHS }) => (
   <svg viewBox="0 0 24 24" aria-hidden="true">
     <path d={PATHS[name]} />
   </svg>
 );
 
-/** A button that shows an icon. Its name is seen where a mouse rests on it. */
+/** A button that shows an icon. Its name is shown as a tooltip. */
 export const IconButton = ({
   icon,
   name,
@@ -42,7 +42,7 @@ export const IconButton = ({
   </button>
 );
 
-/** A link to another site, which learns nothing of this page and gets no hold of it. */
+/** A link to another site, which gets neither a referrer nor access to this page. */
 const viewLink = (href: string, children: ComponentChild, texts: Texts) => (
   <a href={href} target="_blank" rel="noopener noreferrer nofollow">
     {children}
@@ -50,7 +50,7 @@ const viewLink = (href: string, children: ComponentChild, texts: Texts) => (
   </a>
 );
 
-/** The elements of Markdown. What can be wider than the panel scrolls by itself, with the keyboard too. */
+/** Renders Markdown. Elements that can be wider than the panel scroll by themselves, also with the keyboard. */
 const viewMarkdown = (nodes: readonly MarkdownNode[], texts: Texts): ComponentChild[] =>
   nodes.map((node) => {
     if (typeof node === "string") return node;
@@ -68,13 +68,13 @@ const viewMarkdown = (nodes: readonly MarkdownNode[], texts: Texts): ComponentCh
     );
   });
 
-/** A file, once the part that shows files is loaded. */
+/** Renders a file, once the part that shows files is loaded. */
 function viewFile(file: FileView, entry: Entry, context: PanelContext) {
   const { files } = context.parts;
   return files === undefined ? context.need("files") : files.viewFile(file, entry, context);
 }
 
-/** Where an answer has its statements from. Only web pages become links. */
+/** Renders the sources of an answer. Only web pages become links. */
 const viewSources = (sources: Source[], texts: Texts) => (
   <small data-part="sources">
     {texts.text("sources")}
@@ -93,7 +93,7 @@ const viewSources = (sources: Source[], texts: Texts) => (
   </small>
 );
 
-/** A text with what belongs to it: Markdown, or as it is. */
+/** Renders a text, as Markdown or literally, with its sources. */
 export const viewWords = (text: string, isMarkdown: boolean, texts: Texts, sources: Source[] = []) => (
   <div class="bubble">
     <div class="words" data-part="text" dir="auto">
@@ -103,7 +103,7 @@ export const viewWords = (text: string, isMarkdown: boolean, texts: Texts, sourc
   </div>
 );
 
-/** The name of the string that says who wrote a message. */
+/** Returns the name of the string for the author of a message. */
 export const authorOf = (entry: Entry) => (entry.kind === "visitor" ? "you" : entry.author);
 
 function viewMessage(entry: Entry, context: PanelContext) {
@@ -135,16 +135,16 @@ function viewMessage(entry: Entry, context: PanelContext) {
   ];
 }
 
-/** Who wrote: the name that a person or an agent has for visitors, else what they are. */
+/** Returns the author's name: the public name of an operator or an agent, otherwise the kind of author. */
 export const nameOf = (entry: Entry, texts: Texts) =>
   (entry.kind === "reply" && entry.name) || texts.text(authorOf(entry));
 
 const hide = ({ currentTarget }: { currentTarget: HTMLElement }) => currentTarget.remove();
 
-/** An image of the page's own site; nothing where it cannot be loaded. */
+/** Renders an image of the page's own site; nothing if it cannot be loaded. */
 export const viewImage = (path: string) => path !== "" && <img src={location.origin + path} alt="" onError={hide} />;
 
-/** The picture of a person or an agent, before their initials. */
+/** Renders the picture of an operator or an agent, before the initials. */
 const viewFace = (entry: Entry, name: string) =>
   entry.kind === "reply" &&
   entry.author !== "system" && (
@@ -154,7 +154,7 @@ const viewFace = (entry: Entry, name: string) =>
     </span>
   );
 
-/** Who wrote a message and when, what it says, and what became of it. */
+/** Author and time of a message, its content, and its delivery state. */
 export const EntryBody = ({ entry, context }: { entry: Entry; context: PanelContext }) => (
   <>
     <small>

@@ -1,6 +1,6 @@
 /** @jsxRuntime classic */
 /** @jsx h */
-// What few visitors need: the panel loads this file when the first file is chosen or shown.
+// Loaded when the first file is chosen or shown, because few visitors need it.
 import type { h } from "preact";
 import { downloadFile, fetchFile, uploadFile } from "../connection/files.ts";
 import { errorText } from "../error-text.ts";
@@ -11,22 +11,22 @@ import type { DraftFile, PanelContext, Parts } from "./panel-context.ts";
 
 type CreateElement = typeof h;
 
-/** Invisible characters that turn the direction of what follows, with which the name of a file could lie. */
+/** Invisible characters that change the direction of following text, with which a file name could be misleading. */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Images that a browser decodes, none of which can hold a script. */
+/** Images that a browser decodes, none of which can contain a script. */
 const IMAGES = /^image\/(png|jpeg|gif|webp)$/;
-/** Size of a thumbnail at most, in CSS pixels. */
+/** Maximum size of a thumbnail, in CSS pixels. */
 const THUMBNAIL = { width: 220, height: 160 };
 
-/** The name of the string with which an action has rejected. */
+/** Returns the name of the string with which an action has rejected. */
 const errorOf = (error: unknown) => (error instanceof Error ? error.message : "faultOther");
 
-/** A canvas: unlike an image, it is shown whatever the policy of the page allows. */
+/** Draws an image on a canvas, which unlike an image is shown whatever the policy of the page allows. */
 async function paint(canvas: HTMLCanvasElement, content: Blob): Promise<void> {
   const bitmap = await createImageBitmap(content);
   const scale = Math.min(1, THUMBNAIL.width / bitmap.width, THUMBNAIL.height / bitmap.height);
-  // Twice as many dots as pixels, for screens that have them.
+  // Twice as many pixels as CSS pixels, for high-resolution screens.
   canvas.width = Math.max(1, Math.min(bitmap.width, bitmap.width * scale * 2));
   canvas.height = Math.max(1, Math.min(bitmap.height, bitmap.height * scale * 2));
   canvas.style.width = `${Math.max(24, bitmap.width * scale)}px`;
@@ -35,14 +35,14 @@ async function paint(canvas: HTMLCanvasElement, content: Blob): Promise<void> {
   canvas.hidden = false;
 }
 
-/** Files that are sent, shown and downloaded. Made with the panel's own `h`, as the forms are. */
+/** Creates the views for sending, showing and downloading files, with the panel's own `h`, like the forms. */
 // oxlint-disable-next-line max-lines-per-function, no-unused-vars -- JSX calls `h`; one state: the views of a file share what is known of it
 export function create(h: CreateElement): Parts["files"] {
-  /** What is known of images, by `fileId`: they are fetched once. */
+  /** Contents of images by `fileId`, so that they are fetched once. */
   const contents = new Map<string, Promise<Blob>>();
   let draftCount = 0;
 
-  /** Shows an image once it is seen; where that does not work, its name remains. */
+  /** Renders an image once it is visible; if it cannot be loaded, its name remains. */
   const thumbnail = (context: PanelContext, fileId: string, content: () => Promise<Blob>) => (
     <canvas
       hidden
@@ -56,7 +56,7 @@ export function create(h: CreateElement): Parts["files"] {
             await paint(canvas, await content());
             context.change({});
           } catch {
-            // It has expired, or it is no image that this browser knows.
+            // It has expired, or this browser does not support the image.
             contents.delete(fileId);
           }
         };
@@ -65,13 +65,13 @@ export function create(h: CreateElement): Parts["files"] {
           seen.disconnect();
           void show();
         });
-        // A hidden element is never seen; the button around it is.
+        // A hidden element is never visible; the button around it is.
         seen.observe(canvas.parentElement ?? canvas);
       }}
     />
   );
 
-  /** A file's name, which is foreign and can neither turn nor cover what stands around it, and its size. */
+  /** Renders a file's name, which can neither change the direction of surrounding text nor cover it, and its size. */
   const viewName = (file: FileView, texts: Texts) => (
     <span class="name">
       <bdi>{file.filename.replace(DIRECTION_MARKS, "")}</bdi>{" "}
@@ -106,7 +106,7 @@ export function create(h: CreateElement): Parts["files"] {
     } catch (error) {
       draft.view.progress = null;
       draft.fault = errorOf(error);
-      // A visitor who has removed the file knows.
+      // A visitor who has removed the file needs no message.
       if (ui.files.includes(draft)) say(`${file.name}: ${errorText(texts, draft.fault)}`);
     }
     change({});
@@ -135,15 +135,15 @@ export function create(h: CreateElement): Parts["files"] {
   };
 
   return {
-    /** Takes files into the message that is being written, as far as there is room. */
+    /** Adds files to the draft message, up to the limit. */
     add(files: readonly File[], context: PanelContext): void {
       const room = LIMITS.attachmentsMaxCount - context.ui.files.length;
       context.change({ fault: files.length > room ? "faultFileCount" : null });
-      // What becomes of each is seen beside its name.
+      // The result of each is shown beside its name.
       void Promise.all(files.slice(0, room).map((file) => addOne(file, context)));
     },
 
-    /** A file of the message that is being written. */
+    /** Renders a file of the draft message. */
     viewDraft(file: DraftFile, context: PanelContext) {
       const { texts, ui, change } = context;
       const { filename: name, progress } = file.view;
@@ -174,7 +174,7 @@ export function create(h: CreateElement): Parts["files"] {
       );
     },
 
-    /** A file to download, and an image as a thumbnail. While it comes, its button shows how much of it is there. */
+    /** Renders a downloadable file, and an image as a thumbnail. During a download, its button shows the progress. */
     viewFile(file: FileView, entry: Entry, context: PanelContext) {
       const { texts, ui } = context;
       const { fileId } = file;

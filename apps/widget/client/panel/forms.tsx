@@ -1,13 +1,13 @@
 /** @jsxRuntime classic */
 /** @jsx h */
-// What few visitors need: the panel loads this file when it first shows one of these forms.
+// Loaded when one of these forms is first shown, because few visitors need it.
 import type { h } from "preact";
 import { LIMITS } from "../limits.ts";
 import type { PanelContext, Parts } from "./panel-context.ts";
 
 type CreateElement = typeof h;
 
-/** The faces and the names of the scores 1 to 5. */
+/** The emoji and the string names of the scores 1 to 5. */
 const SCORES = [
   ["😞", "rateVeryBad"],
   ["🙁", "rateBad"],
@@ -16,7 +16,7 @@ const SCORES = [
   ["😀", "rateVeryGood"],
 ] as const;
 
-/** Asks how satisfied the visitor is, and thanks for the answer. */
+/** Creates the rating form, which asks how satisfied the visitor is, and thanks for the answer. */
 // oxlint-disable-next-line no-unused-vars -- JSX of this file calls it.
 function createRating(h: CreateElement) {
   return ({ context: { state, texts, actions, change, say } }: { context: PanelContext }) => (
@@ -54,8 +54,8 @@ function createRating(h: CreateElement) {
 }
 
 /**
- * Asks before the first message who writes. The browser says what is wrong, which ties it to its field, in the words of
- * the widget.
+ * Creates the contact form before the first message. Errors use the browser's validation, which associates them with
+ * their field, with the texts of the widget.
  */
 // oxlint-disable-next-line no-unused-vars -- JSX of this file calls it.
 function createContact(h: CreateElement) {
@@ -74,11 +74,11 @@ function createContact(h: CreateElement) {
           {texts.text(field === "name" ? "prechatName" : "prechatEmail")}
           <input
             name={field}
-            // The types of a field's attributes are apart by its type.
+            // The attribute types of a field depend on its type.
             type={(field === "name" ? "text" : field) as "email"}
             autocomplete={field}
             required
-            // White space alone is no name.
+            // White space alone is not a name.
             pattern=".*\S.*"
             maxLength={field === "name" ? 200 : 320}
             dir="auto"
@@ -98,7 +98,7 @@ function createContact(h: CreateElement) {
 }
 
 /**
- * Returns the forms of the panel, made with the panel's own `h`: a second copy of Preact in this file would number its
- * elements as the first one does, and elements with equal numbers are not rendered again.
+ * Returns the forms of the panel, created with the panel's own `h`: a second copy of Preact in this file would number
+ * its elements like the first one, and elements with equal numbers are not rendered again.
  */
 export const create = (h: CreateElement): Parts["forms"] => ({ Rating: createRating(h), Contact: createContact(h) });

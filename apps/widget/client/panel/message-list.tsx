@@ -3,17 +3,17 @@ import type { Entry } from "../state.ts";
 import { authorOf, EntryBody, viewWords } from "./entry-view.tsx";
 import type { PanelContext } from "./panel-context.ts";
 
-/** Messages of one author within this time are shown as one run. */
+/** Messages of one author within this time are grouped. */
 const RUN_MS = 5 * 60 * 1000;
 
-/** What an entry says, as it was shown before where nothing of it has changed. */
+/** Returns the view of an entry, from the cache if nothing of it has changed. */
 function viewBody(entry: Entry, context: PanelContext): VNode {
   const view = context.shown.get(entry) ?? <EntryBody entry={entry} context={context} />;
   context.shown.set(entry, view);
   return view;
 }
 
-/** An entry, after a line for its day or for the first new message. */
+/** Renders an entry, after a line for its day or for the first unread message. */
 function viewEntry(entry: Entry, before: Entry | undefined, context: PanelContext) {
   const { texts, ui } = context;
   const { key, kind, at } = entry;
@@ -51,17 +51,17 @@ const viewOffer = (name: string, onClick: () => void, part?: string) => (
   </button>
 );
 
-/** That an answer is pending, or who writes it. */
+/** Returns the text for a pending answer, or for a person who is typing. */
 export const typingText = ({ state: { typist: name }, texts }: PanelContext) =>
   texts.text(name === "" ? "typing" : "typingName", { name });
 
-/** The conversation, and what is in progress. */
+/** The conversation, with the typing indicator. */
 export function MessageList({ context }: { context: PanelContext }) {
   const { state, texts, ui, actions, change, parts } = context;
   const { entries, config, conversation, partial } = state;
   const { rating, person } = config.features;
   const last = entries.at(-1);
-  // Nothing is offered in the place of an answer to what a person has asked.
+  // Suggestions are not shown while the last message is an operator's, which may be a question.
   const isOffering = conversation === "open" && (last === undefined || authorOf(last) !== "operator");
   const isAsked = conversation === "done" || (ui.ratedAt > 0 && isOffering);
   const isRating = state.rating === null ? isAsked : ui.ratedAt === entries.length;

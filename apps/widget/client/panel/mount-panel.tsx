@@ -10,7 +10,7 @@ import styles from "./panel.css";
 import { textOf, parseMarkdown } from "./parse-markdown.ts";
 import { playTone } from "./play-tone.ts";
 
-/** More replies than this at once are counted rather than read out. */
+/** More replies than this at once are announced as a count. */
 const READ_MAX_COUNT = 3;
 
 const plain = (markdown: string) => textOf(parseMarkdown(markdown));
@@ -21,17 +21,17 @@ const readOut = (entry: ReplyEntry, texts: Texts) => {
 };
 
 /**
- * Returns a function that gets each state and announces what has arrived: each reply once, but neither the history nor
- * what a reply says so far. Null where nothing has come.
+ * Returns a function that gets each state and returns the announcement of new replies: each reply once, but neither the
+ * history nor unfinished text. Returns null if nothing is new.
  */
 function createAnnouncer(): (state: WidgetState, texts: Texts) => string | null {
-  /** Up to where is known what there is; undefined until something is known of the conversation. */
+  /** Last known sequence number; undefined until the conversation is loaded. */
   let lastSeq: number | undefined;
 
   return ({ entries, line, isOpen }, texts) => {
     const replies = entries.filter((entry) => entry.kind === "reply");
     const known = lastSeq ?? Infinity;
-    // An empty one has just begun, or another visitor's begins.
+    // An empty conversation is new, or belongs to the next visitor.
     if (entries.length === 0) lastSeq = line === "online" ? 0 : undefined;
     else lastSeq = Math.max(lastSeq ?? 0, ...replies.map(({ seq }) => seq));
     const fresh = replies.filter(({ seq }) => seq > known);
@@ -42,11 +42,11 @@ function createAnnouncer(): (state: WidgetState, texts: Texts) => string | null 
   };
 }
 
-/** What can be reached with the Tab key, as far as the panel has such. */
+/** Focusable elements of the panel. */
 const REACHABLE = "button,a[href],textarea,input:not([hidden]),[tabindex='0']";
 
 /**
- * Keeps the Tab key within `panel`, in which `active` has the focus: behind the last element comes the first. The panel
+ * Traps the Tab key within `panel`, in which `active` has the focus: the first element follows the last. The panel
  * begins and ends with buttons, so that groups of radio buttons do not matter here.
  */
 function keepFocus(event: KeyboardEvent, panel: HTMLElement, active: Element | null): void {
@@ -57,21 +57,21 @@ function keepFocus(event: KeyboardEvent, panel: HTMLElement, active: Element | n
   to?.focus();
 }
 
-/** Loads the module of a part. Its views are made with the panel's own `h`. */
+/** Loads the module of a part. Its views are created with the panel's own `h`. */
 export type LoadPart = <Name extends keyof Parts>(
   name: Name,
 ) => Promise<{ create: (createElement: typeof h) => Parts[Name] } | null>;
 
-/** What a panel is mounted with. The colors are custom properties of the shadow root's host (`AccentColors`). */
+/** Options of a panel. The colors are custom properties of the shadow root's host (`AccentColors`). */
 export interface PanelOptions {
   root: ShadowRoot;
   texts: Texts;
   dir: "ltr" | "rtl";
   theme: "auto" | "light" | "dark";
   position: "bottom-right" | "bottom-left";
-  /** The button that opens the panel: the focus goes back to it. */
+  /** The button that opens the panel: the focus returns to it. */
   launcher: HTMLElement;
-  /** Loads the module of a part, however long it takes; null after the end of the widget. */
+  /** Loads the module of a part, with retries; resolves to null after the end of the widget. */
   loadPart: LoadPart;
 }
 
@@ -82,22 +82,22 @@ export interface Panel {
   unmount: () => void;
 }
 
-/** Changes within this time, in milliseconds, are shown together. */
+/** Changes within this time, in milliseconds, are rendered together. */
 const RENDER_MS = 16;
 
-/** How far from its end the list still counts as scrolled to its end, in CSS pixels. */
+/** Distance from its end at which the list still counts as scrolled to its end, in CSS pixels. */
 const END_PX = 40;
 
-/** Where the panel covers the whole page, so that nothing behind it can be reached; as in panel.css. */
+/** Media query for a panel that covers the whole page, so that nothing behind it is reachable; as in panel.css. */
 const FULL_SCREEN = "(max-width: 479px), (max-height: 399px)";
 
-/** Puts the panel into the shadow root, and shows the store in it until it is unmounted. */
+/** Adds the panel to the shadow root, and renders the store in it until it is unmounted. */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   let options = first;
   const { actions } = store;
   const host = document.createElement("div");
-  // A root of its own: the panel's styles and the launcher's never meet.
+  // A separate shadow root: the panel's styles and the launcher's do not affect each other.
   const root = host.attachShadow({ mode: "open" });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
@@ -177,12 +177,12 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     show();
   }
 
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- It ties a part to its name.
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- It associates a part with its name.
   async function need<Name extends keyof Parts>(name: Name, work = show): Promise<void> {
     if (loading[name] !== undefined && work === show) return;
     loading[name] ??= options.loadPart(name).then((file) => {
       if (file !== null) context.parts[name] = file.create(h);
-      // What could not be shown before is shown now.
+      // Renders entries again that needed the part.
       context.shown = new WeakMap();
     });
     await loading[name];
@@ -204,7 +204,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     ui.saidCount += 1;
   }
 
-  /** Says what has come and how the line is, and sounds where nobody sees it. */
+  /** Announces new replies and the state of the connection, and plays a sound if the visitor cannot see the panel. */
   function tell(): void {
     const { state, texts } = context;
     const newest = announce(state, texts);
@@ -222,7 +222,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     if (current !== "connecting") notice = current;
   }
 
-  /** Shows what is so now, at once, so that the list and the focus can be placed. */
+  /** Renders the current state immediately, so that the scroll position and the focus can be set. */
   function show(): void {
     clearTimeout(timer);
     timer = undefined;
@@ -231,7 +231,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     const { entries, isOpen, unread, readSeq, needsContact } = state;
     const opens = isOpen && !wasOpen;
     const closes = wasOpen && !isOpen;
-    // The field of the form is there once the form is loaded.
+    // The form's field exists once the form is loaded.
     const hasForm = needsContact && context.parts.forms !== undefined;
     const turns = hasForm !== hadForm;
     wasOpen = isOpen;
@@ -261,15 +261,15 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     const field = find("textarea[data-focus]");
     if (field !== null && ui.text !== lastText) {
       lastText = ui.text;
-      // The field is as high as its text, up to the bound that its style sets.
+      // The field is as high as its text, up to the limit in its style.
       field.style.height = "auto";
       field.style.height = `${field.scrollHeight}px`;
     }
-    // Who was elsewhere on the page when it closed stays there.
+    // If the focus was elsewhere on the page when the panel closed, it stays there.
     if (closes && hadFocus) options.launcher.focus();
     if (!isOpen) return;
     if (opens || turns) focusField();
-    // What had the focus has gone: it must not leave the panel.
+    // The focused element was removed: the focus must not leave the panel.
     else if (hadFocus && root.activeElement === null) {
       const score = hadScores ? null : find("[name=score]");
       if (score === null) focusField();
@@ -277,7 +277,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     }
     if (opens && ui.newFrom !== undefined) find(".new")?.scrollIntoView();
     else if (isFollowing) {
-      // To the end, but not beyond the beginning of what has just come.
+      // To the end, but not beyond the beginning of the newest entry.
       const log = find(".log");
       const first = find(`[data-part=partial],[data-seq="${newest?.seq}"]`);
       log?.scrollTo(0, first === null ? 1e9 : first.offsetTop - log.offsetTop);
@@ -286,10 +286,10 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     if (unread > 0 && ui.listing === null && isFollowing && !document.hidden) actions.markRead();
   }
 
-  /** The panel covers what the on-screen keyboard leaves of a phone's screen. */
+  /** Fits the panel to the part of a phone's screen that an on-screen keyboard leaves visible. */
   function fitScreen(): void {
     const { offsetTop, height, scale } = visualViewport ?? { offsetTop: 0, height: innerHeight, scale: 1 };
-    // Who enlarges the page with two fingers wants to see less of it, and larger.
+    // A visitor who zooms in wants to see a larger part of the panel, not a smaller panel.
     if (scale > 1.01) return;
     host.style.setProperty("--top", `${offsetTop}px`);
     host.style.setProperty("--height", `${height}px`);
@@ -303,7 +303,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   }
 
   function onKey(event: KeyboardEvent): void {
-    // Keys pressed in the panel are none of the page's shortcuts.
+    // Keys pressed in the panel must not trigger shortcuts of the page.
     event.stopPropagation();
     const panel = find(".panel");
     if (event.type !== "keydown" || event.isComposing || panel === null) return;
@@ -312,7 +312,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   }
 
   for (const name of ["keydown", "keyup", "keypress"] as const) host.addEventListener(name, onKey);
-  // Scrolling does not bubble.
+  // Scroll events do not bubble.
   root.addEventListener("scroll", onScroll, true);
   document.addEventListener("visibilitychange", show, ended);
   visualViewport?.addEventListener("resize", fitScreen, ended);

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, FileView, WidgetActions, WidgetState } from "../state.ts";
 
-/** Parts of the panel that few visitors need, each a file that is loaded when it is first shown. */
+/** Rarely needed parts of the panel, each in a file that is loaded when it is first shown. */
 export interface Parts {
   chats: { viewChats(context: PanelContext): VNode };
   files: {
@@ -13,64 +13,64 @@ export interface Parts {
   forms: Record<"Rating" | "Contact", (props: { context: PanelContext }) => VNode>;
 }
 
-/** A file of the message that is being written. */
+/** A file of the draft message. */
 export interface DraftFile {
-  /** No other file of this panel has it. */
+  /** Unique within this panel. */
   key: number;
   view: FileView;
-  /** Name of the string that says why it was not taken; null otherwise. */
+  /** Name of the string that describes the error; null if there is none. */
   fault: string | null;
-  /** Ends its transfer. */
+  /** Aborts its upload. */
   abort: () => void;
 }
 
-/** What only the panel knows, apart from the conversation. */
+/** State of the panel itself, apart from the conversation. */
 export interface PanelUi {
-  /** The text that is being written. */
+  /** The draft text. */
   text: string;
   files: DraftFile[];
-  /** Name of the string that says what went wrong last; null otherwise. */
+  /** Name of the string for the last error; null if there is none. */
   fault: string | null;
-  /** Key of the first entry that was not read when the panel was opened. */
+  /** Key of the first entry that was unread when the panel was opened. */
   newFrom?: string | undefined;
-  /** The part that has come, 0 to 1, of each file that is being fetched, by its `fileId`. */
+  /** Progress of each file that is being downloaded, 0 to 1, by its `fileId`. */
   coming: Map<string, number>;
-  /** True while there are messages below what can be seen that came in meanwhile. */
+  /** True while there are new messages below the visible part. */
   hasMore: boolean;
-  /** True while files are held over the panel. */
+  /** True while files are dragged over the panel. */
   isDragging: boolean;
-  /** Another object each time that the visitor's conversations are shown in place of one of them; null otherwise. */
+  /** A new object each time that the list of conversations is opened; null while it is closed. */
   listing: object | null;
-  /** How many times files were given that wait for the part that takes them. */
+  /** Number of pending additions of files, which wait for the part that handles them. */
   adding: number;
-  /** How many entries there were when the visitor asked to rate, or rated; 0 before that. */
+  /** Number of entries when the visitor opened the rating, or rated; 0 before that. */
   ratedAt: number;
-  /** What the live region says, and how often it has said something: the same words can be said again. */
+  /** Content of the live region, and a counter: the same words can be announced again. */
   said: string;
   saidCount: number;
 }
 
-/** What each view of the panel is given. It is the same object each time, and holds what is so now. */
+/** Context of the panel's views. It is the same object each time, with the current state. */
 export interface PanelContext {
   state: WidgetState;
   texts: Texts;
   ui: PanelUi;
   actions: WidgetActions;
-  /** Changes parts of what only the panel knows, and shows them. */
+  /** Changes the state of the panel, and renders it. */
   change: (part: Partial<PanelUi>) => void;
-  /** Lets the live region say something. */
+  /** Announces a text in the live region. */
   say: (words: string) => void;
-  /** Takes files into the message that is being written, as far as there is room. */
+  /** Adds files to the draft message, up to the limit. */
   addFiles: (files: Iterable<File>) => void;
-  /** Sends what is written. */
+  /** Sends the draft message. */
   send: () => void;
   scrollToEnd: () => void;
-  /** The parts that are loaded. */
+  /** The loaded parts. */
   parts: Partial<Parts>;
-  /** Loads a part unless it is there or on the way, shows it, and calls `work`. */
+  /** Loads a part unless it is loaded or loading, shows it, and calls `work`. */
   need: (name: keyof Parts, work?: () => void) => void;
-  /** The text of Markdown. */
+  /** Returns the plain text of Markdown. */
   plain: (markdown: string) => string;
-  /** Entries as they were shown last: as long as they and the texts are the same, they need not be shown again. */
+  /** Cached views of entries, which are rendered again only if the entry or the texts change. */
   shown: WeakMap<Entry, VNode>;
 }

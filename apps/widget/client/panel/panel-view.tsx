@@ -8,7 +8,7 @@ export function noticeOf({ line, refusal, conversation, entries }: PanelContext[
   if (line === "refused") return refusal ?? "refusedKey";
   if (line === "offline" || line === "connecting") return line;
   const last = entries.at(-1);
-  // Nobody waits for a person who has just written.
+  // The visitor no longer waits for a person who has just replied.
   if (conversation === "waiting" && last !== undefined && authorOf(last) === "operator") return null;
   return { open: null, waiting: "personWaiting", done: "done" }[conversation];
 }
@@ -37,7 +37,7 @@ const viewHeader = ({ state: { config, hasSound, line }, texts, ui, actions, cha
   );
 };
 
-/** The composer; before it the form, if the visitor has to fill it in. */
+/** The composer, or before it the form if the visitor has to fill it in. */
 function viewInput(context: PanelContext) {
   const { state, parts } = context;
   if (!state.needsContact) return <Composer context={context} />;
@@ -54,7 +54,7 @@ function viewChats(context: PanelContext) {
   return null;
 }
 
-/** The open panel, and the live region that stays when it is closed. */
+/** The open panel, and the live region that remains when it is closed. */
 export function PanelView({ context, isModal }: { context: PanelContext; isModal: boolean }) {
   const { state, texts, ui, change } = context;
   const { line, needsContact, config } = state;
@@ -64,7 +64,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
   const drag = (event: DragEvent) => {
     const { dataTransfer, type } = event;
     if (dataTransfer?.types.includes("Files") !== true) return;
-    // Otherwise the browser leaves the page for the file.
+    // Otherwise the browser would navigate to the file.
     event.preventDefault();
     const isDragging = canUpload && type === "dragover";
     if (isDragging !== ui.isDragging) change({ isDragging });

@@ -5,7 +5,7 @@ import { textOf, type MarkdownNode, parseMarkdown } from "./parse-markdown.ts";
 const SAFE = /^(?:https?:\/\/|mailto:|tel:)/i;
 const ALLOWED = new Set("p h3 em strong del code pre ul ol li blockquote a table tr th td hr".split(" "));
 
-/** Nodes in short: `strong(text)`; a link with its address in brackets. Only for reading in tests. */
+/** Formats nodes for tests: `strong(text)`; a link with its URL in brackets. */
 function short(nodes: MarkdownNode[]): string {
   return nodes
     .map((node) =>
@@ -17,13 +17,13 @@ function short(nodes: MarkdownNode[]): string {
 }
 const read = (text: string) => short(parseMarkdown(text));
 
-/** Every element that is in the nodes. */
+/** Returns every element in the nodes. */
 const elementsOf = (nodes: MarkdownNode[]): Exclude<MarkdownNode, string>[] =>
   nodes.flatMap((node) => (typeof node === "string" ? [] : [node, ...elementsOf(node.children)]));
 const depthOf = (nodes: MarkdownNode[]): number =>
   Math.max(0, ...nodes.map((node) => (typeof node === "string" ? 0 : 1 + depthOf(node.children))));
 
-/** Throws where nodes hold anything that could be more than text and plain elements, or nest deeper than can be shown. */
+/** Throws if nodes contain anything other than text and plain elements, or are nested too deep to be rendered. */
 function expectHarmless(text: string): void {
   const nodes = parseMarkdown(text);
   const elements = elementsOf(nodes);
@@ -38,7 +38,7 @@ function expectHarmless(text: string): void {
   }
 }
 
-describe("what Markdown becomes", () => {
+describe("parsed Markdown", () => {
   test.each([
     ["a paragraph", "Hello\nworld\n\nagain", "p(Hello\nworld)p(again)"],
     ["emphasis", "*a* _b_ **c** __d__ ***e*** ~~f~~", "p(em(a) em(b) strong(c) strong(d) em(strong(e)) del(f))"],
@@ -91,12 +91,12 @@ describe("what Markdown becomes", () => {
     expect(read(text)).toBe(expected);
   });
 
-  test("a text is read out without its marks", () => {
+  test("the text of nodes contains no Markdown syntax", () => {
     expect(textOf(parseMarkdown("# Hi\n\n**Dear** [you](https://e.org)\n\n- a\n- b"))).toBe("Hi\nDear you\na\nb\n");
   });
 });
 
-describe("what is hostile", () => {
+describe("hostile Markdown", () => {
   test.each([
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -131,7 +131,7 @@ describe("what is hostile", () => {
     "<javascript:alert(1)>",
     "<data:text/html,x>",
     "[x]: javascript:alert(1)",
-  ])("an address that is not allowed stays text: %s", (text) => {
+  ])("a URL that is not allowed stays text: %s", (text) => {
     expect(elementsOf(parseMarkdown(text)).filter(({ tag }) => tag === "a")).toEqual([]);
     expectHarmless(text);
   });
@@ -199,19 +199,19 @@ describe("what is hostile", () => {
       "a\n",
       "\r",
     ].map((piece) => [piece]),
-  )("100,000 characters of %j are read, with little nesting", (piece) => {
+  )("100,000 characters of %j are parsed, with little nesting", (piece) => {
     expectHarmless(big(piece));
     expect(textOf(parseMarkdown(`${big(piece)}\n\nx\u00e9y`))).toContain("x\u00e9y");
   });
 
-  /** A text without an end of the nesting that it begins, in levels that a call stack would not hold. */
+  /** Unclosed nesting, deeper than a call stack allows. */
   test.each([
     ["quotes", (level: number) => `${"> ".repeat(level)}a`],
     ["lists", (level: number) => Array.from({ length: level }, (_, index) => `${"  ".repeat(index)}- a`).join("\n")],
     ["quotes in lists", (level: number) => `${"- > ".repeat(level)}a`],
     ["emphasis", (level: number) => `${"*a _b ".repeat(level)}${"c_ d* ".repeat(level)}`],
     ["links", (level: number) => `${"[a ".repeat(level)}${"](https://e.org)".repeat(level)}`],
-  ])("%s in each other are cut off at some depth", (_what, nest) => {
+  ])("nested %s are cut off at some depth", (_what, nest) => {
     for (const level of [10, 300]) expectHarmless(nest(level));
   });
 
@@ -227,12 +227,12 @@ describe("what is hostile", () => {
     fc.array(marks, { maxLength: 80 }).map((all) => all.join("")),
   );
 
-  test("any text becomes allowed elements with allowed addresses only", () => {
+  test("any text only becomes allowed elements with allowed URLs", () => {
     fc.assert(fc.property(texts, expectHarmless), { numRuns: 2_000 });
   });
 
-  test("no letter of any text is lost", () => {
-    // Left out on purpose: addresses behind a text, their titles, the language of code, names of entities, <br>.
+  test("every letter of any text is preserved", () => {
+    // Excluded on purpose: URLs of links with a text, their titles, the language of code, names of entities, <br>.
     const words = fc.array(
       fc.oneof(
         marks.filter((mark) => !/[a-z]/.test(mark.replace(/^(?:x|word)$/, ""))),

@@ -1,4 +1,4 @@
-/** The elements that Markdown can become. */
+/** The elements that Markdown can produce. */
 export type MarkdownTag =
   | "p"
   | "h3"
@@ -18,20 +18,20 @@ export type MarkdownTag =
   | "td"
   | "hr";
 
-/** Text, which is never more than text, or an element around such. A line break is a line feed in a text. */
+/** A literal text, or an element with such content. A line break is a line feed in a text. */
 export type MarkdownNode = string | MarkdownElement;
 
-/** An element. It has no attributes but these. */
+/** An element. It has no other attributes. */
 interface MarkdownElement {
   tag: MarkdownTag;
   children: MarkdownNode[];
-  /** Of a link: http, https, mailto or tel. */
+  /** For a link: http, https, mailto or tel. */
   href?: string;
-  /** Of a numbered list: its first number. */
+  /** For a numbered list: its first number. */
   start?: number;
 }
 
-/** The text of nodes without their marks, a line a block; as it is read out. */
+/** Returns the text of nodes without Markdown syntax, one line per block, for screen readers. */
 export function textOf(nodes: MarkdownNode[]): string {
   return nodes
     .map((node) =>
@@ -40,19 +40,19 @@ export function textOf(nodes: MarkdownNode[]): string {
     .join("");
 }
 
-/** Characters of a link's address; what is longer is no link, so that no search for its end is long. */
+/** Maximum characters of a link's URL; a longer one is not a link, which bounds the search for its end. */
 const ADDRESS_MAX_CHARS = 2_048;
 
-/** Openers of emphasis that are remembered at once. It bounds how deep elements nest. */
+/** Maximum number of open emphasis markers. It limits how deep elements nest. */
 const OPENERS_MAX_COUNT = 16;
 
-/** The addresses that a link may have. Everything else stays text. */
+/** The URLs that a link may have. All others stay text. */
 const SAFE_ADDRESS = /^(?:https?:\/\/|mailto:|tel:)/i;
 
 /**
- * What is not plain text, in one expression whose parts are bounded or have nothing to backtrack over: an escape,
- * backticks, emphasis, the begin and the end of a link, a line break of HTML or Markdown, an entity, and a bare address,
- * which ends before what belongs to the sentence around it.
+ * Everything that is not plain text, in one expression whose parts are bounded or cannot backtrack: an escape,
+ * backticks, emphasis, the start and the end of a link, a line break of HTML or Markdown, an entity, and a bare URL,
+ * which ends before punctuation of the surrounding sentence.
  */
 const TOKEN =
   /\\([!-/:-@[-`{-~])|(`+)|(\*+|_+|~+)|(!?\[)|(\])|(<br ?\/?>|\\\n)|&(amp|lt|gt|quot|nbsp|#39);|<?\b(https?:\/\/(?:[^\s<>()\]]|\([^\s<>()\]]{0,200}\)){1,2048}(?<![?!.,:;*_~'"])|[a-z\d._+-]{1,64}@[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8})>?/gi;
@@ -62,7 +62,7 @@ const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"'
 const isSpace = (char: string | undefined) => char === undefined || /\s/.test(char);
 const isWord = (char: string | undefined) => char !== undefined && /[\p{L}\p{N}]/u.test(char);
 
-/** Where the code span that `ticks` begin at `from` ends; -1 where it does not. */
+/** Returns the end of the code span that `ticks` start at `from`; -1 if it is not closed. */
 function findTicks(text: string, ticks: string, from: number): number {
   for (let at = text.indexOf(ticks, from); at >= 0; at = text.indexOf(ticks, at)) {
     let end = at + ticks.length;
@@ -73,7 +73,7 @@ function findTicks(text: string, ticks: string, from: number): number {
   return -1;
 }
 
-/** The address and title behind `](`, as far as the closing parenthesis; null where it is no address that is allowed. */
+/** Returns the URL after `](` with the position after the closing parenthesis; null if it is not an allowed URL. */
 function readAddress(text: string, from: number): { href: string; end: number } | null {
   let depth = 0;
   for (let at = from; at < text.length && at < from + ADDRESS_MAX_CHARS; at += 1) {
@@ -81,7 +81,7 @@ function readAddress(text: string, from: number): { href: string; end: number } 
     if (char === "(") depth += 1;
     if (char === ")" && depth > 0) depth -= 1;
     else if (char === ")") {
-      // Behind white space may stand a title in quotes, which is not shown.
+      // A quoted title may follow after white space, which is not shown.
       const href = /^<?([^\s<>]*)>?(?:\s+(["'])[^]*\2)?$/.exec(text.slice(from, at).trim())?.[1] ?? "";
       return SAFE_ADDRESS.test(href) ? { href, end: at + 1 } : null;
     }
@@ -90,17 +90,17 @@ function readAddress(text: string, from: number): { href: string; end: number } 
 }
 
 /**
- * Reads the emphasis, code, links and escapes of `text`. Takes time in proportion to its length, never throws, and
- * keeps as text what it does not know; no element nests deeper than a few dozen levels.
+ * Parses the emphasis, code, links and escapes of `text`. Takes time in proportion to its length, never throws, and
+ * keeps unknown syntax as text; no element nests deeper than a few dozen levels.
  */
 // oxlint-disable-next-line max-lines-per-function -- One pass over the tokens with one state; each step would need all of it.
 function parseInline(text: string): MarkdownNode[] {
   const nodes: MarkdownNode[] = [];
-  /** Emphasis that is open: its marks stand in `nodes[at]` as text until they are closed. */
+  /** Open emphasis: its markers remain in `nodes[at]` as text until they are closed. */
   const openers: { char: string; count: number; at: number }[] = [];
-  /** Links that are open, with how many openers of emphasis stood before them. */
+  /** Open links, with the number of emphasis markers before them. */
   const brackets: { at: number; depth: number }[] = [];
-  /** Lengths of backticks that nothing closes from here on. */
+  /** Backtick sequences that are not closed from here on. */
   const unclosed = new Set<string>();
   let from = 0;
 
@@ -117,7 +117,7 @@ function parseInline(text: string): MarkdownNode[] {
         count -= used;
       }
       nodes[opener.at] = char.repeat(opener.count);
-      // What was opened within is text now, and what is used up is gone.
+      // Unclosed markers within it stay text, and used ones are removed.
       openers.length = opener.count > 0 ? index + 1 : index;
       while ((brackets.at(-1)?.at ?? -1) > opener.at) brackets.pop();
     }
@@ -160,13 +160,13 @@ function parseInline(text: string): MarkdownNode[] {
       else {
         nodes[bracket.at] = { tag: "a", href: address.href, children: nodes.splice(bracket.at + 1) };
         openers.length = Math.min(openers.length, bracket.depth);
-        // Links do not nest: what was opened before stays text.
+        // Links do not nest: earlier brackets stay text.
         brackets.length = 0;
         end = address.end;
       }
     } else if (bare !== undefined && brackets.length === 0) {
       nodes.push({ tag: "a", href: SAFE_ADDRESS.test(bare) ? bare : `mailto:${bare}`, children: [bare] });
-      // A bracket behind an address belongs to it only where there is one before it.
+      // A closing bracket after a URL belongs to it only if there is an opening one.
       if (!all.startsWith("<")) end = at + bare.length;
     } else nodes.push(lineBreak === undefined ? (escaped ?? ENTITIES[entity ?? ""] ?? all) : "\n");
     from = TOKEN.lastIndex = end;
@@ -175,7 +175,7 @@ function parseInline(text: string): MarkdownNode[] {
   return nodes;
 }
 
-/** Quotes and lists within each other; what is deeper is text. It bounds the time, too. */
+/** Maximum depth of nested quotes and lists; deeper ones are text. It limits the time, too. */
 const DEPTH_MAX = 6;
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
@@ -195,7 +195,7 @@ const isTableAt = (lines: string[], at: number) => {
 const beginsBlock = (lines: string[], at: number) =>
   [FENCE, HEADING, RULE, QUOTE, ITEM].some((pattern) => pattern.test(lines[at] ?? "")) || isTableAt(lines, at);
 
-/** The cells of a line of a table. A bar behind a backslash is text. */
+/** Returns the cells of a table row. An escaped pipe is text. */
 function parseRow(line: string, tag: "th" | "td"): MarkdownElement {
   const cells = line
     .trim()
@@ -205,19 +205,19 @@ function parseRow(line: string, tag: "th" | "td"): MarkdownElement {
   return { tag: "tr", children: cells.map((cell) => ({ tag, children: parseInline(cell.trim()) })) };
 }
 
-/** Parses lines that lie `depth` quotes and lists deep. */
+/** Parses lines that are nested in `depth` quotes and lists. */
 // oxlint-disable-next-line max-lines-per-function -- One pass over the lines with one position; each step moves it.
 function parseBlocks(lines: string[], depth: number): MarkdownNode[] {
   const nodes: MarkdownNode[] = [];
   let at = 0;
-  /** Takes lines as long as `isIn`, and answers them. */
+  /** Consumes lines while `isIn` returns true, and returns them. */
   const take = (isIn: (line: string, index: number) => boolean) => {
     const begin = at;
     while (at < lines.length && isIn(lines[at] ?? "", at)) at += 1;
     return lines.slice(begin, at);
   };
 
-  /** One item of a list: its first line, and what is indented as far as its text or goes on with it. */
+  /** Consumes one list item: its first line, and lines that are indented as far as its text or continue it. */
   function takeItem(): MarkdownElement {
     const [all = "", indent = ""] = ITEM.exec(lines[at] ?? "") ?? [];
     const first = (lines[at] ?? "").slice(all.length);
@@ -286,9 +286,9 @@ function parseBlocks(lines: string[], depth: number): MarkdownNode[] {
 }
 
 /**
- * Reads Markdown as far as answers and people use it: paragraphs, headings (one level), emphasis, strong, strike, code,
- * fenced code, lists, quotes, links, bare addresses, tables, rules, escapes, line breaks. HTML stays text, an image
- * becomes a link. Takes time in proportion to the length of `text`, never throws, and loses no word.
+ * Parses the Markdown that answers and people use: paragraphs, headings (one level), emphasis, strong, strike, code,
+ * fenced code, lists, quotes, links, bare URLs, tables, rules, escapes, line breaks. HTML stays text, an image becomes
+ * a link. Takes time in proportion to the length of `text`, never throws, and loses no word.
  */
 export function parseMarkdown(text: string): MarkdownNode[] {
   const lines = text

@@ -1,8 +1,8 @@
-/** How long the tone is, and after what time the browser's audio is given back, in seconds. */
+/** Duration of the tone in seconds, and the time in milliseconds after which the audio context is closed. */
 const TONE_S = 0.2;
 const AUDIO_MS = 1_000;
 
-/** Plays a short tone. A browser that has no sound, or does not allow it, stays silent. */
+/** Plays a short tone. A browser without audio, or that does not allow it, stays silent. */
 export function playTone(): void {
   try {
     const audio = new AudioContext();
@@ -12,9 +12,9 @@ export function playTone(): void {
     tone.connect(volume).connect(audio.destination);
     tone.start();
     tone.stop(TONE_S);
-    // A tone that is not allowed never ends.
+    // A blocked tone never ends.
     setTimeout(() => void audio.close(), AUDIO_MS);
   } catch {
-    // The reply is seen without it.
+    // The reply is visible without the tone.
   }
 }

@@ -15,7 +15,7 @@ const VISITOR = "0c2f9a52-6a3b-4b0e-9d5e-1f6f0f1d7c11";
 const log = createLog({ level: "silent" });
 const MUCH = 1024 * 1024;
 
-/** A conversation that a test writes, in place of the store: only so can something happen while it is being read. */
+/** Creates a conversation in memory instead of the store, so that a test can change it while it is being read. */
 function createChat() {
   const confirmed: SeqRange[] = [];
   let lastSeq = 0;
@@ -65,11 +65,11 @@ function createChat() {
   return {
     rooms,
     confirmed,
-    /** Replies come until the chat has so many. */
+    /** Adds replies until the chat has this many. */
     growTo(seq: number) {
       lastSeq = seq;
     },
-    /** Runs once, while the next part of the conversation is read. */
+    /** Calls `run` once, while the next part of the conversation is read. */
     whileReading(run: () => void) {
       beforeRead = () => {
         beforeRead = () => {};
@@ -81,7 +81,7 @@ function createChat() {
   };
 }
 
-/** A line whose reader takes as much as the test says. */
+/** Creates a connection whose client reads as much as the test allows. */
 function createLine() {
   const sent: ServerFrame[] = [];
   const state = { waitingBytes: 0, isOpen: true, isHalfOpen: false };
@@ -105,7 +105,7 @@ function createLine() {
 
 const upTo = (seq: number) => Array.from({ length: seq }, (_, index) => index + 1);
 
-/** Looks as once a second, until it is so. */
+/** Calls `tick` as if once a second, until the condition is met. */
 const tickUntil = (rooms: ReturnType<typeof createChatRooms>, what: string, isSo: () => boolean) =>
   waitFor(
     () => {
@@ -115,8 +115,8 @@ const tickUntil = (rooms: ReturnType<typeof createChatRooms>, what: string, isSo
     { what },
   );
 
-describe("two lines of one conversation, of which one reads slowly", () => {
-  test("each get everything, in order, though the slow one is free again while news for the other is read", async () => {
+describe("two connections of one conversation, of which one reads slowly", () => {
+  test("each get everything, in order, even if the slow one becomes ready while entries for the other are read", async () => {
     const chat = createChat();
     const [slow, other] = [createLine(), createLine()];
     chat.growTo(20);
@@ -134,7 +134,7 @@ describe("two lines of one conversation, of which one reads slowly", () => {
     expect(other.places()).toEqual(upTo(27));
   });
 
-  test("is not passed by what it cannot take yet", async () => {
+  test("get no later entry before one that cannot be sent yet", async () => {
     const chat = createChat();
     const line = createLine();
     await chat.greet(line.session, 0);
@@ -153,8 +153,8 @@ describe("two lines of one conversation, of which one reads slowly", () => {
   });
 });
 
-describe("replies are noted as handed over", () => {
-  test("from the first one that a line was sent, where it wanted news alone", async () => {
+describe("replies are recorded as delivered", () => {
+  test("from the first one that a connection was sent, if it requested only new entries", async () => {
     const chat = createChat();
     const line = createLine();
     chat.growTo(5);
@@ -165,7 +165,7 @@ describe("replies are noted as handed over", () => {
     expect(chat.confirmed).toEqual([{ after: 5, upTo: 7 }]);
   });
 
-  test("with what came before, where it says that it has that", async () => {
+  test("including earlier ones, if its hello reports that it has them", async () => {
     const chat = createChat();
     const line = createLine();
     chat.growTo(5);
@@ -180,7 +180,7 @@ describe("replies are noted as handed over", () => {
   });
 });
 
-test("replies are not recorded as delivered while the reader does not prove that it has them", async () => {
+test("replies are not recorded as delivered until the client proves that it has them", async () => {
   const chat = createChat();
   const [halfOpen, other] = [createLine(), createLine()];
   halfOpen.state.isHalfOpen = true;
@@ -189,13 +189,13 @@ test("replies are not recorded as delivered while the reader does not prove that
   await tickUntil(chat.rooms, "both replies", () => halfOpen.places().length === 2);
   for (let tick = 0; tick < 3; tick++) chat.rooms.tick();
   expect(chat.confirmed).toEqual([]);
-  // The browser connects again, and says what it has.
+  // The browser reconnects, and reports its position.
   await chat.greet(other.session, 1);
   await tickUntil(chat.rooms, "the record of the second line", () => chat.confirmed.length > 0);
   expect(chat.confirmed).toEqual([{ after: 0, upTo: 2 }]);
 });
 
-test("a line that has gone joins no conversation, whatever it has said before", async () => {
+test("a closed connection joins no conversation, whatever it has sent before", async () => {
   const chat = createChat();
   const [gone, other] = [createLine(), createLine()];
   await chat.greet(gone.session, 0);
@@ -203,7 +203,7 @@ test("a line that has gone joins no conversation, whatever it has said before", 
   gone.state.isOpen = false;
   chat.rooms.leave(gone.session);
   const sentBefore = gone.sent.length;
-  // What it had still sent is worked on after it has gone, with its name and without.
+  // Frames sent before the close are processed after it, with and without a visitor.
   await chat.greet(gone.session, 0);
   await chat.greetAgain(gone.session);
   await chat.greet(other.session, 0);

@@ -6,7 +6,7 @@ import type { Log } from "@svc/log";
 import { makeFrame } from "./frames.ts";
 import type { Session } from "./session.ts";
 
-/** While so much lies unsent for a reader, nothing more is added: it is sent what it missed when it has read. */
+/** Above this many unsent bytes nothing more is sent to a client: it gets what it missed when it has read them. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
 function itemOf({ item }: Extract<ChatEntry, { kind: "reply" }>): WidgetReplyItem {
@@ -15,7 +15,7 @@ function itemOf({ item }: Extract<ChatEntry, { kind: "reply" }>): WidgetReplyIte
   return sources.length === 0 ? message : { ...message, sources };
 }
 
-/** What was said, as a frame. */
+/** Returns an entry as a frame. */
 function frameOf(entry: ChatEntry): ServerFrame {
   const position = { id: entry.id, seq: entry.seq };
   const createdAt = entry.createdAt.toISOString();
@@ -28,19 +28,20 @@ function frameOf(entry: ChatEntry): ServerFrame {
   return makeFrame("message", { messageId, clientMessageId, text, attachments, createdAt }, position);
 }
 
-/** True when the reader of a session is so slow that it has to wait; remembers since when. */
+/** Returns true if the client of a session reads too slowly to be sent more; records since when. */
 function isSlow(session: Session): boolean {
   const isFull = session.line.waitingBytes() > MAX_WAITING_BYTES;
   session.slowSince = isFull ? (session.slowSince ?? performance.now()) : null;
   return isFull;
 }
 
-/** Responds to a pending hello: it settles from where everything is sent. */
+/** Responds to a pending hello: it determines the position from which entries are sent. */
 function answerHello(session: Session, chatId: string, { lastSeq }: ChatView): void {
   if (session.helloSeq === null || !session.isReadPending) return;
-  // A place that the chat does not have yet is one of another installation: nothing of this one must be passed over.
+  // A position beyond the end of the chat belongs to another installation: nothing of this one must be skipped.
   session.sentSeq = Math.min(session.helloSeq, lastSeq);
-  // Whoever names a place has what comes before it. Whoever wants news alone has not been sent that by anybody.
+  // A client that reports a position has everything before it. A client that requests only new entries has not been
+  // sent the earlier ones.
   session.confirmedSeq = session.helloSeq <= lastSeq ? 0 : lastSeq;
   session.unconfirmedSeq = session.helloSeq <= lastSeq ? session.helloSeq : 0;
   session.line.reachedSeq = Math.max(session.line.reachedSeq, session.unconfirmedSeq);
@@ -49,10 +50,11 @@ function answerHello(session: Session, chatId: string, { lastSeq }: ChatView): v
 }
 
 /**
- * Sends one entry to a session that has not got it. False when it cannot take it: then nothing after it may be sent.
+ * Sends one entry to a session that does not have it. Returns false if it cannot be sent now: then no later entry may
+ * be sent.
  */
 function showEntry(session: Session, entry: ChatEntry): boolean {
-  // One that has just said hello gets `ready` before anything else, by the next poll.
+  // After a hello the client gets `ready` before anything else, with the next poll.
   if (session.helloSeq !== null) return false;
   if (session.sentSeq >= entry.seq) return true;
   if (isSlow(session)) return false;
@@ -65,9 +67,9 @@ function showEntry(session: Session, entry: ChatEntry): boolean {
   return true;
 }
 
-/** Sends what is new beside messages and replies: the status, whether a reply is pending, and what it says so far. */
+/** Sends changes other than messages and replies: the status, whether a reply is pending, and its unfinished text. */
 function showView(session: Session, { lastSeq, writer, pending, state, rating }: ChatView): void {
-  // A visitor without all replies would be shown what comes after them, and one with more what was before.
+  // To a client without all replies this would show a later state, and to one with newer replies an earlier one.
   if (session.helloSeq !== null || session.sentSeq !== lastSeq || isSlow(session)) return;
   const { shown, line } = session;
   const typing = { on: pending !== null || writer !== null, ...(writer && { name: writer }) };
@@ -107,23 +109,23 @@ interface Room {
 
 /** Maximum number of chats per statement. */
 const READ_PAGE = 500;
-/** Messages and replies that one statement reads. */
+/** Maximum messages and replies that one statement reads. */
 const ENTRY_PAGE = 50;
 /** Maximum pages that one poll sends, so that a long history does not delay other chats. */
 const MAX_PAGES = 4;
 /** An idle chat is polled with each fifth tick. */
 const IDLE_PHASES = 5;
 const LIVELY_MS = 60_000;
-/** A reader that takes nothing for so long is cut off; it comes again and is sent what it missed. */
+/** A client that reads nothing for this long is disconnected; it reconnects and gets what it missed. */
 const SLOW_MS = 15_000;
 
-/** What chat rooms need. */
+/** Dependencies of chat rooms. */
 interface RoomsContext {
   store: Store;
   log: Log;
 }
 
-/** Sends the sessions of a room what they have not got. Returns true if the chat has more than was sent. */
+/** Sends missing entries to the sessions of a room. Returns true if the chat has more than was sent. */
 async function showRoom(store: Store, room: Room, view: ChatView): Promise<boolean> {
   for (const session of room.sessions) answerHello(session, room.chatId, view);
   let hasMore = false;
@@ -134,12 +136,12 @@ async function showRoom(store: Store, room: Room, view: ChatView): Promise<boole
     if (behind.length === 0) break;
     const after = Math.min(...behind.map(({ sentSeq }) => sentSeq));
     const entries = await store.visitors.listAfter(room.project, room.ticketId, after, ENTRY_PAGE);
-    // Only those that were asked for: a line that has become free meanwhile may lack what comes before these.
+    // Only the sessions that the entries were read for: another one that is ready now may lack earlier entries.
     const upToDate = behind.filter((session) => entries.every((entry) => showEntry(session, entry)));
-    // What was said since the look belongs to another view, which is looked for next.
+    // Entries after the poll belong to another view, which is read next.
     hasMore = entries.length === ENTRY_PAGE || (entries.at(-1)?.seq ?? 0) > view.lastSeq;
     if (entries.length === ENTRY_PAGE) continue;
-    // Places up to the end that had nothing are those of what was erased.
+    // Sequence numbers without an entry belong to erased ones.
     for (const session of upToDate) session.sentSeq = Math.max(session.sentSeq, view.lastSeq);
     break;
   }
@@ -150,8 +152,8 @@ async function showRoom(store: Store, room: Room, view: ChatView): Promise<boole
 }
 
 /**
- * Records the replies that a session has received, once its reader has proved it: what is written to a half-open
- * connection reaches nobody, and is sent by email.
+ * Records the replies that a session has received, once its client has proved it: data written to a half-open
+ * connection is lost, and the reply is sent by email.
  */
 function confirmDelivery({ store, log }: RoomsContext, session: Session, { project, ticketId }: Room): void {
   const { line, unconfirmedSeq } = session;
@@ -163,7 +165,7 @@ function confirmDelivery({ store, log }: RoomsContext, session: Session, { proje
   const positions = { after: session.confirmedSeq, upTo: session.unconfirmedSeq };
   session.confirmedSeq = session.unconfirmedSeq;
   session.unconfirmedSeq = 0;
-  // Not noted, it says nothing wrong: the visitor is sent by its own place in the chat.
+  // If it is not recorded nothing is lost: the visitor is sent entries by its own position in the chat.
   store.visitors
     .confirm(project, ticketId, positions)
     .then((replies) => beginDelivery(store, project, replies, { way: "socket" }).end(true))
@@ -172,7 +174,7 @@ function confirmDelivery({ store, log }: RoomsContext, session: Session, { proje
     });
 }
 
-/** Returns the function that shows all dirty rooms what is new, as long as there are any. Runs once at a time. */
+/** Returns the function that updates all dirty rooms, until there are none. Runs once at a time. */
 function createPump({ store, log }: RoomsContext, rooms: ReadonlyMap<string, Room>, dirty: Set<Room>) {
   let isPumping = false;
 
@@ -207,10 +209,10 @@ function createPump({ store, log }: RoomsContext, rooms: ReadonlyMap<string, Roo
 }
 
 /**
- * Where the lines of visitors wait for news in this process. It knows no reply: whatever happens, it looks into the
- * store, which is the truth, and sends each line what comes after the place up to which it has everything. So a line
- * gets everything once and in order, whichever replica it is on and whatever wake-up was lost. One statement looks for
- * many chats, and there is no timer for a line.
+ * Creates the rooms in which connections of visitors wait for updates in this process. They contain no replies: for
+ * every event they read the store, which is authoritative, and send each connection what follows its position. So a
+ * connection gets everything once and in order, whichever replica it is on and whatever wake-up was lost. One statement
+ * polls many chats, and there is no timer per connection.
  */
 export function createChatRooms(context: RoomsContext) {
   const rooms = new Map<string, Room>();
@@ -226,8 +228,8 @@ export function createChatRooms(context: RoomsContext) {
 
   return {
     /**
-     * Takes a session that has said hello into its conversation: it gets `ready` and what it missed, then what is
-     * new. Again after a further hello.
+     * Adds a session to its conversation after a hello: it gets `ready` and missed entries, then new ones. Called again
+     * after a further hello.
      */
     join(session: Session): void {
       const { visitor } = session;
@@ -251,7 +253,7 @@ export function createChatRooms(context: RoomsContext) {
       dirty.delete(room);
     },
 
-    /** Looks into those of the conversations that have lines here. */
+    /** Polls those of the conversations that have connections here. */
     wake(ticketIds: readonly string[]): void {
       for (const ticketId of ticketIds) {
         const room = rooms.get(ticketId);
@@ -261,7 +263,7 @@ export function createChatRooms(context: RoomsContext) {
       }
     },
 
-    /** To be called once a second: wake-ups may be lost. */
+    /** Must be called once a second, because wake-ups may be lost. */
     tick(): void {
       tickNumber++;
       const now = performance.now();
@@ -275,7 +277,7 @@ export function createChatRooms(context: RoomsContext) {
       void pump();
     },
 
-    /** Looks no more. */
+    /** Stops polling. */
     close(): void {
       isClosed = true;
       rooms.clear();

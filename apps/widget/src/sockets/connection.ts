@@ -4,24 +4,26 @@ import { WebSocket } from "ws";
 import type { Socket } from "socket.io";
 import { makeFrame } from "./frames.ts";
 
-/** Why the server ends a line. */
+/** Reason for which the server closes a connection. */
 export type CloseReason = "badFrame" | "badKey" | "origin" | "rate" | "silent" | "slow" | "restart";
 
 /** A visitor's connection, of socket.io or a plain WebSocket. */
 export interface VisitorConnection {
   send(frame: ServerFrame): void;
-  /** Bytes that were sent and lie in this process, because their reader is slow. */
+  /** Number of sent bytes that are buffered in this process, because the client is slow. */
   waitingBytes(): number;
-  /** Position up to which its reader has proved to have everything; set by responses to `probe`. */
+  /** Sequence number up to which the client has proved to have everything; set by responses to `probe`. */
   reachedSeq: number;
-  /** Asks the reader to prove that it has what was sent so far, which is everything up to this position. */
+  /** Requests proof that the client has everything up to this sequence number. */
   probe(seq: number): void;
   /** Safe to call twice. */
   end(why: CloseReason): void;
   isOpen(): boolean;
 }
 
-/** Close codes of a plain WebSocket: those of the contract, and RFC 6455's for what is nobody's fault. */
+/**
+ * Close codes of a plain WebSocket: those of the contract, and RFC 6455's for reasons without an error of the client.
+ */
 const CLOSE_CODES: Readonly<Record<CloseReason, number>> = {
   badFrame: WIDGET_CLOSE_CODES.badFrame,
   badKey: WIDGET_CLOSE_CODES.badKey,
@@ -34,22 +36,23 @@ const CLOSE_CODES: Readonly<Record<CloseReason, number>> = {
   restart: 1012,
 };
 
-/** A reader that does not answer a close within this time is cut off. */
+/** Time for a client to respond to a close before it is disconnected. */
 const CLOSE_MS = 1_000;
 
 /**
- * Codes with which the library closes for a frame that breaks the protocol, is no UTF-8, or is too large (RFC 6455).
+ * Codes with which the library closes a connection for a frame that violates the protocol, is invalid UTF-8, or is too
+ * large (RFC 6455).
  */
 const FRAME_ERRORS = new Set([1002, 1007, 1009]);
 
-/** A plain WebSocket of the server. What the library closes for a bad frame has the contract's code for it. */
+/** A plain WebSocket of the server. If the library closes it for an invalid frame, it has the contract's code. */
 export class PlainSocket extends WebSocket {
   override close(code?: number, data?: string | Buffer): void {
     super.close(code !== undefined && FRAME_ERRORS.has(code) ? CLOSE_CODES.badFrame : code, data);
   }
 }
 
-/** Closes a plain WebSocket, and cuts it when the other end does not close it too. */
+/** Closes a plain WebSocket, and terminates it if the other side does not close it too. */
 export function closeSocket(socket: WebSocket, why: CloseReason, text: string = why): void {
   if (socket.readyState !== socket.OPEN) return;
   socket.close(CLOSE_CODES[why], text);
@@ -58,11 +61,11 @@ export function closeSocket(socket: WebSocket, why: CloseReason, text: string = 
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** A line of a plain WebSocket. */
+/** Returns the connection of a plain WebSocket. */
 export function plainLine(socket: WebSocket): VisitorConnection {
   const line: VisitorConnection = {
     send(frame) {
-      // A line that breaks while something is sent is closed by the library; what it lost is sent to the next one.
+      // A connection that drops during a send is closed by the library; lost frames are sent over the next one.
       if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame), () => undefined);
     },
     waitingBytes: () => socket.bufferedAmount,
@@ -82,8 +85,8 @@ export function plainLine(socket: WebSocket): VisitorConnection {
 }
 
 /**
- * Ends that are for good: socket.io's client does not come again by itself after a `disconnect` packet. After a
- * transport that was closed it does, and is sent what it missed.
+ * Whether a reason is permanent: socket.io's client does not reconnect after a `disconnect` packet. After a closed
+ * transport it does, and gets what it missed.
  */
 const FINAL: Readonly<Record<CloseReason, boolean>> = {
   badFrame: true,
@@ -95,7 +98,7 @@ const FINAL: Readonly<Record<CloseReason, boolean>> = {
   restart: false,
 };
 
-/** What a visitor gets before its connection ends; nothing if it simply reconnects. */
+/** Error that a visitor gets before its connection closes; none if it should simply reconnect. */
 const LAST_WORDS: Partial<Record<CloseReason, { code: string; detail: string }>> = {
   badFrame: { code: "invalid_request", detail: "The data is not a valid frame." },
   badKey: { code: "invalid_key", detail: "The widget's key has changed." },
@@ -103,7 +106,7 @@ const LAST_WORDS: Partial<Record<CloseReason, { code: string; detail: string }>>
   rate: { code: "rate_limited", detail: "Too many frames." },
 };
 
-/** What engine.io keeps of a connection, as far as it is looked into here. */
+/** The used part of engine.io's state of a connection. */
 interface EngineConnection extends NodeJS.EventEmitter {
   sendPacket(type: "ping"): void;
   writeBuffer: readonly { data?: unknown }[];
@@ -112,10 +115,13 @@ interface EngineConnection extends NodeJS.EventEmitter {
 
 const sizeOf = (data: unknown) => (typeof data === "string" || Buffer.isBuffer(data) ? data.length : 0);
 
-/** A line of socket.io. */
+/** Returns the connection of a socket.io socket. */
 export function socketIoLine(socket: Socket): VisitorConnection {
   const connection = socket.conn as unknown as EngineConnection;
-  /** What each ping without a pong proves; those of engine.io prove nothing. Pongs come in the order of their pings. */
+  /**
+   * Sequence number that each unanswered ping proves; those of engine.io prove nothing. Pongs arrive in the order of
+   * their pings.
+   */
   const probes: number[] = [];
   let probedSeq = 0;
   const line: VisitorConnection = {
@@ -139,7 +145,7 @@ export function socketIoLine(socket: Socket): VisitorConnection {
         socket.emit("error", makeFrame("error", { ...words, clientMessageId: null }));
       }
       if (FINAL[why]) socket.disconnect(true);
-      // Without the packet, but with what a slow reader has not taken thrown away.
+      // Without the packet, and for a slow client without the buffered data.
       else socket.conn.close(why === "slow");
     },
     isOpen: () => socket.connected,

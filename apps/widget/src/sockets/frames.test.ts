@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { readFrame } from "./frames.ts";
 
 describe("a frame of a visitor", () => {
-  test("needs a type and its data; all else is left out", () => {
+  test("needs a type and its data; all other fields are ignored", () => {
     expect(readFrame({ type: "read", data: { seq: 3, more: 1 }, id: "x", ts: "y" })).toEqual({
       frame: { type: "read", data: { seq: 3 } },
     });
@@ -20,13 +20,13 @@ describe("a frame of a visitor", () => {
     ["a place below 0", { type: "read", data: { seq: -1 } }, "/data/seq"],
     ["a place that is no number", { type: "read", data: { seq: "1" } }, "/data/seq"],
     ["an id that could be guessed", { type: "hello", data: { visitorId: "1" } }, "/data/visitorId"],
-  ])("that is %s is a fault that says what", (_what, sent, detail) => {
+  ])("that is %s is an error with an explanation", (_what, sent, detail) => {
     expect(readFrame(sent)).toEqual({
       error: { code: "invalid_request", detail: expect.stringContaining(detail), clientMessageId: null },
     });
   });
 
-  test("that is a faulty message names it by its id, if that is one", () => {
+  test("that is an invalid message is identified by its id, if that is valid", () => {
     const errorOf = (clientMessageId: unknown) => readFrame({ type: "message", data: { text: "", clientMessageId } });
     expect(errorOf("m-1")).toMatchObject({ error: { clientMessageId: "m-1" } });
     for (const id of ["", " ", "x".repeat(101), 1, null, "\n"]) {
@@ -34,7 +34,7 @@ describe("a frame of a visitor", () => {
     }
   });
 
-  test("may be anything at all", () => {
+  test("may be any value", () => {
     const type = fc.oneof(fc.constantFrom(...Object.keys(VISITOR_FRAMES)), fc.string());
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.record({ type, data: fc.anything() })), (sent) => {

@@ -3,13 +3,13 @@ import type { ServerFrame, ServerFrameData, ServerFrameType, VisitorFrameData, V
 import { isRecord } from "@svc/primitives";
 import { newId } from "@svc/store";
 
-/** A frame for a visitor. What has no place in the chat has `seq` 0, and what has no id of its own is given one. */
+/** Returns a frame for a visitor. One outside the sequence has `seq` 0, and one without an id gets a new one. */
 export function makeFrame<Type extends ServerFrameType>(
   type: Type,
   data: ServerFrameData<Type>,
   { id = newId(), seq = 0 }: { id?: string; seq?: number } = {},
 ): ServerFrame {
-  // The type and its data belong together by the signature, which a union cannot express.
+  // Type and data belong together according to the signature, which a union cannot express.
   return { v: WIDGET_FRAME_VERSION, type, id, seq, ts: new Date().toISOString(), data } as ServerFrame;
 }
 
@@ -18,11 +18,11 @@ export type VisitorFrame = {
   [Type in VisitorFrameType]: { type: Type; data: VisitorFrameData<Type> };
 }[VisitorFrameType];
 
-/** What is wrong with a frame: a code and words for its sender. */
+/** Error of a frame: a code and an explanation for its sender. */
 export interface FrameError {
   code: "invalid_request";
   detail: string;
-  /** Of the message that the frame would have been; null for other frames. */
+  /** Id of the message that the frame contained; null for other frames. */
   clientMessageId: string | null;
 }
 
@@ -35,7 +35,7 @@ function isVisitorType(type: unknown): type is VisitorFrameType {
   return typeof type === "string" && Object.hasOwn(VISITOR_FRAMES, type);
 }
 
-/** Reads what a visitor has sent, of which nothing is certain. Fields that are not known are ignored. Never throws. */
+/** Parses untrusted data of a visitor. Unknown fields are ignored. Never throws. */
 export function readFrame(sent: unknown): { frame: VisitorFrame } | { error: FrameError } {
   if (!isRecord(sent)) return error("A frame must be a JSON object with type and data.");
   const { v = WIDGET_FRAME_VERSION, type, data = {} } = sent;

@@ -12,21 +12,21 @@ import { makeFrame } from "./frames.ts";
 import type { VisitorFrame } from "./frames.ts";
 import type { Session } from "./session.ts";
 
-/** What handling a frame needs besides. */
+/** Dependencies of the frame handlers. */
 export interface FrameContext extends WidgetContext {
   rooms: ChatRooms;
 }
 
-/** A hello: what the frame says, and from where it wants to be sent what it missed; Infinity: nothing. */
+/** Data of a hello, and the sequence number after which it requests missed entries; Infinity for none. */
 export type Hello = VisitorFrameData<"hello">;
 
 /**
- * Says hello for a session: from now on it is sent what comes after `sinceSeq`. A session belongs to one visitor:
- * another one is refused. Throws invalid_request and invalid_identity; the line stays as it was.
+ * Handles a hello of a session: from now on it is sent what follows `sinceSeq`. A session belongs to one visitor:
+ * another one is rejected. Throws invalid_request and invalid_identity; the connection is not changed then.
  */
 export async function sayHello(context: FrameContext, session: Session, hello: Hello): Promise<void> {
   const site = await context.readSite();
-  // The line may have gone while the settings were read: it would join a conversation that it never leaves.
+  // The connection may have closed while the settings were read: it would join a conversation that it never leaves.
   if (!session.line.isOpen()) return;
   if (hello.visitorId === undefined && session.visitor === null) {
     throw new ServiceError("invalid_request", "Send a visitorId in the first hello: a random UUID (version 4).");
@@ -46,7 +46,7 @@ export async function sayHello(context: FrameContext, session: Session, hello: H
   context.rooms.join(session);
 }
 
-/** Counts what a visitor writes, by address and key. Throws rate_limited. */
+/** Counts a visitor's message, by address and key. Throws rate_limited. */
 async function countMessage(
   { queues }: FrameContext,
   { admission: { address, key } }: Session,
@@ -56,7 +56,7 @@ async function countMessage(
   if (counted.isOver) throw overUse("messages", counted);
 }
 
-/** More frames of one session within this time announce nothing. */
+/** Further typing frames of one session within this time are not announced. */
 const TYPING_EVERY_MS = 2_000;
 
 type Handlers = {
@@ -86,7 +86,7 @@ const HANDLERS: Handlers = {
     }
   },
 
-  // The operators who look at the conversation see it; they stop seeing it when nothing more comes.
+  // Operators who view the conversation see it; the indicator expires without further frames.
   typing({ queues }, session, { ticketId }, { on }) {
     const now = performance.now();
     if (on && now >= session.typingSentUntil) {
@@ -102,11 +102,11 @@ const HANDLERS: Handlers = {
     const site = await context.readSite();
     if (!site.settings.features.rating)
       throw new ServiceError("invalid_request", "Ratings are turned off on this website.");
-    // A rating that is another one leaves an event: no more of them than messages.
+    // A different rating adds an event: ratings share the limit of messages.
     await countMessage(context, session, site);
     const rated = await context.store.visitors.rate(project, ticketId, { score, comment: comment ?? null });
     if (rated === null) throw new ServiceError("not_found", "There is nothing to rate yet. Send a message first.");
-    // Not again for the comment that follows a score.
+    // Not counted again for the comment that follows a score.
     if (rated.hasNewScore) count("svc_ratings_total", { score: String(score) });
     context.tell([ticketId]);
   },
@@ -123,11 +123,11 @@ async function act(context: FrameContext, session: Session, { type, data }: Visi
   await HANDLERS[type](context, session, session.visitor, data as never);
 }
 
-/** True for what its sender has not caused. */
+/** Returns true for an error that its sender has not caused. */
 export const isServiceFailure = (error: unknown) =>
   !(error instanceof ServiceError) || ERRORS[error.code].status >= 500;
 
-/** Tells a line what went wrong, in words that it may see. */
+/** Sends an error to a connection, without internal details. */
 export function sendError(
   { log }: Pick<WidgetContext, "log">,
   session: Session,
@@ -149,13 +149,13 @@ export function sendError(
   );
 }
 
-/** Does what a frame asks for; its sender is notified of errors. Never rejects. */
+/** Handles a frame; its sender is notified of errors. Never rejects. */
 export async function handleFrame(context: FrameContext, session: Session, frame: VisitorFrame): Promise<void> {
   try {
     await act(context, session, frame);
   } catch (error) {
     sendError(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
-    // A client whose hello failed by an error of the service would wait without end: it has to reconnect.
+    // A client whose hello failed because of an internal error would wait forever: it has to reconnect.
     if (frame.type === "hello" && isServiceFailure(error)) session.line.end("restart");
   }
 }

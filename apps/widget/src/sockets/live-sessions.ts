@@ -6,7 +6,7 @@ import type { WidgetContext } from "../widget-context.ts";
 import type { ChatRooms } from "./chat-rooms.ts";
 import type { Admission, Session } from "./session.ts";
 
-/** Seconds after which a client may retry that finds all sockets in use. */
+/** Seconds after which a client may retry if all sockets are in use. */
 const FULL_RETRY_SECONDS = 30;
 
 /** The open connections of this process. */
@@ -21,7 +21,7 @@ export function createLiveSessions(
   return {
     count: () => sessions.size,
 
-    /** Throws rate_limited if there is no room for another connection, in this process or of this address. */
+    /** Throws rate_limited if another connection would exceed the limit of this process or of this address. */
     requireRoom({ address, key }: Admission): void {
       let ofAddress = 0;
       for (const { admission: other } of sessions) if (other.address === address && other.key === key) ofAddress++;
@@ -46,7 +46,7 @@ export function createLiveSessions(
       rooms.leave(session);
     },
 
-    /** Ends connections that the settings no longer allow, and those that have not said who they are. */
+    /** Closes connections that the settings no longer allow, and those that have not identified the visitor. */
     async check(): Promise<void> {
       if (sessions.size === 0) return;
       const site = await readSite();
@@ -61,7 +61,7 @@ export function createLiveSessions(
       }
     },
 
-    /** Ends all connections, so that clients connect to another replica; waits at most this long for their work. */
+    /** Closes all connections, so that clients connect to another replica; waits at most this long for their work. */
     async endAll(waitMs: number): Promise<void> {
       isClosed = true;
       for (const session of sessions) session.line.end("restart");

@@ -30,7 +30,7 @@ function takeMessage(context: FrameContext, session: Session, data: RawData, isB
   takeFrame(context, session, sent);
 }
 
-/** Pings all sockets, and cuts those that have not responded to the last ping. */
+/** Pings all sockets, and terminates those that have not responded to the last ping. */
 function pingAll(sockets: Iterable<PlainSocket>, alive: WeakSet<PlainSocket>): void {
   for (const socket of sockets) {
     if (!alive.delete(socket)) socket.terminate();
@@ -86,8 +86,8 @@ export function openPlainSockets(
     },
 
     /**
-     * Opens a socket only to close it with a code. A browser does not expose the status of a rejected handshake, only the
-     * code of a close. Nothing is read from it or sent to it.
+     * Opens a socket only to close it with a code, because browsers expose only the code of a close, not the status of
+     * a rejected handshake. Nothing is read from it or sent to it.
      */
     refuse(
       request: IncomingMessage,

@@ -33,7 +33,7 @@ function takeSocket(context: FrameContext, live: LiveSessions, socket: Socket, a
       return;
     }
     const isFrame = typeof frame === "object" && frame !== null && !Array.isArray(frame);
-    // The event's name is the type: the frame itself must not name another one.
+    // The event's name is the type: the frame itself must not contain another one.
     takeFrame(context, session, Object.hasOwn(VISITOR_FRAMES, type) && isFrame ? { ...frame, type } : { type });
   });
   const auth = socket.handshake.auth;
@@ -80,9 +80,9 @@ export function openSocketIo(
 
   return {
     /**
-     * Ends a connection whose poll arrives a second time: clients give each a new name (`t`), and browsers repeat a GET by
-     * themselves if its connection dropped. The response to the first one is lost then. The client connects again, and gets
-     * what it missed.
+     * Closes a connection whose poll arrives a second time: clients give each a new name (`t`), and browsers repeat a
+     * GET by themselves if its connection dropped. The response to the first one is lost then. The client reconnects,
+     * and gets what it missed.
      */
     endRepeated(request: Request, query: URLSearchParams): void {
       const connections = (io.engine as unknown as { clients: Record<string, { close(isAtOnce: boolean): void }> })
@@ -94,7 +94,7 @@ export function openSocketIo(
       if (polls.get(connection) === name) connection.close(true);
       polls.set(connection, name);
     },
-    /** Remembers that a request was admitted. */
+    /** Records that a request was admitted. */
     admit: (request: IncomingMessage, admission: Admission) => void admissions.set(request, admission),
     handleRequest: (request: Request, response: Response) => io.engine.handleRequest(request as never, response),
     handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {

@@ -19,14 +19,14 @@ export const SOCKET_PATH = "/api/widget/ws";
 const TICK_MS = 1_000;
 const PING_MS = 25_000;
 const PONG_MS = 20_000;
-/** A connection that has not said who it is by then is closed. */
+/** Time limit for a connection to identify the visitor. */
 const HELLO_MS = 30_000;
-/** How long a shutdown waits for the work of connections. */
+/** Time for which a shutdown waits for the work of connections. */
 const END_MS = 1_000;
-/** A larger frame is not read to its end; one between the two limits is answered with the code of the contract. */
+/** A larger frame is not read completely; one between the two limits is closed with the code of the contract. */
 const RECEIVE_MAX_BYTES = 2 * WIDGET_LIMITS.frameMaxBytes;
 
-/** Codes with which plain WebSockets are closed that are not admitted. */
+/** Close codes of plain WebSockets that are not admitted. */
 const REFUSALS: Readonly<Record<string, CloseReason>> = {
   missing_key: "badKey",
   invalid_key: "badKey",
@@ -44,7 +44,7 @@ export interface Sockets {
   wake(ticketIds: readonly string[]): void;
   /** Number of open connections. */
   count(): number;
-  /** Ends every connection so that its client connects to another replica. Resolves when all are closed. */
+  /** Closes every connection so that its client connects to another replica. Resolves when all are closed. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ function showCounts(websocket: number, socketio: number): void {
   setGauge("svc_sockets", { transport: "socketio" }, socketio);
 }
 
-/** The servers of both kinds of sockets, and what admits connections to them. */
+/** The servers of both kinds of sockets, with their admission check. */
 function openServers(context: WidgetContext) {
   const { log, store } = context;
   const rooms = createChatRooms({ store, log });
@@ -63,7 +63,7 @@ function openServers(context: WidgetContext) {
   const plain = openPlainSockets(frames, live, { ...limits, log });
   const io = openSocketIo(frames, live, { ...limits, path: SOCKET_PATH, pongMs: PONG_MS, helloMs: HELLO_MS });
 
-  /** Checks a socket that is to be opened, and that there is room for it. Throws as `admitSocket`, and quota_exceeded. */
+  /** Checks a new socket, and the limits of sockets. Throws like `admitSocket`, and quota_exceeded. */
   async function admit(request: IncomingMessage, address: string): Promise<Admission> {
     const admission = await admitSocket(context, request, address);
     live.requireRoom(admission);
@@ -105,7 +105,7 @@ async function upgradeSocket(
 ): Promise<void> {
   const { live, plain, io, admit } = servers;
   const [request] = upgrade;
-  // A connection of socket.io that changes from polling to a WebSocket was admitted when it began.
+  // A connection of socket.io that upgrades from polling to a WebSocket was admitted when it was opened.
   if (isSocketIo(request) && queryOf(request).has("sid")) {
     io.handleUpgrade(...upgrade);
     return;
@@ -127,7 +127,7 @@ async function upgradeSocket(
   io.handleUpgrade(...upgrade);
 }
 
-/** Opens the sockets: nothing is let in before `attach` and the handler. */
+/** Opens the sockets: no connection is accepted before `attach` and the handler are used. */
 export function openSockets(context: WidgetContext): Sockets {
   const { log } = context;
   const servers = openServers(context);
@@ -146,7 +146,7 @@ export function openSockets(context: WidgetContext): Sockets {
   return {
     async handler(request, response) {
       const query = queryOf(request);
-      // The ID of a connection that was admitted is the proof of its requests.
+      // The ID of an admitted connection authenticates its requests.
       if (query.has("sid")) io.endRepeated(request, query);
       else if (query.has("EIO")) io.admit(request, await admit(request, clientAddress(request)));
       else throw new ServiceError("invalid_request", "This is a WebSocket endpoint: connect with ws:// or wss://.");

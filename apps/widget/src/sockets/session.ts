@@ -7,14 +7,14 @@ import type { Visitor } from "../find-visitor.ts";
 import type { WidgetContext } from "../widget-context.ts";
 import type { VisitorConnection } from "./connection.ts";
 
-/** Who was let in, before anything is known of the visitor. */
+/** An admitted caller, before the visitor is known. */
 export interface Admission {
   address: string;
   key: string;
   origin: string | undefined;
 }
 
-/** What a visitor was shown last, so that only news is sent. */
+/** The last state that a visitor was sent, so that only changes are sent. */
 export interface Shown {
   status: string | null;
   /** Null: not sent yet. */
@@ -22,17 +22,19 @@ export interface Shown {
   partial: { messageId: string; text: string } | null;
 }
 
-/** One open line of a visitor. */
+/** An open connection of a visitor. */
 export interface Session {
   readonly line: VisitorConnection;
   readonly admission: Admission;
-  /** When it was opened, in milliseconds of the process's clock. */
+  /** Time of its opening, in milliseconds of the process's clock. */
   readonly openedAt: number;
   /** Null until the client has identified the visitor. */
   visitor: Visitor | null;
   /** Last sequence number sent to the client; each hello sets it again. */
   sentSeq: number;
-  /** Sequence number after which a hello asks for missed entries; Infinity for new ones only. Null once it is answered. */
+  /**
+   * Sequence number after which a hello requests missed entries; Infinity for new ones only. Null once it is answered.
+   */
   helloSeq: number | null;
   /** True once a read that answers the hello has started: an earlier one may not consider what the client has. */
   isReadPending: boolean;
@@ -45,20 +47,20 @@ export interface Session {
   /** When the client stopped reading; null while it reads. */
   slowSince: number | null;
   shown: Shown;
-  /** Until when it need not be announced again that the visitor is writing, in milliseconds of the process's clock. */
+  /** Time until which typing need not be announced again, in milliseconds of the process's clock. */
   typingSentUntil: number;
-  /** Frames in the present window of time. */
+  /** Number of frames in the current window. */
   frames: number;
   windowEndsAt: number;
-  /** Work on its frames, one after the other, and how many wait. */
+  /** Processing of its frames, one after the other, and how many wait. */
   work: Promise<void>;
   waitingFrames: number;
 }
 
-/** Nothing was shown yet. */
+/** Returns the state before anything was sent. */
 export const nothingShown = (): Shown => ({ status: null, typing: null, partial: null });
 
-/** A session on a new line. */
+/** Creates a session for a new connection. */
 export function createSession(line: VisitorConnection, admission: Admission): Session {
   return {
     line,
@@ -81,13 +83,13 @@ export function createSession(line: VisitorConnection, admission: Admission): Se
   };
 }
 
-/** The query string of a request's address. */
+/** Returns the query string of a request's URL. */
 export function queryOf(request: IncomingMessage): URLSearchParams {
   return new URLSearchParams((request.url ?? "").split("?").slice(1).join("?"));
 }
 
 /**
- * Checks key, site and rate of a socket that is to be opened, before anything else is done for it. Throws missing_key,
+ * Checks key, site and rate limit of a new socket, before anything else is done for it. Throws missing_key,
  * invalid_key, origin_not_allowed, rate_limited, unavailable.
  */
 export async function admitSocket(

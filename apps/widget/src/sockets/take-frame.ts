@@ -8,10 +8,10 @@ import type { Session } from "./session.ts";
 const FRAME_WINDOW_MS = 5_000;
 const FRAMES_REJECTED = 100;
 const FRAMES_CLOSED = 400;
-/** Frames of one connection that wait for the previous one. */
+/** Maximum frames of one connection that wait for the previous one. */
 const WAITING_FRAMES = 50;
 
-/** Counts a frame; false if there are too many. */
+/** Counts a frame; returns false if there are too many. */
 function countFrame(session: Session): boolean {
   const now = performance.now();
   if (now >= session.windowEndsAt) {
@@ -30,7 +30,7 @@ function enqueue(session: Session, work: () => Promise<void>): void {
   });
 }
 
-/** Handles what a connection has sent, after what it sent before. */
+/** Handles a frame of a connection after its previous frames. */
 export function takeFrame(context: FrameContext, session: Session, sent: unknown): void {
   if (!session.line.isOpen()) return;
   const isInTime = countFrame(session);
@@ -48,14 +48,14 @@ export function takeFrame(context: FrameContext, session: Session, sent: unknown
   }
 }
 
-/** Says hello for a connection whose visitor is in the auth payload of socket.io. */
+/** Handles the hello in the auth payload of socket.io. */
 export function greet(context: FrameContext, session: Session, hello: unknown): void {
   const read = readFrame({ type: "hello", data: hello });
   if ("error" in read) session.line.send(makeFrame("error", read.error));
   else enqueue(session, () => handleFrame(context, session, read.frame));
 }
 
-/** Says hello for a connection whose visitor is in its URL: it gets what is new, until it says hello itself. */
+/** Handles the visitor in the URL of a connection: it gets new entries, until it sends a hello itself. */
 export function greetByAddress(context: FrameContext, session: Session, visitorId: string): void {
   const read = readFrame({ type: "hello", data: { visitorId } });
   if ("error" in read) {
