@@ -25,7 +25,7 @@ import { createHealthCheck, getHealth } from "./get-health.ts";
 import type { HealthSources } from "./get-health.ts";
 import { hideStrayPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
 import { drainMessages } from "./messages/drain-messages.ts";
-import { startHeartbeat } from "./messages/heartbeat.ts";
+import { BEAT_MS, startHeartbeat } from "./messages/heartbeat.ts";
 import { postMessage } from "./messages/post-message.ts";
 import { openReplyBoard } from "./messages/reply-board.ts";
 import { serveOpenapi } from "./openapi/serve-openapi.ts";
@@ -126,9 +126,12 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
   closers.push(() => callbacks.stop());
   const manager = createChannelManager(resources);
   manager.register(context.channel);
-  const unfollow = await manager.follow(async ({ api }) => {
-    // SVC_BIND_HOST cannot change while the process runs.
-    if (config.bindHost === undefined) await binding.follow(api.config.bindHost);
+  const unfollow = await manager.follow({
+    everyMs: BEAT_MS,
+    async onSettings({ api }) {
+      // SVC_BIND_HOST cannot change while the process runs.
+      if (config.bindHost === undefined) await binding.follow(api.config.bindHost);
+    },
   });
   closers.push(unfollow);
   const check = createHealthCheck(store, queues);

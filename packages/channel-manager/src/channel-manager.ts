@@ -38,13 +38,21 @@ interface Registered {
 
 /** Errors of packages/http, whose messages say which setting to change. */
 const LISTEN_ERRORS = new Set(["PortTakenError", "CannotListenError"]);
-/** Interval at which the settings are read: a change is in effect within two seconds. */
-const WATCH_MS = 1_600;
+/**
+ * Interval at which the settings are read: a change is in effect within two seconds. Every third reading is at the
+ * moment of the process's heartbeat and shares its statement.
+ */
+const WATCH_MS = 5_000 / 3;
 const RETRY_START_MS = 5_000;
 const REPLIES_DEADLINE_MS = 4_000;
 
-/** Called with the settings each time they are read, before the channels are reconciled. */
-type OnSettings = (settings: ChannelsConfig) => Promise<void>;
+/** How settings are followed. */
+interface FollowOptions {
+  /** Called with the settings each time they are read, before the channels are reconciled. */
+  onSettings?: (settings: ChannelsConfig) => Promise<void>;
+  /** Interval in milliseconds, for a process that has another statement to share. */
+  everyMs?: number;
+}
 
 function setState(log: Log, entry: Registered, state: "running" | "stopped"): void {
   if (entry.state.state === state) return;
@@ -117,14 +125,14 @@ async function stopChannel(log: Log, entry: Registered): Promise<void> {
 }
 
 /**
- * Follows the settings: reconciles the channels now and every 1.6 s, and reports the state of each in the store. While
+ * Follows the settings: reconciles the channels now and at an interval, and reports the state of each in the store. While
  * the store is unavailable, the channels are unchanged. Returns a function that stops following and stops every
  * channel.
  */
 async function followSettings(
   { store, log }: ChannelResources,
   { reconcile, states }: Pick<ChannelManager, "reconcile" | "states">,
-  onSettings?: OnSettings,
+  { onSettings, everyMs = WATCH_MS }: FollowOptions = {},
 ): Promise<() => Promise<void>> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -153,7 +161,7 @@ async function followSettings(
   };
   const checkLater = () => {
     if (stopped) return;
-    timer = setTimeout(() => void check().finally(checkLater), msUntilTick(WATCH_MS));
+    timer = setTimeout(() => void check().finally(checkLater), msUntilTick(everyMs));
   };
   const settings = await store.channelsConfig.read();
   await reconcile(settings.enabled);
@@ -230,7 +238,7 @@ export function createChannelManager(resources: ChannelResources) {
     reconcile,
 
     /** Follows the settings, see `followSettings`. */
-    follow: (onSettings?: OnSettings) => followSettings(resources, { reconcile, states }, onSettings),
+    follow: (options?: FollowOptions) => followSettings(resources, { reconcile, states }, options),
 
     states,
   };

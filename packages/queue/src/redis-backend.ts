@@ -11,13 +11,15 @@ import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 const RETRY_MAX_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 /**
- * A connection that receives nothing for this time is considered half-open and is reconnected, since a firewall may
- * drop connections silently. Longer than workers wait for a job (`WAIT_FOR_JOB_S`), when silence is expected.
+ * A connection on which a command receives nothing for this time is considered half-open and is reconnected, since a
+ * firewall may drop connections silently.
  */
-const SILENCE_MS = 6_000;
+const SILENCE_MS = 4_000;
+/** Interval of pings on idle connections, which have dropped unnoticed for at most this time and `SILENCE_MS`. */
+const PING_MS = 5_000;
 const WAIT_FOR_JOB_S = 4;
-/** Interval of pings on idle connections; two fit into `SILENCE_MS`. */
-const PING_MS = 2_500;
+/** As `SILENCE_MS`, for connections on which workers wait for a job: longer than they wait, when silence is expected. */
+const WORKER_SILENCE_MS = 6_000;
 /**
  * Connecting is aborted if it has received nothing and an attempt that began at least this much later has succeeded:
  * the first SYN was lost, and it would wait for `SILENCE_MS`. A slow connection has received something by then.
@@ -49,13 +51,14 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     connectTimeout: 4_000,
     socketTimeout: SILENCE_MS,
   };
+  const waiting = { ...shared, socketTimeout: WORKER_SILENCE_MS };
   const producer = connectRedis(servers, {
     ...shared,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
   });
-  const consumer = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
+  const consumer = connectRedis(servers, { ...waiting, maxRetriesPerRequest: null });
   const subscriber = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
   /** In a cluster, all keys of a script must be in one slot, which the part of their names in braces selects. */
   const prefixOf = (name: QueueName) => (servers.kind === "cluster" ? `{${prefix}/${name}}` : prefix);

@@ -4,6 +4,7 @@ import type { Log } from "@svc/log";
 import { errorCode, withinMs } from "@svc/primitives";
 import { SILENT_MS } from "@svc/store";
 import type { SilentProcess, Store, VanishedProcess } from "@svc/store";
+import { msUntilTick } from "@svc/work";
 
 const STATUS_FILE = "/proc/self/status";
 const KB = 1_024;
@@ -164,7 +165,7 @@ export function watchProcesses(
     timer = setTimeout(() => {
       beating = beat();
       void beating.finally(beatLater);
-    }, BEAT_MS);
+    }, msUntilTick(BEAT_MS));
     timer.unref();
   };
   void beating.finally(beatLater);

@@ -164,7 +164,7 @@ export function openStore(options: {
       }),
       exclusively: <Result>(work: () => Promise<Result>) => installation.exclusively(db, work),
     },
-    instances: bind(leases, processes.instances),
+    instances: bind(context, processes.instances),
     issues: bind(db, tickets.issues),
     kbs: bind(db, kbs),
     messages: bind(context, messages),

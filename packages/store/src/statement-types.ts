@@ -556,7 +556,7 @@ export interface Statements {
     skipEventIds: [{ id: number | string }, { setval: number }];
   };
   "platform/processes": {
-    beat: [{ ownId: string; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, { id: string; host: string; pid: number; hasVanished: boolean }];
+    beat: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; ownId: string; instanceId: readonly (string | null)[]; instanceApp: readonly (string | null)[]; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, { enabled: string[]; toolServerEnabled: boolean; settings: unknown; version: number; silent: unknown }];
     countRunning: [{ host: string }, { app: string; count: number; elsewhere: number }];
     crash: [{ ownId: string }, object];
     end: [{ ownId: string }, object];
@@ -590,13 +590,11 @@ export interface Statements {
     listDays: [{ from: Date | string; project: string; to: Date | string; limit: number | string }, { day: string; project: string; projectId: string; messages: number; documents: number; storedBytes: number; sockets: number; modelTokens: number }];
   };
   "platform/replicas": {
-    beatInstance: [{ id: string; app: string }, object];
     countAlive: [{ app: string }, { count: number }];
     endInstance: [{ id: string }, object];
     forgetState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
-    reportState: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; replica: string }, { enabled: string[]; toolServerEnabled: boolean; settings: unknown; version: number }];
     takeLease: [{ name: string; holder: string; leaseMs: number }, object];
   };
   "platform/reports": {

@@ -87,3 +87,26 @@ test("a crashed process is reported to one process, preferably a replica of its 
   expect(await takeInReplicas("pipeline")).toEqual([["pipeline", 40]]);
   expect(await takeInReplicas("widget")).toEqual([]);
 });
+
+test("what a process reports at one moment is one statement: heartbeats, its channels and the calls that it holds", async () => {
+  const { processes, channelStates, instances } = db.openAnother();
+  const since = new Date();
+  const [silent, settings] = await Promise.all([
+    processes.beat({ app: "api", host: "a-host", pid: 7, memoryBytes: 1, memoryLimitBytes: null }),
+    channelStates.report([{ id: "api", state: "running", since, error: null }]),
+    channelStates.report([{ id: "api", state: "failing", since, error: "The port is taken." }]),
+    instances.beat(processes.ownId, "api"),
+    instances.beat(processes.ownId, "api"),
+  ]);
+  expect(silent).toEqual([]);
+  expect(settings).toEqual(await db.store.channelsConfig.read());
+  expect(await channelStates.list()).toEqual([{ id: "api", state: "failing", since, error: "The port is taken." }]);
+  // `now()` is the same within a statement only.
+  const moments = await db.sql(
+    `SELECT p.heard_at = s.reported_at AND s.reported_at = i.alive_since AS same
+     FROM processes p JOIN channel_states s ON s.replica = p.id JOIN instances i ON i.id = p.id WHERE p.id = $1`,
+    [processes.ownId],
+  );
+  expect(moments).toEqual([{ same: true }]);
+  await channelStates.forget(["api"]);
+});

@@ -1,8 +1,10 @@
 import type { Log } from "@svc/log";
 import { ALIVE_MS, newId } from "@svc/store";
 import type { Store } from "@svc/store";
+import { msUntilTick } from "@svc/work";
 
-const BEAT_MS = 1_000;
+/** Interval of heartbeats; the reports of the process's channels share their statement. */
+export const BEAT_MS = 1_000;
 /** Interval while the store is unavailable: shorter, so that the heartbeat is stored soon after it recovers. */
 const RETRY_MS = 200;
 /** Time between a read of the store and the response that is made from it. */
@@ -44,14 +46,14 @@ export async function startHeartbeat(store: Pick<Store, "instances">, log: Log):
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();
   const beatAndSchedule = async () => {
-    let waitMs = BEAT_MS;
+    let hasFailed = false;
     try {
       await beat();
     } catch (error) {
-      waitMs = RETRY_MS;
+      hasFailed = true;
       log.debug({ error }, "failed to renew this process's heartbeat");
     }
-    if (!stopped) schedule(waitMs);
+    if (!stopped) schedule(hasFailed ? RETRY_MS : msUntilTick(BEAT_MS));
   };
   const schedule = (ms: number) => {
     timer = setTimeout(() => {
@@ -59,7 +61,7 @@ export async function startHeartbeat(store: Pick<Store, "instances">, log: Log):
     }, ms);
     timer.unref();
   };
-  schedule(BEAT_MS);
+  schedule(msUntilTick(BEAT_MS));
   return {
     instance,
     isLeaseFresh: () => performance.now() < freshUntil,

@@ -42,11 +42,37 @@ export interface RunningCount {
   elsewhere: number;
 }
 
+/** State of a channel in one process. */
+export interface ReplicaState {
+  id: IntegrationId;
+  state: "running" | "stopped" | "failing";
+  /** Time since which it is in that state. */
+  since: Date;
+  /** Error while it is failing. */
+  error: string | null;
+  /** Open visitor sockets in this process; absent for a channel without sockets. */
+  sockets?: number;
+}
+
+/** A process without a report for this time has ended. */
+export const REPORTED_WITHIN_MS = 5_000;
+
+/** Duration for which a heartbeat is valid. */
+export const ALIVE_MS = 4_000;
+
+/** A longer time between two heartbeats is a gap: the process or the database was unavailable. */
+const GAP_MS = 2_500;
+
 const sql = statements("platform/processes", {
   expiredLease: expiredLease("c", "c.lease_group"),
   lateMs: LATE_MS,
   silentMs: SILENT_MS,
   toldByOthersMs: REPORTED_BY_OTHERS_MS,
+  channelsColumns: CHANNELS_COLUMNS,
+  reportedWithinMs: REPORTED_WITHIN_MS,
+  defaultProject: DEFAULT_PROJECT,
+  aliveMs: ALIVE_MS,
+  gapMs: GAP_MS,
 });
 
 /** A process whose heartbeat is overdue, and that was not reported as vanished. */
@@ -58,19 +84,52 @@ export interface SilentProcess {
   hasVanished: boolean;
 }
 
+/** What a process reports of itself at one moment. */
+interface Report {
+  process?: ProcessFacts;
+  channels?: readonly ReplicaState[];
+  instance?: { id: string; app: string };
+}
+
+const NO_PROCESS = { app: null, host: null, pid: null, memoryBytes: null, memoryLimitBytes: null };
+
+/** Reports of this process at the same moment share a statement. */
+const report = batched(async ({ leases, processId }: Context, reports: Report[]) => {
+  // A statement can write a row only once: the last report of a row counts.
+  const channels = [...new Map(reports.flatMap((one) => one.channels ?? []).map((one) => [one.id, one])).values()];
+  const given = reports.flatMap(({ instance }) => (instance === undefined ? [] : [instance]));
+  const instances = [...new Map(given.map((one) => [one.id, one])).values()];
+  const row = await sql.beat.one(leases, {
+    ownId: processId,
+    ...(reports.findLast(({ process }) => process !== undefined)?.process ?? NO_PROCESS),
+    id: channels.map(({ id }) => id),
+    state: channels.map(({ state }) => state),
+    since: channels.map(({ since }) => since),
+    error: channels.map(({ error }) => error),
+    sockets: channels.map(({ sockets = 0 }) => sockets),
+    instanceId: instances.map(({ id }) => id),
+    instanceApp: instances.map(({ app }) => app),
+  });
+  return reports.map(() => row);
+});
+
 /**
  * Records a heartbeat of this process, and its memory. A process that was considered vanished is running again. Returns
  * the others with overdue heartbeats: the caller checks whether they still run.
  */
-export const beat = (context: Context, { app, host, pid, memoryBytes, memoryLimitBytes }: ProcessFacts) =>
-  sql.beat.all<SilentProcess>(context.leases, {
-    ownId: context.processId,
-    app,
-    host,
-    pid,
-    memoryBytes,
-    memoryLimitBytes,
-  });
+export async function beat(context: Context, process: ProcessFacts): Promise<SilentProcess[]> {
+  const row = await report(context, { process });
+  return (row?.silent ?? []) as SilentProcess[];
+}
+
+/** Reports the states of this process's channels, and returns the settings that they follow. */
+const reportState = async (context: Context, channels: readonly ReplicaState[]): Promise<ChannelsConfig> =>
+  toChannelsConfig(await report(context, { channels }));
+
+/** Records a heartbeat of a process that holds calls, valid for 4 s. */
+async function beatInstance(context: Context, id: string, app: string): Promise<void> {
+  await report(context, { instance: { id, app } });
+}
 
 /** Deletes this process, and those that vanished more than a day ago. */
 export const end = (context: Context) => sql.end.exec(context.leases, { ownId: context.processId });
@@ -113,42 +172,6 @@ const takeLease = (db: Db, name: string, holder: string, leaseMs: number) =>
 /** Releases a lease, so that another process can acquire it at once. Has no effect if another process holds it. */
 const releaseLease = (db: Db, name: string, holder: string) => replicaSql.releaseLease.exec(db, { name, holder });
 
-/** State of a channel in one process. */
-export interface ReplicaState {
-  id: IntegrationId;
-  state: "running" | "stopped" | "failing";
-  /** Time since which it is in that state. */
-  since: Date;
-  /** Error while it is failing. */
-  error: string | null;
-  /** Open visitor sockets in this process; absent for a channel without sockets. */
-  sockets?: number;
-}
-
-/** A process without a report for this time has ended. */
-export const REPORTED_WITHIN_MS = 5_000;
-
-const reportAll = batched(async ({ leases, processId }: Context, reports: (readonly ReplicaState[])[]) => {
-  // A statement can write a row only once: the last report of a channel counts.
-  const states = [...new Map(reports.flat().map((state) => [state.id, state])).values()];
-  const settings = await replicaSql.reportState.one(leases, {
-    replica: processId,
-    id: states.map(({ id }) => id),
-    state: states.map(({ state }) => state),
-    since: states.map(({ since }) => since),
-    error: states.map(({ error }) => error),
-    sockets: states.map(({ sockets = 0 }) => sockets),
-  });
-  return reports.map(() => toChannelsConfig(settings));
-});
-
-/**
- * Reports the states of this process's channels, and returns the settings that they follow. Concurrent reports share a
- * statement.
- */
-const reportState = (context: Context, states: readonly ReplicaState[]): Promise<ChannelsConfig> =>
-  reportAll(context, states);
-
 /** Deletes stopped channels of this process, and those of crashed processes. */
 const forgetState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
   replicaSql.forgetState.exec(leases, { replica: processId, ids });
@@ -160,12 +183,6 @@ async function listStates({ leases }: Context): Promise<ReplicaState[]> {
   );
   return rows.map(({ channelId, state, since, error }) => ({ id: channelId, state, since, error }));
 }
-
-/** Duration for which a heartbeat is valid. */
-export const ALIVE_MS = 4_000;
-
-/** A longer time between two heartbeats is a gap: the process or the database was unavailable. */
-const GAP_MS = 2_500;
 
 /**
  * After a start of the database, which may have been unavailable for long and may have lost the last heartbeats before
@@ -189,23 +206,14 @@ export const IS_ALIVE = `(i.alive_until > now()
     SELECT 1 FROM instances w WHERE w.alive_until > now()
     AND (w.alive_since <= i.alive_until OR w.alive_since < now() - interval '${ALIVE_MS} milliseconds'))))`;
 
-const replicaSql = statements("platform/replicas", {
-  channelsColumns: CHANNELS_COLUMNS,
-  reportedWithinMs: REPORTED_WITHIN_MS,
-  defaultProject: DEFAULT_PROJECT,
-  aliveMs: ALIVE_MS,
-  gapMs: GAP_MS,
-});
-
-/** Records a heartbeat of a process, valid for 4 s. */
-const beatInstance = (db: Db, id: string, app: string) => replicaSql.beatInstance.exec(db, { id, app });
+const replicaSql = statements("platform/replicas", { reportedWithinMs: REPORTED_WITHIN_MS });
 
 /** Deletes a stopped process, and those that crashed more than a day ago. */
-const endInstance = (db: Db, id: string) => replicaSql.endInstance.exec(db, { id });
+const endInstance = ({ leases }: Context, id: string) => replicaSql.endInstance.exec(leases, { id });
 
 /** Counts the running processes of an app. */
-async function countAlive(db: Db, app: string): Promise<number> {
-  const row = await replicaSql.countAlive.one<{ count: number }>(db, { app });
+async function countAlive({ leases }: Context, app: string): Promise<number> {
+  const row = await replicaSql.countAlive.one<{ count: number }>(leases, { app });
   return row?.count ?? 0;
 }
 
