@@ -216,15 +216,18 @@ describe("an operator gets a push notification", () => {
   });
 });
 
-test("a browser whose keys are not valid keeps its subscription, and the notification fails", async () => {
+test.each([
+  ["have the wrong length", { p256dh: "AAAA", auth: "AAAA" }],
+  ["are not on the curve", { p256dh: `B${"A".repeat(86)}`, auth: "A".repeat(22) }],
+])("a browser whose keys %s is removed: nothing can be encrypted for it", async (_what, keys) => {
   const operatorId = await newOperator();
   const { endpoint } = newBrowser().subscription;
-  await db.store.pushSubscriptions.put(operatorId, { endpoint, p256dh: "AAAA", auth: "AAAA" });
+  await db.store.pushSubscriptions.put(operatorId, { endpoint, ...keys });
   await assign(operatorId);
   await sendAll(operatorId);
-  expect(await db.store.pushSubscriptions.isOf(operatorId, endpoint)).toBe(true);
-  expect(await outcomesOf(operatorId)).toEqual([{ outcome: "failed" }]);
-  expect(await metricsText()).toMatch(/svc_deliveries_total\{way="web_push",outcome="dead"[^}]*\} [1-9]/);
+  expect(await db.store.pushSubscriptions.isOf(operatorId, endpoint)).toBe(false);
+  expect(await outcomesOf(operatorId)).toEqual([{ outcome: "withdrawn" }]);
+  expect(received).toEqual([]);
 });
 
 test("push services that do not respond get some of the slots only: others wait, which is no attempt", async () => {
@@ -277,6 +280,18 @@ describe("a push service that responds with", () => {
     await assign(operatorId);
     expect(await outcomesOf(operatorId)).toEqual([{ outcome: "withdrawn" }]);
     expect(received).toHaveLength(1);
+  });
+
+  test("403 keeps the subscription, and the notification fails", async () => {
+    const operatorId = await newOperator();
+    const { subscription } = newBrowser();
+    await db.store.pushSubscriptions.put(operatorId, subscription);
+    await assign(operatorId);
+    status = 403;
+    await sendAll(operatorId);
+    expect(await db.store.pushSubscriptions.isOf(operatorId, subscription.endpoint)).toBe(true);
+    expect(await outcomesOf(operatorId)).toEqual([{ outcome: "failed" }]);
+    expect(await metricsText()).toMatch(/svc_deliveries_total\{way="web_push",outcome="dead"[^}]*\} [1-9]/);
   });
 
   test("503 gets the notification again later", async () => {
