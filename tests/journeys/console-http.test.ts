@@ -196,7 +196,8 @@ describe("a browser for push notifications", () => {
   const keys = { p256dh: `B${"A".repeat(86)}`, auth: "A".repeat(22) };
   const endpoint = "https://push.example.com/send/1";
   const isOn = async (client: ConsoleClient) =>
-    (await client.call(`/session/push?endpoint=${encodeURIComponent(endpoint)}`)).body.isSubscribed;
+    ((await client.call(`/session/push?endpoint=${encodeURIComponent(endpoint)}`)).body as { isSubscribed?: boolean })
+      .isSubscribed;
 
   test.each([
     ["a short point", { p256dh: "BAAA" }],

@@ -25,6 +25,8 @@ let project: ProjectId;
 let service: Server;
 let origin: string;
 let works: Work<string>;
+/** Whether the store fails when it is asked for a browser. */
+let isStoreDown = false;
 const received: PushRequest[] = [];
 let status = 201;
 /** When the push service responds. */
@@ -50,8 +52,12 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
   const sender = await readPushSender(db.store, config);
+  const { pushSubscriptions } = db.store;
+  const findDevice = (id: string) =>
+    isStoreDown ? Promise.reject(new Error("the store is unavailable")) : pushSubscriptions.findDevice(id);
+  const store = { ...db.store, pushSubscriptions: { ...pushSubscriptions, findDevice } };
   // Only sweeps use the queues.
-  const context = { store: db.store, queues: {} as Queues, log: testLog(), mailer: null, config };
+  const context = { store, queues: {} as Queues, log: testLog(), mailer: null, config };
   works = sendEmails({ ...context, push: (notification) => sendPush(guard, sender, notification) }, { delaysMs: [0] });
 });
 afterAll(async () => {
@@ -63,6 +69,7 @@ afterAll(async () => {
 beforeEach(() => {
   received.length = 0;
   status = 201;
+  isStoreDown = false;
   held = Promise.resolve();
 });
 
@@ -228,6 +235,18 @@ test.each([
   expect(await db.store.pushSubscriptions.isOf(operatorId, endpoint)).toBe(false);
   expect(await outcomesOf(operatorId)).toEqual([{ outcome: "withdrawn" }]);
   expect(received).toEqual([]);
+});
+
+test("an error of the store during a push is counted as one of a push, not of an email", async () => {
+  const operatorId = await newOperator();
+  await db.store.pushSubscriptions.put(operatorId, newBrowser().subscription);
+  await assign(operatorId);
+  isStoreDown = true;
+  await sendAll(operatorId);
+  expect(await outcomesOf(operatorId)).toEqual([{ outcome: null }]);
+  const metrics = await metricsText();
+  expect(metrics).toMatch(/svc_deliveries_total\{way="web_push",outcome="later"[^}]*\} [1-9]/);
+  expect(metrics).not.toMatch(/svc_deliveries_total\{way="email"/);
 });
 
 test("push services that do not respond get some of the slots only: others wait, which is no attempt", async () => {
