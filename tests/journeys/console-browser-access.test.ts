@@ -545,6 +545,28 @@ describeInBrowser("everyone can use the console", () => {
       expect((await callApi(`${ground.line.url}/sw.js`)).status).toBe(200);
     }));
 
+  test("push notifications that one tab turns off are off in the other, once that has the focus", () =>
+    ground.browser.visit(async (open) => {
+      const endpoint = `https://push.example.com/${newId()}`;
+      const { pushSubscriptions } = ground.product.store;
+      await pushSubscriptions.put(admin.id, { endpoint, p256dh: "key", auth: "secret" });
+      const visitor = await ground.enter(open, admin);
+      // A subscription needs the push service of Chromium's maker.
+      await visitor.context.addInitScript(`PushManager.prototype.getSubscription = async () =>
+        localStorage.getItem("ended") === null
+          ? { endpoint: ${JSON.stringify(endpoint)}, unsubscribe: async () => localStorage.setItem("ended", "yes") }
+          : null;`);
+      const page = await visitor.openPath("/shop/notifications");
+      const other = await visitor.openPath("/shop/notifications");
+      await button(other, "Turn off in this browser").waitFor();
+      await button(page, "Turn off in this browser").click();
+      await button(page, "Turn on in this browser").waitFor();
+      expect(await pushSubscriptions.isOf(admin.id, endpoint)).toBe(false);
+      await other.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+      await button(other, "Turn on in this browser").waitFor();
+      expect(visitor.errors()).toEqual([]);
+    }));
+
   testWithNotifications(
     "a push is shown unless the operator looks at the console, and a click on it opens its page",
     async () => {
