@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { TAG_COLORS } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { repositoryPath, waitFor } from "@svc/testing";
-import type { Page } from "playwright-core";
+import { findChromium, repositoryPath, waitFor } from "@svc/testing";
+import type { Page, Worker } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -13,7 +13,7 @@ import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
 import { findBarriers } from "./support/find-barriers.ts";
 import { DISGUISED_TEXTS, HOSTILE_HTML, HOSTILE_MARKDOWN } from "./support/hostile-payloads.ts";
-import { describeInBrowser } from "./support/open-browser.ts";
+import { describeInBrowser, openBrowser } from "./support/open-browser.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { startConsoleGround } from "./support/start-console-ground.ts";
 import type { ConsoleGround, ConsolePerson } from "./support/start-console-ground.ts";
@@ -69,6 +69,20 @@ async function settled(page: Page): Promise<void> {
     .first()
     .waitFor({ state: "hidden" });
 }
+
+/** Sends an event to a service worker, and waits until it has handled it. */
+const dispatch = (worker: Worker, event: string) =>
+  worker.evaluate(`(async () => {
+    const event = ${event};
+    const handling = [];
+    // That of an event from a script throws.
+    event.waitUntil = (promise) => void handling.push(promise);
+    self.dispatchEvent(event);
+    await Promise.all(handling);
+  })()`);
+
+/** The headless shell, which is preferred for the other tests, shows no notifications. */
+const testWithNotifications = findChromium({ showsNotifications: true }) === null ? test.skip : test;
 
 describeInBrowser("everyone can use the console", () => {
   let ground: ConsoleGround;
@@ -530,4 +544,94 @@ describeInBrowser("everyone can use the console", () => {
       expect(installabilityErrors.filter(({ errorId }) => errorId !== "in-incognito")).toEqual([]);
       expect((await callApi(`${ground.line.url}/sw.js`)).status).toBe(200);
     }));
+
+  test("push notifications that one tab turns off are off in the other, once that has the focus", () =>
+    ground.browser.visit(async (open) => {
+      const endpoint = `https://push.example.com/${newId()}`;
+      const { pushSubscriptions } = ground.product.store;
+      await pushSubscriptions.put(admin.id, { endpoint, p256dh: "key", auth: "secret" });
+      const visitor = await ground.enter(open, admin);
+      // A subscription needs the push service of Chromium's maker.
+      await visitor.context.addInitScript(`PushManager.prototype.getSubscription = async () =>
+        localStorage.getItem("ended") === null
+          ? { endpoint: ${JSON.stringify(endpoint)}, unsubscribe: async () => localStorage.setItem("ended", "yes") }
+          : null;`);
+      const page = await visitor.openPath("/shop/notifications");
+      const other = await visitor.openPath("/shop/notifications");
+      await button(other, "Turn off in this browser").waitFor();
+      await button(page, "Turn off in this browser").click();
+      await button(page, "Turn on in this browser").waitFor();
+      expect(await pushSubscriptions.isOf(admin.id, endpoint)).toBe(false);
+      await other.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+      await button(other, "Turn on in this browser").waitFor();
+      expect(visitor.errors()).toEqual([]);
+    }));
+
+  testWithNotifications(
+    "a push is shown unless the operator looks at the console, and a click on it opens its page",
+    async () => {
+      const browser = await openBrowser({ showsNotifications: true });
+      const { url: origin } = ground.line;
+      try {
+        await browser.visit(async (open) => {
+          const visitor = await ground.enter(open, admin);
+          const { context } = visitor;
+          await context.grantPermissions(["notifications"], { origin });
+          const page = await visitor.openPath("/shop/customers");
+          const isActive = () => page.evaluate<boolean>("navigator.serviceWorker.controller?.state === 'activated'");
+          await waitFor(isActive, { what: "the service worker" });
+          const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
+          const push = (path: string) =>
+            JSON.stringify({ title: "Ticket assigned to you", body: "shop", path, tag: path });
+          const shown = async () =>
+            await worker.evaluate<string[]>("registration.getNotifications().then((all) => all.map(({ tag }) => tag))");
+          const asked = async () => await worker.evaluate<string[]>("asked");
+          const click = () =>
+            dispatch(
+              worker,
+              'new NotificationEvent("notificationclick", { notification: (await registration.getNotifications())[0] })',
+            );
+          // Chromium allows both only after the click of a person.
+          await worker.evaluate(`self.asked = [];
+          WindowClient.prototype.focus = async function () { asked.push("focus " + new URL(this.url).pathname); };
+          clients.openWindow = async (path) => asked.push("open " + path);`);
+
+          await dispatch(worker, `new PushEvent("push", { data: ${JSON.stringify(push("/shop/agents"))} })`);
+          expect(await shown()).toEqual([]);
+
+          // Playwright emulates the focus in every page; without that, only the page in front has it.
+          const emulation = await context.newCDPSession(page);
+          await emulation.send("Emulation.setFocusEmulationEnabled", { enabled: false });
+          const front = await context.newPage();
+          await front.bringToFront();
+          const session = await context.newCDPSession(front);
+          const registered = new Promise<string>((resolve) => {
+            session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+              const own = registrations.find(({ scopeURL }) => scopeURL === `${origin}/`);
+              if (own !== undefined) resolve(own.registrationId);
+            });
+          });
+          await session.send("ServiceWorker.enable");
+          const registrationId = await registered;
+          const deliver = async (path: string) => {
+            await session.send("ServiceWorker.deliverPushMessage", { origin, registrationId, data: push(path) });
+            await waitFor(async () => (await shown()).length > 0, { what: "the notification" });
+            expect(await shown()).toEqual([path]);
+          };
+          await deliver("/shop/inbox/all");
+          await click();
+          await page.waitForURL(`${origin}/shop/inbox/all`);
+          expect([await shown(), await asked()]).toEqual([[], ["focus /shop/customers"]]);
+
+          await page.close();
+          await deliver("/shop/agents");
+          await click();
+          expect([await shown(), await asked()]).toEqual([[], ["focus /shop/customers", "open /shop/agents"]]);
+          expect(visitor.errors()).toEqual([]);
+        });
+      } finally {
+        await browser.close();
+      }
+    },
+  );
 });

@@ -253,7 +253,7 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test("a reply and the edited draft stay separate, and the latest text of one tab is not lost to another", () =>
+  test("a reply, a note and the edited draft stay apart, and what one tab writes last is not lost to another", () =>
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("Which of the two is it?");
       const path = `/shop/inbox/review/${ticketId}`;
@@ -270,11 +270,24 @@ describeInBrowser("a day of operators", () => {
       await holds(page, "Draft", DRAFT);
       await page.keyboard.type(" Today.");
       await page.keyboard.press("Escape");
+      await page.keyboard.press("n");
+      await holds(page, "Note", "");
+      await page.keyboard.type("He is angry.");
+      await page.keyboard.press("Escape");
       await page.keyboard.press("r");
       await holds(page, "Reply", "It is the red one.");
       await page.reload();
       await holds(page, "Reply", "It is the red one.");
-      await page.getByRole("img", { name: "Unsent text" }).waitFor();
+      const unsent = page.getByRole("img", { name: "Unsent text" });
+      await waitFor(async () => (await unsent.count()) === 2, { what: "the note and the edited draft to be marked" });
+      await page.keyboard.press("n");
+      await holds(page, "Note", "He is angry.");
+      await page.keyboard.press("Control+Enter");
+      await waitFor(async () => (await shop.read(ticketId)).events.some(({ data }) => "note" in data), {
+        what: "the note to be stored",
+      });
+      await holds(page, "Reply", "It is the red one.");
+      await waitFor(async () => (await unsent.count()) === 1, { what: "the edited draft alone to be marked" });
       // “Approve” does not send the original draft instead of its edited text.
       await page.keyboard.press("a");
       await holds(page, "Draft", `${DRAFT} Today.`);

@@ -192,6 +192,42 @@ describe("signing in", () => {
   );
 });
 
+describe("a browser for push notifications", () => {
+  const keys = { p256dh: `B${"A".repeat(86)}`, auth: "A".repeat(22) };
+  const endpoint = "https://push.example.com/send/1";
+  const isOn = async (client: ConsoleClient) =>
+    ((await client.call(`/session/push?endpoint=${encodeURIComponent(endpoint)}`)).body as { isSubscribed?: boolean })
+      .isSubscribed;
+
+  test.each([
+    ["a short point", { p256dh: "BAAA" }],
+    ["a compressed point", { p256dh: `A${"A".repeat(43)}` }],
+    ["a padded point", { p256dh: `${keys.p256dh}=` }],
+    ["a short secret", { auth: "AAAA" }],
+    ["a long secret", { auth: "A".repeat(43) }],
+  ])("is rejected with 400 if its keys have %s", async (_what, change) => {
+    const client = await signedIn([]);
+    const answer = await client.call("/session/push", { json: { endpoint, keys: { ...keys, ...change } } });
+    expectProblem(answer, "invalid_request", [`/keys/${Object.keys(change)[0]}`]);
+    expect(await isOn(client)).toBe(false);
+  });
+
+  test("is that of the operator who subscribed it last", async () => {
+    const [ann, ben] = [await signedIn([]), await signedIn([])];
+    for (const [client, expected] of [
+      [ann, [true, false]],
+      [ben, [false, true]],
+    ] as const) {
+      expect((await client.call("/session/push", { json: { endpoint, keys } })).status).toBe(204);
+      expect([await isOn(ann), await isOn(ben)]).toEqual(expected);
+    }
+    expect((await ann.call("/session/push", { method: "DELETE", json: { endpoint } })).status).toBe(204);
+    expect(await isOn(ben)).toBe(true);
+    expect((await ben.call("/session/push", { method: "DELETE", json: { endpoint } })).status).toBe(204);
+    expect(await isOn(ben)).toBe(false);
+  });
+});
+
 describe("a session", () => {
   test("ends on sign-out, and all sessions together, on every replica", async () => {
     const [one, other] = [await signedIn([]), await signedIn([])];

@@ -103,7 +103,13 @@ export type PublicProfileInput = z.infer<typeof publicProfileSchema>;
 /** Body of `PUT /session/duty`: whether the signed-in operator is on duty. */
 export const dutySchema = z.strictObject({ onDuty: z.boolean({ error: "must be true or false" }) });
 
-const keySchema = z.string().regex(/^[\w-]{1,200}$/, { error: "must be base64url" });
+/** Keys of a browser (RFC 8291): 65 and 16 bytes, without padding. */
+const pushKeysSchema = z.object({
+  p256dh: z.string().regex(/^B[A-P][\w-]{84}[AEIMQUYcgkosw048]$/, {
+    error: "must be an uncompressed point of the curve P-256: 65 bytes in base64url",
+  }),
+  auth: z.string().regex(/^[\w-]{21}[AQgw]$/, { error: "must be 16 bytes in base64url" }),
+});
 
 /** Body of `POST /session/push`: what the browser's Push API returns. */
 export const pushSubscriptionSchema = z.object({
@@ -111,7 +117,7 @@ export const pushSubscriptionSchema = z.object({
     .string()
     .max(2_000, { error: "must have at most 2000 characters" })
     .pipe(z.url({ protocol: /^https$/, error: "must be a URL that starts with https://" })),
-  keys: z.object({ p256dh: keySchema, auth: keySchema }),
+  keys: pushKeysSchema,
 });
 
 /** Body of `DELETE /session/push`. */

@@ -52,9 +52,17 @@ const loadLibrary = async () => (await import("web-push")).default;
 /** Returns new keys. */
 export const makePushKeys = async (): Promise<PushKeys> => (await loadLibrary()).generateVAPIDKeys();
 
-/** Returns the encrypted and signed request. Throws PushError, final, if the keys of the browser are not valid. */
+/**
+ * Returns the encrypted and signed request. Throws PushError, final: the subscription has ended if nothing can be encrypted
+ * for it.
+ */
 async function describeRequest(target: PushTarget, message: PushMessage, { keys, subject }: PushSender) {
   const library = await loadLibrary();
+  try {
+    library.encrypt(target.p256dh, target.auth, message.payload, "aes128gcm");
+  } catch {
+    throw new PushError("the browser's keys are not valid", { isGone: true });
+  }
   const subscription = { endpoint: target.endpoint, keys: { p256dh: target.p256dh, auth: target.auth } };
   try {
     return library.generateRequestDetails(subscription, message.payload, {
@@ -64,8 +72,9 @@ async function describeRequest(target: PushTarget, message: PushMessage, { keys,
       urgency: "high",
       contentEncoding: "aes128gcm",
     });
-  } catch {
-    throw new PushError("the browser's keys are not valid", { isFinal: true });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PushError(`the request could not be signed: ${reason}`, { isFinal: true });
   }
 }
 

@@ -377,7 +377,7 @@ export interface Statements {
     write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; unsubscribedAt: Date | string; version: number; project: string; id: string }, { isEvent: boolean }];
   };
   "people/email-notifications": {
-    claim: [{ recipientId: string; leaseId: string; emailId: string }, { kind: string; source: string; emailId: string; attempts: number; createdAt: Date }];
+    claim: [{ recipientId: string; leaseId: string; emailId: string }, { kind: string; source: string; emailId: string; attempts: number; createdAt: Date; isPush: boolean }];
     findConversation: [{ ticketId: string }, { project: string; projectName: string; replyEmails: unknown; isClosed: boolean; customerId: string; email: string; isEmailEdited: boolean; provenEmail: string; language: string }];
     findOperator: [{ id: string }, { email: string; name: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
     findQuestion: [{ ticketId: string; seq: number | string }, { text: string; pageUrl: string }];

@@ -1,21 +1,26 @@
 import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { errorCode } from "@svc/primitives";
 import { childEnvironment, readTestSettings } from "./test-settings.ts";
 
 /** The headless one first: the others also run the window's controls as a page, for each window. */
 const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
+/** The headless shell grants no permission to show notifications. */
+const isShell = (path: string) => /headless[-_]shell/.test(basename(path));
+
 /**
  * Returns the path of the Chromium for tests: the one in `SVC_CHROMIUM`, else the first in the PATH; null if there is
- * none. Synchronous, because a test file needs it to define its tests.
+ * none. With `showsNotifications`, it is one that can show notifications. Synchronous, because a test file needs it to
+ * define its tests.
  */
-export function findChromium(): string | null {
+export function findChromium({ showsNotifications = false }: { showsNotifications?: boolean } = {}): string | null {
+  const isSuitable = (path: string) => !(showsNotifications && isShell(path));
   const { chromium } = readTestSettings();
-  if (chromium !== undefined) return chromium;
+  if (chromium !== undefined && isSuitable(chromium)) return chromium;
   const folders = (childEnvironment()["PATH"] ?? "").split(delimiter);
   const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return paths.find(canRun) ?? null;
+  return paths.find((path) => isSuitable(path) && canRun(path)) ?? null;
 }
 
 function canRun(path: string): boolean {

@@ -33,9 +33,12 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** Starts the Chromium of this machine headless. A test file that does not close it fails. */
-export async function openBrowser(): Promise<TestBrowser> {
-  const executablePath = findChromium();
+/**
+ * Starts the Chromium of this machine without a window: with `showsNotifications`, one that can show notifications. A test
+ * file that does not close it fails.
+ */
+export async function openBrowser(options: { showsNotifications?: boolean } = {}): Promise<TestBrowser> {
+  const executablePath = findChromium(options);
   if (executablePath === null) throw new Error("There is no Chromium in the PATH; install it or set SVC_CHROMIUM.");
   const browser = await chromium.launch({
     executablePath,

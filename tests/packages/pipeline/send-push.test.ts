@@ -25,6 +25,8 @@ let project: ProjectId;
 let service: Server;
 let origin: string;
 let works: Work<string>;
+/** Whether the store fails when it is asked for a browser. */
+let isStoreDown = false;
 const received: PushRequest[] = [];
 let status = 201;
 /** Delays the response of the push service. */
@@ -50,8 +52,12 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
   const sender = await readPushSender(db.store, config);
+  const { pushSubscriptions } = db.store;
+  const findDevice = (id: string) =>
+    isStoreDown ? Promise.reject(new Error("the store is unavailable")) : pushSubscriptions.findDevice(id);
+  const store = { ...db.store, pushSubscriptions: { ...pushSubscriptions, findDevice } };
   // Only sweeps use the queues.
-  const context = { store: db.store, queues: {} as Queues, log: testLog(), mailer: null, config };
+  const context = { store, queues: {} as Queues, log: testLog(), mailer: null, config };
   works = sendEmails({ ...context, push: (notification) => sendPush(guard, sender, notification) }, { delaysMs: [0] });
 });
 afterAll(async () => {
@@ -63,6 +69,7 @@ afterAll(async () => {
 beforeEach(() => {
   received.length = 0;
   status = 201;
+  isStoreDown = false;
   held = Promise.resolve();
 });
 
@@ -216,15 +223,30 @@ describe("an operator gets a push notification", () => {
   });
 });
 
-test("a browser with invalid keys keeps its subscription, and the notification fails", async () => {
+test.each([
+  ["have the wrong length", { p256dh: "AAAA", auth: "AAAA" }],
+  ["are not on the curve", { p256dh: `B${"A".repeat(86)}`, auth: "A".repeat(22) }],
+])("a browser whose keys %s is removed: nothing can be encrypted for it", async (_what, keys) => {
   const operatorId = await newOperator();
   const { endpoint } = newBrowser().subscription;
-  await db.store.pushSubscriptions.put(operatorId, { endpoint, p256dh: "AAAA", auth: "AAAA" });
+  await db.store.pushSubscriptions.put(operatorId, { endpoint, ...keys });
   await assign(operatorId);
   await sendAll(operatorId);
-  expect(await db.store.pushSubscriptions.isOf(operatorId, endpoint)).toBe(true);
-  expect(await outcomesOf(operatorId)).toEqual([{ outcome: "failed" }]);
-  expect(await metricsText()).toMatch(/svc_deliveries_total\{way="web_push",outcome="dead"[^}]*\} [1-9]/);
+  expect(await db.store.pushSubscriptions.isOf(operatorId, endpoint)).toBe(false);
+  expect(await outcomesOf(operatorId)).toEqual([{ outcome: "withdrawn" }]);
+  expect(received).toEqual([]);
+});
+
+test("an error of the store during a push is counted as one of a push, not of an email", async () => {
+  const operatorId = await newOperator();
+  await db.store.pushSubscriptions.put(operatorId, newBrowser().subscription);
+  await assign(operatorId);
+  isStoreDown = true;
+  await sendAll(operatorId);
+  expect(await outcomesOf(operatorId)).toEqual([{ outcome: null }]);
+  const metrics = await metricsText();
+  expect(metrics).toMatch(/svc_deliveries_total\{way="web_push",outcome="later"[^}]*\} [1-9]/);
+  expect(metrics).not.toMatch(/svc_deliveries_total\{way="email"/);
 });
 
 test("push services that do not respond use only some of the slots: others wait, which is not an attempt", async () => {
@@ -277,6 +299,18 @@ describe("a push service that responds with", () => {
     await assign(operatorId);
     expect(await outcomesOf(operatorId)).toEqual([{ outcome: "withdrawn" }]);
     expect(received).toHaveLength(1);
+  });
+
+  test("403 keeps the subscription, and the notification fails", async () => {
+    const operatorId = await newOperator();
+    const { subscription } = newBrowser();
+    await db.store.pushSubscriptions.put(operatorId, subscription);
+    await assign(operatorId);
+    status = 403;
+    await sendAll(operatorId);
+    expect(await db.store.pushSubscriptions.isOf(operatorId, subscription.endpoint)).toBe(true);
+    expect(await outcomesOf(operatorId)).toEqual([{ outcome: "failed" }]);
+    expect(await metricsText()).toMatch(/svc_deliveries_total\{way="web_push",outcome="dead"[^}]*\} [1-9]/);
   });
 
   test("503 gets the notification again later", async () => {

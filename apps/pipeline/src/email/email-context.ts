@@ -13,10 +13,10 @@ export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
 };
 
 /** Result of a claimed email. */
-export type EmailOutcome = { sent: ClaimedEmail["reasons"]; way: "email" | "web_push" } | { waitMs: number };
+export type EmailOutcome = { sent: ClaimedEmail["reasons"] } | { waitMs: number };
 
 /** Outcome of a claimed email of which no reason is left: nothing is sent. */
-export const NOTHING_SENT: EmailOutcome = { sent: [], way: "email" };
+export const NOTHING_SENT: EmailOutcome = { sent: [] };
 
 /** Sends an email. Throws EmailError. */
 export async function sendEmail({ mailer }: Pick<EmailContext, "mailer">, email: Email): Promise<void> {

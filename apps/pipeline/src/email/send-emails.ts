@@ -49,9 +49,11 @@ async function readContent({ store }: EmailContext, claim: ClaimedEmail): Promis
 
 /** Sends what was claimed to its recipient: a customer, an operator, or a browser of one. */
 async function sendTo(context: EmailContext, claim: ClaimedEmail, pushes: { count: number }): Promise<EmailOutcome> {
-  if (claim.reasons.some(({ kind }) => kind === "reply")) return sendReplies(context, claim);
-  const operator = await context.store.emailNotifications.findOperator(claim.recipientId);
-  if (operator !== null) return sendToOperator(context, claim, operator);
+  if (claim.way === "email") {
+    if (claim.reasons.some(({ kind }) => kind === "reply")) return sendReplies(context, claim);
+    const operator = await context.store.emailNotifications.findOperator(claim.recipientId);
+    return operator === null ? NOTHING_SENT : sendToOperator(context, claim, operator);
+  }
   if (pushes.count >= PUSH_CONCURRENCY) return { waitMs: PUSH_WAIT_MS };
   pushes.count++;
   try {
@@ -76,7 +78,7 @@ async function sendToOperator(
   const written = writeOperatorEmail(reasons, digest, { settings, consoleUrl });
   await sendEmail(context, { id: claim.emailId, to: operator.email, ...written });
   const digests = digest === null ? [] : claim.reasons.filter(({ kind }) => kind === "digest");
-  return { sent: [...reasons.map(({ kind, source }) => ({ kind, source })), ...digests], way: "email" };
+  return { sent: [...reasons.map(({ kind, source }) => ({ kind, source })), ...digests] };
 }
 
 function judge({ log }: EmailContext, error: unknown, claim: ClaimedEmail): Failure {
@@ -91,8 +93,8 @@ function judge({ log }: EmailContext, error: unknown, claim: ClaimedEmail): Fail
 }
 
 /** Counts an attempt that failed, with the outcomes of callbacks. */
-const countFailure = (error: unknown, outcome: "later" | "dead") =>
-  count("svc_deliveries_total", { way: error instanceof PushError ? "web_push" : "email", outcome });
+const countFailure = ({ way }: ClaimedEmail, outcome: "later" | "dead") =>
+  count("svc_deliveries_total", { way, outcome });
 
 /**
  * Defines the work of sending emails: each contains all that is due for its recipient. Notifications without a reason
@@ -119,7 +121,7 @@ export function sendEmails(
     const finish = () => emails.finishSent(claim, outcome.sent);
     await retryUntilStored(log, finish, { what: "recording a sent email", signal });
     const withdrawn = claim.reasons.length - outcome.sent.length;
-    if (outcome.sent.length > 0) count("svc_deliveries_total", { way: outcome.way, outcome: "delivered" });
+    if (outcome.sent.length > 0) count("svc_deliveries_total", { way: claim.way, outcome: "delivered" });
     log.debug({ emailId: claim.emailId, sent: outcome.sent.length, withdrawn }, "email handled");
     return true;
   }
@@ -157,15 +159,15 @@ export function sendEmails(
         maxAttempts: MAX_ATTEMPTS,
         retry: delaysMs,
         judge: (error, claim) => judge(context, error, claim),
-        async retryLater(claim, { delayMs, reason, error }) {
-          countFailure(error, "later");
+        async retryLater(claim, { delayMs, reason }) {
+          countFailure(claim, "later");
           // An attempt that a shutdown interrupts counts too: the server may have the email, and the next attempt needs its
           // Message-ID.
           await emails.retryLater(claim, { delayMs, counts: true, failure: reason });
           log.warn({ emailId: claim.emailId, attempt: claim.attempts, reason }, "sending an email failed; retrying");
         },
-        async giveUp(claim, reason, error) {
-          countFailure(error, "dead");
+        async giveUp(claim, reason) {
+          countFailure(claim, "dead");
           await emails.finishFailed(claim, reason);
           log.warn({ emailId: claim.emailId, attempts: claim.attempts, reason }, "an email could not be sent");
           return true;

@@ -75,5 +75,5 @@ export async function sendReplies(context: EmailContext, claim: ClaimedEmail): P
     unsubscribeUrl: `${config.widgetUrl}/unsubscribe/${token}?lang=${language}`,
   });
   await sendEmail(context, { id: claim.emailId, to: address, ...written });
-  return { sent: replies.map(({ id }) => ({ kind: "reply", source: id })), way: "email" };
+  return { sent: replies.map(({ id }) => ({ kind: "reply", source: id })) };
 }

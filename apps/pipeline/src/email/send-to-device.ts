@@ -78,5 +78,5 @@ export async function sendToDevice({ store, push }: EmailContext, claim: Claimed
     await store.pushSubscriptions.remove(claim.recipientId);
     return NOTHING_SENT;
   }
-  return { sent: reasons.map(({ kind, source }) => ({ kind, source })), way: "web_push" };
+  return { sent: reasons.map(({ kind, source }) => ({ kind, source })) };
 }

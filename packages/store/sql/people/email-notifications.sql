@@ -68,7 +68,8 @@ WITH due AS MATERIALIZED (
 UPDATE email_notifications n SET lease_id = :lease_id, next_at = now() + interval '{{leaseMs}} milliseconds',
   email_id = coalesce(n.email_id, :email_id), attempts = n.attempts + 1
 FROM batch b WHERE n.recipient_id = b.recipient_id AND n.kind = b.kind AND n.source = b.source
-RETURNING n.kind, n.source, n.email_id, n.attempts, n.created_at;
+RETURNING n.kind, n.source, n.email_id, n.attempts, n.created_at,
+  n.operator_id IS NOT NULL AND n.operator_id <> n.recipient_id AS is_push;
 
 -- name: findOperator
 -- The recipient of an email, and whether the console was open a moment ago.

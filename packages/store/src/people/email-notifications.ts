@@ -12,6 +12,8 @@ export interface ClaimedEmail {
   leaseId: string;
   /** The operator, a browser of one, or the ticket whose customer gets replies. */
   recipientId: string;
+  /** How it is sent: to a browser of an operator as a push notification, to others as an email. */
+  way: "email" | "web_push";
   /** The same in each attempt. */
   emailId: string;
   /** Number of attempts, this one included. */
@@ -136,12 +138,14 @@ export async function claim(db: Db, recipientId: string): Promise<ClaimedEmail |
     emailId: string;
     attempts: number;
     createdAt: Date;
+    isPush: boolean;
   }>(db, { recipientId, leaseId, emailId: newId() });
   const [first] = rows;
   if (first === undefined) return null;
   return {
     leaseId,
     recipientId,
+    way: first.isPush ? "web_push" : "email",
     emailId: first.emailId,
     attempts: Math.max(...rows.map(({ attempts }) => attempts)),
     createdAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),

@@ -29,6 +29,8 @@ function DeviceSwitch() {
     queryFn: async () => (await findPushSubscription(connection)) !== null,
     // Not while a subscription is being made, which the server does not know yet.
     staleTime: Infinity,
+    // Another tab may have turned them off.
+    refetchOnWindowFocus: isBusy ? false : "always",
   });
   const isOn = query.data === true;
 

@@ -36,7 +36,7 @@ function ComposerBar({
   onEmoji: () => void;
 }) {
   const { t } = useTexts();
-  const { asideMode, choose, isOpen, isPreview, mode, modes, text, togglePreview } = state;
+  const { asideModes, choose, isOpen, isPreview, mode, modes, text, togglePreview } = state;
   return (
     <div role="group" aria-label={t("compose.kind")} className="flex flex-wrap items-center gap-1">
       {modes.map((name) => {
@@ -51,7 +51,7 @@ function ComposerBar({
           >
             <Icon aria-hidden className="size-3.5" />
             {t(title)}
-            {name === asideMode && (
+            {asideModes.includes(name) && (
               <span role="img" aria-label={t("compose.unsent")} className="size-1.5 rounded-full bg-accent" />
             )}
           </button>

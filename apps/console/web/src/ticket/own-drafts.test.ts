@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { openOwnDrafts } from "./own-drafts.ts";
+import { NO_TEXTS, openOwnDrafts } from "./own-drafts.ts";
 import type { ComposeMode, KeptFile } from "./own-drafts.ts";
 
 const SEEN = { messageSeq: 3, replySeq: 2, eventId: 7, draft: null, status: "open" as const, assignee: null };
@@ -17,8 +17,7 @@ function makeStorage() {
 
 const begun = (mode: ComposeMode, text: string, files: readonly KeptFile[] = []) => ({
   mode,
-  text,
-  aside: "",
+  texts: { ...NO_TEXTS, [mode]: text },
   macro: null,
   seen: SEEN,
   files,
@@ -28,7 +27,7 @@ describe("what an operator has begun to write", () => {
   test("is there again after a reload, for this operator and ticket only", () => {
     const storage = makeStorage();
     openOwnDrafts(storage, "ann").keep("t1", begun("note", "Call back"));
-    expect(openOwnDrafts(storage, "ann").find("t1")).toMatchObject({ mode: "note", text: "Call back" });
+    expect(openOwnDrafts(storage, "ann").find("t1")).toMatchObject({ mode: "note", texts: { note: "Call back" } });
     expect(openOwnDrafts(storage, "ann").find("t2")).toBeNull();
     expect(openOwnDrafts(storage, "bob").find("t1")).toBeNull();
   });
@@ -45,7 +44,18 @@ describe("what an operator has begun to write", () => {
     openOwnDrafts(storage, "ann").keep("t1", begun("reply", "", [FILE]));
     expect(openOwnDrafts(storage, "ann").find("t1")).toMatchObject({ seen: SEEN, files: [FILE] });
     storage.setItem("console.draft.ann.t2", '{"mode":"reply","text":"x","seen":{"replySeq":1},"files":[{"name":1}]}');
-    expect(openOwnDrafts(storage, "ann").find("t2")).toMatchObject({ text: "x", seen: null, files: [] });
+    expect(openOwnDrafts(storage, "ann").find("t2")).toMatchObject({
+      texts: { ...NO_TEXTS, reply: "x" },
+      seen: null,
+      files: [],
+    });
+  });
+
+  test("keeps a note apart from a reply", () => {
+    const storage = makeStorage();
+    const texts = { reply: "Hello", edit: "", note: "Angry" };
+    openOwnDrafts(storage, "ann").keep("t1", { ...begun("reply", ""), texts });
+    expect(openOwnDrafts(storage, "ann").find("t1")).toMatchObject({ mode: "reply", texts });
   });
 
   test("makes room for what is newer", () => {

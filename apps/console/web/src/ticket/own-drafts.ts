@@ -71,6 +71,15 @@ export const isInTheWay = (changes: readonly SeenChange[]): boolean =>
 export const COMPOSE_MODES = ["reply", "edit", "note"] as const;
 export type ComposeMode = (typeof COMPOSE_MODES)[number];
 
+/** A text of each kind. They stay apart: what was written as a note is never sent as a reply. */
+export type OwnTexts = Record<ComposeMode, string>;
+/** Nothing was begun. */
+export const NO_TEXTS: OwnTexts = { reply: "", edit: "", note: "" };
+
+/** Returns true if anything was begun, or anything of the kinds that are given. */
+export const hasText = (texts: OwnTexts, kinds: readonly ComposeMode[] = COMPOSE_MODES): boolean =>
+  kinds.some((kind) => texts[kind].trim() !== "");
+
 /** A file that goes with a text. */
 export interface KeptFile {
   name: string;
@@ -86,10 +95,9 @@ export type Macro = Pick<RenderedReply, "actions" | "resolves">;
 
 /** What somebody has begun to write for a ticket. */
 export interface OwnDraft {
+  /** The kind that is shown. */
   mode: ComposeMode;
-  text: string;
-  /** The text that is not shown: the operator's own while the draft is edited, otherwise the edited draft. */
-  aside: string;
+  texts: OwnTexts;
   macro: Macro | null;
   /** What was seen of the ticket when it was begun; null where that is not known. */
   seen: SeenTicket | null;
@@ -126,13 +134,14 @@ const isMacro = (value: unknown): value is Macro =>
 function readDraft(text: string | null): (OwnDraft & { at: number }) | null {
   try {
     const kept: unknown = JSON.parse(text ?? "null");
-    if (!isRecord(kept) || typeof kept["text"] !== "string" || !isMode(kept["mode"])) return null;
-    const { aside, at, files, macro, mode, seen, text: words } = kept;
+    if (!isRecord(kept) || !isMode(kept["mode"])) return null;
+    const { at, files, macro, mode, seen, text: oldText } = kept;
+    // An earlier version of the console kept one text.
+    const texts = isRecord(kept["texts"]) ? kept["texts"] : { [mode]: oldText };
+    const textOf = (kind: ComposeMode) => (typeof texts[kind] === "string" ? texts[kind] : "");
     return {
       mode,
-      text: words,
-      // An earlier version of the console kept only mode and text.
-      aside: typeof aside === "string" ? aside : "",
+      texts: { reply: textOf("reply"), edit: textOf("edit"), note: textOf("note") },
       macro: isMacro(macro) ? macro : null,
       seen: isSeen(seen) ? seen : null,
       files: Array.isArray(files) ? files.filter(isFile) : [],
@@ -154,7 +163,7 @@ export function openOwnDrafts(storage: KeptTexts, operatorId: string) {
     /** Keeps what is written; an empty text without files is forgotten. */
     keep(ticketId: string, draft: OwnDraft, nowMs = Date.now()): void {
       const key = prefix + ticketId;
-      if ((draft.text + draft.aside).trim() === "" && draft.files.length === 0) return storage.removeItem(key);
+      if (!hasText(draft.texts) && draft.files.length === 0) return storage.removeItem(key);
       storage.setItem(key, JSON.stringify({ ...draft, at: nowMs }));
       const keys = storage.keys().filter((other) => other.startsWith(prefix));
       if (keys.length <= MAX_COUNT) return;

@@ -9,7 +9,7 @@ import { useInbox } from "../inbox/use-ticket-list.ts";
 import { useServices, useProject, useSession } from "../session/services.ts";
 import { TextArea } from "../ui/field.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
-import { openOwnDrafts } from "./own-drafts.ts";
+import { NO_TEXTS, openOwnDrafts } from "./own-drafts.ts";
 import { TicketView } from "./ticket-view.tsx";
 import { useAbsence } from "./use-presence.ts";
 
@@ -44,7 +44,8 @@ function GoneTicket({ ticketId, movedTo }: { ticketId: string; movedTo: string |
   const [text, setText] = useState("");
   useEffect(() => {
     // By now the field has kept what was in it.
-    setText(openOwnDrafts(storage, operator.id).find(ticketId)?.text ?? "");
+    const texts = Object.values(openOwnDrafts(storage, operator.id).find(ticketId)?.texts ?? NO_TEXTS);
+    setText(texts.filter((one) => one.trim() !== "").join("\n\n"));
   }, [operator.id, storage, ticketId]);
   return (
     <EmptyState icon={SearchX} title={t("ticket.gone")} text={t("ticket.goneText")}>

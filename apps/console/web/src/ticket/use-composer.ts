@@ -9,7 +9,7 @@ import type { Person } from "../session/services.ts";
 import { isSure } from "./draft-bar.tsx";
 import type { ShownDraft } from "./draft-bar.tsx";
 import { findMention, mentionsIn } from "./find-mention.ts";
-import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
+import { COMPOSE_MODES, describeChanges, hasText, isInTheWay, seenOf } from "./own-drafts.ts";
 import type { ComposeMode, KeptFile, Macro, OwnDrafts } from "./own-drafts.ts";
 import { useOwnDraft } from "./use-own-draft.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
@@ -101,14 +101,15 @@ function useStanding(
   useEffect(() => {
     if (before.current === name) return;
     before.current = name;
-    if ((own.text + own.aside).trim() !== "" || own.files.files.length > 0 || hasFocus()) return;
+    if (hasText(own.texts) || own.files.files.length > 0 || hasFocus()) return;
     own.setMode(null);
     setCleared(false);
   });
-  // Without a draft, a text that was set aside could not be reached: it returns to the field once that is empty.
+  // Without a draft, replies and edited drafts have one button: the other one returns to the field once that is empty.
   useEffect(() => {
-    if (hasDraft || !takesReplies || own.mode === "note") return;
-    if (own.text.trim() === "" && own.aside.trim() !== "") own.choose("reply", "edit");
+    if (hasDraft || !takesReplies || own.mode === "note" || isBegun) return;
+    const other = own.mode === "edit" ? "reply" : "edit";
+    if (hasText(own.texts, [other])) own.choose(other);
   });
   const modes = [...(takesReplies ? ["reply" as const] : []), ...(hasDraft ? ["edit" as const] : []), "note" as const];
   return { isBegun, isStanding, setCleared, mode, modes, text: isStanding ? agentText : own.text };
@@ -123,7 +124,7 @@ export function useComposer(props: ComposerProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const notice = useRef<HTMLDivElement>(null);
   const draft = useOwnDraft(ticket, drafts);
-  const { aside, files, macro, setMacro, setText, seen, setSeen, isOwn } = draft;
+  const { files, macro, setMacro, texts, seen, setSeen, isOwn } = draft;
   const standing = useStanding(props, draft, () => document.activeElement === area.current);
   const { isBegun, isStanding, mode, modes, setCleared, text } = standing;
   /** Kind of the text in the field. An edited draft remains one while the ticket has no draft, and is sent as a reply. */
@@ -141,17 +142,15 @@ export function useComposer(props: ComposerProps) {
 
   /** Shows another kind of text, except while the present one is sent. */
   const choose = (next: ComposeMode) => {
-    if (!isSending) draft.choose(next, kind);
+    if (!isSending) draft.choose(next);
   };
   function write(next: string) {
     if (isSending) return;
-    isOwn.current = true;
-    if (!isBegun && aside === "") setSeen(seenOf(ticket));
-    draft.setMode(isBegun ? kind : mode);
+    if (!isBegun && !hasText(texts, ["reply", "edit"])) setSeen(seenOf(ticket));
+    draft.write(isBegun ? kind : mode, next);
     setCleared(next.trim() === "");
-    setText(next);
     // A text that replaces a canned reply has none of its actions.
-    if (next.trim() === "") setMacro(null);
+    if (next.trim() === "" && mode !== "note") setMacro(null);
     // Visitors see that somebody is writing; a note is not for them.
     signalTyping(next.trim() !== "" && mode !== "note");
   }
@@ -195,7 +194,8 @@ export function useComposer(props: ComposerProps) {
       area.current?.blur();
       setPreview(false);
       setOpen(false);
-      setMacro(null);
+      // A note leaves the reply as it is.
+      if (takesFiles) setMacro(null);
       onSent();
     },
     onNext,
@@ -215,11 +215,14 @@ export function useComposer(props: ComposerProps) {
       focus();
     },
     focusOther() {
-      const hasEdited = mode !== "edit" && aside.trim() !== "";
-      const hasText = isBegun || macro !== null || (mode === "edit" && !isStanding);
-      if (!hasEdited && (mode === "note" || !(hasText || files.files.length > 0))) return false;
+      // The text in whose place the draft would be sent; a note is none.
+      const other = (["edit", "reply"] as const).find(
+        (name) => name !== kind && (name === "edit" || mode === "note") && hasText(texts, [name]),
+      );
+      const isOther = isBegun || macro !== null || (mode === "edit" && !isStanding);
+      if (other === undefined && (mode === "note" || !(isOther || files.files.length > 0))) return false;
       flushSync(() => {
-        if (hasEdited) choose("edit");
+        if (other !== undefined) choose(other);
         setOpen(true);
         setPreview(false);
       });
@@ -232,8 +235,8 @@ export function useComposer(props: ComposerProps) {
     notice,
     files,
     text,
-    /** Kind of the text that is set aside: the operator's own, or the edited draft. Null if there is none. */
-    asideMode: aside.trim() === "" ? null : kind === "edit" ? "reply" : "edit",
+    /** Kinds of the texts that are begun and not shown. */
+    asideModes: COMPOSE_MODES.filter((name) => name !== kind && hasText(texts, [name])),
     mode,
     modes,
     takesFiles,
@@ -370,17 +373,14 @@ function useSend(options: SendOptions) {
     setSending(false);
     // Text that could not be sent is kept.
     if (!isSent) return;
-    // The operator's own reply is not sent with the edited draft.
-    const ownReply = mode === "edit" ? draft.aside : "";
-    draft.isOwn.current = ownReply !== "" || (!takesFiles && (files.files.length > 0 || draft.aside !== ""));
+    // Texts of other kinds are not sent with it; an edited draft ends with the draft.
+    const left = { ...draft.texts, [draft.mode ?? mode]: "", ...(takesFiles ? { edit: "" } : {}) };
+    draft.isOwn.current = hasText(left) || (!takesFiles && files.files.length > 0);
     if (!draft.isOwn.current) drafts.forget(ticketId);
     mentions.chosen.current = [];
     // The files of a reply are not sent with a note: they stay for the reply.
-    if (takesFiles) {
-      files.replace(NO_FILES);
-      draft.setAside("");
-    }
-    draft.setText(ownReply);
+    if (takesFiles) files.replace(NO_FILES);
+    draft.setTexts(left);
     draft.setMode("reply");
     onSent();
     if (after !== "stay") onNext();

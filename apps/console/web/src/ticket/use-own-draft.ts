@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { TicketDetail } from "@svc/contracts";
-import { seenOf } from "./own-drafts.ts";
+import { NO_TEXTS, hasText, seenOf } from "./own-drafts.ts";
 import type { ComposeMode, KeptFile, Macro, OwnDraft, OwnDrafts, SeenTicket } from "./own-drafts.ts";
 import { useReplyFiles } from "./use-reply-files.ts";
 
@@ -22,13 +22,12 @@ export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
   const files = useReplyFiles({ ticketId: id, project, kept: stored?.files ?? NO_FILES, onSent: markOwn });
   // Null until the operator decides: a draft that is sure stands in the field.
   const [mode, setMode] = useState<ComposeMode | null>(stored?.mode ?? null);
-  const [text, setText] = useState(stored?.text ?? "");
-  const [aside, setAside] = useState(stored?.aside ?? "");
+  const [texts, setTexts] = useState(stored?.texts ?? NO_TEXTS);
   const [macro, setMacro] = useState<Macro | null>(stored?.macro ?? null);
   // The state of the ticket that the operator saw when the text was begun.
   const [seen, setSeen] = useState<SeenTicket>(() => stored?.seen ?? seenOf(ticket));
 
-  const now: OwnDraft = { mode: mode ?? "reply", text, aside, macro, seen, files: files.kept };
+  const now: OwnDraft = { mode: mode ?? "reply", texts, macro, seen, files: files.kept };
   const latest = useRef(now);
   useEffect(() => {
     latest.current = now;
@@ -46,14 +45,13 @@ export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
       clearTimeout(timer);
       globalThis.removeEventListener("pagehide", store);
     };
-  }, [store, storedFiles, seen, mode, text, aside, macro]);
+  }, [store, storedFiles, seen, mode, texts, macro]);
   useEffect(() => store, [store]);
   const takeOver = useRef<(draft: OwnDraft | null) => void>(() => undefined);
   useEffect(() => {
     takeOver.current = (draft) => {
       if (isOwn.current || files.isSending) return;
-      setText(draft?.text ?? "");
-      setAside(draft?.aside ?? "");
+      setTexts(draft?.texts ?? NO_TEXTS);
       setMacro(draft?.macro ?? null);
       setSeen(draft?.seen ?? seenOf(ticket));
       files.replace(draft?.files ?? NO_FILES);
@@ -66,18 +64,20 @@ export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
     files,
     mode,
     setMode,
-    /** Changes the kind of text. The draft and the operator's own text remain apart: the other one is set aside. */
-    choose(next: ComposeMode, shown: ComposeMode) {
-      if (text !== "" || aside !== "") markOwn();
+    /** Shows another kind of text. Each has its own. */
+    choose(next: ComposeMode) {
+      if (hasText(texts)) markOwn();
       setMode(next);
-      if ((next === "edit") === (shown === "edit")) return;
-      setText(aside);
-      setAside(text);
     },
-    text,
-    setText,
-    aside,
-    setAside,
+    /** Shows a text of a kind in place of the one before. */
+    write(kind: ComposeMode, text: string) {
+      markOwn();
+      setMode(kind);
+      setTexts({ ...texts, [kind]: text });
+    },
+    text: texts[mode ?? "reply"],
+    texts,
+    setTexts,
     macro,
     setMacro,
     seen,
