@@ -116,6 +116,7 @@ export type {
 } from "./people/audit.ts";
 export type { ApiKeyRecord, LinkRecord, NewApiKey, SessionLimits, SessionRecord } from "./people/credentials.ts";
 export type { Deadline, DeadlineFacts } from "./tickets/ticket-deadlines.ts";
+export { friendlyNameOf } from "./people/customer-facts.ts";
 export type {
   CustomerIdentity,
   CustomerNote,

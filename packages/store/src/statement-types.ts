@@ -372,6 +372,7 @@ export interface Statements {
     moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
     moveNotes: [{ intoId: string; fromId: string; project: string }, object];
     moveTickets: [{ intoId: string; fromId: string }, object];
+    queueTexts: [{ id: string }, object];
     remove: [{ project: string; id: string }, object];
     removeNote: [{ noteId: string; project: string; id: string }, object];
     write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; unsubscribedAt: Date | string; version: number; project: string; id: string }, { isEvent: boolean }];
@@ -782,9 +783,9 @@ export interface Statements {
     isBehind: [object, { isBehind: boolean }];
     notifies: [{ settledId: number | string }, object];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];
+    queueIncomplete: [object, object];
     queueTexts: [{ id: readonly (string | null)[] }, object];
-    queueWithoutCustomer: [object, object];
-    read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
+    read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; alias: string; name: string; email: string; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
     settle: [{ settledId: number | string }, object];
     take: [object, { ticketId: string }];

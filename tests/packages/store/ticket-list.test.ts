@@ -415,6 +415,35 @@ describe("the search in tickets", () => {
     expect(await db.sql("SELECT FROM ticket_texts")).toEqual([]);
   });
 
+  test("finds a customer by the friendly name, and by the name that an operator sets or that a merge brings", async () => {
+    const visitors: { ticketId: string; id: string; alias: string }[] = [];
+    for (const text of ["hello", "good morning"]) {
+      const chat = newMessage({ text, channelId: "widget" });
+      const { ticketId } = (await exchange(db.store, project, chat, ["Hi."])).accepted;
+      await settle();
+      const [customer] = (await db.store.customers.listPage(project, { limit: 1, after: undefined })).customers;
+      if (customer === undefined) throw new Error("no customer was created");
+      visitors.push({ ticketId, id: customer.id, alias: customer.alias });
+      const [first = "", last = ""] = customer.alias.toLowerCase().split(" ");
+      expect(await found([first], last)).toContain(ticketId);
+    }
+    const [one, another] = visitors;
+    if (one === undefined || another === undefined) throw new Error("two customers are missing");
+    await db.store.customers.update(project, { id: one.id }, { name: "Ada Lovelace" });
+    await settle();
+    expect(await found(["ada"], "love")).toEqual([one.ticketId]);
+    await db.store.customers.merge(project, one.id, another.id);
+    await settle();
+    expect((await found(["ada"], null)).toSorted()).toEqual([one.ticketId, another.ticketId].toSorted());
+    // The friendly name is found only where it is shown: it is made of ordinary words.
+    const named = newMessage({ text: "named", userId: "maria@kellerbau", channelId: "widget" });
+    const { ticketId } = (await exchange(db.store, project, named, ["Hi."])).accepted;
+    await settle();
+    const [known] = (await db.store.customers.listPage(project, { limit: 1, after: undefined })).customers;
+    expect(known?.externalId).toBe("maria@kellerbau");
+    expect(await found((known?.alias ?? "").toLowerCase().split(" "), null)).not.toContain(ticketId);
+  });
+
   test("finds the customers of tickets that the previous version has indexed without them", async () => {
     const channelMeta = { contact: { name: "Jonas Weber" } };
     const ticketIds: string[] = [];
@@ -424,7 +453,7 @@ describe("the search in tickets", () => {
     }
     await settle();
     await db.sql(
-      "UPDATE ticket_texts SET has_customer_row = false, document = ts_delete(document, '{jonas,weber}'::text[])",
+      "UPDATE ticket_texts SET has_friendly_name = false, document = ts_delete(document, '{jonas,weber}'::text[])",
     );
     expect(await found(["jonas"], null)).toEqual([]);
     await followAll();
