@@ -181,6 +181,10 @@ const replyPosition = z.object({
   seq: z.int(),
   inReplyTo: z.string().nullable().describe("The message that it answers."),
   author: replyAuthorSchema,
+  authorId: z
+    .string()
+    .nullable()
+    .describe("ID of the operator or the agent who wrote it. Null for `system`, API keys, and older replies."),
   createdAt: time,
   deliveredAt: time.nullable().describe("When it was delivered to the receiver."),
 });

@@ -706,7 +706,7 @@ export interface Statements {
     lockChat: [{ home: string; ticketId: string }, { reviewId: string; isLeased: boolean }];
     lockTicket: [{ project: string; ticketId: string }, { id: string; homeProject: string; project: string; channelId: string; chatId: string; subject: string; status: string; stage: string; assignee: string; agentId: string; language: string; version: number }];
     markCallbacks: [{ project: string; messageIds: readonly (string | null)[]; forgetsFailure: boolean }, object];
-    readClosedState: [{ homeProject: string; id: string }, { before: unknown }];
+    readClosedState: [{ homeProject: string; id: string }, { before: unknown; isAssigneeActive: boolean }];
     readDraft: [{ home: string; ticketId: string }, { text: string; markdown: boolean; sources: unknown; covers: string[] }];
     receiveAgain: [{ project: string; messageIds: readonly (string | null)[] }, object];
     restoreClosed: [{ homeProject: string; id: readonly (string | null)[] }, object];
@@ -771,7 +771,7 @@ export interface Statements {
     listEvents: [{ home: string; ticketId: string; before: number | string }, { place: number; id: number; at: Date; actor: string; messageId: string; moves: unknown; data: unknown; bytes: number; totalBytes: number; number: number; found: number }];
     listMessages: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; userId: string; text: string; timestampMs: number; attachments: unknown; channelMeta: unknown; mode: string; state: string; attempts: number; failure: string; createdAt: Date; finishedAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     listProjects: [{ home: string; ticketId: string }, { id: number; projectId: string }];
-    listReplies: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; inReplyTo: string; author: string; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number; createdAt: Date; deliveredAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
+    listReplies: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; inReplyTo: string; author: string; authorId: string; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number; createdAt: Date; deliveredAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     read: [object, object];
     update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date; deadline: unknown }];
   };

@@ -72,7 +72,7 @@ SELECT * FROM (
 -- The newest replies of a ticket, newest first.
 SELECT * FROM (
   {{numbered}} FROM (
-    SELECT seq AS place, id, seq, in_reply_to, author, type, text, markdown, sources, filename, mime,
+    SELECT seq AS place, id, seq, in_reply_to, author, author_id, type, text, markdown, sources, filename, mime,
       octet_length(content) AS size_bytes, created_at, delivered_at,
       coalesce(octet_length(text), 0) + coalesce(octet_length(sources::text), 0) AS bytes FROM replies
     WHERE project_id = :home AND ticket_id = :ticket_id AND seq < coalesce(:before::bigint, 9223372036854775807)
