@@ -235,6 +235,17 @@ describe("a list of tickets", () => {
     await compareWithModel(3);
   });
 
+  test("keeps its order when tags change", async () => {
+    const [older, newer] = [await makeTicket("older"), await makeTicket("newer")];
+    const change = { tags: ["vip"], priority: "high" } as const;
+    const record = await db.store.ticketDetails.update(project, older, { change, versions: null, actor: "key:1" });
+    expect(record).toMatchObject({ tags: ["vip"], priority: "high" });
+    expect(await listed()).toEqual([newer, older]);
+    await settle();
+    expect(await listed()).toEqual([newer, older]);
+    expect(await listed({ tag: "vip" })).toEqual([older]);
+  });
+
   test("shows the current state of a ticket immediately, even while it is processed", async () => {
     const ticketId = await makeTicket();
     expect(await listed()).toEqual([ticketId]);

@@ -33,11 +33,12 @@ FROM drafts d WHERE d.project_id = :home AND d.ticket_id = :ticket_id;
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
 -- name: update
--- Changes fields of a ticket, raises its version and records who did it, in one statement. Locks the rows of tickets,
+-- Changes fields of a ticket, raises its version and records who did it, in one statement. The time of the last change
+-- remains, as with renamed tags: lists are ordered by it, and nothing was said or decided. Locks the rows of tickets,
 -- ticket_events that it writes.
 WITH t AS (
   UPDATE tickets SET subject = coalesce(:subject, subject), priority = coalesce(:priority, priority),
-    tags = coalesce(:tags::text[], tags), version = version + 1, updated_at = now()
+    tags = coalesce(:tags::text[], tags), version = version + 1
   WHERE project_id = :project AND id = :ticket_id AND (:versions::integer[] IS NULL
     OR version = ANY (:versions)) RETURNING *
 ), event AS (
