@@ -205,7 +205,14 @@ export type { Decided, DecidedMessage, Decision } from "./tickets/apply-decision
 export type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
 export type { TagFields, TagOutcome, TagRecord } from "./tickets/tags.ts";
-export type { EventRecord, MessageRecord, OlderThan, ReplyRecord, TicketContents } from "./tickets/ticket-details.ts";
+export type {
+  EventRecord,
+  MessageRecord,
+  OlderThan,
+  ReplyRecord,
+  TicketContents,
+  TicketFieldChange,
+} from "./tickets/ticket-details.ts";
 export type { TicketText, WordQuery } from "./tickets/ticket-index.ts";
 export type { ListedTicket, TicketPageQuery } from "./tickets/ticket-list.ts";
 export type {

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { TICKET_SORTS } from "@svc/contracts";
 import type { KeyPosition, TicketSort } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
-import type { NewMessage, NewReply, ProjectId, TicketPageQuery, TicketRecord } from "@svc/store";
+import type {
+  NewMessage,
+  NewReply,
+  ProjectId,
+  TicketFieldChange,
+  TicketPageQuery,
+  TicketRecord,
+} from "@svc/store";
 import { waitFor } from "@svc/testing";
 import * as fc from "fast-check";
 import { Client } from "pg";
@@ -237,7 +244,7 @@ describe("a list of tickets", () => {
 
   test("keeps its order when tags change", async () => {
     const [older, newer] = [await makeTicket("older"), await makeTicket("newer")];
-    const change = { tags: ["vip"], priority: "high" } as const;
+    const change: TicketFieldChange = { tags: ["vip"], priority: "high" };
     const record = await db.store.ticketDetails.update(project, older, { change, versions: null, actor: "key:1" });
     expect(record).toMatchObject({ tags: ["vip"], priority: "high" });
     expect(await listed()).toEqual([newer, older]);
