@@ -153,7 +153,7 @@ describeInBrowser("everyone can use the console", () => {
       await check("the list of keys");
       await page.keyboard.press("Escape");
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("Type a command…").waitFor();
+      await page.getByPlaceholder("Type a command, or search tickets and customers…").waitFor();
       await check("the palette");
       const stranger = await open({ reducedMotion: "reduce" });
       const entry = await stranger.openPage(`${ground.line.url}/sign-in?fault=unknown_operator`);
@@ -225,7 +225,7 @@ describeInBrowser("everyone can use the console", () => {
         { what: "the customer to have the draft" },
       );
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("Type a command…").waitFor();
+      await page.getByPlaceholder("Type a command, or search tickets and customers…").waitFor();
       await page.keyboard.type("agents");
       await page.keyboard.press("Enter");
       await page.waitForURL("**/shop/agents");

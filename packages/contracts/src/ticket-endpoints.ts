@@ -73,6 +73,8 @@ export interface TicketListInput extends ListInput {
   overdue?: string | undefined;
   /** `1`: snoozed tickets only. `0`: without them. */
   snoozed?: string | undefined;
+  /** `1`: resolved tickets and spam only. `0`: without them. */
+  closed?: string | undefined;
 }
 
 const oneOf = <const Option extends string>(options: readonly Option[]) =>
@@ -107,6 +109,9 @@ export const ticketFilters = {
   overdue: flag,
   snoozed: z
     .enum(["0", "1"], { error: "must be 1 for snoozed tickets, or 0 for the others" })
+    .transform((given) => given === "1"),
+  closed: z
+    .enum(["0", "1"], { error: "must be 1 for closed tickets, or 0 for the others" })
     .transform((given) => given === "1"),
 };
 
@@ -192,6 +197,7 @@ const filterQuery = z.object({
     .describe("`1` for tickets that need attention from an operator, without snoozed ones."),
   overdue: z.enum(["0", "1"]).optional().describe("`1` for tickets that are late by the project's SLA targets."),
   snoozed: z.enum(["0", "1"]).optional().describe("`1` for snoozed tickets only, `0` for the others."),
+  closed: z.enum(["0", "1"]).optional().describe("`1` for resolved tickets and spam only, `0` for the others."),
 });
 
 /** Tickets. */

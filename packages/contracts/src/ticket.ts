@@ -140,7 +140,9 @@ export const ticketItemSchema = z.object({
   channel_meta: z.record(z.string(), z.unknown()).describe("Merged `meta` of all messages; the newest value wins."),
   version: z.int().describe("Version for `If-Match`. 0 until the pipeline has opened the ticket."),
   createdAt: time,
-  updatedAt: time,
+  updatedAt: time.describe(
+    "Time of the last message, reply or decision. Changes of subject, priority and tags keep it.",
+  ),
   firstReplyAt: time.nullable(),
   resolvedAt: time.nullable(),
   deadline: z
@@ -181,6 +183,10 @@ const replyPosition = z.object({
   seq: z.int(),
   inReplyTo: z.string().nullable().describe("The message that it answers."),
   author: replyAuthorSchema,
+  authorId: z
+    .string()
+    .nullable()
+    .describe("ID of the operator or the agent who wrote it. Null for `system`, API keys, and older replies."),
   createdAt: time,
   deliveredAt: time.nullable().describe("When it was delivered to the receiver."),
 });

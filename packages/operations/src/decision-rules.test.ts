@@ -22,7 +22,7 @@ function stateWith(change: Omit<Partial<ReviewState>, "ticket"> & { ticket?: Par
     isPersonPromised: false,
     isUnderWay: false,
     failed: null,
-    closed: { before: null, ended: [] },
+    closed: { before: null, ended: [], isAssigneeActive: true },
     ...change,
   };
   const ticket: ReviewState["ticket"] = {
@@ -55,9 +55,13 @@ const INPUTS: Partial<Record<ReviewAction, object>> = {
 function decide(
   action: ReviewAction,
   state: ReviewState,
-  { input = INPUTS[action] ?? {}, target = null }: { input?: object; target?: DecisionCall["target"] } = {},
+  {
+    actor = "key:1",
+    input = INPUTS[action] ?? {},
+    target = null,
+  }: { actor?: string; input?: object; target?: DecisionCall["target"] } = {},
 ): Decision {
-  return DECISION_RULES[action].decide(state, input as never, { actor: "key:1", target });
+  return DECISION_RULES[action].decide(state, input as never, { actor, target });
 }
 
 /** What an action makes of a state: legal or not. */
@@ -209,7 +213,7 @@ describe("a ticket that is reopened", () => {
     stateWith({
       draft: null,
       waiting: [],
-      closed: { before: was, ended },
+      closed: { before: was, ended, isAssigneeActive: true },
       ticket: { status: "resolved", stage: "done" },
     });
 
@@ -221,6 +225,23 @@ describe("a ticket that is reopened", () => {
 
   test("is in review again where a person was promised and nothing is held", () => {
     expect(decide("reopen", closed([], { ...before, stage: "review" })).ticket.stage).toBe("review");
+  });
+
+  test("goes back to the operator who has resolved it, if that operator is still active", () => {
+    const actor = `operator:${newId()}`;
+    const resolved = decide("resolve", stateWith(), { actor });
+    expect(resolved.ticket).toMatchObject({ status: "resolved", assignee: actor });
+    expect(decide("resolve", stateWith({ ticket: { assignee: "Ada" } }), { actor }).ticket.assignee).toBe("Ada");
+    expect(decide("resolve", stateWith(), { actor: "key:1" }).ticket.assignee).toBeNull();
+    expect(decide("resolve", stateWith(), { actor, input: { status: "spam" } }).ticket.assignee).toBeNull();
+    const reopened = [true, false].map((isAssigneeActive) => {
+      const ticket = { status: "resolved", stage: "done", assignee: actor } as const;
+      return decide("reopen", stateWith({ ticket, closed: { before: null, ended: [], isAssigneeActive } })).ticket;
+    });
+    expect(reopened.map(({ assignee }) => assignee)).toEqual([actor, null]);
+    const other = `operator:${newId()}`;
+    const again = stateWith({ ticket: { status: "resolved", assignee: actor } });
+    expect(decide("reply", again, { actor: other, input: { text: "Hi." } }).ticket.assignee).toBe(other);
   });
 
   test("has its former status and assignee only with restore", () => {

@@ -158,10 +158,11 @@ function snoozeEnd(until: string | null, at: string): Date | "reply" {
 
 /**
  * Returns the changes of a ticket with an operator's text. The conversation is assigned to its author, unless it is
- * assigned already or the actions say otherwise: the agent stays silent. A reply ends a snooze.
+ * open and assigned already, or the actions say otherwise: the agent stays silent. A reply ends a snooze.
  */
 function effectsOf({ ticket }: ReviewState, { actor }: DecisionCall, actions: ReplyActions = {}) {
-  const { assignee = ticket.assignee ?? actor, snooze, addTags, priority } = actions;
+  const isResolved = ticket.status === "resolved";
+  const { assignee = (isResolved ? null : ticket.assignee) ?? actor, snooze, addTags, priority } = actions;
   return {
     ticket: { stage: "delivering", assignee },
     snooze: snooze === undefined ? null : snoozeEnd(snooze.until, "/actions/snooze/until"),
@@ -254,9 +255,16 @@ const reroute: Rule<"reroute"> = (state, { agentId }, call) => {
 
 const resolve: Rule<"resolve"> = (state, { status = "resolved" }, call) => {
   const { ticket, waiting } = state;
+  const { actor } = call;
+  // Lists show who has resolved it. A key that closes tickets is not a person who could get them again.
+  const resolver = ticket.assignee ?? (actor.startsWith("operator:") ? actor : null);
   if (ticket.status === status && waiting.length === 0) throw illegal(`This ticket is already ${status}.`);
   return decisionOf("resolve", state, call, {
-    ticket: { status, assignee: null, stage: isLegalMove(ticket.stage, "done") ? "done" : ticket.stage },
+    ticket: {
+      status,
+      assignee: status === "resolved" ? resolver : null,
+      stage: isLegalMove(ticket.stage, "done") ? "done" : ticket.stage,
+    },
     why: status,
     data: { status },
     snooze: null,
@@ -278,7 +286,8 @@ const reopen: Rule<"reopen"> = (state, { restore = false }, call) => {
   if (ticket.status !== "resolved" && ticket.status !== "spam") {
     throw illegal(`Only closed tickets can be reopened. This ticket is ${ticket.status}.`);
   }
-  const { status, assignee } = (restore ? closed.before : null) ?? { status: "open", assignee: ticket.assignee };
+  const former = closed.isAssigneeActive ? ticket.assignee : null;
+  const { status, assignee } = (restore ? closed.before : null) ?? { status: "open", assignee: former };
   return decisionOf("reopen", state, call, {
     ticket: { status, assignee, stage: restAfterReopen(state) },
     why: "reopened",

@@ -1,5 +1,47 @@
 import { expect, test } from "@jest/globals";
-import { plainSnippet } from "./ticket-items.ts";
+import { asProjectId } from "@svc/store";
+import type { TicketRecord } from "@svc/store";
+import { asTicketItem, plainSnippet } from "./ticket-items.ts";
+
+test("a visitor has the friendly name before the customer is stored, and an issue has no customer", () => {
+  const project = asProjectId("01890a5d-ac96-774b-bcce-b302099a8057");
+  const now = new Date();
+  const ticket: TicketRecord = {
+    id: "t",
+    homeProject: project,
+    homeProjectName: "default",
+    project,
+    channelId: "widget",
+    chatId: "v-1",
+    userId: null,
+    customer: null,
+    subject: "Hello",
+    status: "open",
+    stage: "review",
+    priority: "normal",
+    assignee: null,
+    isSnoozed: false,
+    snoozedUntil: null,
+    agentId: null,
+    confidence: null,
+    language: null,
+    tags: [],
+    channelMeta: {},
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    firstReplyAt: null,
+    resolvedAt: null,
+    deadline: null,
+  };
+  const principal = { actor: "key:k", keyId: "k", rateLimit: null, scopes: [], project, projectName: "default" };
+  const { customer } = asTicketItem(ticket, principal);
+  expect(customer).toMatchObject({ id: null, name: null, email: null });
+  expect(customer?.alias).toMatch(/^[A-Z][a-z]+ [A-Z][a-z]+$/);
+  const later = asTicketItem({ ...ticket, channelMeta: { firstChatId: "v-1" }, chatId: "v-2" }, principal);
+  expect(later.customer?.alias).toBe(customer?.alias);
+  expect(asTicketItem({ ...ticket, channelId: "api", chatId: "issue:1" }, principal).customer).toBeNull();
+});
 
 test.each([
   ["Where is my parcel?", "Where is my parcel?"],

@@ -1,6 +1,6 @@
 import { isAdministrator } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ISSUE_ORIGIN, TICKET_LIMITS, customerOf, isIssueChat, safeLine } from "@svc/contracts";
+import { ISSUE_ORIGIN, TICKET_LIMITS, isIssueChat, profileOf, safeLine } from "@svc/contracts";
 import type {
   LastMessage,
   PossibleDuplicateItem,
@@ -11,6 +11,7 @@ import type {
   TicketReply,
   ToolCall,
 } from "@svc/contracts";
+import { friendlyNameOf } from "@svc/store";
 import type {
   EventRecord,
   ListedTicket,
@@ -83,7 +84,10 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
   const tellsHome = ticket.homeProject === principal.project || isAdministrator(principal);
   // Identified by its chat, which other callers cannot choose: `channel_meta` may contain anything.
   const isIssue = isIssueChat(ticket);
-  const said = isIssue ? null : customerOf(ticket.channelMeta);
+  const { name, email } = profileOf(ticket.channelMeta);
+  // The name that the stored customer will have, so that a visitor has one name from the start.
+  const alias = friendlyNameOf({ ...ticket, project: ticket.homeProject });
+  const said = alias === null && name === null && email === null ? null : { id: null, alias, name, email };
   const stored = ticket.homeProject === principal.project ? ticket.customer : null;
   return {
     id: ticket.id,
@@ -92,7 +96,7 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
     channelId: ticket.channelId,
     chatId: ticket.chatId,
     userId: ticket.userId,
-    customer: stored ?? (said && { id: null, alias: null, ...said }),
+    customer: stored ?? (isIssue ? null : said),
     origin: isIssue ? ISSUE_ORIGIN : null,
     subject: ticket.subject,
     status: ticket.status,

@@ -116,6 +116,7 @@ export type {
 } from "./people/audit.ts";
 export type { ApiKeyRecord, LinkRecord, NewApiKey, SessionLimits, SessionRecord } from "./people/credentials.ts";
 export type { Deadline, DeadlineFacts } from "./tickets/ticket-deadlines.ts";
+export { friendlyNameOf } from "./people/customer-facts.ts";
 export type {
   CustomerIdentity,
   CustomerNote,
@@ -204,7 +205,14 @@ export type { Decided, DecidedMessage, Decision } from "./tickets/apply-decision
 export type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
 export type { TagFields, TagOutcome, TagRecord } from "./tickets/tags.ts";
-export type { EventRecord, MessageRecord, OlderThan, ReplyRecord, TicketContents } from "./tickets/ticket-details.ts";
+export type {
+  EventRecord,
+  MessageRecord,
+  OlderThan,
+  ReplyRecord,
+  TicketContents,
+  TicketFieldChange,
+} from "./tickets/ticket-details.ts";
 export type { TicketText, WordQuery } from "./tickets/ticket-index.ts";
 export type { ListedTicket, TicketPageQuery } from "./tickets/ticket-list.ts";
 export type {

@@ -372,6 +372,7 @@ export interface Statements {
     moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
     moveNotes: [{ intoId: string; fromId: string; project: string }, object];
     moveTickets: [{ intoId: string; fromId: string }, object];
+    queueTexts: [{ id: string }, object];
     remove: [{ project: string; id: string }, object];
     removeNote: [{ noteId: string; project: string; id: string }, object];
     write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; unsubscribedAt: Date | string; version: number; project: string; id: string }, { isEvent: boolean }];
@@ -703,7 +704,7 @@ export interface Statements {
     lockChat: [{ home: string; ticketId: string }, { reviewId: string; isLeased: boolean }];
     lockTicket: [{ project: string; ticketId: string }, { id: string; homeProject: string; project: string; channelId: string; chatId: string; subject: string; status: string; stage: string; assignee: string; agentId: string; language: string; version: number }];
     markCallbacks: [{ project: string; messageIds: readonly (string | null)[]; forgetsFailure: boolean }, object];
-    readClosedState: [{ homeProject: string; id: string }, { before: unknown }];
+    readClosedState: [{ homeProject: string; id: string }, { before: unknown; isAssigneeActive: boolean }];
     readDraft: [{ home: string; ticketId: string }, { text: string; markdown: boolean; sources: unknown; covers: string[] }];
     receiveAgain: [{ project: string; messageIds: readonly (string | null)[] }, object];
     restoreClosed: [{ homeProject: string; id: readonly (string | null)[] }, object];
@@ -768,7 +769,7 @@ export interface Statements {
     listEvents: [{ home: string; ticketId: string; before: number | string }, { place: number; id: number; at: Date; actor: string; messageId: string; moves: unknown; data: unknown; bytes: number; totalBytes: number; number: number; found: number }];
     listMessages: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; userId: string; text: string; timestampMs: number; attachments: unknown; channelMeta: unknown; mode: string; state: string; attempts: number; failure: string; createdAt: Date; finishedAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     listProjects: [{ home: string; ticketId: string }, { id: number; projectId: string }];
-    listReplies: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; inReplyTo: string; author: string; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number; createdAt: Date; deliveredAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
+    listReplies: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; inReplyTo: string; author: string; authorId: string; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number; createdAt: Date; deliveredAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     read: [object, object];
     update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date; deadline: unknown }];
   };
@@ -780,9 +781,9 @@ export interface Statements {
     isBehind: [object, { isBehind: boolean }];
     notifies: [{ settledId: number | string }, object];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];
+    queueIncomplete: [object, object];
     queueTexts: [{ id: readonly (string | null)[] }, object];
-    queueWithoutCustomer: [object, object];
-    read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
+    read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; alias: string; name: string; email: string; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
     settle: [{ settledId: number | string }, object];
     take: [object, { ticketId: string }];

@@ -135,13 +135,14 @@ describe("a decision", () => {
     expect(await db.store.ticketDetails.find(project, ticketId)).toMatchObject({
       status: "resolved",
       stage: "done",
-      assignee: null,
+      assignee: "ada",
       resolvedAt: expect.any(Date),
     });
     // Undoing this closing does not restore what an earlier one has ended.
     const closed = await db.sql("SELECT before_close FROM tickets WHERE id = $1", [ticketId]);
     expect(closed).toEqual([{ before_close: null }]);
     await heldChat({ chatId: "resolved-with-reply" });
+    expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ status: "open", assignee: null });
     await decideToResolve();
     await db.sql("UPDATE messages SET covered_by = NULL WHERE ticket_id = $1", [ticketId]);
     await db.sql("UPDATE reviews SET covers = '{}', answers_message_id = NULL WHERE ticket_id = $1", [ticketId]);

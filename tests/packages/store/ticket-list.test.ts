@@ -2,7 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { TICKET_SORTS } from "@svc/contracts";
 import type { KeyPosition, TicketSort } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
-import type { NewMessage, NewReply, ProjectId, TicketPageQuery, TicketRecord } from "@svc/store";
+import type {
+  NewMessage,
+  NewReply,
+  ProjectId,
+  TicketFieldChange,
+  TicketPageQuery,
+  TicketRecord,
+} from "@svc/store";
 import { waitFor } from "@svc/testing";
 import * as fc from "fast-check";
 import { Client } from "pg";
@@ -235,6 +242,17 @@ describe("a list of tickets", () => {
     await compareWithModel(3);
   });
 
+  test("keeps its order when tags change", async () => {
+    const [older, newer] = [await makeTicket("older"), await makeTicket("newer")];
+    const change: TicketFieldChange = { tags: ["vip"], priority: "high" };
+    const record = await db.store.ticketDetails.update(project, older, { change, versions: null, actor: "key:1" });
+    expect(record).toMatchObject({ tags: ["vip"], priority: "high" });
+    expect(await listed()).toEqual([newer, older]);
+    await settle();
+    expect(await listed()).toEqual([newer, older]);
+    expect(await listed({ tag: "vip" })).toEqual([older]);
+  });
+
   test("shows the current state of a ticket immediately, even while it is processed", async () => {
     const ticketId = await makeTicket();
     expect(await listed()).toEqual([ticketId]);
@@ -415,6 +433,35 @@ describe("the search in tickets", () => {
     expect(await db.sql("SELECT FROM ticket_texts")).toEqual([]);
   });
 
+  test("finds a customer by the friendly name, and by the name that an operator sets or that a merge brings", async () => {
+    const visitors: { ticketId: string; id: string; alias: string }[] = [];
+    for (const text of ["hello", "good morning"]) {
+      const chat = newMessage({ text, channelId: "widget" });
+      const { ticketId } = (await exchange(db.store, project, chat, ["Hi."])).accepted;
+      await settle();
+      const [customer] = (await db.store.customers.listPage(project, { limit: 1, after: undefined })).customers;
+      if (customer === undefined) throw new Error("no customer was created");
+      visitors.push({ ticketId, id: customer.id, alias: customer.alias });
+      const [first = "", last = ""] = customer.alias.toLowerCase().split(" ");
+      expect(await found([first], last)).toContain(ticketId);
+    }
+    const [one, another] = visitors;
+    if (one === undefined || another === undefined) throw new Error("two customers are missing");
+    await db.store.customers.update(project, { id: one.id }, { name: "Ada Lovelace" });
+    await settle();
+    expect(await found(["ada"], "love")).toEqual([one.ticketId]);
+    await db.store.customers.merge(project, one.id, another.id);
+    await settle();
+    expect((await found(["ada"], null)).toSorted()).toEqual([one.ticketId, another.ticketId].toSorted());
+    // The friendly name is found only where it is shown: it is made of ordinary words.
+    const named = newMessage({ text: "named", userId: "maria@kellerbau", channelId: "widget" });
+    const { ticketId } = (await exchange(db.store, project, named, ["Hi."])).accepted;
+    await settle();
+    const [known] = (await db.store.customers.listPage(project, { limit: 1, after: undefined })).customers;
+    expect(known?.externalId).toBe("maria@kellerbau");
+    expect(await found((known?.alias ?? "").toLowerCase().split(" "), null)).not.toContain(ticketId);
+  });
+
   test("finds the customers of tickets that the previous version has indexed without them", async () => {
     const channelMeta = { contact: { name: "Jonas Weber" } };
     const ticketIds: string[] = [];
@@ -424,7 +471,7 @@ describe("the search in tickets", () => {
     }
     await settle();
     await db.sql(
-      "UPDATE ticket_texts SET has_customer_row = false, document = ts_delete(document, '{jonas,weber}'::text[])",
+      "UPDATE ticket_texts SET has_friendly_name = false, document = ts_delete(document, '{jonas,weber}'::text[])",
     );
     expect(await found(["jonas"], null)).toEqual([]);
     await followAll();

@@ -60,7 +60,9 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
   const { line, needsContact, config } = state;
   const isRefused = line === "refused";
   const canUpload = config.features.upload && !needsContact && !isRefused;
-  const notice = ui.isDragging ? "dropFiles" : noticeOf(state);
+  // The list shows other conversations too: what one of them waits for does not belong to it.
+  const shown = ui.listing === null ? state : { ...state, conversation: "open" as const };
+  const notice = ui.isDragging ? "dropFiles" : noticeOf(shown);
   const drag = (event: DragEvent) => {
     const { dataTransfer, type } = event;
     if (dataTransfer?.types.includes("Files") !== true) return;

@@ -1,6 +1,9 @@
 -- name: readClosedState
--- Reads the state from before a ticket was closed.
-SELECT before_close - 'draft' AS before FROM tickets WHERE home_project_id = :home_project AND id = :id;
+-- Reads the state from before a ticket was closed, and whether its assignee can have it again.
+SELECT before_close - 'draft' AS before, coalesce(assignee NOT LIKE 'operator:%' OR EXISTS (
+  SELECT FROM operators o WHERE o.disabled_at IS NULL AND tickets.assignee = 'operator:' || o.id), true)
+  AS is_assignee_active
+FROM tickets WHERE home_project_id = :home_project AND id = :id;
 
 -- name: findEnded
 -- The messages that closing ended. A dead letter has the failure of its last attempt; a held message has none.

@@ -25,7 +25,6 @@ FROM tickets t WHERE t.home_project_id = :project AND t.id = :ticket_id FOR NO K
 -- that it writes.
 UPDATE tickets SET stage = :stage, status = coalesce(:status, status),
   resolved_at = CASE WHEN :status IS NULL THEN resolved_at WHEN :status = 'resolved' THEN now() END,
-  assignee = CASE WHEN :status = 'resolved' THEN NULL ELSE assignee END,
   before_close = CASE WHEN :status = 'resolved' THEN NULL ELSE before_close END,
   first_reply_at = CASE WHEN :is_replied THEN coalesce(first_reply_at, now()) ELSE first_reply_at END,
   version = version + 1, updated_at = now()

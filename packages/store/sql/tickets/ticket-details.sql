@@ -33,11 +33,12 @@ FROM drafts d WHERE d.project_id = :home AND d.ticket_id = :ticket_id;
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
 -- name: update
--- Changes fields of a ticket, raises its version and records who did it, in one statement. Locks the rows of tickets,
+-- Changes fields of a ticket, raises its version and records who did it, in one statement. The time of the last change
+-- remains, as with renamed tags: lists are ordered by it, and nothing was said or decided. Locks the rows of tickets,
 -- ticket_events that it writes.
 WITH t AS (
   UPDATE tickets SET subject = coalesce(:subject, subject), priority = coalesce(:priority, priority),
-    tags = coalesce(:tags::text[], tags), version = version + 1, updated_at = now()
+    tags = coalesce(:tags::text[], tags), version = version + 1
   WHERE project_id = :project AND id = :ticket_id AND (:versions::integer[] IS NULL
     OR version = ANY (:versions)) RETURNING *
 ), event AS (
@@ -72,7 +73,7 @@ SELECT * FROM (
 -- The newest replies of a ticket, newest first.
 SELECT * FROM (
   {{numbered}} FROM (
-    SELECT seq AS place, id, seq, in_reply_to, author, type, text, markdown, sources, filename, mime,
+    SELECT seq AS place, id, seq, in_reply_to, author, author_id, type, text, markdown, sources, filename, mime,
       octet_length(content) AS size_bytes, created_at, delivered_at,
       coalesce(octet_length(text), 0) + coalesce(octet_length(sources::text), 0) AS bytes FROM replies
     WHERE project_id = :home AND ticket_id = :ticket_id AND seq < coalesce(:before::bigint, 9223372036854775807)

@@ -87,7 +87,7 @@ export const strongOnes = (found: readonly CustomerIdentity[]): CustomerIdentity
  * Returns the identities of a ticket's customer: the user that it names and, if that is an email address, the address;
  * else the browser, or the API chat if it names a user. Empty for issues, and for calls without any person.
  */
-export function identitiesOf(person: TicketPerson): CustomerIdentity[] {
+export function identitiesOf(person: Sender): CustomerIdentity[] {
   const { channelId, chatId, channelMeta } = person;
   if (isIssueChat(person)) return [];
   const named = channelId === "api" ? channelMeta["userId"] : null;
@@ -172,4 +172,16 @@ export function friendlyName(project: ProjectId, { kind, value }: CustomerIdenti
   const adjective = adjectives[hash.readUInt32BE(0) % adjectives.length] ?? "";
   const animal = animals[hash.readUInt32BE(4) % animals.length] ?? "";
   return `${adjective} ${animal}`;
+}
+
+/** Parts of a ticket that identify its customer. */
+type Sender = Pick<TicketPerson, "project" | "channelId" | "chatId" | "userId" | "channelMeta">;
+
+/**
+ * Returns the friendly name that the customer of a ticket gets when it is created; null if the ticket has no customer.
+ * `project` is the home project.
+ */
+export function friendlyNameOf(sender: Sender): string | null {
+  const [first] = identitiesOf(sender);
+  return first === undefined ? null : friendlyName(sender.project, first);
 }

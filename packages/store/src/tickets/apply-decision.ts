@@ -222,7 +222,7 @@ export async function applyDecision(
     await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }
   const addedTags = [...(decision.fields?.addTags ?? [])];
-  const isTaken = after.assignee !== null && after.assignee !== before.assignee;
+  const isTaken = action !== "resolve" && after.assignee !== null && after.assignee !== before.assignee;
   const changed = await sql.writeTicket.one<TicketRecord>(tx, {
     project: before.project,
     id: before.id,

@@ -16,6 +16,8 @@ export interface ClosedState {
   before: { status: TicketStatus; stage: TicketStage; assignee: string | null } | null;
   /** Unanswered messages that were rejected when the ticket was closed or later, oldest first. */
   ended: WaitingMessage[];
+  /** False if the assignee is an operator who was disabled or deleted. */
+  isAssigneeActive: boolean;
 }
 
 /** Returns true if a ticket with this status is closed. */
@@ -23,11 +25,11 @@ export const isClosed = (status: TicketStatus): boolean => status === "resolved"
 
 /** Reads the state that closing this ticket ended; empty for an open ticket. The caller holds the lock on the chat. */
 export async function readClosedState(tx: Db, { homeProject, id, status }: Ticket): Promise<ClosedState> {
-  if (!isClosed(status)) return { before: null, ended: [] };
-  const row = await sql.readClosedState.one<Pick<ClosedState, "before">>(tx, { homeProject, id });
+  if (!isClosed(status)) return { before: null, ended: [], isAssigneeActive: true };
+  const row = await sql.readClosedState.one<Pick<ClosedState, "before" | "isAssigneeActive">>(tx, { homeProject, id });
 
   const ended = await sql.findEnded.all<WaitingMessage>(tx, { homeProject, id });
-  return { before: row?.before ?? null, ended };
+  return { before: row?.before ?? null, ended, isAssigneeActive: row?.isAssigneeActive ?? true };
 }
 
 /** Stores the state of a ticket before it is closed, with its draft. The caller holds the lock on the chat. */

@@ -40,6 +40,8 @@ export interface ReplyRecord {
   seq: number;
   inReplyTo: string | null;
   author: ReplyAuthor;
+  /** The operator or the agent who wrote it; null for the service, and where it was not recorded. */
+  authorId: string | null;
   createdAt: Date;
   deliveredAt: Date | null;
   content:
@@ -116,6 +118,7 @@ interface ReplyRow {
   seq: number;
   inReplyTo: string | null;
   author: ReplyAuthor;
+  authorId: string | null;
   type: "message" | "attachment";
   text: string | null;
   markdown: boolean | null;
@@ -335,6 +338,7 @@ function asReply(row: ReplyRow): ReplyRecord {
     seq: row.seq,
     inReplyTo: row.inReplyTo,
     author: row.author,
+    authorId: row.authorId,
     createdAt: row.createdAt,
     deliveredAt: row.deliveredAt,
     content:

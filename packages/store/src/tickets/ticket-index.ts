@@ -8,6 +8,7 @@ import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
 import { customerOf } from "@svc/contracts";
 import { followTickets } from "../people/customers.ts";
 import { insertForEvents, insertReplies } from "../people/email-notifications.ts";
+import { friendlyNameOf } from "../people/customer-facts.ts";
 import type { TicketPerson } from "../people/customer-facts.ts";
 
 /** Words that a ticket must contain, all of them. */
@@ -23,7 +24,7 @@ export interface TicketText {
   /** Words that are already indexed; null to start again. */
   indexed: string[] | null;
   subject: string;
-  /** The customer's name, email address and user id, if known. */
+  /** The customer's name, email address and user id; if none is known, the friendly name. */
   customer: string;
   /** New texts in order. */
   texts: string[];
@@ -96,14 +97,27 @@ function lexemesOf(words: readonly string[]): string[] {
   return [...lexemes];
 }
 
-/** Returns the text by which a search finds a ticket's customer. */
-function customerText(userId: string | null, channelMeta: Record<string, unknown>): string {
-  const customer = customerOf(channelMeta);
-  return [customer?.name, customer?.email, userId].filter((part) => typeof part === "string").join(" ");
-}
+/** A ticket to index, with the name and the address of its customer, if that is stored. */
+type TicketRow = TicketPerson & {
+  subject: string;
+  seq: number | null;
+  lexemes: string[] | null;
+  alias: string | null;
+  name: string | null;
+  email: string | null;
+};
 
-/** A ticket to index. */
-type TicketRow = TicketPerson & { subject: string; seq: number | null; lexemes: string[] | null };
+/**
+ * Returns the text by which a search finds a ticket's customer. The friendly name is part of it only where people see it:
+ * otherwise a search for a word such as "proud" would find many tickets that do not show it.
+ */
+function customerText(ticket: TicketRow): string {
+  const stated = customerOf(ticket.channelMeta);
+  const known = [stated?.name, stated?.email, ticket.name, ticket.email, ticket.userId].filter(
+    (part) => typeof part === "string",
+  );
+  return known.length > 0 ? known.join(" ") : (ticket.alias ?? friendlyNameOf(ticket) ?? "");
+}
 
 async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
   const tickets = await sql.read.all<TicketRow>(tx, { ticketIds });
@@ -118,7 +132,7 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
       ticketId: row.ticketId,
       indexed: row.lexemes?.filter((lexeme) => !lexeme.startsWith(":")) ?? null,
       subject: row.subject,
-      customer: customerText(row.userId, row.channelMeta),
+      customer: customerText(row),
       person: row,
       texts: taken.map(({ text }) => text),
       seq: taken.at(-1)?.seq ?? row.seq ?? 0,
@@ -135,7 +149,7 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
 export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[]): Promise<boolean> {
   const queue = await sql.indexNext.one<{ isEmpty: boolean; isComplete: boolean }>(db);
   if (queue?.isEmpty === true && queue.isComplete) return false;
-  if (queue?.isEmpty === true) await sql.queueWithoutCustomer.run(db);
+  if (queue?.isEmpty === true) await sql.queueIncomplete.run(db);
   return db.transaction(async (tx) => {
     const taken = await sql.take.all<{ ticketId: string }>(tx);
     if (taken.length === 0) return false;

@@ -174,6 +174,9 @@ function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery,
   if (query.needsReview === true) conditions.push("s.stage IN ('review', 'failed') AND NOT s.is_snoozed");
   if (query.overdue === true) conditions.push(`s.due_us <= ${add(microseconds(new Date()))}`);
   if (query.snoozed !== undefined) conditions.push(query.snoozed ? "s.is_snoozed" : "NOT s.is_snoozed");
+  if (query.closed !== undefined) {
+    conditions.push(`s.status IN (${query.closed ? "'resolved', 'spam'" : "'open', 'pending'"})`);
+  }
   const tagged = tag === undefined ? null : add(tag);
   const withTag = (owner: string) =>
     tagged === null ? [] : [`s.tag_keys <> '{}' AND s.tag_keys @> ARRAY[${owner}::text || ':' || ${tagged}::text]`];

@@ -216,7 +216,7 @@ export const TAKEN_COLUMNS = "status, is_blocked, resolved_at";
 
 /**
  * SQL of the changes to a ticket `t` to which a message is added: the newest meta wins, and a resolved or snoozed
- * ticket is reopened. With a message of a blocked customer it becomes spam, until the first message after the customer
+ * ticket is reopened, a resolved one without its assignee, so that the agent answers. With a message of a blocked customer it becomes spam, until the first message after the customer
  * is unblocked.
  */
 export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
@@ -225,6 +225,7 @@ export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
     ELSE t.status END,
   resolved_at = CASE WHEN excluded.is_blocked THEN coalesce(t.resolved_at, now())
     WHEN t.status = 'resolved' OR t.is_blocked THEN NULL ELSE t.resolved_at END,
+  assignee = CASE WHEN t.status <> 'resolved' THEN t.assignee END,
   is_blocked = excluded.is_blocked AND (t.is_blocked OR t.status <> 'spam'), snoozed_until = NULL,
   version = t.version + 1, updated_at = now()`;
 

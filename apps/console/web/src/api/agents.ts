@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { ServiceError } from "@svc/client";
 import type { Agent, AgentChange, Model } from "@svc/contracts";
+import type { Texts } from "../i18n/texts.ts";
 import type { Connection } from "./connection.ts";
 
 const STALE_MS = 60_000;
@@ -15,6 +16,12 @@ export const agentsQuery = (connection: Connection, project: string) =>
     queryFn: async ({ signal }): Promise<Agent[]> =>
       (await connection.call("listAgents", project, { query: { limit: LIMIT }, signal })).items,
   });
+
+/** Name of the agent that the setup creates: an identifier, which people read as a word. */
+const FIRST_AGENT = "assistant";
+
+/** What an agent is called where people read its name: as it is named, but for the one that the setup created. */
+export const agentTitle = (name: string, t: Texts["t"]): string => (name === FIRST_AGENT ? t("agent.first") : name);
 
 /** One agent, as it is now. Throws not_found where it was deleted. */
 export const agentQuery = (connection: Connection, project: string, id: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test, afterEach, beforeEach, jest } from "@jest/globals";
 import type { TicketItem } from "@svc/contracts";
 import type { TicketEventData } from "../api/live.ts";
-import { mergeHead, followList } from "./follow-list.ts";
+import { followList, hasUnclear, mergeHead } from "./follow-list.ts";
 import type { ListUpdate } from "./follow-list.ts";
 
 const ticket = (id: string, version = 1): TicketItem => ({
@@ -73,6 +73,19 @@ describe("a list of tickets whose head was read anew", () => {
       { project: "default", update: ticketEvent("d") },
     );
     expect(idsOf(merged)).toEqual(["a", "b", "c"]);
+  });
+
+  test("keeps a ticket of which only tags may have changed, and says that the whole list is to be read", () => {
+    const [, , , last] = list.items;
+    if (last === undefined) throw new Error("the list is too short");
+    const { project, status, stage, assignee } = last;
+    const event = { ticketId: "d", project, status, stage, assignee, version: 2, actor: "x", what: [], mentions: [] };
+    const update: ListUpdate = { tickets: new Map([["d", event]]), gone: new Map() };
+    const head = { items: tickets("a", "b"), nextCursor: "head", isWhole: false };
+    expect(idsOf(mergeHead(list, head, { project: "default", update }))).toEqual(["a", "b", "c", "d"]);
+    expect(hasUnclear(list, head, update)).toBe(true);
+    expect(hasUnclear(list, { items: list.items, nextCursor: null }, update)).toBe(false);
+    expect(hasUnclear(list, head, ticketEvent("d"))).toBe(false);
   });
 
   test("keeps the place of what has changed where it is in another order, as the update say it is", () => {

@@ -10,6 +10,10 @@ export interface TicketPage {
 /** The order in which what has changed last comes first, so that updates are at the head of the list. */
 const UPDATES_FIRST = "-updatedAt";
 
+/** True if an update leaves a ticket with the same people and in the same state. */
+const isInPlace = (item: TicketItem, { project, status, stage, assignee }: TicketEventData): boolean =>
+  item.project === project && item.status === status && item.stage === stage && item.assignee === assignee;
+
 /** A ticket with the values of its update. */
 const patch = (item: TicketItem, { project, version, status, stage, assignee }: TicketEventData): TicketItem =>
   version < item.version
@@ -24,7 +28,17 @@ const patch = (item: TicketItem, { project, version, status, stage, assignee }: 
       };
 
 /**
- * The list after its head was read again. In the order of changes, a ticket that has changed stands in the head or does
+ * True for tickets of the list that have changed, are not in its head, and are where they were: their tags may have
+ * changed, which moves no ticket, or they are snoozed. Only the whole list tells which.
+ */
+export const hasUnclear = (list: TicketPage, head: TicketPage, { tickets }: ListUpdate): boolean =>
+  list.items.some((item) => {
+    const update = tickets.get(item.id);
+    return update !== undefined && isInPlace(item, update) && !head.items.some(({ id }) => id === item.id);
+  });
+
+/**
+ * The list after its head was read again. In the order of changes, a ticket that has moved on stands in the head or does
  * not belong to the list any more; in any other order it keeps its position, with the values of the update. Where head
  * and list have nothing in common too much has happened: the list starts over. Where all of it was read it is what was
  * read. Of what another project has now, nothing is left in the list of one `project`; null for a list of all.
@@ -44,7 +58,10 @@ export function mergeHead(
   if (!list.items.some(({ id }) => inHead.has(id))) return replaced;
   const isByEvent = sort === UPDATES_FIRST;
   const rest = list.items
-    .filter(({ id }) => !inHead.has(id) && !(isByEvent && tickets.has(id)))
+    .filter((item) => {
+      const update = tickets.get(item.id);
+      return !inHead.has(item.id) && (!isByEvent || update === undefined || isInPlace(item, update));
+    })
     .map((item) => {
       const update = tickets.get(item.id);
       return update === undefined ? item : patch(item, update);

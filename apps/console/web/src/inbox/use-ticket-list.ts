@@ -4,7 +4,7 @@ import { useQueryClient, useInfiniteQuery } from "@tanstack/react-query";
 import type { InfiniteData } from "@tanstack/react-query";
 import { ticketQuery } from "../api/tickets.ts";
 import { useServices } from "../session/services.ts";
-import { followList, mergeHead } from "./follow-list.ts";
+import { followList, hasUnclear, mergeHead } from "./follow-list.ts";
 import type { TicketPage } from "./follow-list.ts";
 import type { InboxSearch, TicketQuery } from "./inbox-search.ts";
 import { nameOfQuery } from "./views.ts";
@@ -159,6 +159,7 @@ export function useTicketList(project: string, query: TicketQuery) {
             items: pages.pages.flatMap(({ items }) => items),
             nextCursor: pages.pages.at(-1)?.nextCursor ?? null,
           };
+          if (!reading.isWhole && hasUnclear(known, reading, update)) follower.refetch();
           const options = { update, sort: query.sort, project: isOfAll ? null : project };
           return { pages: [mergeHead(known, reading, options)], pageParams: [null] };
         });

@@ -26,7 +26,7 @@ export interface InboxView {
 /** The views of the inbox in their order. */
 export const VIEWS: readonly InboxView[] = [
   { id: "review", icon: Inbox, isCounted: true, filters: () => ({ needsReview: "1" }) },
-  { id: "mine", icon: CircleUser, isCounted: true, filters: (me) => ({ assignee: me, snoozed: "0" }) },
+  { id: "mine", icon: CircleUser, isCounted: true, filters: (me) => ({ assignee: me, closed: "0", snoozed: "0" }) },
   {
     id: "unassigned",
     icon: UserX,

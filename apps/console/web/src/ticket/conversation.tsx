@@ -1,9 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
 import { Download, ClipboardList, Link2, Bot, Check, CheckCheck, User, Zap, StickyNote } from "lucide-react";
-import type { Source, TicketDetail, TicketMessage, TicketReply, TicketEvent } from "@svc/contracts";
+import type { Agent, Source, TicketDetail, TicketMessage, TicketReply, TicketEvent } from "@svc/contracts";
 import { Suspense, lazy, memo, useMemo, useState } from "react";
 import type { ComponentProps } from "react";
 import { fillText, textOf, useTexts } from "../i18n/texts.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
+import { agentsQuery, agentTitle } from "../api/agents.ts";
+import { actorOf } from "../api/session.ts";
 import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
 import { useServices, usePeople } from "../session/services.ts";
 import { Avatar, Badge } from "../ui/badge.tsx";
@@ -162,10 +165,13 @@ const AUTHORS = {
 
 /** What the customer was answered. */
 function ReplyView({
+  name,
   reply,
   ticket,
   onSource,
 }: {
+  /** What its author is called; null where that is unknown. */
+  name: string | null;
   reply: TicketReply;
   ticket: Pick<TicketDetail, "id" | "project">;
   onSource: (source: Source) => void;
@@ -173,14 +179,15 @@ function ReplyView({
   const { dateTime, number, t, timeOfDay } = useTexts();
   const { author, createdAt, deliveredAt } = reply;
   const { icon: Icon, title } = AUTHORS[author];
+  const writer = name ?? t(title);
   const Tick = deliveredAt === null ? Check : CheckCheck;
   const delivery = deliveredAt === null ? t("reply.waiting") : t("reply.delivered", { time: dateTime(deliveredAt) });
   return (
-    <article aria-label={t(title)} className="flex flex-col items-end pl-12 max-sm:pl-4">
+    <article aria-label={writer} className="flex flex-col items-end pl-12 max-sm:pl-4">
       <p className="mb-1 flex items-center gap-1.5 text-xs text-muted">
         <Icon aria-hidden className="size-3.5 text-faint" />
-        <span className="font-medium text-ink">{t(title)}</span>
-        <time dateTime={createdAt} title={dateTime(createdAt)} className="text-faint">
+        <bdi className="truncate font-medium text-ink">{writer}</bdi>
+        <time dateTime={createdAt} title={dateTime(createdAt)} className="shrink-0 text-faint">
           {timeOfDay(createdAt)}
         </time>
         <span
@@ -276,6 +283,17 @@ function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: stri
   );
 }
 
+/** What the author of a reply is called: an operator by name, an agent by its own; null where that is unknown. */
+function writerOf(
+  { author, authorId }: Pick<TicketReply, "author" | "authorId">,
+  { agents, nameOf, t }: { agents: readonly Agent[]; nameOf: (actor: string) => string; t: Texts["t"] },
+): string | null {
+  if (authorId === null || author === "system") return null;
+  if (author === "operator") return nameOf(actorOf(authorId));
+  const agent = agents.find(({ id }) => id === authorId);
+  return agent === undefined ? null : agentTitle(agent.name, t);
+}
+
 /** What was said and decided, as the customer sees it, with the notes that the customer does not see. */
 export const Conversation = memo(function Conversation({
   ticket,
@@ -286,8 +304,10 @@ export const Conversation = memo(function Conversation({
   history: History;
   onSource: (source: Source) => void;
 }) {
-  const { day } = useTexts();
+  const { day, t } = useTexts();
   const { nameOf } = usePeople();
+  const { connection } = useServices();
+  const { data: agents = [] } = useQuery(agentsQuery(connection, ticket.project));
   const entries = useMemo(
     () => buildTimeline({ messages, replies, events }, (time) => new Date(time).toDateString()),
     [messages, replies, events],
@@ -302,7 +322,14 @@ export const Conversation = memo(function Conversation({
             </p>
           )}
           {entry.kind === "message" && <MessageView ticket={ticket} message={entry.message} />}
-          {entry.kind === "reply" && <ReplyView reply={entry.reply} ticket={ticket} onSource={onSource} />}
+          {entry.kind === "reply" && (
+            <ReplyView
+              name={writerOf(entry.reply, { agents, nameOf, t })}
+              reply={entry.reply}
+              ticket={ticket}
+              onSource={onSource}
+            />
+          )}
           {entry.kind === "note" && <NoteView name={nameOf(entry.actor)} at={entry.at} text={entry.text} />}
           {entry.kind === "event" && <EventLine event={entry.event} nameOf={nameOf} />}
         </li>

@@ -1,6 +1,7 @@
 import { Bot, FileText, RefreshCw, ThumbsDown } from "lucide-react";
 import type { Source, TicketDraft } from "@svc/contracts";
 import type { ReactNode } from "react";
+import { agentTitle } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
@@ -78,7 +79,7 @@ function DraftReason({ draft: { item, threshold } }: { draft: ShownDraft }) {
   const { nameOf } = usePeople();
   const { confidence, isStale, sources, text, why } = item;
   const words = { t, percent, nameOf };
-  if (text.trim() === "") return t("draft.empty");
+  if (text.trim() === "") return `${t("draft.why")} ${describeReason(why, words)} ${t("draft.empty")}`;
   if (isStale) return t("draft.stale");
   if (threshold === null) return `${t("draft.why")} ${describeReason(why, words)}`;
   const shares = { share: percent(shownBelow(confidence ?? 0, threshold)), threshold: percent(threshold) };
@@ -102,6 +103,8 @@ export function DraftHead({
   const { t } = useTexts();
   const { agent, item, threshold } = draft;
   const isWeak = threshold !== null;
+  const isEmpty = item.text.trim() === "";
+  const title = agent === undefined ? t("draft.title") : t("draft.of", { agent: agentTitle(agent, t) });
   return (
     <div
       className={`mb-2 rounded-lg px-3 py-1.5 ${item.isStale ? "bg-warn-soft" : isWeak ? "bg-sunken" : "bg-accent-soft/60"}`}
@@ -109,11 +112,9 @@ export function DraftHead({
       <div className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
         <h3 className="flex min-w-0 items-center gap-1.5 text-xs font-semibold">
           <Bot aria-hidden className={`size-4 shrink-0 ${isWeak ? "text-muted" : "text-accent"}`} />
-          <span className="truncate">{agent === undefined ? t("draft.title") : t("draft.of", { agent })}</span>
+          <span className="truncate">{isEmpty ? t("draft.noAnswer") : title}</span>
         </h3>
-        {!isWeak && item.text.trim() !== "" && item.confidence !== null && (
-          <ConfidenceBar confidence={item.confidence} />
-        )}
+        {!isWeak && !isEmpty && item.confidence !== null && <ConfidenceBar confidence={item.confidence} />}
         <span className="flex-1" />
         {children}
       </div>

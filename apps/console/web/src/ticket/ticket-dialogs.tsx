@@ -109,14 +109,16 @@ function morningAfter(days: number): Date {
   return morning;
 }
 
-/** Returns the times that a snooze is offered for, the most frequent one first. */
-const snoozeTimes = () =>
-  [
+/** Returns the times that a snooze is offered for, the most frequent one first; each once, also on Sundays and Mondays. */
+function snoozeTimes() {
+  const times = [
     { id: "tomorrow", at: morningAfter(1) },
     { id: "hours", at: new Date(Date.now() + DAY_MS / 8) },
     { id: "monday", at: morningAfter((8 - new Date().getDay()) % 7 || 7) },
     { id: "week", at: morningAfter(7) },
   ] as const;
+  return times.filter(({ at }, index) => times.findIndex((other) => other.at.getTime() === at.getTime()) === index);
+}
 
 /** Snoozes the ticket until a time that is offered, until another one, or until the customer writes. */
 function SnoozeDialog({ onClose, onSnooze }: { onClose: () => void; onSnooze: (until: string | null) => void }) {

@@ -24,6 +24,7 @@ const reply = (id: string, minute: number): TicketReply => ({
   seq: minute,
   inReplyTo: null,
   author: "operator",
+  authorId: null,
   createdAt: at(minute),
   deliveredAt: null,
   type: "message",

@@ -24,6 +24,7 @@ import { ToolCalls } from "./tool-calls.tsx";
 import { useDecisions } from "./use-decisions.ts";
 import type { Decisions } from "./use-decisions.ts";
 import { usePresence } from "./use-presence.ts";
+import { TICKET_KEYS } from "./ticket-keys.ts";
 import { useTicketActions } from "./use-ticket-actions.ts";
 
 const TicketDialogs = lazyDialog(async () => (await import("./ticket-dialogs.tsx")).TicketDialogs);
@@ -75,26 +76,27 @@ function useTicketCommands({ snooze, stage }: TicketDetail, state: ReturnType<ty
   const isSnoozed = snooze !== null;
   const decides = { isDecision: true };
   const { regenerate } = doing;
+  const own = (id: keyof typeof TICKET_KEYS) => ({ id, keys: TICKET_KEYS[id].keys, title: t(TICKET_KEYS[id].title) });
   const writing: (GroupCommand | false)[] = [
-    canApprove && { id: "approve", title: t("action.approve"), keys: "a", ...decides, run: doing.approveShown },
-    hasDraftText && { id: "edit", title: t("action.edit"), keys: "e", run: () => compose("edit") },
-    takesReplies && { id: "reply", title: t("action.reply"), keys: "r", run: () => compose("reply") },
-    { id: "note", title: t("action.note"), keys: "n", run: () => compose("note") },
-    isReview && { id: "regenerate", title: t("action.regenerate"), keys: "shift+g", ...decides, run: regenerate },
-    isReview && { id: "reject", title: t("action.reject"), keys: "shift+x", run: () => openDialog("reject") },
-    { id: "assign", title: t("action.assign"), keys: "#", run: () => openDialog("assign") },
-    { id: "take", title: t("action.take"), keys: "i", run: () => assign(me) },
-    !isClosed && { id: "snooze", title: t("action.snooze"), keys: "z", run: () => openDialog("snooze") },
-    isSnoozed && { id: "unsnooze", title: t("action.unsnooze"), keys: "shift+z", run: doing.unsnooze },
-    { id: "reroute", title: t("action.reroute"), keys: "m", run: () => openDialog("reroute") },
-    { id: "tags", title: t("action.change"), keys: "t", run: () => openDialog("change") },
-    !isClosed && { id: "resolve", title: t("action.resolve"), keys: "shift+e", ...decides, run: doing.askToResolve },
-    !isClosed && { id: "spam", title: t("action.spam"), keys: "!", ...decides, run: () => doing.resolve("spam") },
-    isClosed && { id: "reopen", title: t("action.reopen"), keys: "shift+o", run: doing.reopen },
+    canApprove && { ...own("approve"), ...decides, run: doing.approveShown },
+    hasDraftText && { ...own("edit"), run: () => compose("edit") },
+    takesReplies && { ...own("reply"), run: () => compose("reply") },
+    { ...own("note"), run: () => compose("note") },
+    isReview && { ...own("regenerate"), ...decides, run: regenerate },
+    isReview && { ...own("reject"), run: () => openDialog("reject") },
+    { ...own("assign"), run: () => openDialog("assign") },
+    { ...own("take"), run: () => assign(me) },
+    !isClosed && { ...own("snooze"), run: () => openDialog("snooze") },
+    isSnoozed && { ...own("unsnooze"), run: doing.unsnooze },
+    { ...own("reroute"), run: () => openDialog("reroute") },
+    { ...own("tags"), run: () => openDialog("change") },
+    !isClosed && { ...own("resolve"), ...decides, run: doing.askToResolve },
+    !isClosed && { ...own("spam"), ...decides, run: () => doing.resolve("spam") },
+    isClosed && { ...own("reopen"), run: doing.reopen },
     stage === "failed" && { id: "retry", title: t("action.retry"), run: doing.retry },
   ];
   useCommands("ticket", [
-    { id: "details", title: t("action.details"), keys: "d", run: doing.toggleDetails },
+    { ...own("details"), run: doing.toggleDetails },
     takesReplies && { id: "transcript", title: t("action.transcript"), run: doing.saveTranscript },
     { id: "copy-link", title: t("action.copyLink"), run: doing.copyLink },
     ...(mayWrite ? writing : []),
