@@ -440,10 +440,42 @@ describe("a sitemap", () => {
   });
 
   test("that is invalid fails with the reason", async () => {
-    const { id } = importOf(await kbs.add(kbId, { sitemap: `${siteUrl}/guide` }));
+    const { id } = importOf(await kbs.add(kbId, { sitemap: `${siteUrl}/missing.xml` }));
     const ended = await kbs.importSettled(kbId, id);
     expect(ended).toMatchObject({ status: "failed", found: null, error: expect.stringMatching(/\S/) });
     expect(await documents()).toEqual([]);
+  });
+
+  test("that a site does not have is replaced by its links", async () => {
+    PAGES["/shop/"] = {
+      type: "text/html",
+      body: '<html><p>Our shop. <a href="hours">Hours</a> <a href="/guide">Guide</a></p></html>',
+    };
+    PAGES["/shop/hours"] = { type: "text/html", body: "<html><p>We open the shop at nine.</p></html>" };
+    const { id } = importOf(await kbs.add(kbId, { sitemap: `${siteUrl}/shop/` }));
+    expect(await kbs.importSettled(kbId, id)).toMatchObject({ status: "ready", found: 2, done: 2, failed: 0 });
+    expect((await documents()).map(({ key }) => key).toSorted()).toEqual([`${siteUrl}/shop/`, `${siteUrl}/shop/hours`]);
+  });
+});
+
+describe("an import", () => {
+  test("200: is removed from the list once it has finished, with its documents kept", async () => {
+    const { id } = importOf(await kbs.add(kbId, { sitemap: `${siteUrl}/sitemap.xml` }));
+    const ended = await kbs.importSettled(kbId, id);
+    const removed = await kbs.call(`/${kbId}/imports/${id}`, { method: "DELETE" });
+    expect(removed.status).toBe(200);
+    expect(importOf(removed)).toEqual(ended);
+    expect(importsOf(await kbs.call(`/${kbId}/imports`))).toEqual([]);
+    expect(await documents()).toHaveLength(3);
+    expectProblem(await kbs.call(`/${kbId}/imports/${id}`, { method: "DELETE" }), "not_found");
+  });
+
+  test("400: is not removed while its pages wait", async () => {
+    const release = await holdKb(product.databaseUrl, kbId);
+    const { id } = importOf(await kbs.add(kbId, { sitemap: `${siteUrl}/sitemap.xml` }));
+    expectProblem(await kbs.call(`/${kbId}/imports/${id}`, { method: "DELETE" }), "invalid_request");
+    await release();
+    expect(await kbs.importSettled(kbId, id)).toMatchObject({ status: "ready" });
   });
 });
 

@@ -107,7 +107,7 @@ describe("a knowledge base", () => {
       [`/${id}/documents`]: "GET, HEAD, POST",
       [`/${id}/documents/${id}`]: "GET, HEAD, DELETE",
       [`/${id}/imports`]: "GET, HEAD",
-      [`/${id}/imports/${id}`]: "GET, HEAD",
+      [`/${id}/imports/${id}`]: "GET, HEAD, DELETE",
     };
     for (const [path, allow] of Object.entries(paths)) {
       const answer = await kbs.call(path, { method: "PUT", json: {} });

@@ -32,6 +32,7 @@ export const OPERATIONS = {
   deleteCustomerNote: "DELETE /api/v1/admin/customers/{id}/notes/{noteId}",
   deleteDocument: "DELETE /api/v1/admin/kb/{id}/documents/{docId}",
   deleteHook: "DELETE /api/v1/admin/hooks/{id}",
+  deleteImport: "DELETE /api/v1/admin/kb/{id}/imports/{importId}",
   deleteKb: "DELETE /api/v1/admin/kb/{id}",
   deleteOperator: "DELETE /api/v1/admin/operators/{id}",
   deleteProject: "DELETE /api/v1/projects/{id}",

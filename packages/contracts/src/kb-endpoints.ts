@@ -69,7 +69,7 @@ export const kbEndpoints = {
   addDocuments: {
     ...route("POST /kb/{id}/documents", "kb:write", "Add documents to a knowledge base"),
     description:
-      "Send a text, a page URL or a sitemap URL as JSON, or upload files. Documents are processed in the background. Repeating a key replaces the document.",
+      "Send a text, a page URL or the URL of a website or sitemap as JSON, or upload files. Documents are processed in the background. Repeating a key replaces the document.",
     body: {
       schema: documentInputSchema,
       maxBytes: KB_LIMITS.jsonMaxBytes,
@@ -109,12 +109,17 @@ export const kbEndpoints = {
     answers: [itemAnswer(passageItemSchema)],
   },
   listImports: {
-    ...route("GET /kb/{id}/imports", "kb:read", "List sitemap imports, newest first"),
+    ...route("GET /kb/{id}/imports", "kb:read", "List imports of websites, newest first"),
     query: listQuery,
     answers: [listAnswer(importItemSchema)],
   },
   getImport: {
-    ...route("GET /kb/{id}/imports/{importId}", "kb:read", "Get the progress of a sitemap import"),
+    ...route("GET /kb/{id}/imports/{importId}", "kb:read", "Get the progress of an import"),
+    answers: [itemAnswer(importItemSchema)],
+  },
+  deleteImport: {
+    ...route("DELETE /kb/{id}/imports/{importId}", "kb:write", "Remove a finished import from the list"),
+    description: "Its documents stay. An import that is `queued` or `running` is not removed and returns 400.",
     answers: [itemAnswer(importItemSchema)],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -20,7 +20,7 @@ export const KB_LIMITS = {
   filesMaxCount: 20,
   /** Maximum bytes of a JSON body that contains a text. */
   jsonMaxBytes: 15 * 1024 * 1024,
-  /** Maximum and default number of pages read from a sitemap. */
+  /** Maximum and default number of pages read from a website. */
   pagesMaxCount: 10_000,
   pagesDefaultCount: 1_000,
   /** Maximum bytes and documents of a project that can wait to be processed. */
@@ -102,18 +102,18 @@ export const documentItemSchema = z.object({
 export type DocumentItem = z.infer<typeof documentItemSchema>;
 export type DocumentItemStatus = DocumentItem["status"];
 
-/** An import of a sitemap as shown to administrators. */
+/** An import of a website as shown to administrators. */
 export const importItemSchema = z.object({
   id: z.uuid(),
   kbId: z.uuid(),
-  sitemap: z.string(),
+  sitemap: z.string().describe("URL of the website or of its sitemap."),
   maxPages: z.int(),
   status: z
     .enum(["queued", "running", "ready", "failed"])
     .describe(
-      "`queued` until the sitemap is read, `running` until all of its pages are processed, `failed` if the sitemap could not be read.",
+      "`queued` until the pages of the site are found, `running` until all of them are processed, `failed` if the site could not be read.",
     ),
-  found: z.int().nullable().describe("Number of pages to process. Null until the sitemap is read."),
+  found: z.int().nullable().describe("Number of pages to process. Null until the pages are found."),
   done: z.int().describe("Number of pages that became documents."),
   failed: z.int().describe("Number of pages that could not be processed."),
   skipped: z
@@ -121,7 +121,7 @@ export const importItemSchema = z.object({
     .describe(
       "Number of pages that were deleted or added separately before they were processed. When the import is `ready`, `found` is the sum of `done`, `failed` and `skipped`.",
     ),
-  error: z.string().nullable(),
+  error: z.string().nullable().describe("Why the site could not be read; while `queued`, why the last attempt failed."),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });
@@ -226,7 +226,7 @@ const FIELDS_OF = {
 
 /**
  * Body of `POST /api/v1/admin/kb/:id/documents` as JSON: a text (`text`), a page to fetch (`url` without `text`), or
- * all pages of a sitemap (`sitemap`). Unknown fields, and fields of another kind, are rejected.
+ * all pages of a website (`sitemap`). Unknown fields, and fields of another kind, are rejected.
  */
 export const documentInputSchema = z
   .strictObject({
@@ -238,7 +238,9 @@ export const documentInputSchema = z
       .describe("Media type of the text. Defaults to `text/markdown`."),
     url: webUrlSchema.optional().describe("Where people can read the text. Without a text, the page to fetch."),
     key: documentKeySchema.optional(),
-    sitemap: webUrlSchema.optional(),
+    sitemap: webUrlSchema
+      .optional()
+      .describe("A sitemap, or a page of a website. Without a sitemap, links are followed from the page."),
     maxPages: z
       .int()
       .min(1, { error: `must be an integer from 1 to ${KB_LIMITS.pagesMaxCount}` })

@@ -12,8 +12,9 @@ export { createMemoryEngine, createPgvectorEngine, createSearchEngine } from "./
 export type { MeaningComparison, MeaningQuery, SearchEngine } from "./embeddings/search-engine.ts";
 export { createPageFetcher } from "./fetch/create-page-fetcher.ts";
 export type { FetchedPage, PageFetcher, PageFetcherOptions } from "./fetch/create-page-fetcher.ts";
-export { findSitePages, siteOf } from "./fetch/find-site-pages.ts";
-export type { FindSitePagesOptions } from "./fetch/find-site-pages.ts";
+export { findSitePages } from "./fetch/find-site-pages.ts";
+export { siteOf } from "./fetch/site-search.ts";
+export type { FindSitePagesOptions } from "./fetch/site-search.ts";
 export { hashSource, ingestFile } from "./ingest-file.ts";
 export type { DocumentOfFile, DocumentReader, FileToIngest } from "./ingest-file.ts";
 export { questionTerms } from "./query-words.ts";

@@ -220,7 +220,7 @@ function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: st
 }
 
 /**
- * Accepts a document described in JSON, to be read by the pipeline: a text, a page to fetch, or all pages of a sitemap.
+ * Accepts a document described in JSON, to be read by the pipeline: a text, a page to fetch, or all pages of a website.
  * It is durable when this resolves. Scope kb:write. Throws not_found, invalid_request with every error of the input,
  * payload_too_large, and rate_limited while too many documents of the project are pending.
  */
@@ -337,13 +337,29 @@ async function readImport(store: Store, { project }: Principal, kbId: string, id
   return item;
 }
 
-/** Returns the sitemap with this id and its progress. Scope kb:read. Throws not_found. */
+/** Returns the import with this id and its progress. Scope kb:read. Throws not_found. */
 export const getImport = operation("getImport", async ({ store }, principal, kbId, id) => {
   return readImport(store, principal, kbId, id);
 });
 
 /**
- * Returns a page of the sitemaps imported into a knowledge base, newest first. Scope kb:read. Throws like
+ * Removes a finished import from the list and returns it; its documents stay. Scope kb:write. Throws not_found, and
+ * invalid_request while some of its pages wait.
+ */
+export const deleteImport = operation(
+  "deleteImport",
+  async ({ store }, principal, kbId, id) => {
+    const item = await readImport(store, principal, kbId, id);
+    if (!(await store.imports.remove(principal.project, kbId, id))) {
+      throw new ServiceError("invalid_request", "The import is still running. Remove it when it has finished.");
+    }
+    return item;
+  },
+  { audit: "imports.delete", objectOf: ([, id]) => id },
+);
+
+/**
+ * Returns a page of the websites imported into a knowledge base, newest first. Scope kb:read. Throws like
  * `listDocuments`.
  */
 export const listImports = operation("listImports", async ({ store }, principal, kbId, input) => {

@@ -31,6 +31,7 @@ export {
   addDocuments,
   addFiles,
   deleteDocument,
+  deleteImport,
   getDocument,
   getImport,
   getPassage,

@@ -168,9 +168,7 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   const { lookup = systemLookup, ownAddresses = interfaceAddresses } = tools;
   const allowed = parseAllowList(policy.allow);
   const nothing = parseAllowList([]);
-  const { allowSetting } = policy;
-  const allowing = allowSetting === undefined ? "" : `: the environment variable ${allowSetting}, and a restart`;
-  const remedy = `Use a public host, or have this one allowed on the server${allowing}.`;
+  const remedy = remedyOf(policy);
   const localName = `The host is a local network name. ${remedy}`;
   const notPublic = `The host does not have a public address. ${remedy}`;
   const ownPorts = new Set(policy.ownPorts);
@@ -230,6 +228,12 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
       };
     },
   };
+}
+
+/** Returns what can be done about an address that is not allowed, in a sentence or two. */
+function remedyOf({ allowSetting }: AddressPolicy): string {
+  if (allowSetting === undefined) return "Use a public host, or have this one allowed on the server.";
+  return `Use a public host. To allow this one, add it to the setting ${allowSetting} on the server and restart the service.`;
 }
 
 /** Returns true if the list contains the address in any notation. */

@@ -150,7 +150,12 @@ export function openStore(options: {
     history: bind(hot, { listBefore: chats.listBefore }),
     hooks: bind(db, hooks),
     idempotencyKeys: bind(context, idempotencyKeys),
-    imports: bind(db, { purge: ingestQueue.purgeImports, find: ingestQueue.findImport, list: ingestQueue.listImports }),
+    imports: bind(db, {
+      purge: ingestQueue.purgeImports,
+      find: ingestQueue.findImport,
+      remove: ingestQueue.deleteImport,
+      list: ingestQueue.listImports,
+    }),
     ingests: bind(context, ingests),
     installation: {
       ...bind(db, {

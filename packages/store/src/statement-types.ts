@@ -101,6 +101,7 @@ export interface Statements {
     update: [{ status: string; kbId: string; documentId: string; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "knowledge/ingest-queue": {
+    deleteImport: [{ project: string; kbId: string; id: string }, object];
     deleteIngests: [{ documentId: string }, object];
     findImport: [{ project: string; kbId: string; id: string }, { id: string; kbId: string; url: string; maxPages: number; foundCount: number; doneCount: number; failedCount: number; error: string; createdAt: Date; updatedAt: Date; waitingCount: number }];
     insertIngest: [{ id: string; project: string; kbId: string; kind: string; documentId: string; key: string; name: string; mime: string; title: string; url: string; sourceHash: Uint8Array; sizeBytes: number; priority: number }, object];

@@ -79,6 +79,7 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
   getPassage: { target: "passage" },
   listImports: { target: "kb" },
   getImport: { target: "import" },
+  deleteImport: { target: "import" },
   getKey: { target: "key" },
   revokeKey: { target: "key" },
   rotateKey: { target: "key" },

@@ -230,16 +230,16 @@ export async function findSources(folder: string, words: readonly string[]): Pro
   return joinFound(parts);
 }
 
-/** Pages of sitemaps. */
+/** Pages of a site. */
 interface FoundPages extends FoundSources {
   /** True if there may be more pages than requested. */
   isCut: boolean;
-  /** Pages that the sitemap names and robots.txt forbids. */
+  /** Pages that the site names and robots.txt forbids. */
   forbidden: string[];
 }
 
 /**
- * Returns the pages that a sitemap lists. A sitemap that cannot be read, or one of an index, is a separate failure.
+ * Returns the pages of a site, by its sitemap or its links. Each part that cannot be read is a separate failure.
  * Rejects with the reason of the signal.
  */
 export async function findSiteSources(
@@ -251,13 +251,14 @@ export async function findSiteSources(
   const failed: FoundPages["failed"] = [];
   const forbidden: string[] = [];
   const fail = (file: string, { message }: ServiceError) => failed.push({ file, error: message });
-  const { findSitePages } = await import("@svc/knowledge");
+  const { createFileReader, findSitePages } = await import("@svc/knowledge");
+  const reader = createFileReader();
   cli.terminal.note(`Finding the pages of ${safeLine(sitemap, 200)} …`);
   try {
-    const pages = await findSitePages(fetcher, sitemap, {
+    const pages = await findSitePages({ fetcher, reader }, sitemap, {
       maxPages,
       signal,
-      onBadSitemap: fail,
+      onIncomplete: fail,
       onForbidden: (page) => forbidden.push(page),
     });
     const isCut = pages.length >= maxPages;
@@ -267,5 +268,7 @@ export async function findSiteSources(
     if (!(error instanceof ServiceError)) throw error;
     fail(sitemap, error);
     return { sources: [], failed, skipped: {}, linksOut: [], isCut: false, forbidden };
+  } finally {
+    await reader.close();
   }
 }

@@ -166,6 +166,77 @@ test("a sitemap that takes too long fails, so that it does not block the pages o
   });
 });
 
+describe("a site without a sitemap", () => {
+  const SITE = "https://shop.example";
+  const html = (...links: string[]) =>
+    `<html><title>Page</title>${links.map((href) => `<a href="${href}">Go</a>`).join(" ")}<p>Some words.</p></html>`;
+  const contents: Record<string, string> = {
+    [`${SITE}/`]: html("/a", "/b"),
+    [`${SITE}/a`]: html("/", "/c"),
+    [`${SITE}/b`]: html("/a"),
+    [`${SITE}/c`]: html("/a"),
+  };
+  const ALL = Object.keys(contents).toSorted();
+  const fetchPage = (url: string) => {
+    const body = contents[url];
+    if (body === undefined)
+      return Promise.reject(new ServiceError("invalid_request", "The server responded with 404."));
+    return Promise.resolve({ url, bytes: Buffer.from(body), mime: "text/html" });
+  };
+  const pagesOf = async () =>
+    (await store.documents.listPage(project, kbId, { limit: 50 }))
+      .map(({ key, status }) => `${key} ${status}`)
+      .toSorted();
+
+  test("is imported by its links, once, also if the process ends while they are followed, and again later", async () => {
+    const add = () => store.ingests.queueSitemap(project, kbId, { url: `${SITE}/`, maxPages: 50 });
+    const { importId } = await add();
+    let stop: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    const hanging: PageFetcher = {
+      ...noFetcher,
+      fetch(url, signal) {
+        if (url !== `${SITE}/b`) return fetchPage(url);
+        stop();
+        return new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+        });
+      },
+    };
+    await work({ fetcher: hanging, released });
+    expect(await store.imports.find(project, kbId, importId)).toMatchObject({ status: "queued", found: null });
+    expect(await pagesOf()).toEqual([]);
+
+    const fetcher = { ...noFetcher, fetch: fetchPage };
+    await work({ fetcher });
+    expect(await store.imports.find(project, kbId, importId)).toMatchObject({ status: "ready", found: 4, done: 4 });
+    expect(await pagesOf()).toEqual(ALL.map((url) => `${url} ready`));
+
+    const again = await add();
+    contents[`${SITE}/c`] = html("/d");
+    contents[`${SITE}/d`] = html();
+    await work({ fetcher });
+    expect(await store.imports.find(project, kbId, again.importId)).toMatchObject({ status: "ready", found: 5 });
+    expect(await pagesOf()).toEqual([...ALL, `${SITE}/d`].map((url) => `${url} ready`));
+  });
+
+  test("fails with what to do if nothing of it may be read", async () => {
+    const { importId } = await store.ingests.queueSitemap(project, kbId, { url: `${SITE}/map.xml`, maxPages: 5 });
+    const map = "<urlset><url><loc>https://other.example/</loc></url></urlset>";
+    const fetcher = {
+      ...noFetcher,
+      fetch: (url: string) => Promise.resolve({ url, bytes: Buffer.from(map), mime: "application/xml" }),
+    };
+    await work({ fetcher });
+    expect(await store.imports.find(project, kbId, importId)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("Use the URL of the website"),
+    });
+  });
+});
+
 describe("the slow documents of one project", () => {
   /**
    * Queues documents in projects, processes them as one process does, and returns their keys in the order of

@@ -171,19 +171,22 @@ function createRoleClaims(store: Store) {
 }
 
 async function ingestSitemap(
-  { store, log, fetcher }: IngestContext,
+  { store, log, fetcher, reader }: IngestContext,
   claim: ClaimedIngest,
   { signal, deadlineMs }: { signal: AbortSignal; deadlineMs: number },
 ): Promise<boolean> {
-  const skipBad = (url: string, error: Error) => log.info({ url, reason: error.message }, "sitemap skipped");
+  const onIncomplete = (url: string, error: Error) =>
+    log.info({ url, reason: error.message }, "part of a site was skipped");
   const late = AbortSignal.timeout(deadlineMs);
   const pages = await reading(async () => {
     try {
-      return await findSitePages(fetcher, claim.url ?? "", {
+      const found = await findSitePages({ fetcher, reader }, claim.url ?? "", {
         maxPages: claim.maxPages ?? KB_LIMITS.pagesDefaultCount,
         signal: AbortSignal.any([signal, late]),
-        onBadSitemap: skipBad,
+        onIncomplete,
       });
+      if (found.length === 0) throw noPages();
+      return found;
     } catch (error) {
       throw late.aborted && !signal.aborted ? tooSlow(deadlineMs, error) : error;
     }
@@ -230,6 +233,12 @@ function explainExpiredLeases({ crashes, lapses }: ClaimedIngest): string | null
   }
   if (lapses < MAX_LAPSES) return null;
   return `The service was too busy to read this document ${lapses} times. Add it again later, or split it.`;
+}
+
+function noPages(): ServiceError {
+  const detail =
+    "This sitemap lists no pages of its own site that may be read. Use the URL of the website, or check its sitemap and robots.txt.";
+  return new ServiceError("invalid_request", detail);
 }
 
 function tooSlow(deadlineMs: number, cause: unknown): ServiceError {

@@ -1,8 +1,16 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
+import { createAddressGuard } from "@svc/outbound";
+import { createFileReader } from "../parse/create-file-reader.ts";
+import { createPageFetcher } from "./create-page-fetcher.ts";
 import type { PageFetcher } from "./create-page-fetcher.ts";
 import { findSitePages } from "./find-site-pages.ts";
+
+const reader = createFileReader();
+afterAll(() => reader.close());
 
 /** What is at each URL: text, bytes, or a fault. Anything else is not found. */
 type Site = Record<string, string | Uint8Array | ServiceError>;
@@ -32,12 +40,13 @@ const index = (...maps: string[]) =>
 
 const SITE = "https://example.com";
 const MAP = `${SITE}/sitemap.xml`;
-const find = (site: Site, url = MAP, options = {}) => findSitePages(siteFetcher(site), url, options);
+const find = (site: Site, url = MAP, options = {}) =>
+  findSitePages({ fetcher: siteFetcher(site), reader }, url, options);
 
 /** The pages that are found, and the sitemaps that were told as not read or not read in full. */
 async function findPart(site: Site, url = MAP) {
   const bad: string[] = [];
-  const pages = await find(site, url, { onBadSitemap: (sitemap: string) => bad.push(sitemap) });
+  const pages = await find(site, url, { onIncomplete: (sitemap: string) => bad.push(sitemap) });
   return { pages, bad };
 }
 
@@ -89,7 +98,11 @@ describe("the pages of a sitemap", () => {
       [`${SITE}/1.xml`]: urlset(`${SITE}/a`, `${SITE}/b`),
       [`${SITE}/2.xml`]: urlset(`${SITE}/c`, `${SITE}/d`),
     });
-    expect(await findSitePages(fetcher, MAP, { maxPages: 3 })).toEqual([`${SITE}/a`, `${SITE}/b`, `${SITE}/c`]);
+    expect(await findSitePages({ fetcher, reader }, MAP, { maxPages: 3 })).toEqual([
+      `${SITE}/a`,
+      `${SITE}/b`,
+      `${SITE}/c`,
+    ]);
     expect(fetcher.asked).toEqual([`${SITE}/robots.txt`, MAP, `${SITE}/1.xml`, `${SITE}/2.xml`]);
   });
 
@@ -106,7 +119,7 @@ describe("an index of sitemaps", () => {
       "https://cdn.example/2.xml.gz": gzipSync(urlset(`${SITE}/b`, "https://cdn.example/c")),
       [`${SITE}/deep.xml`]: index(MAP, `${SITE}/1.xml`),
     });
-    expect(await findSitePages(fetcher, MAP)).toEqual([`${SITE}/a`, `${SITE}/b`]);
+    expect(await findSitePages({ fetcher, reader }, MAP)).toEqual([`${SITE}/a`, `${SITE}/b`]);
     expect(fetcher.asked).toHaveLength(5);
   });
 
@@ -137,7 +150,7 @@ describe("an index of sitemaps", () => {
 
   test("with one that is away for now is tried again as a whole, also where somebody listens", async () => {
     const site = { [MAP]: index(`${SITE}/1.xml`, `${SITE}/2.xml`), [`${SITE}/1.xml`]: away };
-    await expect(find(site, MAP, { onBadSitemap: () => undefined })).rejects.toMatchObject({ code: "unavailable" });
+    await expect(find(site, MAP, { onIncomplete: () => undefined })).rejects.toMatchObject({ code: "unavailable" });
   });
 });
 
@@ -156,7 +169,35 @@ describe("the root of a site", () => {
 
   test("leads to /sitemap.xml where it names none", async () => {
     expect(await find({ [MAP]: urlset(`${SITE}/a`) }, SITE)).toEqual([`${SITE}/a`]);
-    await expect(find({}, SITE)).rejects.toThrow(`The sitemap ${MAP} cannot be read: The server responded with 404`);
+    await expect(find({}, SITE)).rejects.toThrow("The server responded with 404");
+  });
+
+  test.each<[string, Site]>([
+    ["is missing", {}],
+    [
+      "is a page, as where a server responds with the same page to everything",
+      { [MAP]: "<!doctype html><p>Hello</p>" },
+    ],
+    ["lists no page of the site", { [MAP]: urlset("https://staging.example/") }],
+    ["is empty", { [MAP]: urlset() }],
+  ])("is read by its links if its sitemap %s", async (_, map) => {
+    const site = {
+      ...map,
+      [`${SITE}/`]: '<html><p>Hello <a href="/a">A</a></p></html>',
+      [`${SITE}/a`]: "<html><p>A</p>",
+    };
+    expect(await find(site, SITE)).toEqual([`${SITE}/`, `${SITE}/a`]);
+  });
+
+  test("is read by its links if the sitemap that robots.txt names cannot be read, which is reported", async () => {
+    const robots = `Sitemap: ${SITE}/gone.xml`;
+    const site = { [`${SITE}/robots.txt`]: robots, [`${SITE}/`]: "<html><p>Hello</p>" };
+    expect(await findPart(site, SITE)).toEqual({ pages: [`${SITE}/`], bad: [`${SITE}/gone.xml`] });
+  });
+
+  test("with a sitemap that is unavailable is tried again later", async () => {
+    const site = { [MAP]: away, [`${SITE}/`]: "<html><p>Hello</p>" };
+    await expect(find(site, SITE, { onIncomplete: () => undefined })).rejects.toMatchObject({ code: "unavailable" });
   });
 });
 
@@ -328,5 +369,192 @@ test("a search that is given up ends with the reason of its signal", async () =>
       return fetcher.fetch(url);
     },
   };
-  await expect(findSitePages(stopping, MAP, { signal: controller.signal })).rejects.toBe(reason);
+  await expect(findSitePages({ fetcher: stopping, reader }, MAP, { signal: controller.signal })).rejects.toBe(reason);
+});
+
+describe("a site without a sitemap is read by its links", () => {
+  const guard = createAddressGuard({ allow: ["127.0.0.1"], allowLoopback: false, ownPorts: [] });
+  const requested: string[] = [];
+  /** Content of each path: HTML by default. A path that is missing is 404. */
+  let contents: Record<string, string | { status: number; headers?: Record<string, string>; body?: string }> = {};
+  let origin = "";
+  const server = createServer((request, response) => {
+    const path = request.url ?? "";
+    requested.push(path);
+    const found = contents[path] ?? { status: 404 };
+    const { status, headers = {}, body = "" } = typeof found === "string" ? { status: 200, body: found } : found;
+    response.writeHead(status, { "content-type": "text/html", ...headers }).end(body);
+  });
+  const fetcher = createPageFetcher({ guard, intervalMs: 0 });
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(() => {
+    requested.length = 0;
+  });
+  afterAll(async () => {
+    await fetcher.close();
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  });
+
+  /** A page with links to these addresses; `more` is further HTML. */
+  const page = (links: readonly string[], more = "") =>
+    `<!doctype html><title>Page</title>${more}<nav>${links.map((href) => `<a href="${href}">Go</a>`).join(" ")}</nav><p>Some words.</p>`;
+  const paths = (pages: readonly string[]) => pages.map((url) => url.replace(origin, ""));
+  const follow = async (path = "/", options = {}) =>
+    paths(await findSitePages({ fetcher, reader }, `${origin}${path}`, options));
+
+  test("breadth first, in a cycle, each page once, without fragments and without other sites", async () => {
+    contents = {
+      "/": page([
+        "/a",
+        "b#part",
+        "/a#top",
+        "https://other.example/",
+        "mailto:a@example.com",
+        "javascript:alert(1)",
+        "//",
+      ]),
+      "/a": page(["/", "/b", "/a/deep"]),
+      "/b": page(["/a", "c"]),
+      "/a/deep": page(["../", "/b?x=1"]),
+      "/c": page(["/"]),
+      "/b?x=1": page([]),
+    };
+    expect(await follow()).toEqual(["/", "/a", "/b", "/a/deep", "/c", "/b?x=1"]);
+    expect(requested.filter((path) => path === "/a")).toHaveLength(1);
+  });
+
+  test("in the folder of its URL and below, from any page of it", async () => {
+    contents = {
+      "/docs/": page(["/", "intro", "/docs2/", "/docs/api/users.html"]),
+      "/docs/intro": page([]),
+      "/docs/api/users.html": page(["/docs/"]),
+      "/": page([]),
+    };
+    const all = ["/docs/", "/docs/intro", "/docs/api/users.html"];
+    expect(await follow("/docs/")).toEqual(all);
+    expect(await follow("/docs/intro")).toEqual(["/docs/intro"]);
+    expect(requested).not.toContain("/");
+  });
+
+  test("but not by links and pages that are marked nofollow, also with a base for all of its links", async () => {
+    contents = {
+      "/": page(["guide", "closed"], '<base href="/en/"><a rel="external nofollow" href="/login">Log in</a>'),
+      "/en/guide": page([]),
+      "/en/closed": page(["/hidden"], '<meta name="Robots" content="noindex, nofollow">'),
+      "/login": page([]),
+      "/hidden": page([]),
+    };
+    expect(await follow()).toEqual(["/", "/en/guide", "/en/closed"]);
+  });
+
+  test("as robots.txt allows", async () => {
+    contents = {
+      "/robots.txt": "User-agent: *\nDisallow: /secret",
+      "/": page(["/secret/a", "/open"]),
+      "/open": page([]),
+      "/secret/a": page([]),
+    };
+    const forbidden: string[] = [];
+    expect(await follow("/", { onForbidden: (url: string) => forbidden.push(url) })).toEqual(["/", "/open"]);
+    expect(paths(forbidden)).toEqual(["/secret/a"]);
+    expect(requested).not.toContain("/secret/a");
+    contents["/robots.txt"] = "User-agent: *\nDisallow: /";
+    await expect(follow()).rejects.toThrow("The robots.txt of this site does not allow svc-fetch to read it");
+  });
+
+  test("with documents, which are not fetched, and without missing pages, images and pages without text", async () => {
+    contents = {
+      "/": page(["/prices.pdf", "/gone", "/logo.png", "/empty", "/api", "/feed.xml"]),
+      "/empty": "<!doctype html><title>App</title><div id=app></div>",
+      "/api": { status: 200, headers: { "content-type": "application/json" }, body: '{"a":1}' },
+    };
+    expect(await follow()).toEqual(["/", "/prices.pdf"]);
+    expect(requested).not.toContain("/prices.pdf");
+    expect(requested).not.toContain("/logo.png");
+  });
+
+  test("with the target of a redirect, once, unless it belongs to another site", async () => {
+    const to = (location: string) => ({ status: 301, headers: { location } });
+    contents = {
+      "/": page(["/docs", "/docs/", "/old", "/away"]),
+      "/docs": to("/docs/"),
+      "/docs/": page(["/docs"]),
+      "/old": to("/new"),
+      "/new": page(["/docs"]),
+      "/away": to("http://127.0.0.2:1/"),
+    };
+    expect((await follow()).toSorted()).toEqual(["/", "/docs/", "/new"]);
+    contents["/"] = to("/en/start");
+    contents["/en/start"] = page(["/new"]);
+    expect(await follow()).toEqual(["/en/start", "/new", "/docs/"]);
+    await expect(follow("/docs")).resolves.toEqual(["/docs/"]);
+    contents["/manual/"] = to("/new");
+    await expect(follow("/manual/")).rejects.toThrow(`The URL redirects to ${origin}/new. Use that URL.`);
+  });
+
+  test("up to the number of pages, and no more is fetched than that takes", async () => {
+    contents = { "/": page(["/a", "/b", "/c"]), "/a": page(["/d"]), "/b": page([]) };
+    expect(await follow("/", { maxPages: 3 })).toEqual(["/", "/a", "/b"]);
+    expect(requested).toEqual(["/robots.txt", "/sitemap.xml", "/"]);
+  });
+
+  test("without end neither by a chain of pages nor by the queries of one, pages without a query first", async () => {
+    contents = new Proxy<typeof contents>(
+      {},
+      {
+        get(_, path: string) {
+          if (path === "/robots.txt" || path === "/sitemap.xml") return undefined;
+          const count = Number(/\d+/.exec(path)?.[0] ?? 0);
+          if (path.startsWith("/calendar"))
+            return page(Array.from({ length: 60 }, (__, day) => `/calendar?day=${count + day}`));
+          return page(["/calendar?day=1", `/page-${count + 1}`]);
+        },
+      },
+    );
+    const found = await follow();
+    expect(found.filter((path) => path.startsWith("/page"))).toEqual(
+      Array.from({ length: 10 }, (_, number) => `/page-${number + 1}`),
+    );
+    expect(found.filter((path) => path.startsWith("/calendar"))).toHaveLength(100);
+    expect(requested.indexOf("/page-1")).toBeLessThan(requested.indexOf("/calendar?day=1"));
+  });
+
+  test("as far as the time suffices, which is reported", async () => {
+    contents = { "/": page(["/a", "/b"]), "/a": page(["/c"]), "/b": page([]) };
+    const bad: string[] = [];
+    const options = { followMs: 0, onIncomplete: (_url: string, { message }: Error) => bad.push(message) };
+    expect(await follow("/", options)).toEqual(["/", "/a", "/b"]);
+    expect(bad).toEqual([`Not all links of ${origin}/ were followed, because the time for that is up.`]);
+  });
+
+  test("with pages that are unavailable for now, which are reported, and ends where a site limits requests", async () => {
+    const busy = { status: 429 };
+    const many = Array.from({ length: 20 }, (_, number) => `/${number}`);
+    contents = { "/": page(many), ...Object.fromEntries(many.map((path) => [path, busy])) };
+    const bad: string[] = [];
+    expect(await follow("/", { onIncomplete: (url: string) => bad.push(url) })).toEqual(["/", ...many]);
+    expect(paths(bad)).toEqual([...many.slice(0, 5), "/"]);
+    contents["/"] = busy;
+    await expect(follow("/", { onIncomplete: () => undefined })).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test("whose address is private is refused with what to do", async () => {
+    const strict = createPageFetcher({
+      guard: createAddressGuard({ allow: [], allowSetting: "SVC_FETCH_ALLOW", allowLoopback: false, ownPorts: [] }),
+    });
+    try {
+      await expect(findSitePages({ fetcher: strict, reader }, origin)).rejects.toThrow(
+        "add it to the setting SVC_FETCH_ALLOW on the server and restart the service",
+      );
+    } finally {
+      await strict.close();
+    }
+  });
 });

@@ -1,29 +1,13 @@
-import { KB_LIMITS, ServiceError, parseUrl } from "@svc/contracts";
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { FETCH_MAX_BYTES } from "./create-page-fetcher.ts";
-import type { PageFetcher } from "./create-page-fetcher.ts";
 import { unpackGzipFile } from "./decode-body.ts";
+import { followLinks } from "./follow-links.ts";
 import { readSitemap } from "./read-sitemap.ts";
 import type { Sitemap } from "./read-sitemap.ts";
 import { fetchSiteRules } from "./site-rules.ts";
-import type { SiteRules } from "./site-rules.ts";
+import { addPages, invalidSite, leaveOut, parseWebUrl, siteOf } from "./site-search.ts";
+import type { FindSitePagesOptions, Search } from "./site-search.ts";
 import { createWorkSlices } from "./work-slices.ts";
-import type { WorkSlices } from "./work-slices.ts";
-
-/** Options for finding the pages of a site. */
-export interface FindSitePagesOptions {
-  /** At most `KB_LIMITS.pagesMaxCount`, by default `pagesDefaultCount`. The first ones of the sitemap are used. */
-  maxPages?: number;
-  signal?: AbortSignal;
-  /**
-   * Called for each sitemap that was not read completely: one of several that cannot be read, one that is truncated or
-   * has too many entries, and those nested too deeply or too many. If it is never called, the result is complete, up to
-   * `maxPages`. Without it, such a sitemap makes the whole call throw, as does always one with a temporary error
-   * (`unavailable`).
-   */
-  onBadSitemap?: (url: string, error: ServiceError) => void;
-  /** Called for each page that is skipped because robots.txt disallows it. */
-  onForbidden?: (url: string) => void;
-}
 
 /** Maximum number of sitemaps of an index; together they may list 5 million pages. */
 const MAX_SITEMAPS = 100;
@@ -31,27 +15,16 @@ const MAX_SITEMAPS = 100;
 /** Time limit of the work without the fetches, because a hostile site may be slow to read and compare. */
 const WORK_BUDGET_MS = 20_000;
 
-const invalid = (detail: string, code = "no_sitemap") =>
-  new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code, detail }] });
+/**
+ * Time in which links are followed: enough for 360 pages at two per second, which name many more. Shorter than the time
+ * limit of an import, which includes the sitemaps and the last page.
+ */
+const FOLLOW_MS = 3 * 60_000;
 
-function parseWebUrl(text: string, base?: string): URL | null {
-  const url = parseUrl(text, base);
-  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return null;
-  url.hash = "";
-  url.username = "";
-  url.password = "";
-  return url;
-}
-
-/** Returns the site of a URL: it is the same with and without "www.", by http and https. */
-export function siteOf(url: URL): string {
-  const host = url.hostname.replace(/^www\./, "").replace(/\.+$/, "");
-  return url.port === "" ? host : `${host}:${url.port}`;
-}
+/** Names of files that are sitemaps and never pages. */
+const SITEMAP_FILE = /\.(?:xml|txt|gz)$/i;
 
 const isRootUrl = (url: URL) => url.pathname === "/" && url.search === "";
-
-const isUsable = ({ href }: URL) => href.length <= KB_LIMITS.urlMaxChars;
 
 const notWhole = (url: string, why: string) => {
   const detail = `The sitemap ${url} was not read completely: ${why}.`;
@@ -61,63 +34,58 @@ const notWhole = (url: string, why: string) => {
 };
 
 /**
- * Returns the pages of one site from its sitemaps: the sitemap at this URL, which may be compressed, plain text or an
- * index of others (one level, 100 sitemaps); at the root of a site those in its robots.txt, else `/sitemap.xml`. URLs
- * of other sites, URLs that are too long for a document, and pages that robots.txt disallows for us or for all robots
- * (RFC 9309) are left out. Each page occurs once and without a fragment, in the order of the sitemaps. Even a hostile
- * site cannot block the event loop for long. Throws ServiceError like the fetcher: a part of a site is never taken for
- * the whole, unless `onBadSitemap` is given.
+ * Returns the pages of one site. The URL is a sitemap, which may be compressed, plain text or an index of others (one
+ * level, 100 sitemaps); or the root of a site, for the sitemaps in its robots.txt, else `/sitemap.xml`; or any other
+ * page. Without a sitemap that lists pages of the site, links are followed from the URL, to pages in its folder and
+ * below (`followLinks`). URLs of other sites, URLs that are too long for a document, and pages that robots.txt disallows
+ * for us or for all robots (RFC 9309) are left out. Each page occurs once and without a fragment, in the order of the
+ * sitemaps or links. Even a hostile site cannot block the event loop for long. Throws ServiceError like the fetcher: a
+ * part of a site is never taken for the whole, unless `onIncomplete` is given.
  */
 export async function findSitePages(
-  fetcher: PageFetcher,
-  sitemapUrl: string,
+  { fetcher, reader }: Pick<Search, "fetcher" | "reader">,
+  siteUrl: string,
   options: FindSitePagesOptions = {},
 ): Promise<string[]> {
-  const { maxPages = KB_LIMITS.pagesDefaultCount, signal } = options;
+  const { maxPages = KB_LIMITS.pagesDefaultCount, signal, followMs = FOLLOW_MS } = options;
   if (!Number.isInteger(maxPages) || maxPages < 1 || maxPages > KB_LIMITS.pagesMaxCount) {
-    throw invalid(`The number of pages must be from 1 to ${KB_LIMITS.pagesMaxCount}.`, "invalid_number");
+    throw invalidSite(`The number of pages must be from 1 to ${KB_LIMITS.pagesMaxCount}.`, "invalid_number");
   }
-  const start = parseWebUrl(sitemapUrl.trim());
-  if (start === null) throw invalid("The URL must be that of a sitemap, such as https://example.com/sitemap.xml.");
+  const start = parseWebUrl(siteUrl.trim());
+  if (start === null) throw invalidSite("The URL must be that of a website or sitemap, such as https://example.com.");
   const site = siteOf(start);
   const work = createWorkSlices(WORK_BUDGET_MS, signal);
   const rules = await fetchSiteRules(fetcher, start.origin, { work, signal });
   const pages = new Map<string, string>();
-  const search: Search = { fetcher, work, rules, site, pages, maxPages, options };
+  const search: Search = { fetcher, reader, work, rules, site, pages, dropped: new Set(), maxPages, options };
+  const canFollow = isRootUrl(start) || !SITEMAP_FILE.test(start.pathname);
+  try {
+    await readSitemaps(search, start);
+  } catch (error) {
+    const isPage = error instanceof ServiceError && error.errors?.[0]?.code === "no_sitemap";
+    if (!isPage || !canFollow) throw error;
+  }
+  if (pages.size === 0 && canFollow) await followLinks(search, start, followMs);
+  return [...pages.values()];
+}
 
-  const named = isRootUrl(start)
-    ? await takeSitemaps(search, rules.sitemaps, `${start.origin}/robots.txt`)
-    : [start.href];
+/** Adds the pages of the sitemap at a URL, or of the sitemaps of a site if the URL is its root. */
+async function readSitemaps(search: Search, start: URL): Promise<void> {
+  const isRoot = isRootUrl(start);
+  const named = isRoot ? await takeSitemaps(search, search.rules.sitemaps, `${start.origin}/robots.txt`) : [start.href];
   const firsts = named.length > 0 ? named : [`${start.origin}/sitemap.xml`];
   const seen = new Set(firsts);
-  const indexes = await addSitemaps(search, firsts, firsts.length === 1);
+  const indexes = await addSitemaps(search, firsts, named.length === 0 ? "skip" : isRoot ? "report" : "throw");
   const children = await takeSitemaps(
     search,
     [...indexes.values()].flat().filter((url) => !seen.has(url)),
     start.href,
   );
   for (const url of children) seen.add(url);
-  for (const [url, further] of await addSitemaps(search, children, false)) {
+  for (const [url, further] of await addSitemaps(search, children, "report")) {
     if (further.some((address) => !seen.has(address)))
       leaveOut(search, url, notWhole(url, "it is an index within an index"));
   }
-  return [...pages.values()];
-}
-
-/** State of reading one site, with the pages found. */
-interface Search {
-  fetcher: PageFetcher;
-  work: WorkSlices;
-  rules: SiteRules;
-  site: string;
-  pages: Map<string, string>;
-  maxPages: number;
-  options: FindSitePagesOptions;
-}
-
-function leaveOut({ options: { onBadSitemap } }: Search, url: string, error: ServiceError): void {
-  if (onBadSitemap === undefined) throw error;
-  onBadSitemap(url, error);
 }
 
 async function read({ fetcher, work, options: { signal } }: Search, url: string): Promise<Sitemap> {
@@ -127,43 +95,32 @@ async function read({ fetcher, work, options: { signal } }: Search, url: string)
   return readSitemap(bytes, work);
 }
 
-async function addPages(search: Search, addresses: readonly string[], base: string): Promise<void> {
-  const { work, rules, site, pages, maxPages } = search;
-  for (const address of addresses) {
-    if (pages.size >= maxPages) return;
-    if (work.isDue()) await work.pause();
-    const page = parseWebUrl(address, base);
-    if (page === null || siteOf(page) !== site || !isUsable(page)) continue;
-    const key = `${site}${page.pathname}${page.search}`;
-    if (pages.has(key)) continue;
-    if (await rules.mayFetch(page)) pages.set(key, page.href);
-    else search.options.onForbidden?.(page.href);
-  }
-}
+/** What happens if a sitemap cannot be read. */
+type BadSitemap = "throw" | "report" | "skip";
 
-/** Reads one of several sitemaps; null if it cannot be read. */
-async function readOneOf(search: Search, url: string, isOnly: boolean): Promise<Sitemap | null> {
+/** Reads a sitemap; null if it cannot be read. Throws if it is unavailable. */
+async function readOneOf(search: Search, url: string, onBad: BadSitemap): Promise<Sitemap | null> {
   try {
     return await read(search, url);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof ServiceError) || onBad === "throw") throw error;
     const named = new ServiceError(error.code, `The sitemap ${url} cannot be read: ${error.message}`, {
       ...(error.errors === undefined ? {} : { errors: error.errors }),
       headers: { ...error.headers },
       cause: error,
     });
-    if (isOnly || error.code === "unavailable") throw named;
-    leaveOut(search, url, named);
+    if (error.code === "unavailable") throw named;
+    if (onBad === "report") leaveOut(search, url, named);
     return null;
   }
 }
 
 /** Reads sitemaps and their pages; returns the further sitemaps that each lists. */
-async function addSitemaps(search: Search, urls: readonly string[], isOnly: boolean): Promise<Map<string, string[]>> {
+async function addSitemaps(search: Search, urls: readonly string[], onBad: BadSitemap): Promise<Map<string, string[]>> {
   const further = new Map<string, string[]>();
   for (const url of urls) {
     if (search.pages.size >= search.maxPages) break;
-    const found = await readOneOf(search, url, isOnly);
+    const found = await readOneOf(search, url, onBad);
     if (found === null) continue;
     await addPages(search, found.pages, url);
     if (!found.isComplete) leaveOut(search, url, notWhole(url, "it is truncated, or lists more than 50,000 URLs"));

@@ -4,11 +4,13 @@ import type { CheerioAPI } from "cheerio";
 import { mainContent, selectWithin } from "./main-content.ts";
 import type { PagePart } from "./main-content.ts";
 
-/** HTML of a page's content, and the page's title. */
+/** HTML of a page's content, the page's title and its links. */
 export interface CleanHtml {
   /** Inner HTML; elements are nested no deeper than requested. */
   html: string;
   title: string | null;
+  /** Absolute URLs of the whole page, each once, without those that robots should not follow. */
+  links: string[];
 }
 
 /** Extent of the extracted text: the main content, or everything a reader could see. */
@@ -37,6 +39,7 @@ export function cleanHtml(source: string, options: { url?: string; extent: HtmlE
   flattenDepth($, options.maxDepth);
   const title = titleOf($);
   const base = baseOf($, options.url);
+  const links = linksOf($, base);
   $(NO_TEXT).remove();
   const root = options.extent === "main" ? mainContent($) : $("body");
   cleanForms($, root);
@@ -46,7 +49,7 @@ export function cleanHtml(source: string, options: { url?: string; extent: HtmlE
   cleanTables($, root);
   cleanDefinitions($, root);
   cleanMarks($, root);
-  return { html: root.html() ?? "", title };
+  return { html: root.html() ?? "", title, links };
 }
 
 /**
@@ -91,6 +94,24 @@ function baseOf($: CheerioAPI, url: string | undefined): string | undefined {
   const named = base === undefined ? null : parseUrl(base, url);
   if (named !== null) return named.href;
   return url !== undefined && parseUrl(url) !== null ? url : undefined;
+}
+
+/** Maximum number of links of a page. */
+const MAX_LINKS = 10_000;
+
+/** Returns what a page links to for robots (`nofollow` of links and of the robots meta element), without fragments. */
+function linksOf($: CheerioAPI, base: string | undefined): string[] {
+  const isClosed = $("meta[name=robots i]").is((_, meta) =>
+    /\b(?:nofollow|none)\b/i.test($(meta).attr("content") ?? ""),
+  );
+  if (isClosed) return [];
+  const links = new Set<string>();
+  $("a[href], area[href]").each((_, link) => {
+    const url = parseUrl($(link).attr("href")?.trim() ?? "", base);
+    if (url !== null && !/\bnofollow\b/i.test($(link).attr("rel") ?? "")) links.add(url.href.replace(/#.*$/s, ""));
+    return links.size < MAX_LINKS;
+  });
+  return [...links];
 }
 
 /**

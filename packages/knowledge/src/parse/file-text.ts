@@ -26,6 +26,8 @@ export interface FileText {
   sourceMime: string;
   /** Start of each page of a paged document in `text`, in UTF-16 units. */
   pageStarts?: number[];
+  /** Absolute URLs that an HTML page links to, each once, without those that robots should not follow. */
+  links?: string[];
 }
 
 /** Returns a title from metadata, or null if it says nothing about the document. */

@@ -13,9 +13,9 @@ export function readHtml(html: string, file: { name: string; url?: string }, lim
   checkTags(html, file.name, limits);
   const options = { maxDepth: limits.htmlDepth, ...(file.url === undefined ? {} : { url: file.url }) };
   for (const extent of ["main", "everything"] as const) {
-    const { html: cleaned, title } = cleanHtml(html, { ...options, extent });
+    const { html: cleaned, title, links } = cleanHtml(html, { ...options, extent });
     const text = htmlToMarkdown(cleaned);
-    if (text !== "") return { text, mime: "text/markdown", title, sourceMime: "text/html" };
+    if (text !== "") return { text, mime: "text/markdown", title, sourceMime: "text/html", links };
   }
   throw fileError(
     file.name,

@@ -31,7 +31,8 @@ VALUES (:id, :project, :kb_id, :kind, :document_id, :key, :name, :mime, :title, 
 INSERT INTO ingest_parts (ingest_id, ordinal, bytes) VALUES (:ingest_id, :ordinal, :bytes);
 
 -- fragment: import
-m.id, m.kb_id, m.url, m.max_pages, m.found_count, m.done_count, m.failed_count, m.error, m.created_at,
+m.id, m.kb_id, m.url, m.max_pages, m.found_count, m.done_count, m.failed_count, coalesce(m.error,
+  (SELECT i.failure FROM ingests i WHERE i.import_id = m.id AND i.kind = 'sitemap')) AS error, m.created_at,
 m.updated_at, (SELECT count(*) FROM ingests i WHERE i.import_id = m.id) AS waiting_count
 
 -- name: purgeImports
@@ -49,6 +50,12 @@ DELETE FROM imports WHERE id IN (
 -- The import with this id, of a knowledge base of this project, or null.
 SELECT {{import}} FROM imports m JOIN kbs k ON k.id = m.kb_id AND k.deleted_at IS NULL
 WHERE m.project_id = :project AND m.kb_id = :kb_id AND m.id = :id;
+
+-- name: deleteImport
+-- Removes a finished import: nothing of it waits, so no document loses its place in the queue. Locks the rows of imports
+-- that it writes.
+DELETE FROM imports m WHERE m.project_id = :project AND m.kb_id = :kb_id AND m.id = :id
+  AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.import_id = m.id);
 
 -- name: listImports
 -- Imports of a knowledge base, newest first: those created before the one with id `before`.

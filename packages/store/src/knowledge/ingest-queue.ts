@@ -149,6 +149,11 @@ export async function findImport(db: Db, project: ProjectId, kbId: string, id: s
   return row === null ? null : asImport(row);
 }
 
+/** Removes a finished import from the list; its documents stay. Returns false if something of it waits. */
+export async function deleteImport(db: Db, project: ProjectId, kbId: string, id: string): Promise<boolean> {
+  return (await sql.deleteImport.run(db, { project, kbId, id })) > 0;
+}
+
 /** Imports of a knowledge base, newest first: those created before the one with id `before`. */
 export async function listImports(
   db: Db,

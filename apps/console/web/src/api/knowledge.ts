@@ -53,7 +53,7 @@ export const documentsQuery = (
     state.data?.pages.some(({ items }) => items.some((item) => item.status === "queued")) === true ? READING_MS : false,
 });
 
-/** The sitemap imports of a knowledge base, newest first; polled while one is queued or running. */
+/** The imports of websites into a knowledge base, newest first; polled while one is queued or running. */
 export const importsQuery = (connection: Connection, { project, kbId }: { project: string; kbId: string }) =>
   queryOptions({
     queryKey: ["imports", project, kbId],
@@ -89,16 +89,25 @@ export async function uploadFile(
   return (answer as { item: DocumentItem }).item;
 }
 
-/** What a document is created from besides files: a text, a page to fetch, or all pages of a sitemap. */
+/** What a document is created from besides files: a text, a page to fetch, or all pages of a website. */
 export type DocumentSource = { text: string; title: string } | { url: string } | { sitemap: string; maxPages?: number };
 
-/** Adds a document, or the pages of a sitemap, to a knowledge base. */
+/** Adds a document, or the pages of a website, to a knowledge base. */
 export async function addDocument(
   connection: Connection,
   { project, kbId }: { project: string; kbId: string },
   source: DocumentSource,
 ): Promise<void> {
   await connection.call("addDocuments", project, { params: { id: kbId }, body: source });
+}
+
+/** Removes a finished import of a website from the list; its documents stay. */
+export async function removeImport(
+  connection: Connection,
+  { project, kbId }: { project: string; kbId: string },
+  importId: string,
+): Promise<void> {
+  await connection.call("deleteImport", project, { params: { id: kbId, importId } });
 }
 
 /** Names of the knowledge bases that are installed with the service: its own guide, and the demo page's shop. */

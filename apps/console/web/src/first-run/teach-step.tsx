@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { FileUp, Globe, PenLine } from "lucide-react";
+import { FileUp, Globe, Network, PenLine } from "lucide-react";
 import { useRef, useState } from "react";
 import type { KbItem } from "@svc/contracts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
+import { ImportList } from "../knowledge/import-list.tsx";
 import type { SourceKind } from "../knowledge/source-dialog.tsx";
 import { UploadList } from "../knowledge/upload-list.tsx";
 import { ACCEPTED_FILES, useUploads } from "../knowledge/upload-queue.ts";
@@ -32,7 +33,7 @@ function KbLink({ kb: { id, name } }: { kb: KbItem }) {
   );
 }
 
-/** What the agents should know: files, pages of the web, or a text that is written here. */
+/** What the agents should know: files, a website, pages of the web, or a text that is written here. */
 export function TeachStep({ number }: { number: number }) {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -71,6 +72,9 @@ export function TeachStep({ number }: { number: number }) {
         <Button icon={FileUp} onClick={() => files.current?.click()}>
           {t("knowledge.addFiles")}
         </Button>
+        <Button icon={Network} isBusy={busy === "site"} onClick={() => void open("site")}>
+          {t("knowledge.addSite")}
+        </Button>
         <Button icon={Globe} isBusy={busy === "page"} onClick={() => void open("page")}>
           {t("knowledge.addPage")}
         </Button>
@@ -79,8 +83,9 @@ export function TeachStep({ number }: { number: number }) {
         </Button>
         <FileChooser ref={files} accept={ACCEPTED_FILES} onFiles={queue.add} />
       </div>
-      <div className="mt-3 empty:hidden">
+      <div className="mt-3 flex flex-col gap-3 empty:hidden">
         <UploadList queue={queue} />
+        {kb !== undefined && <ImportList kbId={kb.id} mayWrite />}
       </div>
       {kb !== undefined && kb.documents > 0 && <KbLink kb={kb} />}
       {source !== null && <SourceDialog {...source} onClose={() => setSource(null)} />}

@@ -12,10 +12,10 @@ import {
 } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import { useState, useDeferredValue, useEffect, useRef } from "react";
-import type { RefObject } from "react";
-import type { DocumentItem, DocumentItemStatus, ImportItem, KbItem } from "@svc/contracts";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { addDocument, documentsQuery, importsQuery } from "../api/knowledge.ts";
+import type { ReactNode, RefObject } from "react";
+import type { DocumentItem, DocumentItemStatus, KbItem } from "@svc/contracts";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { addDocument, documentsQuery } from "../api/knowledge.ts";
 import type { DocumentFilter } from "../api/knowledge.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
@@ -32,7 +32,7 @@ import { OutLink } from "../ui/markdown.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { formatBytes } from "./format-bytes.ts";
-import { ReadingBar } from "./knowledge-frame.tsx";
+import { FailedActions, ImportList } from "./import-list.tsx";
 import type { SourceKind } from "./source-dialog.tsx";
 import { UploadList } from "./upload-list.tsx";
 import { ACCEPTED_FILES, useUploads } from "./upload-queue.ts";
@@ -74,8 +74,8 @@ function useDocumentActions({ id, kbId, title }: DocumentItem) {
   };
 }
 
-/** The title of a document, where it is from, and why it could not be read. */
-function DocumentName({ item, facts }: { item: DocumentItem; facts: string }) {
+/** The title of a document, where it is from, and why it could not be read, with what can be done about it. */
+function DocumentName({ item, facts, children }: { item: DocumentItem; facts: string; children: ReactNode }) {
   const { error, key, status, title, url } = item;
   // A key that was derived from the title or the content is not shown.
   const isOwnName = key === title || /^text:[0-9a-f]{32}$/.test(key);
@@ -91,7 +91,25 @@ function DocumentName({ item, facts }: { item: DocumentItem; facts: string }) {
       {error !== null && (
         <p className={`mt-0.5 text-xs wrap-anywhere ${status === "failed" ? "text-bad" : "text-warn"}`}>{error}</p>
       )}
+      {children}
     </div>
+  );
+}
+
+function DeleteDialog({ title, remove, onClose }: { title: string; remove: () => Promise<void>; onClose: () => void }) {
+  const { t } = useTexts();
+  return (
+    <ConfirmDialog
+      title={t("document.delete", { title })}
+      action={t("document.deleteNow")}
+      onConfirm={async () => {
+        await remove();
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      {t("document.deleteText")}
+    </ConfirmDialog>
   );
 }
 
@@ -103,6 +121,8 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
   const { isBusy, fetchAgain, remove } = useDocumentActions(item);
   const { bytes, chunks, language, status, title, updatedAt, url } = item;
   const Icon = iconOf(item);
+  const page = isPage(item) ? url : null;
+  const isFailed = status === "failed";
   const facts = [
     ...(chunks > 0 ? [t("knowledge.passages", { n: chunks })] : []),
     ...(bytes > 0 ? [formatBytes(bytes, texts)] : []),
@@ -111,7 +131,16 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
   return (
     <li className="flex items-start gap-3 px-3 py-2.5">
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
-      <DocumentName item={item} facts={facts} />
+      <DocumentName item={item} facts={facts}>
+        {mayWrite && isFailed && (
+          <FailedActions
+            name={title}
+            isBusy={isBusy}
+            onRetry={page === null ? null : () => void fetchAgain(page)}
+            onRemove={() => setDeleting(true)}
+          />
+        )}
+      </DocumentName>
       <p className="shrink-0 pt-0.5 text-right text-xs text-muted tabular-nums max-sm:hidden">
         {facts}
         <Ago time={updatedAt} className="block" />
@@ -119,16 +148,16 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
       <div className="flex w-20 shrink-0 justify-end pt-0.5">
         <Badge tone={TONES[status]}>{t(`document.${status}`)}</Badge>
       </div>
-      {mayWrite && url !== null && isPage(item) && (
+      {mayWrite && !isFailed && page !== null && (
         <IconButton
           icon={RotateCw}
           size="small"
           label={t("document.fetch", { title })}
           disabled={isBusy || status === "queued"}
-          onClick={() => void fetchAgain(url)}
+          onClick={() => void fetchAgain(page)}
         />
       )}
-      {mayWrite && (
+      {mayWrite && !isFailed && (
         <IconButton
           icon={Trash2}
           size="small"
@@ -136,75 +165,8 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
           onClick={() => setDeleting(true)}
         />
       )}
-      {isDeleting && (
-        <ConfirmDialog
-          title={t("document.delete", { title })}
-          action={t("document.deleteNow")}
-          onConfirm={async () => {
-            await remove();
-            setDeleting(false);
-          }}
-          onClose={() => setDeleting(false)}
-        >
-          {t("document.deleteText")}
-        </ConfirmDialog>
-      )}
+      {isDeleting && <DeleteDialog title={title} remove={remove} onClose={() => setDeleting(false)} />}
     </li>
-  );
-}
-
-const isRunning = ({ status }: ImportItem) => status === "queued" || status === "running";
-/** Number of finished imports that are shown at first. */
-const OVER_SHOWN = 1;
-
-function Import({ item }: { item: ImportItem }) {
-  const { t } = useTexts();
-  const { createdAt, done, error, failed, found, sitemap, skipped, status } = item;
-  const read = done + failed + skipped;
-  return (
-    <li className="flex items-start gap-2.5 px-3 py-2.5">
-      <Network aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
-      <div className="min-w-0 flex-1">
-        <p className="truncate text-sm font-medium" title={sitemap}>
-          {sitemap}
-        </p>
-        {status === "queued" && <p className="text-xs text-muted">{t("import.queued")}</p>}
-        {status === "running" && (
-          <ReadingBar done={read} all={found ?? 0} label={t("import.progress", { done: read, all: found ?? 0 })} />
-        )}
-        {(status === "ready" || status === "failed") && (
-          <p className={`text-xs wrap-anywhere ${status === "failed" ? "text-bad" : "text-muted"}`}>
-            {status === "failed" ? (error ?? t("document.failed")) : t("import.ready", { n: done, failed, skipped })}
-          </p>
-        )}
-      </div>
-      <Ago time={createdAt} className="shrink-0 text-xs text-muted" />
-    </li>
-  );
-}
-
-/** Imports that are running, and the last one that has finished. */
-function ImportList({ imports }: { imports: readonly ImportItem[] }) {
-  const { t } = useTexts();
-  const [showsAll, setShowsAll] = useState(false);
-  if (imports.length === 0) return null;
-  const over = imports.filter((item) => !isRunning(item));
-  const shown = [...imports.filter(isRunning), ...(showsAll ? over : over.slice(0, OVER_SHOWN))];
-  return (
-    <section aria-label={t("import.title")} className="rounded-xl border border-line bg-surface">
-      <ul className="divide-y divide-line">
-        {shown.map((item) => (
-          <Import key={item.id} item={item} />
-        ))}
-      </ul>
-      {over.length > OVER_SHOWN && (
-        <div className="border-t border-line px-2 py-1">
-          <Button size="small" variant="quiet" onClick={() => setShowsAll(!showsAll)}>
-            {showsAll ? t("import.fewer") : t("import.all", { n: over.length })}
-          </Button>
-        </div>
-      )}
-    </section>
   );
 }
 
@@ -304,10 +266,9 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
   const searchRef = useRef<HTMLInputElement>(null);
   const position = { project, kbId: kb.id };
   const documents = useInfiniteQuery(documentsQuery(connection, { ...position, q, status: filter.status }));
-  const imports = useQuery(importsQuery(connection, position));
   const { isOver, handlers } = useFileDrop(mayWrite, (files) => queue.add(files));
 
-  // A sitemap import creates documents; each of them is shown as soon as the knowledge base counts it.
+  // An import of a website creates documents; each of them is shown as soon as the knowledge base counts it.
   const { documents: count, queued, updatedAt } = kb;
   useEffect(() => {
     void queryClient.invalidateQueries({ queryKey: ["documents", project, kb.id] });
@@ -329,7 +290,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
     <div {...handlers} className="flex flex-col gap-4">
       {mayWrite && <AddDocuments isOver={isOver} chooser={filesRef} onFiles={queue.add} onSource={setSource} />}
       <UploadList queue={queue} />
-      <ImportList imports={imports.data ?? []} />
+      <ImportList kbId={kb.id} mayWrite={mayWrite} />
       <DocumentFilterBar filter={filter} searchRef={searchRef} onChange={setFilter} />
       <Pages
         query={documents}

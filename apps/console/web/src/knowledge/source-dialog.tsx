@@ -18,10 +18,16 @@ const TITLES = {
 const PAGES_MAX = 10_000;
 const PAGES_DEFAULT = 1_000;
 
+/** Returns the URL that was typed; many people leave out its scheme. */
+function readUrl(form: FormData): string {
+  const text = formText(form, "url").trim();
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+}
+
 /** What was typed, as the server takes it. */
 const READ = {
-  page: (form) => ({ url: formText(form, "url").trim() }),
-  site: (form) => ({ sitemap: formText(form, "url").trim(), maxPages: Number(form.get("maxPages")) }),
+  page: (form) => ({ url: readUrl(form) }),
+  site: (form) => ({ sitemap: readUrl(form), maxPages: Number(form.get("maxPages")) }),
   text: (form) => ({ title: formText(form, "title").trim(), text: formText(form, "text") }),
 } as const satisfies Record<SourceKind, (form: FormData) => DocumentSource>;
 
@@ -37,7 +43,8 @@ export function SourceDialog({ kind, kbId, onClose }: { kind: SourceKind; kbId: 
       void queryClient.invalidateQueries({ queryKey: [list, project, kbId] });
     }
     void queryClient.invalidateQueries({ queryKey: ["kbs", project] });
-    toasts.show({ kind: "done", text: t("source.added") });
+    const text = kind === "site" ? t("source.reading", { site: readUrl(form) }) : t("source.added");
+    toasts.show({ kind: "done", text });
     onClose();
   }
 
@@ -54,8 +61,9 @@ export function SourceDialog({ kind, kbId, onClose }: { kind: SourceKind; kbId: 
           label={t("source.url")}
           hint={t(kind === "page" ? "source.urlHint" : "source.siteHint")}
           name="url"
-          type="url"
           inputMode="url"
+          autoCapitalize="none"
+          spellCheck={false}
           placeholder={kind === "page" ? "https://www.example.com/help" : "https://www.example.com"}
           required
         />

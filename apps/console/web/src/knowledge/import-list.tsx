@@ -1,0 +1,168 @@
+import { useQuery } from "@tanstack/react-query";
+import { Network, RotateCw, Trash2 } from "lucide-react";
+import { useEffect, useState } from "react";
+import type { ImportItem } from "@svc/contracts";
+import { addDocument, importsQuery, removeImport } from "../api/knowledge.ts";
+import { useAction } from "../forms/use-action.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices, useProject } from "../session/services.ts";
+import { Ago } from "../ui/ago.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
+import { ReadingBar } from "./knowledge-frame.tsx";
+
+/** The buttons of a row that failed. */
+export function FailedActions({
+  name,
+  isBusy,
+  onRetry,
+  onRemove,
+}: {
+  /** Name of the row, for screen readers. */
+  name: string;
+  isBusy: boolean;
+  /** Null for what cannot be read again, such as a file. */
+  onRetry: (() => void) | null;
+  onRemove: () => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <div className="mt-1.5 flex flex-wrap gap-1.5">
+      {onRetry !== null && (
+        <Button
+          size="small"
+          icon={RotateCw}
+          isBusy={isBusy}
+          aria-label={t("failed.tryAgainOf", { name })}
+          onClick={onRetry}
+        >
+          {t("ui.tryAgain")}
+        </Button>
+      )}
+      <Button size="small" icon={Trash2} aria-label={t("failed.removeOf", { name })} onClick={onRemove}>
+        {t("failed.remove")}
+      </Button>
+    </div>
+  );
+}
+
+const isRunning = ({ status }: ImportItem) => status === "queued" || status === "running";
+/** Number of finished imports that are shown at first. */
+const OVER_SHOWN = 1;
+
+/** The changes of a finished import that its row offers. */
+function useImportActions({ id, kbId, maxPages, sitemap }: ImportItem) {
+  const { t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const { isBusy, runAside } = useAction();
+  async function remove(): Promise<void> {
+    await removeImport(connection, { project, kbId }, id);
+    await queryClient.invalidateQueries({ queryKey: ["imports", project, kbId] });
+  }
+  return {
+    isBusy,
+    remove: () => runAside(remove),
+    /** Reads the site again; the new import takes the place of this one in the list. */
+    readAgain: () =>
+      runAside(async () => {
+        await addDocument(connection, { project, kbId }, { sitemap, maxPages });
+        await remove();
+        return t("source.reading", { site: sitemap });
+      }),
+  };
+}
+
+function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
+  const { t } = useTexts();
+  const { isBusy, readAgain, remove } = useImportActions(item);
+  const { createdAt, done, error, failed, found, sitemap, skipped, status } = item;
+  const read = done + failed + skipped;
+  return (
+    <li className="flex items-start gap-2.5 px-3 py-2.5">
+      <Network aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
+      <div className="min-w-0 flex-1">
+        <p className="truncate text-sm font-medium" title={sitemap}>
+          {sitemap}
+        </p>
+        {status === "queued" && (
+          <p className={`text-xs wrap-anywhere ${error === null ? "text-muted" : "text-warn"}`}>
+            {error ?? t("import.queued")}
+          </p>
+        )}
+        {status === "running" && (
+          <ReadingBar done={read} all={found ?? 0} label={t("import.progress", { done: read, all: found ?? 0 })} />
+        )}
+        {status === "ready" && (
+          <p className="text-xs wrap-anywhere text-muted">{t("import.ready", { n: done, failed, skipped })}</p>
+        )}
+        {status === "failed" && (
+          <>
+            <p className="text-xs wrap-anywhere text-bad">{error ?? t("document.failed")}</p>
+            {mayWrite && (
+              <FailedActions
+                name={sitemap}
+                isBusy={isBusy}
+                onRetry={() => void readAgain()}
+                onRemove={() => void remove()}
+              />
+            )}
+          </>
+        )}
+      </div>
+      <Ago time={createdAt} className="shrink-0 text-xs text-muted" />
+      {mayWrite && status === "ready" && (
+        <>
+          <IconButton
+            icon={RotateCw}
+            size="small"
+            label={t("import.again", { site: sitemap })}
+            disabled={isBusy}
+            onClick={() => void readAgain()}
+          />
+          <IconButton
+            icon={Trash2}
+            size="small"
+            label={t("import.remove", { site: sitemap })}
+            disabled={isBusy}
+            onClick={() => void remove()}
+          />
+        </>
+      )}
+    </li>
+  );
+}
+
+/** The imports of websites into a knowledge base that are running, and the last one that has finished. */
+export function ImportList({ kbId, mayWrite }: { kbId: string; mayWrite: boolean }) {
+  const { t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const [showsAll, setShowsAll] = useState(false);
+  const imports = useQuery(importsQuery(connection, { project, kbId })).data ?? [];
+
+  // The documents of an import exist as soon as its pages are found; the list of knowledge bases is polled less often.
+  const found = imports.map((item) => item.found ?? 0).join();
+  useEffect(() => {
+    void queryClient.invalidateQueries({ queryKey: ["kbs", project] });
+  }, [queryClient, project, found]);
+
+  if (imports.length === 0) return null;
+  const over = imports.filter((item) => !isRunning(item));
+  const shown = [...imports.filter(isRunning), ...(showsAll ? over : over.slice(0, OVER_SHOWN))];
+  return (
+    <section aria-label={t("import.title")} className="rounded-xl border border-line bg-surface">
+      <ul className="divide-y divide-line">
+        {shown.map((item) => (
+          <Import key={item.id} item={item} mayWrite={mayWrite} />
+        ))}
+      </ul>
+      {over.length > OVER_SHOWN && (
+        <div className="border-t border-line px-2 py-1">
+          <Button size="small" variant="quiet" onClick={() => setShowsAll(!showsAll)}>
+            {showsAll ? t("import.fewer") : t("import.all", { n: over.length })}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
