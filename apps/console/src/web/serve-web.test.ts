@@ -4,12 +4,15 @@ import { PAGE_PATHS, isPagePath } from "./serve-web.ts";
 
 /** The paths of all routes in the source of the pages' router, each after that of its parent. */
 function routesOf(source: string): string[] {
-  // The options of pages, `PAGE`, name their parent.
+  // Options that several pages share, such as `PAGE`, name the route of the project as their parent.
   const found = source.matchAll(
-    /(?:const (\w+) = )?createRoute\(\{\s*(?:getParentRoute: \(\) => (\w+)|\.\.\.PAGE),\s*(?:id: "\w+"|path: "([^"]+)")/g,
+    /(?:const (\w+) = )?createRoute\(\{\s*(?:getParentRoute: \(\) => (\w+)|\.\.\.[A-Z]+),\s*(?:id: "\w+"|path: "([^"]+)")/g,
   );
   const paths = new Map([["rootRoute", ""]]);
-  for (const [whole, name = whole, parent = "projectRoute", path = "/"] of found) {
+  const routes = [...found];
+  // A route that is written in another way would be missed.
+  expect(routes).toHaveLength(source.match(/createRoute\(\{/g)?.length ?? 0);
+  for (const [whole, name = whole, parent = "projectRoute", path = "/"] of routes) {
     const base = paths.get(parent) ?? "?";
     paths.set(name, path === "/" ? base : `${base}/${path.replace(/^\//, "")}`);
   }
@@ -24,10 +27,10 @@ describe("the addresses of pages", () => {
   });
 
   test("are told from those where nothing is", () => {
-    for (const path of ["/", "/sign-in", "/north/inbox/review", "/north/inbox/all/some-id", "/north/knowledge/gaps/"]) {
+    for (const path of ["/", "/sign-in", "/north/inbox", "/north/customers/some-id", "/north/inbox/all/some-id", "/north/knowledge/gaps/"]) {
       expect({ path, is: isPagePath(path, false) }).toEqual({ path, is: true });
     }
-    for (const path of ["/metrics", "/north/admin", "/North/inbox/all", "/north/inbox", "/a/b/c/d/e", "/sign-in/x"]) {
+    for (const path of ["/metrics", "/north/admin", "/North/inbox/all", "/north/inbox/a/b/c", "/a/b/c/d/e", "/sign-in/x"]) {
       expect({ path, is: isPagePath(path, false) }).toEqual({ path, is: false });
     }
     expect(isPagePath("/north", true)).toBe(true);

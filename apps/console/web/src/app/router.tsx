@@ -67,13 +67,14 @@ const projectRoute = createRoute({
   component: Shell,
 });
 
-const projectHomeRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "/",
-  beforeLoad({ params: { project } }) {
-    throw redirect({ to: "/$project/inbox/$view", params: { project, view: "review" } });
-  },
-});
+/** Leads to the tickets that wait for review. */
+const toInbox = ({ params: { project } }: { params: { project: string } }) => {
+  throw redirect({ to: "/$project/inbox/$view", params: { project, view: "review" } });
+};
+
+const projectHomeRoute = createRoute({ getParentRoute: () => projectRoute, path: "/", beforeLoad: toInbox });
+
+const inboxHomeRoute = createRoute({ getParentRoute: () => projectRoute, path: "inbox", beforeLoad: toInbox });
 
 const inboxRoute = createRoute({
   getParentRoute: () => projectRoute,
@@ -120,6 +121,7 @@ const routeTree = rootRoute.addChildren([
   linkRoute,
   projectRoute.addChildren([
     projectHomeRoute,
+    inboxHomeRoute,
     inboxRoute.addChildren([ticketRoute]),
     createRoute({
       ...PAGE,

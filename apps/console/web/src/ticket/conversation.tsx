@@ -11,7 +11,7 @@ import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
 import { useServices, usePeople } from "../session/services.ts";
 import { Avatar, Badge } from "../ui/badge.tsx";
 import { describeError } from "../ui/describe-error.ts";
-import { Markdown, OutLink, PlainText } from "../ui/markdown.tsx";
+import { Markdown, OutLink, PlainText, TypedText } from "../ui/markdown.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { sizeText } from "../ui/size-text.ts";
 import { SourceChips } from "./draft-bar.tsx";
@@ -139,7 +139,7 @@ function MessageView({ ticket, message }: { ticket: TicketDetail; message: Ticke
         </p>
         {text !== "" && (
           <div className="w-fit max-w-full rounded-2xl rounded-tl-sm bg-sunken px-3.5 py-2.5">
-            <Markdown text={text} />
+            {isOfTask ? <Markdown text={text} /> : <TypedText text={text} />}
           </div>
         )}
         {failure !== null && state === "failed" && <p className="mt-1 text-xs text-bad">{failure}</p>}

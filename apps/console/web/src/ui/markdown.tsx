@@ -3,6 +3,7 @@ import type { Token, Tokens } from "marked";
 import { Fragment, createContext, memo, useContext } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
+import { splitAddresses } from "./split-addresses.ts";
 
 /** The only addresses that a link may have; with any other one its text stays text. */
 const SAFE_ADDRESS = /^(?:https?:\/\/|mailto:|tel:)/i;
@@ -111,6 +112,21 @@ function viewTokens(tokens: readonly Token[], depth: number): ReactNode {
 export const PlainText = ({ text }: { text: string }) => (
   <div dir="auto" className="wrap-anywhere whitespace-pre-wrap">
     {text}
+  </div>
+);
+
+/** A text exactly as it was typed. Its web addresses are links; nothing else in it has a meaning. */
+export const TypedText = ({ text }: { text: string }) => (
+  <div dir="auto" className="wrap-anywhere whitespace-pre-wrap [&_a]:text-accent [&_a]:underline">
+    {splitAddresses(text).map((part, index) =>
+      index % 2 === 1 ? (
+        <OutLink key={index} href={part}>
+          {part}
+        </OutLink>
+      ) : (
+        part
+      ),
+    )}
   </div>
 );
 
