@@ -109,6 +109,10 @@ export interface WidgetActions {
   markRead: () => void;
   /** Tells that the visitor is writing; called as often as is convenient. */
   noteTyping: () => void;
+  /** Returns the unsent text that this tab has kept for the conversation; empty if there is none. */
+  draft: () => string;
+  /** Keeps the unsent text of the conversation in this tab, for its next page. */
+  keepDraft: (text: string) => void;
   setSound: (on: boolean) => void;
   /** Keeps what the form before the first message asked for; it goes with the next message. */
   introduce: (contact: Contact) => void;
