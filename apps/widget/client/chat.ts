@@ -28,6 +28,8 @@ export interface ChatOptions {
   apiKey: string;
   config: WidgetConfigAnswer;
   storage: Storage;
+  /** What only this tab keeps. */
+  tab: Storage;
   identity: Identity | null;
   root: ShadowRoot;
   launcher: HTMLElement;

@@ -109,6 +109,10 @@ export interface WidgetActions {
   markRead: () => void;
   /** Reports that the visitor is typing; may be called for each key. */
   noteTyping: () => void;
+  /** Returns the unsent text that this tab has kept for the conversation; empty if there is none. */
+  draft: () => string;
+  /** Keeps the unsent text of the conversation in this tab, for its next page. */
+  keepDraft: (text: string) => void;
   setSound: (on: boolean) => void;
   /** Stores the contact data of the form; it is sent with the next message. */
   introduce: (contact: Contact) => void;

@@ -22,26 +22,26 @@ export interface StorageHost {
 }
 
 /**
- * Opens the storage for a key of the widget, in `localStorage` if available. If that is blocked, full or was tampered
- * with, values stay in memory: the widget then works until the page is left.
+ * Opens the storage for a key of the widget, in `localStorage` or what `area` returns, if available. If that is blocked,
+ * full or was tampered with, values stay in memory: the widget then works until the page is left.
  */
-export function openStorage(host: StorageHost, apiKey: string): Storage {
+export function openStorage(host: StorageHost, apiKey: string, area = () => host.localStorage): Storage {
   const prefix = `svc:${apiKey}:`;
   const memory = new Map<string, string>();
 
   function read(name: string): unknown {
-    // Values written by other scripts may be invalid JSON.
-    return attempt(() => JSON.parse(memory.get(name) ?? host.localStorage.getItem(prefix + name) ?? "null"), null);
+    // What somebody else has written there may be no JSON.
+    return attempt(() => JSON.parse(memory.get(name) ?? area().getItem(prefix + name) ?? "null"), null);
   }
 
   function write(name: string, value: unknown): boolean {
     const key = prefix + name;
     const text = JSON.stringify(value);
-    const remove = () => host.localStorage.removeItem(key);
+    const remove = () => area().removeItem(key);
     memory.delete(name);
     const isKept = attempt(() => {
       if (value === null) remove();
-      else host.localStorage.setItem(key, text);
+      else area().setItem(key, text);
       return true;
     }, false);
     if (!isKept && value !== null) {
@@ -53,7 +53,7 @@ export function openStorage(host: StorageHost, apiKey: string): Storage {
   }
 
   function names(begin: string): string[] {
-    const kept = attempt(() => Object.keys(host.localStorage), []).filter((key) => key.startsWith(prefix));
+    const kept = attempt(() => Object.keys(area()), []).filter((key) => key.startsWith(prefix));
     const all = new Set([...kept.map((key) => key.slice(prefix.length)), ...memory.keys()]);
     return [...all].filter((name) => name.startsWith(begin));
   }

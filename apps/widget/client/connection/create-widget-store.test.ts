@@ -228,6 +228,7 @@ function open(base: string, browser: Browser, changes: Partial<StoreOptions> = {
     apiKey: API_KEY,
     config: CONFIG,
     storage: openStorage(browser.openTab(), API_KEY),
+    tab: openStorage(createBrowser().openTab(), API_KEY),
     identity: null,
     locale: () => "en",
     page: () => ({ url: "https://shop.example/cart#secret", title: "Cart" }),
@@ -768,6 +769,46 @@ describe("a connection that the server rejects", () => {
   });
 });
 
+describe("a page that is loaded again", () => {
+  test("has the text that was being written, and the panel open, in this tab alone", async () => {
+    const server = await startServer();
+    const browser = createBrowser();
+    const tab = openStorage(createBrowser().openTab(), API_KEY);
+    const before = open(server.base, browser, { tab });
+    before.actions.open();
+    before.actions.keepDraft("Where is my");
+    before.store.stop();
+    const after = open(server.base, browser, { tab });
+    expect(after.store.get().isOpen).toBe(true);
+    expect(after.actions.draft()).toBe("Where is my");
+    await online(after);
+    const other = open(server.base, browser);
+    expect([other.store.get().isOpen, other.actions.draft()]).toEqual([false, ""]);
+    after.actions.close();
+    expect(open(server.base, browser, { tab }).store.get().isOpen).toBe(false);
+  });
+
+  test("shows nothing that another visitor or another conversation began", async () => {
+    const server = await startServer();
+    const browser = createBrowser();
+    const tab = openStorage(createBrowser().openTab(), API_KEY);
+    const before = open(server.base, browser, { tab, identity: { userId: "ann" } });
+    before.actions.keepDraft("My salary is");
+    before.store.stop();
+    // A page without the logged-out visitor, as another tab leaves it.
+    const other = open(server.base, browser);
+    other.store.logout();
+    other.store.stop();
+    const after = open(server.base, browser, { tab });
+    expect(after.actions.draft()).toBe("");
+    after.actions.keepDraft("Hello");
+    after.actions.openChat(2);
+    expect(after.actions.draft()).toBe("");
+    after.store.logout();
+    expect(tab.read("draft")).toBeNull();
+  });
+});
+
 describe("a browser with unusable or invalid storage", () => {
   test.each(["blocked", "full"])("has a conversation until the page is left: storage %s", async (kind) => {
     const server = await startServer();
@@ -805,9 +846,10 @@ describe("a browser with unusable or invalid storage", () => {
       '{"entries":{}}',
       '{"name":{},"email":"a@b.example"}',
     ]) {
-      for (const name of ["visitor", "history", "out:dead", "sound", "contact", "user"])
+      for (const name of ["visitor", "history", "out:dead", "sound", "contact", "user", "draft", "open"])
         browser.kept.set(`svc:${API_KEY}:${name}`, rubbish);
-      const tab = open(server.base, browser);
+      const tab = open(server.base, browser, { tab: openStorage(browser.openTab(), API_KEY) });
+      expect([tab.store.get().isOpen, tab.actions.draft()]).toEqual([false, ""]);
       tab.actions.send("Hello");
       await until("the ack", () => tab.states().includes("sent"));
       tab.store.stop();

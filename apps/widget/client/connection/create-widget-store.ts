@@ -47,7 +47,7 @@ const REFUSALS: Record<string, string> = {
  */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify: 0.4 KB of the size budget.
 export function createWidgetStore(options: StoreOptions): ManagedStore {
-  const { base, storage, emit } = options;
+  const { base, storage, tab, emit } = options;
   const core = createStoreCore(options);
   const { visitor, outbox, listeners, cursor, get, set, contact, canTalk, viewOfItem, changeMessage, saveSoon } = core;
   /** True while the page is left, or the store has ended. */
@@ -145,6 +145,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     outbox.clear();
     visitor.forget();
     storage.write("contact", null);
+    tab.write("draft", null);
     core.forget();
     startTurn();
   }
@@ -175,14 +176,17 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     return isTooLong(text) ? "faultTooLong" : null;
   }
 
+  function showPanel(isOpen: boolean): void {
+    tab.write("open", isOpen);
+    if (get().isOpen !== isOpen) set({ isOpen });
+  }
+
   const actions: WidgetActions = {
     open() {
-      if (!get().isOpen) set({ isOpen: true });
+      showPanel(true);
       connect();
     },
-    close() {
-      if (get().isOpen) set({ isOpen: false });
-    },
+    close: () => showPanel(false),
     send(text, files = [], { wantsPerson } = {}) {
       const message = composeMessage({
         text,
@@ -249,6 +253,12 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       typingTimer = setTimeout(endTyping, TYPING_ENDS_AFTER_MS);
       if (Date.now() - typingAt >= TYPING_EVERY_MS && line.send("typing", { on: true })) typingAt = Date.now();
     },
+    draft() {
+      const [id, chat, text] = [tab.read("draft")].flat();
+      // Another visitor's may be left where a tab has logged out.
+      return id === visitor.id() && chat === visitor.chat() && typeof text === "string" ? text : "";
+    },
+    keepDraft: (text) => void tab.write("draft", text === "" ? null : [visitor.id(), visitor.chat(), text]),
     setSound(on) {
       storage.write("sound", on);
       set({ hasSound: on });
@@ -297,7 +307,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   function begin(): void {
     core.load();
     void adopt();
-    if (visitor.isKnown()) connect();
+    if (get().isOpen || visitor.isKnown()) connect();
   }
 
   function suspend(): void {

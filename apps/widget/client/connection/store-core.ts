@@ -32,6 +32,8 @@ export interface StoreOptions extends Pick<ConnectionOptions, "openSocket" | "lo
   apiKey: string;
   config: WidgetConfigAnswer;
   storage: Storage;
+  /** What only this tab keeps. */
+  tab: Storage;
   identity: Identity | null;
   /** Language of the widget, BCP 47; sent with each message. */
   locale: () => string;
@@ -62,11 +64,11 @@ const NOTHING_YET = { chatId: null, sinceSeq: 0, askedSeq: 0, isAsking: false, r
 
 const SAVE_AFTER_MS = 300;
 
-const initialState = ({ config, storage }: StoreOptions): WidgetState => ({
+const initialState = ({ config, storage, tab }: StoreOptions): WidgetState => ({
   config,
   line: "idle",
   refusal: null,
-  isOpen: false,
+  isOpen: tab.read("open") === true,
   entries: [],
   unread: 0,
   readSeq: 0,

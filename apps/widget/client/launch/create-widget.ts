@@ -126,6 +126,7 @@ const RETRY_MS = 5_000;
 export function createWidget(settings: PageSettings, listeners: Listeners, advise: (advice: string) => void): Widget {
   const { base, apiKey } = settings;
   const storage = openStorage(window, apiKey);
+  const tab = openStorage(window, apiKey, () => sessionStorage);
   const ending = new AbortController();
   const { signal } = ending;
   let { locale, theme, identity } = settings;
@@ -209,7 +210,8 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     if (signal.aborted) return;
     parts = mount(loaded.config, appearance, launcher && file?.customize);
     listeners.emit("ready");
-    if (waiting.length > 0) loadChat();
+    // A panel that was open before the page was reloaded is open again.
+    if (waiting.length > 0 || tab.read("open") === true) loadChat();
     // A visitor who has written before may have unread replies.
     else if (storage.read("visitor") !== null || storage.names("out:").length > 0) whenIdle(loadChat);
   }
@@ -238,6 +240,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
         apiKey,
         config,
         storage,
+        tab,
         root,
         launcher: button.element,
         loadHttp: () => tryLoad("polling"),
@@ -347,6 +350,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     send: (text) => withChat(({ store }) => store.actions.send(text)),
     destroy() {
       ending.abort();
+      tab.write("open", null);
       chat?.stop();
       parts?.takeAway();
       chat = parts = null;

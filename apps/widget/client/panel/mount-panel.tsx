@@ -107,7 +107,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   const announce = createAnnouncer();
   const ended = new AbortController();
   const ui: PanelUi = {
-    text: "",
+    text: actions.draft(),
     files: [],
     fault: null,
     coming: new Map(),
@@ -160,6 +160,8 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const loading: Partial<Record<keyof Parts, Promise<unknown>>> = {};
   let wasOpen = false;
+  /** True until a panel is shown that was open on the page before: only where it covers the page it takes the focus. */
+  let isRestored = store.get().isOpen;
   let hadForm = false;
   let isFollowing = true;
   let notice = noticeOf(context.state);
@@ -256,11 +258,14 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     host.className = `${options.theme} ${options.position}`;
     const hadFocus = root.activeElement !== null;
     const hadScores = find("[name=score]") !== null;
-    render(<PanelView context={context} isModal={matchMedia(FULL_SCREEN).matches} />, root);
+    const isModal = matchMedia(FULL_SCREEN).matches;
+    render(<PanelView context={context} isModal={isModal} />, root);
 
     const field = find("textarea[data-focus]");
-    if (field !== null && ui.text !== lastText) {
+    // A hidden field has no height.
+    if (field !== null && isOpen && ui.text !== lastText) {
       lastText = ui.text;
+      actions.keepDraft(lastText);
       // The field is as high as its text, up to the limit in its style.
       field.style.height = "auto";
       field.style.height = `${field.scrollHeight}px`;
@@ -268,13 +273,14 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     // If the focus was elsewhere on the page when the panel closed, it stays there.
     if (closes && hadFocus) options.launcher.focus();
     if (!isOpen) return;
-    if (opens || turns) focusField();
+    if (turns || (opens && (isModal || !isRestored))) focusField();
     // The focused element was removed: the focus must not leave the panel.
     else if (hadFocus && root.activeElement === null) {
       const score = hadScores ? null : find("[name=score]");
       if (score === null) focusField();
       else score.focus();
     }
+    isRestored = false;
     if (opens && ui.newFrom !== undefined) find(".new")?.scrollIntoView();
     else if (isFollowing) {
       // To the end, but not beyond the beginning of the newest entry.
