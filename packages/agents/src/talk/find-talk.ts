@@ -129,7 +129,7 @@ function read(tokens: readonly TalkToken[], { match, isFiller, isTurn }: Lexicon
   for (let position = 0; position < tokens.length;) {
     const token = tokens[position] as TalkToken;
     const found = match(tokens, position);
-    const end = Math.max(...found.values());
+    const end = found.size === 0 ? position : Math.max(...found.values());
     if (end > position) {
       const longest = [...found.keys()].filter((kind) => found.get(kind) === end);
       for (const kind of longest) reading.kinds.add(kind);

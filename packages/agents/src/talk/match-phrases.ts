@@ -20,7 +20,9 @@ interface State {
 }
 
 /** Returns the end of the longest phrase of each kind at a position. */
-export type PhraseMatcher = (tokens: readonly TalkToken[], start: number) => Map<string, number>;
+export type PhraseMatcher = (tokens: readonly TalkToken[], start: number) => ReadonlyMap<string, number>;
+
+const NOTHING: ReadonlyMap<string, number> = new Map();
 
 const MAX_GAP_WORDS = 2;
 const MAX_TAIL_WORDS = 12;
@@ -124,9 +126,10 @@ export function compilePhrases(
 
   const beginsWith = indexBeginnings(roots.map(([, root]) => root));
   return (tokens, start) => {
+    const beginning = beginsWith(tokens[start]?.term ?? "");
+    if (beginning.length === 0) return NOTHING;
     const found = new Map<string, number>();
-    const term = tokens[start]?.term ?? "";
-    for (const index of beginsWith(term)) {
+    for (const index of beginning) {
       const [kind, root] = roots[index] as [string, State];
       const end = longestFrom(root, tokens, start, (blockable) => isBlocked(blockable, kind));
       if (end > start) found.set(kind, end);
