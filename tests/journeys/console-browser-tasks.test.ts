@@ -431,6 +431,53 @@ describeInBrowser("what operators and administrators do in the console", () => {
       }
     }));
 
+  test("a website without a sitemap is added by its home page, and one that fails says why and is removed", () =>
+    ground.browser.visit(async (open) => {
+      const contents: Record<string, string> = {
+        "/": '<title>Shop</title><a href="/hours">Hours</a><p>Our shop.</p>',
+        "/hours": "<title>Hours</title><p>We open at nine.</p>",
+      };
+      const site = createServer((request, response) => {
+        const body = contents[request.url ?? ""];
+        response.writeHead(body === undefined ? 404 : 200, { "Content-Type": "text/html" }).end(body);
+      }).listen(0, "127.0.0.1");
+      try {
+        await once(site, "listening");
+        const kbs = createKbClient(ground.product, "desk");
+        const { id: kbId } = await kbs.makeKb();
+        const address = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+        const visitor = await ground.enter(open, ann);
+        const page = await visitor.openPath(`/desk/knowledge/${kbId}`);
+        const add = async (url: string) => {
+          await button(page, "Add website").click();
+          await page.getByLabel("URL").fill(url);
+          await button(page, "Add").click();
+        };
+        const imports = page.getByRole("region", { name: "Website imports" });
+
+        await add("http://10.0.0.1/");
+        await page.getByText("add it to the setting SVC_FETCH_ALLOW on the server and restart the service").waitFor();
+        await button(page, "Cancel").click();
+
+        await add(`${address}/gone`);
+        await page.getByText(`Reading ${address}/gone.`).waitFor();
+        await imports.getByText("The server responded with 404").waitFor();
+        contents["/gone"] = contents["/hours"] ?? "";
+        await button(page, `Try again: ${address}/gone`).click();
+        await imports.getByText("1 page imported").waitFor();
+        await button(page, `Remove ${address}/gone from the list`).click();
+        await imports.waitFor({ state: "detached" });
+
+        await add(`${address}/`);
+        await imports.getByText("2 pages imported").waitFor();
+        await page.getByText("Shop", { exact: true }).waitFor();
+        expect(await kbs.search(kbId, "open")).not.toEqual([]);
+        expect(visitor.errors()).toEqual([]);
+      } finally {
+        site.close();
+      }
+    }));
+
   test("an operator's better answer is proposed, shown as a change, accepted and used for answers", () =>
     ground.browser.visit(async (open) => {
       const kbId = await addReader("care", "Guide", GUIDE);

@@ -205,18 +205,11 @@ function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: st
   const url = new URL(text);
   url.hash = "";
   const check = fetchGuard.checkUrl(url);
-  if (!check.ok)
-    throw invalidInput(
-      [
-        {
-          pointer: `/${field}`,
-          code: "forbidden_address",
-          detail: `is not allowed. ${check.reason.replace(/\.$/, "")}`,
-        },
-      ],
-      "The URL",
-    );
-  return url.href;
+  if (check.ok) return url.href;
+  const detail = `This URL cannot be fetched. ${check.reason}`;
+  throw new ServiceError("invalid_request", detail, {
+    errors: [{ pointer: `/${field}`, code: "forbidden_address", detail }],
+  });
 }
 
 /**

@@ -58,8 +58,9 @@ added, and the exit code is 1. After Ctrl-C, the same command resumes. With --fo
 are unchanged, and documents are replaced if their text differs.
 A new knowledge base is assigned to the first agent while that agent only has the product's own guide, which it replaces;
 otherwise, the command shows how to assign it (agents update).
-Pages are fetched from public addresses and from those in SVC_FETCH_ALLOW, at most two per second from one site. From a
-sitemap, only pages of the same site that its robots.txt allows for svc-fetch are added.`,
+Pages are fetched from public addresses and from those in SVC_FETCH_ALLOW, at most two per second from one site. Of a
+site, only pages that its robots.txt allows for svc-fetch are added. Without a sitemap, links are followed from the URL,
+to pages in its folder and below.`,
   examples: [
     "kb add handbook.md prices.xlsx",
     "kb add docs https://example.com/help.html --kb handbook",
@@ -86,7 +87,7 @@ const sync = defineCommand({
     project: projectOption,
   },
   about: `Works like kb add, and also removes documents that no longer exist in the source: those whose path starts with the
-folder (run the command from the same folder each time), or pages at or below the folder of the sitemap. Other documents are not
+folder (run the command from the same folder each time), or pages at or below the folder of the URL. Other documents are not
 touched, and neither are documents whose file still exists but was skipped, or whose page robots.txt forbids. If the
 source is empty, unreachable or only partially readable, nothing is removed, and the exit code is 1. Before removing more
 than half of a source's documents, and more than 10, it asks for confirmation or requires --yes.`,
