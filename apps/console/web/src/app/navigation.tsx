@@ -35,7 +35,7 @@ function PageLink({ page, project, isShown }: { page: Page; project: string; isS
   const { t } = useTexts();
   const { icon: Icon, keys, link, title } = page;
   return (
-    <Tip text={t(title)} keys={keys}>
+    <Tip text={t(title)} keys={keys} isLabel>
       <Link {...link(project)} aria-current={isShown ? "page" : undefined} className={NAVIGATION_ITEM}>
         <span className={NAVIGATION_ICON}>
           <Icon aria-hidden className="size-4.5" />

@@ -59,7 +59,7 @@ export function TeachStep({ number }: { number: number }) {
     <Step
       number={number}
       title={t("firstRun.teach")}
-      text={isDone === false ? `${t("firstRun.teachText")} ${t("firstRun.onlyGuide")}` : t("firstRun.teachText")}
+      text={isDone !== true ? `${t("firstRun.teachText")} ${t("firstRun.onlyGuide")}` : t("firstRun.teachText")}
       isDone={isDone}
       done={t(isReading ? "firstRun.reading" : "firstRun.taught", { n: kb?.documents ?? 0 })}
     >

@@ -135,13 +135,13 @@ const questionsOf = (text: string) =>
     .filter((line) => line !== "");
 
 /** Questions that the widget suggests, one a line. */
-export function QuestionsField(props: ListFieldProps) {
+export function QuestionsField({ isOfAll = false, ...props }: ListFieldProps & { isOfAll?: boolean }) {
   const { t } = useTexts();
   return (
     <LinesField
       {...props}
       label={t("widget.questions")}
-      hint={t("widget.questionsHint")}
+      hint={t(isOfAll ? "widget.questionsAllHint" : "widget.questionsHint")}
       linesOf={questionsOf}
       dir="auto"
     />

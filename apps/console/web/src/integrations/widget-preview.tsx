@@ -55,6 +55,7 @@ function PreviewPanel({
   const own = previewTextsOf(config.locale);
   const greeting = config.greeting.trim() || textIn(config, "greeting") || own.greeting;
   const placeholder = textIn(config, "messagePlaceholder") || own.placeholder;
+  const questions = config.languages[config.locale]?.questions ?? config.questions;
   const { ground, line, raised, soft, text } = PANELS[theme];
   return (
     <div
@@ -76,8 +77,25 @@ function PreviewPanel({
         >
           {greeting}
         </span>
-        <span className="h-8 w-28 self-end rounded-2xl rounded-ee-md" style={{ backgroundColor: accent }} />
-        <span className="h-12 w-40 rounded-2xl rounded-es-md" style={{ backgroundColor: raised }} />
+        {questions.length > 0 ? (
+          <span className="flex flex-wrap gap-1.5">
+            {questions.map((question) => (
+              <span
+                key={question}
+                dir="auto"
+                className="max-w-full truncate rounded-full border px-2.5 py-1 text-xs"
+                style={{ borderColor: line }}
+              >
+                {question}
+              </span>
+            ))}
+          </span>
+        ) : (
+          <>
+            <span className="h-8 w-28 self-end rounded-2xl rounded-ee-md" style={{ backgroundColor: accent }} />
+            <span className="h-12 w-40 rounded-2xl rounded-es-md" style={{ backgroundColor: raised }} />
+          </>
+        )}
       </div>
       <div className="m-2.5 flex items-center gap-2 rounded-2xl border px-3 py-2" style={{ borderColor: line }}>
         {config.features.upload && <FileUp className="size-4 shrink-0" style={{ color: soft }} />}

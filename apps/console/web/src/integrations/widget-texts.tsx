@@ -88,7 +88,7 @@ export function WidgetTexts({ form }: { form: SettingsForm<WidgetConfig> }) {
         />
         {language === "" ? (
           <>
-            <QuestionsField {...form.field("questions")} />
+            <QuestionsField isOfAll {...form.field("questions")} />
             <StringsField {...form.field("strings")} />
           </>
         ) : (

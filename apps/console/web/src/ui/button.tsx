@@ -43,12 +43,24 @@ export function Kbd({ keys, isOn = "surface" }: { keys: string; isOn?: "surface"
 }
 
 /** A tooltip: shown while the pointer is over its element or the element has the focus. */
-export function Tip({ text, keys, children }: { text: string; keys?: string | undefined; children: ReactElement }) {
+export function Tip({
+  text,
+  keys,
+  isLabel = false,
+  children,
+}: {
+  text: string;
+  keys?: string | undefined;
+  /** True where nothing else names an icon: it appears at once, beside the icon. */
+  isLabel?: boolean;
+  children: ReactElement;
+}) {
   return (
-    <Tooltip.Root>
+    <Tooltip.Root {...(isLabel && { delayDuration: 0 })}>
       <Tooltip.Trigger asChild>{children}</Tooltip.Trigger>
       <Tooltip.Portal>
         <Tooltip.Content
+          side={isLabel ? "right" : "top"}
           sideOffset={6}
           collisionPadding={8}
           className="z-50 flex max-w-72 items-center gap-1.5 rounded-md bg-ink px-2 py-1 text-xs text-page shadow-pop"
