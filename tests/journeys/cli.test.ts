@@ -6,7 +6,7 @@ import { openStore } from "@svc/store";
 import { createTestDatabase, freePort, startProcess, testLog, waitFor } from "@svc/testing";
 import type { ChildProcess, TestDatabase } from "@svc/testing";
 import { Client } from "pg";
-import { SVC_BUILD, documentOf, run, svc as runSvc, svcJson as runSvcJson } from "./support/run-svc.ts";
+import { SVC_BUILD, documentOf, run, svc as runSvc, svcJson as runSvcJson, svcWithInput } from "./support/run-svc.ts";
 import type { Ran } from "./support/run-svc.ts";
 import { makeFolder, newInstance, removeFolders, svcUp } from "./support/svc-instance.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
@@ -382,11 +382,16 @@ describe("the product, started with one command on a new folder", () => {
     }
   });
 
-  test("starts again after SIGKILL with its data, without showing the key again", async () => {
+  test("starts again after SIGKILL with its data, without showing the key again or keeping a link that was used", async () => {
+    const administrator = ["ann@example.com", "--name", "Ann", "--role", "*:administrator", "--password"];
+    const created = await svcWithInput(instance.env, "a long password\n", "operators", "create", ...administrator);
+    expect(created.code).toBe(0);
     const before = await svcJson(instance.env, "ask", QUESTION, "--chat", "survivor");
     await product.kill("SIGKILL");
     product = await svcUp(instance);
     expect(product.output()).not.toMatch(KEY);
+    expect(product.output()).not.toContain("sign-up-link");
+    expect(await readdir(instance.env.SVC_DATA_DIR)).not.toContain("sign-up-link");
     const after = await svcJson({ ...instance.env, SVC_ADMIN_KEY: key }, "ask", QUESTION, "--chat", "survivor");
     expect(after.document).toMatchObject({ status: "answered", ticketId: before.document.ticketId });
   });

@@ -381,6 +381,41 @@ describe("a draft that does not cover a newer message of the customer", () => {
   });
 });
 
+describe("a draft that is approved with a macro", () => {
+  const actions = { addTags: ["refund"], priority: "high" } as const;
+  const approve = (ticketId: string, ifMatch: number, more: object = {}) =>
+    reviews.decide(ticketId, "edit", { json: { text: DRAFT, resolves: true, actions, ...more }, ifMatch });
+
+  test("is sent once, and the actions apply in the same decision", async () => {
+    const { chatId, ticketId, ticket } = await heldChat();
+    const answers = await Promise.all([approve(ticketId, ticket.version), approve(ticketId, ticket.version)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const decided = answers.find(({ status }) => status === 200);
+    expect(decided === undefined ? null : ticketOf(decided)).toMatchObject({
+      tags: ["refund"],
+      priority: "high",
+      version: ticket.version + 1,
+    });
+    const done = await reviews.untilIn(ticketId, "done");
+    expect(done.status).toBe("resolved");
+    expect((await reviews.drained(chatId)).texts).toEqual([HANDOFF, DRAFT]);
+    const decisions = done.events.filter(({ data }) => data["decision"] === "edit");
+    expect(decisions.map(({ data }) => data)).toMatchObject([{ actions, draft: DRAFT, sent: DRAFT }]);
+  });
+
+  test("is not sent if an action is invalid, and no action applies", async () => {
+    const { ticketId, ticket } = await heldChat();
+    const wrong = { ...actions, addTags: Array.from({ length: 21 }, (_, number) => `tag ${number}`) };
+    expectProblem(await approve(ticketId, ticket.version, { actions: wrong }), "invalid_request", ["/actions/addTags"]);
+    const snoozed = { ...actions, snooze: { until: "2020-01-01T00:00:00Z" } };
+    const late = await approve(ticketId, ticket.version, { resolves: false, actions: snoozed });
+    expectProblem(late, "invalid_request", ["/actions/snooze/until"]);
+    const after = await reviews.read(ticketId);
+    expect(after).toMatchObject({ stage: "review", tags: [], priority: ticket.priority, version: ticket.version });
+    expect(after.draft?.text).toBe(DRAFT);
+  });
+});
+
 describe("an operator's own text", () => {
   test("is sent instead of the draft, and the ticket's event has both", async () => {
     const { chatId, ticketId, ticket } = await heldChat();

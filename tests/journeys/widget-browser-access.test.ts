@@ -349,6 +349,41 @@ describeInBrowser("everyone can use the widget", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
+  test("launcher and panel stay on the screen, however far from the corner the launcher is to be", async () => {
+    const launcher = { side: 400, bottom: 400, label: "Do you have a question?" };
+    try {
+      await ground.configure({ launcher });
+      await ground.browser.visit(async (open) => {
+        for (const position of ["bottom-right", "bottom-left"]) {
+          for (const [width, height] of [
+            [390, 844],
+            [500, 420],
+            [1280, 720],
+          ] as const) {
+            const visitor = await open({ viewport: { width, height } });
+            const attributes = { "data-position": position };
+            const widget = widgetOn(await visitor.openPage(ground.site.addPage({ attributes })));
+            await widget.launcher.waitFor();
+            const boxes = [await widget.launcher.boundingBox()];
+            await widget.open();
+            boxes.push(await widget.panel.boundingBox());
+            for (const box of boxes) {
+              expect(box?.x).toBeGreaterThanOrEqual(0);
+              expect(box?.y).toBeGreaterThanOrEqual(0);
+              expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+              expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
+            }
+            expect(boxes[1]?.width).toBeGreaterThanOrEqual(Math.min(384, width));
+            expect(boxes[1]?.height).toBeGreaterThanOrEqual(300);
+            expect(visitor.errors()).toEqual([]);
+          }
+        }
+      });
+    } finally {
+      await ground.configure({ launcher: {} });
+    }
+  });
+
   test("reduced motion is respected", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open({ reducedMotion: "reduce" });

@@ -30,8 +30,9 @@ export function customize({ host, root, button }: LauncherParts, launcher: Widge
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
   root.adoptedStyleSheets.push(sheet);
-  host.style.setProperty("--svc-side", `${side}px`);
-  host.style.setProperty("--svc-bottom", `${bottom}px`);
+  // On a small screen, the launcher stays on it, with room for a few letters of its label.
+  host.style.setProperty("--svc-side", `min(${side}px, 100% - 140px)`);
+  host.style.setProperty("--svc-bottom", `min(${bottom}px, 100% - 76px)`);
   button.classList.toggle("off-phones", hiddenOnPhones);
 
   if (image !== "") {
