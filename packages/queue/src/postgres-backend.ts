@@ -33,6 +33,8 @@ const CLEAR_COUNTERS_MS = 60_000;
 const SETTINGS = `SET search_path = ${BULLMQ_SCHEMA}; SET synchronous_commit = off; SET jit = off`;
 /** A half-open connection is noticed after this time. */
 const KEEP_ALIVE_MS = 10_000;
+/** Longer than the intervals of idle workers, which would otherwise close and open connections all the time. */
+const UNUSED_MS = 60_000;
 
 /**
  * BullMQ on its own Postgres backend. One pool serves all queues and workers, and one connection listens for all of
@@ -49,6 +51,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    idleTimeoutMillis: UNUSED_MS,
     query_timeout: 30_000,
     // oxlint-disable-next-line typescript/no-misused-promises -- pg-pool waits for it, which its types do not say
     onConnect: async (client) => {
