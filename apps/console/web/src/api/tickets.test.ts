@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { QueryClient } from "@tanstack/react-query";
 import type { TicketDetail, TicketItem } from "@svc/contracts";
-import { showTicket } from "./tickets.ts";
+import type { Connection } from "./connection.ts";
+import { reopenAfterReply, showTicket } from "./tickets.ts";
 
 const TIME = "2026-11-22T18:00:00.000Z";
 const KEY = ["ticket", "shop", "t1"];
@@ -64,4 +65,15 @@ describe("the page of a ticket", () => {
     expect(shownAfter(item(7, "done"))).toEqual({ version: 5, stage: "review", isRefetched: true });
     expect(shownAfter(item(4, "done"))).toEqual({ version: 5, stage: "review", isRefetched: true });
   });
+});
+
+test("a ticket that a reply resolves is reopened as soon as the reply is carried out", async () => {
+  const states = [item(6, "delivering"), { ...item(7, "done"), status: "resolved" as const }];
+  const calls: unknown[] = [];
+  const connection = {
+    call: () => Promise.resolve({ item: states.shift() }),
+    send: (...call: unknown[]) => Promise.resolve({ item: calls.push(call) }),
+  } as unknown as Connection;
+  await reopenAfterReply(connection, item(6, "delivering"), () => Promise.resolve());
+  expect(calls).toEqual([["POST", "/api/v1/admin/tickets/t1/reopen", { project: "shop", body: {}, ifMatch: 7 }]]);
 });

@@ -46,6 +46,28 @@ export const give = (
 export const undoClose = (connection: Connection, after: TicketItem): Promise<TicketItem> =>
   decide(connection, after, "reopen", { restore: true });
 
+/** Number of attempts, and the time between them, to find a reply carried out. */
+const REPLY_ATTEMPTS = 20;
+const REPLY_POLL_MS = 250;
+/** Resolves after this time. */
+export const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Reopens a ticket that a reply has resolved. A reply resolves its ticket when it is carried out, shortly after it was
+ * accepted: until then, waits. The reply stays sent.
+ */
+export async function reopenAfterReply(
+  connection: Connection,
+  { id, project }: Pick<TicketItem, "id" | "project">,
+  pause: (ms: number) => Promise<void> = pauseMs,
+): Promise<TicketItem> {
+  for (let attempts = 1; ; attempts++) {
+    const { item } = await connection.call("getTicket", project, { params: { id } });
+    if (item.status === "resolved" || attempts === REPLY_ATTEMPTS) return decide(connection, item, "reopen", {});
+    await pause(REPLY_POLL_MS);
+  }
+}
+
 /** True when resolving the ticket would leave its customer without an answer. */
 export const isWaiting = ({ stage, origin }: Pick<TicketItem, "stage" | "origin">): boolean =>
   origin === null && (stage === "review" || stage === "failed");

@@ -87,7 +87,7 @@ function useMentions(): { mentions: readonly Mention[]; unread: number; markRead
 }
 
 /**
- * Offers what the newest toast offers to undo. A component of its own: toasts are cleared when the session ends, and must not
+ * Undoes what the newest toast offers to undo, and says so if there is nothing to undo. A component of its own: toasts are cleared when the session ends, and must not
  * render the pages once more, which need a session.
  */
 function UndoCommand() {
@@ -95,11 +95,12 @@ function UndoCommand() {
   const { toasts } = useServices();
   const undo = useStore(toasts.shown).findLast(({ action }) => action?.label === t("ui.undo"));
   useCommands("general", [
-    undo !== undefined && {
+    {
       id: "undo",
       title: t("ui.undo"),
       keys: "mod+z",
       run() {
+        if (undo === undefined) return toasts.show({ kind: "error", text: t("ui.nothingToUndo") });
         toasts.dismiss(undo.id);
         undo.action?.run();
       },

@@ -1,14 +1,12 @@
 import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
-import { decide, give, undoClose } from "../api/tickets.ts";
+import { decide, give, pauseMs, undoClose } from "../api/tickets.ts";
 
 /** Number of concurrent calls: enough to be quick, few enough not to block others. */
 const AT_ONCE = 4;
 /** Number of attempts of a call that is rate-limited. */
 const ATTEMPTS = 5;
-
-const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Reattempts rate-limited work when the server allows it. */
 async function withReattempts(work: () => Promise<void>, pause: (ms: number) => Promise<void>): Promise<void> {

@@ -247,6 +247,7 @@ function describeEvent(
 ): string {
   const { dateTime, t, nameOf } = words;
   const decision = stringOf(data["decision"]);
+  if (actor === "pipeline" && data["resolves"] === true) return t("event.resolvedByReply");
   const { comment, score } = data;
   if (decision === "rate" && typeof score === "number") {
     return typeof comment === "string" ? t("event.rateComment", { score, comment }) : t("event.rate", { score });

@@ -38,8 +38,9 @@ export type TimelineEntry =
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** The trace shows what the pipeline does by itself; only what it could not do belongs to the conversation. */
-const isShown = ({ actor, moves }: TicketEvent) => actor !== "pipeline" || moves.some(({ to }) => to === "failed");
+/** The trace shows what the pipeline does by itself; what it could not do, and that a reply has resolved the ticket, belong to the conversation. */
+const isShown = ({ actor, data, moves }: TicketEvent) =>
+  actor !== "pipeline" || data["resolves"] === true || moves.some(({ to }) => to === "failed");
 
 function entryOf(event: TicketEvent): TimelineEntry {
   const { actor, at, data, id } = event;

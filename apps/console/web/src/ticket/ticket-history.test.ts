@@ -91,6 +91,12 @@ describe("the conversation of a ticket", () => {
     expect(entries.map(({ kind }) => kind)).toEqual(["day", "message", "reply", "note", "event", "message"]);
   });
 
+  test("says that a reply has resolved the ticket", () => {
+    const resolved = event(1, 1, "pipeline", { resolves: true });
+    const entries = buildTimeline({ messages: [], replies: [], events: [resolved] }, () => "");
+    expect(entries.map(({ key }) => key)).toEqual(["event-1"]);
+  });
+
   test("leaves out what the pipeline has done as it should", () => {
     const entries = buildTimeline({ messages: [], replies: [], events: [event(1, 1, "pipeline", {})] }, () => "");
     expect(entries).toEqual([]);

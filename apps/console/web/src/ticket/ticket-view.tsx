@@ -178,7 +178,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
         draft={draft}
         drafts={drafts}
         doing={doing}
-        act={actions.act}
+        actions={actions}
         busy={actions.busy}
         isBusy={isBusy}
         onApprove={doing.askToApprove}

@@ -33,7 +33,7 @@ export interface ComposerProps {
   drafts: OwnDrafts;
   /** Sends the draft as it is, and resolves the ticket if that is asked for. Asks first if the draft is weak. */
   onApprove: (resolves: boolean) => void;
-  act: TicketActions["act"];
+  actions: Pick<TicketActions, "act" | "reopenAfterReply">;
   isBusy: boolean;
   onTyping: (isTyping: boolean) => void;
   onSent: () => void;
@@ -118,7 +118,7 @@ function useStanding(
 /** What the composer of a ticket shows, and what its controls do. */
 // oxlint-disable-next-line max-lines-per-function -- one state that all parts of the composer share
 export function useComposer(props: ComposerProps) {
-  const { ref, ticket, draft: shown, drafts, act, isBusy, onApprove, onTyping, onSent, onNext } = props;
+  const { ref, ticket, draft: shown, drafts, actions, isBusy, onApprove, onTyping, onSent, onNext } = props;
   const { me } = usePeople();
   const { signature } = useSession().operator;
   const area = useRef<HTMLTextAreaElement>(null);
@@ -174,7 +174,7 @@ export function useComposer(props: ComposerProps) {
     requestAnimationFrame(() => document.activeElement !== area.current && focusEnd());
   }
   const send = useSend({
-    act,
+    actions,
     draft,
     text,
     macro,
@@ -300,7 +300,7 @@ export type ComposerState = ReturnType<typeof useComposer>;
 
 /** What sending needs. */
 interface SendOptions {
-  act: TicketActions["act"];
+  actions: Pick<TicketActions, "act" | "reopenAfterReply">;
   draft: ReturnType<typeof useOwnDraft>;
   /** What is in the field. */
   text: string;
@@ -331,29 +331,33 @@ export const signedText = (text: string, signature: string): string =>
 function useSend(options: SendOptions) {
   const { t } = useTexts();
   const { toasts } = useServices();
-  const { act, approve, draft, drafts, macro, mode, signature, changes, mentions, notice, ticketId, isReady } = options;
+  const { actions, approve, draft, drafts, macro, mode, signature, changes, mentions, notice, ticketId, isReady } =
+    options;
   const { setSending, onSent, onNext, text } = options;
+  const { act, reopenAfterReply } = actions;
   const { files } = draft;
   const takesFiles = mode !== "note";
 
   function post(after: AfterSend): Promise<boolean> {
     const { attachments } = files;
     const resolves = after === "resolve" || macro?.resolves === true;
-    const { snooze, ...actions } = macro?.actions ?? {};
+    const { snooze, ...others } = macro?.actions ?? {};
     // A ticket that is resolved with the reply is not snoozed.
-    const shown = { ...actions, ...(resolves || snooze === undefined ? {} : { snooze }) };
+    const shown = { ...others, ...(resolves || snooze === undefined ? {} : { snooze }) };
     const withFiles = {
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(resolves ? { resolves } : {}),
       ...(Object.keys(shown).length === 0 ? {} : { actions: shown }),
     };
-    const done = t(resolves ? "done.replyResolve" : "done.reply");
+    const telling = resolves
+      ? { done: t("done.replyResolve"), undo: () => void reopenAfterReply() }
+      : { done: t("done.reply") };
     if (mode === "note") {
       const input = { text, ...mentionsIn(text, mentions.people, mentions.chosen.current) };
       return act("note", input, { version: null, done: t("done.note") });
     }
-    if (mode === "edit") return act("edit", { text, ...withFiles }, { done });
-    return act("reply", { text: signedText(text, signature), markdown: true, ...withFiles }, { done });
+    if (mode === "edit") return act("edit", { text, ...withFiles }, telling);
+    return act("reply", { text: signedText(text, signature), markdown: true, ...withFiles }, telling);
   }
   function reject(message: string) {
     toasts.show({ kind: "error", text: message });

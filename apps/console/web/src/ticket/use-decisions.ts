@@ -42,7 +42,12 @@ export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, a
   return {
     /** Sends the draft as it is, and resolves the ticket if that is asked for. */
     approve: (resolves: boolean) =>
-      decide(() => void goOn(act("approve", resolves ? { resolves } : {}, { done: t("done.approve") }))),
+      decide(() => {
+        const telling = resolves
+          ? { done: t("done.replyResolve"), undo: () => void actions.reopenAfterReply() }
+          : { done: t("done.approve") };
+        void goOn(act("approve", resolves ? { resolves } : {}, telling));
+      }),
     reject: (reason?: string) =>
       decide(() => void goOn(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") }))),
     regenerate: () => decide(() => void act("regenerate", {}, { done: t("done.regenerate") })),

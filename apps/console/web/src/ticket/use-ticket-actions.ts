@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ServiceError } from "@svc/client";
 import type { ReviewAction, ReviewInput, TicketChange, TicketDetail, TicketItem } from "@svc/contracts";
-import { decide, give, showTicket, undoClose } from "../api/tickets.ts";
+import { decide, give, reopenAfterReply, showTicket, undoClose } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, usePeople, useProject } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
@@ -72,6 +72,9 @@ export function useTicketActions(ticket: TicketDetail) {
       ),
     /** Restores the ticket as it was before it was closed. `after` is what closing made of it. */
     undoClose: (after: TicketItem) => attempt("reopen", () => undoClose(connection, after), {}),
+    /** Reopens the ticket after a reply that has resolved it. The reply stays sent. */
+    reopenAfterReply: () =>
+      attempt("reopen", () => reopenAfterReply(connection, ticket), { done: t("done.replyReopen") }),
     /**
      * Gives the ticket to somebody, as it is shown or as `version` says that it was. Nobody (null) gives it back to the
      * agent; where that takes back that somebody got it, it goes on waiting as it was, with its draft (`keepsDraft`).
