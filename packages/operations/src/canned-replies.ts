@@ -111,8 +111,7 @@ export const deleteCannedReply = operation(
 /** All characters with a meaning in Markdown, and in its HTML. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!|<>~&^$=:/@"']/g;
 /** Those with a meaning within a line: `_` at the edge of a word, `&` of an entity, and `:` and `.` of a URL. */
-const INLINE_SIGNS =
-  /[\\`*[\]<~{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\w*(?:;|$))|:(?=\/\/)|(?<=www)\./giu;
+const INLINE_SIGNS = /[\\`*[\]<~{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\w*(?:;|$))|:(?=\/\/)|(?<=www)\./giu;
 /** The beginning of a line that makes it a heading, a list, a quote, a rule or an underline. */
 const BLOCK_START = /^(?:\d{1,9}(?=[.)](?: |$))|(?=#{1,6}(?: |$)|[-+](?: |$)|[-=:][-=: ]*$|>))/u;
 /** Text before a value that begins its line. */
