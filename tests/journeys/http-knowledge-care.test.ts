@@ -598,7 +598,7 @@ describe("a canned reply", () => {
     const rendered = await call(`canned-replies/${id}/render`, { json: { ticketId }, key });
     const item = itemOf(rendered) as { text: string };
     expect([rendered.status, item]).toMatchObject([200, { markdown: true }]);
-    expect(item.text).toContain("Dear ann \\*bold\\*: Do you rent \\{\\{operator\\.name\\}\\} \\*bold\\* \\[x\\]\\(");
+    expect(item.text).toContain("Dear ann \\*bold\\*: Do you rent \\{\\{operator.name\\}\\} \\*bold\\* \\[x\\](");
     expect(item.text).not.toMatch(/[^\\][<`]|\n/);
     expect(item.text).toContain(`${SHOP}, key)`);
   });

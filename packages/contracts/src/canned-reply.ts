@@ -16,6 +16,7 @@ export const CANNED_REPLY_LIMITS = {
 
 /** Variables that a canned reply can use between double braces, and what they are replaced with. */
 export const CANNED_REPLY_VARIABLES = {
+  "customer.name": "the customer's name",
   "customer.userId": "the sender's user ID on the channel",
   "customer.chatId": "the chat ID on the channel",
   "ticket.id": "the ticket ID",
@@ -30,9 +31,14 @@ export type CannedReplyVariable = keyof typeof CANNED_REPLY_VARIABLES;
 
 const VARIABLE = /\{\{([^{}]*)\}\}/g;
 
-/** Replaces the variables between double braces. `valueOf` receives the name of the variable. */
-export function fillVariables(text: string, valueOf: (name: string) => string): string {
-  return text.replaceAll(VARIABLE, (_, name: string) => valueOf(name.trim()));
+/**
+ * Replaces the variables between double braces. `valueOf` receives the name of the variable, and the text before it
+ * without its variables.
+ */
+export function fillVariables(text: string, valueOf: (name: string, before: string) => string): string {
+  return text.replaceAll(VARIABLE, (_, name: string, at: number) =>
+    valueOf(name.trim(), text.slice(0, at).replaceAll(VARIABLE, "")),
+  );
 }
 
 /** Returns true if the name is one of `CANNED_REPLY_VARIABLES`. */

@@ -5,13 +5,15 @@ import {
   cannedReplyInputSchema,
   cannedReplyRenderSchema,
   checkInput,
+  customerOf,
   fillVariables,
   invalidInput,
 } from "@svc/contracts";
 import type { CannedReply, CannedReplyVariable, ListInput, RenderedReply, ReplyActions } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
-import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
+import type { CannedReplyRecord, Store, TicketFacts, TicketRecord } from "@svc/store";
 import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
+import { readTicket } from "./tickets.ts";
 
 /** Query of the list of canned replies. */
 export interface CannedReplyListInput extends ListInput {
@@ -106,15 +108,26 @@ export const deleteCannedReply = operation(
   { audit: "canned_replies.delete" },
 );
 
-/** Characters with a meaning in Markdown, and in its HTML. */
+/** All characters with a meaning in Markdown, and in its HTML. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!|<>~&^$=:/@"']/g;
+/** Those with a meaning within a line: `_` at the edge of a word, `&` of an entity, and `:` and `.` of a URL. */
+const INLINE_SIGNS = /[\\`*[\]<~{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\w*(?:;|$))|:(?=\/\/)|(?<=www)\./giu;
+/** The beginning of a line that makes it a heading, a list, a quote, a rule or an underline. */
+const BLOCK_START = /^(?:\d{1,9}(?=[.)](?: |$))|(?=#{1,6}(?: |$)|[-+](?: |$)|[-=:][-=: ]*$|>))/u;
+/** Text before a value that begins its line. */
+const BEFORE_LINE = /(?:^|\n)[\s\d>*+.)#-]*$/u;
+/** Text before a value within the target of a link, or within a tag. */
+const BEFORE_TARGET = /(?:\]\(|<)[^)>\n]*$/u;
 
-/** Escapes a value so that Markdown shows it verbatim, on one line. */
-function escapeMarkdown(value: string): string {
-  return value
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
-    .trim()
-    .replace(MARKDOWN_SIGNS, (sign) => `\\${sign}`);
+/**
+ * Escapes a value so that Markdown shows it verbatim, on one line, after the text `before` it. Operators see the text in
+ * the composer, so only characters that change its rendering are escaped.
+ */
+export function escapeMarkdown(value: string, before: string, { isInTable }: { isInTable: boolean }): string {
+  const line = value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  if (isInTable || BEFORE_TARGET.test(before)) return line.replace(MARKDOWN_SIGNS, "\\$&");
+  const escaped = line.replace(INLINE_SIGNS, "\\$&");
+  return BEFORE_LINE.test(before) ? escaped.replace(BLOCK_START, "$&\\") : escaped;
 }
 
 /** Returns the name of the operator or of the key; an empty text for the command line. */
@@ -124,8 +137,14 @@ async function nameOf(store: Store, { actor, keyId }: Principal): Promise<string
   return keyId === null ? "" : ((await store.apiKeys.find(keyId))?.name ?? "");
 }
 
-function valuesOf(ticketId: string, facts: TicketFacts, operatorName: string): Record<CannedReplyVariable, string> {
+function valuesOf(
+  { id: ticketId, customer, channelMeta }: TicketRecord,
+  facts: TicketFacts,
+  operatorName: string,
+): Record<CannedReplyVariable, string> {
   return {
+    // A friendly name is for operators: the customer does not know it.
+    "customer.name": (customer ?? customerOf(channelMeta))?.name ?? "",
     "customer.userId": facts.userId ?? "",
     "customer.chatId": facts.chatId,
     "ticket.id": ticketId,
@@ -167,9 +186,11 @@ export const renderCannedReply = operation(
       const detail = "is not the ID of a ticket in this project";
       throw invalidInput([{ pointer: "/ticketId", code: "not_found", detail }], "The call");
     }
-    const values: Record<string, string> = valuesOf(ticketId, facts, await nameOf(store, principal));
+    const ticket = await readTicket(store, principal, ticketId);
+    const values: Record<string, string> = valuesOf(ticket, facts, await nameOf(store, principal));
+    const isInTable = text.includes("|");
     return {
-      text: fillVariables(text, (name) => escapeMarkdown(values[name] ?? "")),
+      text: fillVariables(text, (name, before) => escapeMarkdown(values[name] ?? "", before, { isInTable })),
       markdown: true,
       resolves: actions.resolves === true,
       actions: actionsOf(actions, principal.actor),

@@ -26,6 +26,7 @@ const TEXT_MAX_CHARS = 50_000;
 
 /** An example of each variable; the page knows those that are empty here. */
 const EXAMPLES = {
+  "customer.name": "Ada Lovelace",
   "customer.userId": "ada@example.com",
   "customer.chatId": "order-42",
   "ticket.id": "01890a5d-ac96-774b-bcce-b302099a8057",

@@ -13,6 +13,7 @@ import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { describeTestProblem } from "./models.ts";
 
 /** URLs of the APIs that many use, by provider; others have their own. */
 const PROVIDERS = {
@@ -64,7 +65,7 @@ function TestResult({ tested: { model, models, problem, ms } }: { tested: Tested
         <Notice>{t("models.testPassed", { model, seconds: number(Math.round(ms / 100) / 10) })}</Notice>
       ) : (
         <Notice variant="warn">
-          {problem}
+          {describeTestProblem(problem, t)}
           {models.length > 0 && model === "" && <> {t("models.choose", { models: models.slice(0, 5).join(", ") })}</>}
         </Notice>
       )}
@@ -176,9 +177,12 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
   const form = useServerForm(settings);
   const { field, tested, isBusy, error, changeUrl, test, save, remove } = form;
   const [isRemoving, setRemoving] = useState(false);
+  const hasFailed = tested !== null && tested.problem !== null && tested.model === form.values.model.trim();
+  const [isConfirming, setConfirming] = useState(false);
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    void save();
+    if (hasFailed) setConfirming(true);
+    else void save();
   }
   function takeFound(baseUrl: string, [model = ""]: string[]) {
     changeUrl(baseUrl);
@@ -203,6 +207,19 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
           </Button>
         )}
       </div>
+      {isConfirming && (
+        <ConfirmDialog
+          title={t("models.saveFailedTitle")}
+          action={t("models.saveFailed")}
+          onConfirm={async () => {
+            await save();
+            setConfirming(false);
+          }}
+          onClose={() => setConfirming(false)}
+        >
+          {t("models.saveFailedText")}
+        </ConfirmDialog>
+      )}
       {isRemoving && (
         <ConfirmDialog
           title={t("models.removeTitle")}

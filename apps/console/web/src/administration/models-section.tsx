@@ -1,10 +1,11 @@
 import type { Model, ModelPullProgress, Stats, UnreachableProvider } from "@svc/contracts";
-import { Download, Square, CircleCheck, CircleX, Cpu } from "lucide-react";
+import { Download, Square, CircleCheck, CircleX, Cpu, TriangleAlert } from "lucide-react";
 import { useState, useDeferredValue, useEffect } from "react";
 import type { SubmitEvent } from "react";
 import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
 import { agentsQuery } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
+import type { Texts } from "../i18n/texts.ts";
 import { formatBytes } from "../knowledge/format-bytes.ts";
 import { ResourcePage, itemsOf } from "../lists/resource-page.tsx";
 import { useServices, useProject, useRights } from "../session/services.ts";
@@ -15,7 +16,8 @@ import { ErrorNotice, Notice } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { ModelServer } from "./model-server.tsx";
-import { describeServerError, modelPagesQuery, usePulls } from "./models.ts";
+import { describeServerError, failingModelsQuery, modelPagesQuery, usePulls } from "./models.ts";
+import type { RecentCalls } from "./models.ts";
 
 /** How far a pull is. Before the size is known it only says what is being done. */
 function PullBar({ model, progress }: { model: string; progress: ModelPullProgress | null }) {
@@ -46,6 +48,11 @@ function PullBar({ model, progress }: { model: string; progress: ModelPullProgre
   );
 }
 
+const countsOf = ({ calls, faults }: Pick<RecentCalls, "calls" | "faults">, { number }: Texts) => ({
+  n: calls,
+  faults: number(faults),
+});
+
 /** What of a model is shown; of one that no list has yet, only its id is known. */
 type ShownModel = Pick<Model, "catalogId"> & Partial<Model>;
 
@@ -53,6 +60,7 @@ type ShownModel = Pick<Model, "catalogId"> & Partial<Model>;
 function ModelRow({
   model: { catalogId, contextWindow = null, installed, local, provider, sizeBytes = null },
   users,
+  failing,
   pulling,
   error,
   mayWrite,
@@ -62,6 +70,8 @@ function ModelRow({
   model: ShownModel;
   /** Names of the agents that answer with it. */
   users: readonly string[];
+  /** Its recent calls if many of them failed. */
+  failing: RecentCalls | undefined;
   /** How far its pull is; null where there is none, "begun" before anything is known. */
   pulling: ModelPullProgress | "begun" | null;
   error: unknown;
@@ -81,7 +91,10 @@ function ModelRow({
       <div className="min-w-0 flex-1 basis-56">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <code className="font-mono text-sm font-medium wrap-anywhere">{catalogId}</code>
-          {installed === true && <Badge tone="ok">{t("models.usable")}</Badge>}
+          {installed === true && failing === undefined && <Badge tone="ok">{t("models.usable")}</Badge>}
+          {failing !== undefined && (
+            <Badge tone="warn">{t(`models.failing.${failing.period}`, countsOf(failing, texts))}</Badge>
+          )}
           {provider !== undefined && <Badge>{t(local === true ? "models.local" : "models.away")}</Badge>}
         </p>
         {facts.length > 0 && <p className="text-xs wrap-anywhere text-muted">{facts.join(" · ")}</p>}
@@ -140,8 +153,17 @@ function PullForm({ onPull }: { onPull: (catalogId: string) => void }) {
 }
 
 /** Which servers of models answer, and what is wrong with those that do not. */
-function Servers({ models, unreachable }: { models: readonly Model[]; unreachable: readonly UnreachableProvider[] }) {
+function Servers({
+  models,
+  unreachable,
+  failing,
+}: {
+  models: readonly Model[];
+  unreachable: readonly UnreachableProvider[];
+  failing: readonly RecentCalls[];
+}) {
   const { t } = useTexts();
+  const isFailing = (provider: string) => failing.some(({ model }) => model.startsWith(`${provider}:`));
   const answering = [...new Set(models.filter(({ installed }) => installed).map(({ provider }) => provider))].filter(
     (provider) => unreachable.every((other) => other.provider !== provider),
   );
@@ -151,9 +173,14 @@ function Servers({ models, unreachable }: { models: readonly Model[]; unreachabl
       <ul className="flex flex-col gap-2 text-sm">
         {answering.map((provider) => (
           <li key={provider} className="flex items-start gap-2">
-            <CircleCheck aria-hidden className="mt-0.5 size-4 shrink-0 text-ok" />
+            {isFailing(provider) ? (
+              <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" />
+            ) : (
+              <CircleCheck aria-hidden className="mt-0.5 size-4 shrink-0 text-ok" />
+            )}
             <span>
-              <code className="font-mono text-xs font-semibold">{provider}</code> {t("models.answers")}
+              <code className="font-mono text-xs font-semibold">{provider}</code>{" "}
+              {t(isFailing(provider) ? "models.answersFailing" : "models.answers")}
             </span>
           </li>
         ))}
@@ -246,6 +273,7 @@ function useModelRows() {
   const mayWrite = mayDo("models:write");
   const all = useInfiniteQuery(modelPagesQuery(connection, project, ""));
   const agents = useQuery({ ...agentsQuery(connection, project), enabled: mayDo("agents:read") });
+  const failing = useQuery({ ...failingModelsQuery(connection, project), enabled: mayDo("tickets:read") }).data ?? [];
   const { cancel, pull, pulls } = usePulls();
   const known = itemsOf(all);
 
@@ -265,6 +293,7 @@ function useModelRows() {
       <ModelRow
         model={model}
         users={(agents.data ?? []).filter((agent) => agent.model === catalogId).map(({ name }) => name)}
+        failing={failing.find(({ model: other }) => other === catalogId)}
         pulling={isOn ? (followed.progress ?? model.pull ?? "begun") : (model.pull ?? null)}
         error={followed?.error ?? null}
         mayWrite={mayWrite}
@@ -274,7 +303,7 @@ function useModelRows() {
     );
   }
   const unlisted = Object.keys(pulls).filter((id) => known.every(({ catalogId }) => catalogId !== id));
-  return { known, unreachable: all.data?.pages[0]?.unreachable, unlisted, rowOf, pull };
+  return { known, failing, unreachable: all.data?.pages[0]?.unreachable, unlisted, rowOf, pull };
 }
 
 /** Language models: the servers, the models that are installed or can be, and their usage. */
@@ -286,7 +315,7 @@ export function ModelsSection() {
   const [typed, setTyped] = useState("");
   const q = useDeferredValue(typed.trim());
   const models = useInfiniteQuery(modelPagesQuery(connection, project, q));
-  const { known, pull, rowOf, unlisted, unreachable } = useModelRows();
+  const { failing, known, pull, rowOf, unlisted, unreachable } = useModelRows();
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="flex min-w-0 flex-col gap-4">
@@ -323,7 +352,7 @@ export function ModelsSection() {
       </div>
       <div className={`flex min-w-0 flex-col gap-4 ${known.length === 0 ? "max-lg:-order-1" : ""}`}>
         {mayDo("admin:*") && <ModelServer />}
-        {unreachable !== undefined && <Servers models={known} unreachable={unreachable} />}
+        {unreachable !== undefined && <Servers models={known} unreachable={unreachable} failing={failing} />}
         <Section title={t("models.default")}>
           <p className="text-sm text-muted">{t("models.defaultText")}</p>
         </Section>

@@ -1,6 +1,6 @@
 import { ServiceError, createClient } from "@svc/client";
 import type { Client } from "@svc/client";
-import type { Model, ModelList, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
+import type { Model, ModelList, ModelPullProgress, Stats, UnreachableProvider } from "@svc/contracts";
 import { useEffect, useRef, useState } from "react";
 import type { Connection } from "../api/connection.ts";
 import { given, pagesQuery } from "../api/pages.ts";
@@ -70,6 +70,59 @@ export function describeServerError({ provider, detail }: UnreachableProvider, t
   }
   return own;
 }
+
+/** Why the test of a model failed, as the service writes it, and the texts that say the same. */
+const TEST_ERRORS: readonly (readonly [RegExp, TextKey])[] = [
+  [/^the URL did not respond like the API of a model server/u, "models.problem.noApi"],
+  [/^the provider is unreachable \((?<code>\w+)\)$/u, "models.problem.unreachable"],
+];
+
+/** Returns why the test of a model failed, and what to check, in the language of the console where it knows the error. */
+export function describeTestProblem(problem: string, t: Texts["t"]): string {
+  for (const [pattern, key] of TEST_ERRORS) {
+    const found = pattern.exec(problem);
+    if (found !== null) return t(key, found.groups ?? {});
+  }
+  return problem;
+}
+
+/** Share of failed calls from which a model is not shown as healthy. */
+const FAILING_SHARE = 0.2;
+
+/** Calls of a model in the last hour, or in the last day if there were none in that hour. */
+export interface RecentCalls {
+  model: string;
+  calls: number;
+  faults: number;
+  period: "hour" | "day";
+}
+
+/** Returns the models of which many of the recent calls failed. */
+export function findFailing(hour: Stats["models"], day: Stats["models"]): RecentCalls[] {
+  return day.flatMap(({ model, ...ofDay }) => {
+    const ofHour = hour.find((other) => other.model === model);
+    const { calls: sent, faults } = ofHour ?? ofDay;
+    // Calls that a limit held back were not sent: only the failures count them.
+    const calls = Math.max(sent, faults);
+    return faults > 0 && faults >= calls * FAILING_SHARE
+      ? [{ model, calls, faults, period: ofHour === undefined ? "day" : "hour" }]
+      : [];
+  });
+}
+
+/** The models of which many of the recent calls for this project failed. Polled. */
+export const failingModelsQuery = (connection: Connection, project: string) => ({
+  queryKey: ["models", project, "failing"],
+  refetchInterval: 6 * FOLLOW_MS,
+  async queryFn({ signal }: { signal: AbortSignal }) {
+    const since = async (hours: number) => {
+      const from = new Date(Date.now() - hours * 3_600_000).toISOString();
+      return (await connection.call("getStats", project, { query: { from }, signal })).models;
+    };
+    const [hour, day] = await Promise.all([since(1), since(24)]);
+    return findFailing(hour, day);
+  },
+});
 
 /** A pull that this page follows: its progress, or its error. */
 interface Pull {

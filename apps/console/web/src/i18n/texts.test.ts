@@ -28,6 +28,18 @@ describe("the texts of the console", () => {
     expect(ago("2026-11-20T11:15:00Z", now)).toBe("2 d");
   });
 
+  test("say how long something takes in whole units from a minute on", () => {
+    const [english, german] = [createTexts("en", en.first), createTexts("de", de.first)];
+    const [minute, hour] = [60_000, 3_600_000];
+    const of = (ms: number) => [english.duration(ms), german.duration(ms)];
+    expect(of(3_400)).toEqual(["3.4 sec", "3,4 Sek."]);
+    expect(of(5.4 * minute)).toEqual(["5 min", "5 Min."]);
+    expect(of(11.7 * hour)).toEqual(["11 hr 42 min", "11 Std. 42 Min."]);
+    expect(of(12 * hour)).toEqual(["12 hr", "12 Std."]);
+    expect(of(59.9 * minute)).toEqual(["1 hr", "1 Std."]);
+    expect(of(76 * hour)).toEqual(["3 days 4 hr", "3 Tage 4 Std."]);
+  });
+
   test("say the same in a sentence", () => {
     const [english, german] = [createTexts("en", en.first), createTexts("de", de.first)];
     const now = Date.parse("2026-11-22T12:00:00Z");

@@ -55,7 +55,7 @@ export interface Texts {
   past: (time: string, nowMs: number) => string;
   /** Since when: "since 18:43" within a day, then the day. */
   since: (time: string, nowMs: number) => string;
-  /** Milliseconds in words: "120 ms", "3.4 s", "5 min". */
+  /** Milliseconds in words: "120 ms", "3.4 sec", "5 min", "11 hr 42 min", "3 days 4 hr". */
   duration: (ms: number) => string;
   /** Name of a language (BCP 47), such as "German". */
   languageName: (tag: string) => string;
@@ -100,6 +100,12 @@ export function createTexts(language: string, table: TextTable): Texts {
       unitDisplay: "short",
       maximumFractionDigits: 1,
     }).format(value);
+  /** A number of units as larger ones, and what remains. */
+  const twoUnits = (count: number, name: string, size: number, larger: string) => {
+    const rest = count % size;
+    const whole = unit(larger, (count - rest) / size);
+    return rest === 0 ? whole : `${whole} ${unit(name, rest)}`;
+  };
 
   const t = (key: TextKey, values: TextValues = {}) => {
     const entry = table[key];
@@ -144,8 +150,11 @@ export function createTexts(language: string, table: TextTable): Texts {
     duration(ms) {
       if (ms < 1_000) return unit("millisecond", Math.round(ms * 10) / 10);
       if (ms < MINUTE_MS) return unit("second", ms / 1_000);
-      if (ms < HOUR_MS) return unit("minute", ms / MINUTE_MS);
-      return ms < 2 * DAY_MS ? unit("hour", ms / HOUR_MS) : unit("day", ms / DAY_MS);
+      const minutes = Math.round(ms / MINUTE_MS);
+      if (minutes < 60) return unit("minute", minutes);
+      return minutes < 48 * 60
+        ? twoUnits(minutes, "minute", 60, "hour")
+        : twoUnits(Math.round(minutes / 60), "hour", 24, "day");
     },
   };
 }

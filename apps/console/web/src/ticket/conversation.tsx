@@ -17,7 +17,7 @@ import { sizeText } from "../ui/size-text.ts";
 import { SourceChips } from "./draft-bar.tsx";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
-import { buildTimeline } from "./history.ts";
+import { buildTimeline, changedTags } from "./history.ts";
 import type { History } from "./history.ts";
 
 /** How files and links of a conversation look. */
@@ -261,6 +261,8 @@ function describeEvent(
     const until = stringOf(data["until"]);
     return until === "" ? t("event.snoozeReply", { name }) : t("event.snooze", { name, time: dateTime(until) });
   }
+  const tags = changedTags(data);
+  if (tags !== null) return t(tags.length === 0 ? "event.noTags" : "event.tags", { name, tags: tags.join(", ") });
   const to = stringOf(data["assignee"]);
   if (decision === "assign" && actor === "service") return t("event.assignedInTurn", { to: nameOf(to) });
   const why = describeReason(moves.at(-1)?.why ?? "", words);

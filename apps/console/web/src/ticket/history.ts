@@ -50,6 +50,12 @@ function entryOf(event: TicketEvent): TimelineEntry {
     : { kind: "note", key: `note-${id}`, at, actor, text: note };
 }
 
+/** Returns the tags that a change has given a ticket, all of them; null if it did not change them. */
+export function changedTags({ change }: TicketEvent["data"]): string[] | null {
+  const tags: unknown = typeof change === "object" && change !== null && "tags" in change ? change.tags : null;
+  return Array.isArray(tags) ? tags.map(String) : null;
+}
+
 /** The order of what is of the same time: what was written before what was done about it. */
 const RANKS = { day: 0, message: 1, reply: 2, note: 3, event: 4 } as const;
 

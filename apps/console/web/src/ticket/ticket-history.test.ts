@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketDetail, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
-import { buildTimeline, mergeHistory } from "./history.ts";
+import { buildTimeline, changedTags, mergeHistory } from "./history.ts";
 import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
 
 const at = (minute: number) => `2026-11-22T10:${String(minute).padStart(2, "0")}:00.000Z`;
@@ -101,6 +101,13 @@ describe("the conversation of a ticket", () => {
     const entries = buildTimeline({ messages: [], replies: [], events: [event(1, 1, "pipeline", {})] }, () => "");
     expect(entries).toEqual([]);
   });
+});
+
+test("a change names the tags that it has set", () => {
+  expect(changedTags({ decision: "change", change: { tags: ["damage", "refund"] } })).toEqual(["damage", "refund"]);
+  expect(changedTags({ decision: "change", change: { tags: [] } })).toEqual([]);
+  expect(changedTags({ decision: "change", change: { priority: "high" } })).toBeNull();
+  expect(changedTags({ decision: "note" })).toBeNull();
 });
 
 describe("what has happened since a ticket was looked at", () => {

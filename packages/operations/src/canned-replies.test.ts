@@ -1,0 +1,44 @@
+import { describe, expect, test } from "@jest/globals";
+import { escapeMarkdown } from "./canned-replies.ts";
+
+const escaped = (value: string, before = "About ") => escapeMarkdown(value, before, { isInTable: false });
+
+describe("a value in a canned reply", () => {
+  test.each([
+    "The frame is scratched. Here is order #4733!",
+    "Ada Lovelace (ada@example.com)",
+    "AT&T - new phone: +49 30 1234/5",
+    "order_4733 = 2 × $5 | a > b",
+    "-20 % on 1.5 m",
+  ])("stays as it is if Markdown shows it verbatim: %s", (value) => {
+    expect(escaped(value)).toBe(value);
+    expect(escaped(value, "")).toBe(value);
+  });
+
+  test.each([
+    ["*bold* _it_ ~x~ `code`", "\\*bold\\* \\_it\\_ \\~x\\~ \\`code\\`"],
+    ["[x](javascript:alert(1))", "\\[x\\](javascript:alert(1))"],
+    ["![x](https://evil.example/x.png)", "!\\[x\\](https\\://evil.example/x.png)"],
+    ["<img src=x onerror=alert(1)> &lt;b&gt;", "\\<img src=x onerror=alert(1)> \\&lt;b\\&gt;"],
+    ["see www.evil.example or https://evil.example", "see www\\.evil.example or https\\://evil.example"],
+    ["{{operator.name}} \\", "\\{\\{operator.name\\}\\} \\\\"],
+    ["a\n# head\u2028- list", "a # head - list"],
+  ])("is escaped where it would be Markdown: %j", (value, text) => expect(escaped(value)).toBe(text));
+
+  test.each([
+    ["# head", "\\# head"],
+    ["- item", "\\- item"],
+    ["---", "\\---"],
+    ["===", "\\==="],
+    ["1. item", "1\\. item"],
+    ["> quote", "\\> quote"],
+  ])("begins no block at the beginning of a line: %s", (value, text) => {
+    for (const before of ["", "Hello,\n\n", "Hello,\n> ", "- "]) expect(escaped(value, before)).toBe(text);
+    expect(escaped(value)).toBe(value);
+  });
+
+  test("cannot leave the target of a link, or a cell", () => {
+    expect(escaped("x) [y", "[Order](https://shop.example/")).toBe("x\\) \\[y");
+    expect(escapeMarkdown("a | b", "| ", { isInTable: true })).toBe("a \\| b");
+  });
+});
