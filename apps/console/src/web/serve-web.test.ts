@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { PAGE_PATHS, isPagePath } from "./serve-web.ts";
 
-/** The paths of all routes in the source of the pages' router, each after that of its parent. */
+/** Returns the paths of all routes in the source of the pages' router, each appended to that of its parent. */
 function routesOf(source: string): string[] {
-  // The options of pages, `PAGE`, name their parent.
+  // The shared options `PAGE` name the parent of pages.
   const found = source.matchAll(
     /(?:const (\w+) = )?createRoute\(\{\s*(?:getParentRoute: \(\) => (\w+)|\.\.\.PAGE),\s*(?:id: "\w+"|path: "([^"]+)")/g,
   );
@@ -17,13 +17,13 @@ function routesOf(source: string): string[] {
   return [...new Set([...paths.values()].map((path) => (path === "" ? "/" : path)))].toSorted();
 }
 
-describe("the addresses of pages", () => {
+describe("the paths of pages", () => {
   test("are those of the pages' router", () => {
     const source = readFileSync(new URL("../../web/src/app/router.tsx", import.meta.url), "utf8");
     expect(routesOf(source)).toEqual([...PAGE_PATHS].toSorted());
   });
 
-  test("are told from those where nothing is", () => {
+  test("differ from unknown paths", () => {
     for (const path of ["/", "/sign-in", "/north/inbox/review", "/north/inbox/all/some-id", "/north/knowledge/gaps/"]) {
       expect({ path, is: isPagePath(path, false) }).toEqual({ path, is: true });
     }

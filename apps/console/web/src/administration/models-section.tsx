@@ -17,7 +17,7 @@ import { Section } from "../ui/page-frame.tsx";
 import { ModelServer } from "./model-server.tsx";
 import { describeServerError, modelPagesQuery, usePulls } from "./models.ts";
 
-/** How far a pull is. Before the size is known it only says what is being done. */
+/** Progress of a pull. Before the size is known it only shows the current step. */
 function PullBar({ model, progress }: { model: string; progress: ModelPullProgress | null }) {
   const texts = useTexts();
   const { percent, t } = texts;
@@ -46,10 +46,10 @@ function PullBar({ model, progress }: { model: string; progress: ModelPullProgre
   );
 }
 
-/** What of a model is shown; of one that no list has yet, only its id is known. */
+/** The shown fields of a model; for one that is in no list yet, only its id is known. */
 type ShownModel = Pick<Model, "catalogId"> & Partial<Model>;
 
-/** One model: what it is, who uses it, and its pull. */
+/** A model with its properties, its users, and its pull. */
 function ModelRow({
   model: { catalogId, contextWindow = null, installed, local, provider, sizeBytes = null },
   users,
@@ -60,9 +60,9 @@ function ModelRow({
   onCancel,
 }: {
   model: ShownModel;
-  /** Names of the agents that answer with it. */
+  /** Names of the agents that use it. */
   users: readonly string[];
-  /** How far its pull is; null where there is none, "begun" before anything is known. */
+  /** Progress of its pull; null if there is none, "begun" before any progress is known. */
   pulling: ModelPullProgress | "begun" | null;
   error: unknown;
   mayWrite: boolean;
@@ -108,7 +108,7 @@ function ModelRow({
 
 const OLLAMA = "ollama:";
 
-/** Asks for a model that the list does not have, by its name in Ollama's library. */
+/** Pulls a model that is not in the list, by its name in Ollama's library. */
 function PullForm({ onPull }: { onPull: (catalogId: string) => void }) {
   const { t } = useTexts();
   const [name, setName] = useState("");
@@ -139,7 +139,7 @@ function PullForm({ onPull }: { onPull: (catalogId: string) => void }) {
   );
 }
 
-/** Which servers of models answer, and what is wrong with those that do not. */
+/** Which model servers are available, and the errors of the others. */
 function Servers({ models, unreachable }: { models: readonly Model[]; unreachable: readonly UnreachableProvider[] }) {
   const { t } = useTexts();
   const answering = [...new Set(models.filter(({ installed }) => installed).map(({ provider }) => provider))].filter(
@@ -249,12 +249,12 @@ function useModelRows() {
   const { cancel, pull, pulls } = usePulls();
   const known = itemsOf(all);
 
-  // A pull that another operator has started is followed as well, so that its end is shown here, too.
+  // A pull started by another operator is followed as well, so that its end is shown here too.
   const begun = mayWrite ? known.filter((model) => model.pull !== null).map(({ catalogId }) => catalogId) : [];
   const begunIds = begun.join("\n");
   useEffect(() => {
     for (const id of begun) if (pulls[id] === undefined) pull(id);
-    // Only when others are started: a pull that is followed already ends by itself.
+    // Only when further pulls are started: one that is followed already ends by itself.
   }, [begunIds]);
 
   function rowOf(model: ShownModel) {
@@ -277,7 +277,7 @@ function useModelRows() {
   return { known, unreachable: all.data?.pages[0]?.unreachable, unlisted, rowOf, pull };
 }
 
-/** Language models: the servers, the models that are installed or can be, and their usage. */
+/** Language models: the servers, the installed and installable models, and their usage. */
 export function ModelsSection() {
   const { t } = useTexts();
   const { connection } = useServices();

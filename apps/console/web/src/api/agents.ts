@@ -4,7 +4,7 @@ import type { Agent, AgentChange, Model } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 
 const STALE_MS = 60_000;
-/** As many as the server gives at once. */
+/** Maximum page size of the server. */
 const LIMIT = 200;
 
 /** The agents of a project, for names and choices. */
@@ -16,7 +16,7 @@ export const agentsQuery = (connection: Connection, project: string) =>
       (await connection.call("listAgents", project, { query: { limit: LIMIT }, signal })).items,
   });
 
-/** One agent, as it is now. Throws not_found where it was deleted. */
+/** One agent. Throws not_found if it was deleted. */
 export const agentQuery = (connection: Connection, project: string, id: string) =>
   queryOptions({
     queryKey: ["agent", project, id],
@@ -25,7 +25,7 @@ export const agentQuery = (connection: Connection, project: string, id: string) 
     retry: (count, error) => !(error instanceof ServiceError && error.status === 404) && count < 3,
   });
 
-/** Changes an agent, if it still has this version. Throws version_conflict where it has not. */
+/** Changes an agent if it still has this version. Throws version_conflict otherwise. */
 export async function changeAgent(
   connection: Connection,
   { project, id, version }: { project: string; id: string; version: number },
@@ -34,7 +34,7 @@ export async function changeAgent(
   return (await connection.call("updateAgent", project, { params: { id }, body: change, ifMatch: version })).item;
 }
 
-/** The language models that agents may have, those that can be used now first. */
+/** The language models for agents, available ones first. */
 export const modelsQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["models", project],

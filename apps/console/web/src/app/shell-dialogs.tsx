@@ -14,7 +14,7 @@ import { EmptyState } from "../ui/notice.tsx";
 
 const GROUPS = Object.keys(GROUP_TITLES) as CommandGroup[];
 
-/** All that can be done now, found by a few letters of it. */
+/** All available commands, with a search. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const { t } = useTexts();
   const { commands: registry } = useServices();
@@ -49,7 +49,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
                     value={`${title} ${id}`}
                     onSelect={() => {
                       onClose();
-                      // The dialog gives the focus back first: the command may want it elsewhere.
+                      // The dialog returns the focus first, because the command may move it.
                       setTimeout(run);
                     }}
                     className="flex h-9 cursor-pointer items-center gap-2 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover"
@@ -67,7 +67,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The keys of all that can be done on this page. */
+/** The keyboard shortcuts of this page. */
 export function KeysSheet({ onClose }: { onClose: () => void }) {
   const { t } = useTexts();
   const { commands: registry } = useServices();
@@ -100,7 +100,7 @@ export function KeysSheet({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The notes for the signed-in operator; each leads to its ticket. */
+/** The notes that mention the signed-in operator; each links to its ticket. */
 export function MentionsDialog({
   mentions,
   onRead,
