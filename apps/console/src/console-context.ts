@@ -19,10 +19,10 @@ export interface ConsoleContext {
   rateLimit: RateLimit;
   signInLimit: SignInLimit;
   hub: EventHub;
-  /** Single sign-on; null where none is configured. */
+  /** Single sign-on; null if none is configured. */
   oidc: OidcClient | null;
-  /** True with a mail server in the configuration. */
+  /** True if a mail server is configured. */
   sendsEmails: boolean;
-  /** Aborted when the process stops. */
+  /** Aborted when the process shuts down. */
   closing: AbortSignal;
 }

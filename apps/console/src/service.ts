@@ -32,7 +32,7 @@ import { securityHeaders, addWebRoutes } from "./web/serve-web.ts";
 
 const neverHere = () => Promise.reject(new Error("replies on the HTTP API channel are announced by its own processes"));
 
-/** The HTTP API's channel, as far as a message that is taken here needs it: its replies are announced where it runs. */
+/** The HTTP API's channel, as needed to accept a message here: its replies are announced where the channel runs. */
 const API_CHANNEL: Channel = {
   id: "api",
   start: () => Promise.resolve(),
@@ -42,7 +42,7 @@ const API_CHANNEL: Channel = {
   sendAttachment: neverHere,
 };
 
-/** Makes what tries the body of a hook again: as the HTTP API would take it that moment. */
+/** Creates the function that replays the body of a hook, as if the HTTP API received it at that moment. */
 function createBodyTaker(resources: Resources, guard: AddressGuard): ReturnType<typeof createHookIntake> {
   const { store } = resources;
   const receive: HookIntakeContext["receive"] = async (message, context) => {
@@ -60,7 +60,7 @@ function createBodyTaker(resources: Resources, guard: AddressGuard): ReturnType<
 
 const FOLLOW_SETTINGS_MS = 5_000;
 
-/** What only pages of the console call. */
+/** Paths that only pages of the console call. */
 const OWN_CALLS = ["/session", "/sessions", "/link/look", "/sign-in-ways", "/events", "/presence", "/api"];
 /** The console's own paths, whose denied calls are recorded in the audit log. */
 const OWN_PATHS = [
@@ -81,8 +81,8 @@ const OWN_PATHS = [
 ];
 
 /**
- * The operator console: its pages, the session of the operator, and behind it the same administration endpoints that
- * the HTTP API serves to keys. It has no rule of its own: what an operator may do is what their roles are as scopes.
+ * The operator console: its pages, the session of the operator, and the same administration endpoints that the HTTP API
+ * provides for keys. It has no rules of its own: the permissions of operators are the scopes of their roles.
  */
 // oxlint-disable-next-line max-lines-per-function -- the composition of the service
 export function consoleService(resources: Resources): Service {
@@ -110,7 +110,7 @@ export function consoleService(resources: Resources): Service {
       sendsEmails: config.email !== undefined,
       closing: closing.signal,
     };
-    // Where the HTTP API listens is a setting that may change at any time.
+    // The bind address of the HTTP API is a setting that may change at any time.
     let apiHost = config.bindHost ?? settings.api.config.bindHost;
     const followHost = setInterval(() => {
       store.channelsConfig.read().then(

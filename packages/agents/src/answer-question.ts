@@ -11,13 +11,13 @@ import { isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
 const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };
 
 /**
- * Answers a question from the agent's knowledge bases: with a language model where there is one, grounded in passages;
- * else, and whenever the model gives no usable answer in time, in the documents' own words. An agent with a fixed reply
- * answers that to anything; a request for a person, a complaint or a statement to a person gets no answer but
- * `needsPerson`; small talk and questions about the assistant are answered in their language. `text` is null when
- * nothing relevant was found. `history` is what was said in the chat before the question, oldest first: with it "And on
- * Windows?" is understood, and "Why?" is not answered with what was said already; ten utterances are plenty. `language`
- * is that of the chat (ISO 639-1), for words that several languages share. Only the agent's own knowledge bases are
+ * Answers a question from the agent's knowledge bases: with a language model if there is one, grounded in passages;
+ * otherwise, and whenever the model gives no usable answer in time, verbatim from the documents. An agent with a fixed
+ * reply always answers with that reply. A request for a person, a complaint or a statement to a person gets no answer
+ * but `needsPerson`; small talk and questions about the assistant are answered in their language. `text` is null if
+ * nothing relevant was found. `history` contains the previous messages of the chat, oldest first: with it "And on
+ * Windows?" is understood, and "Why?" does not repeat the previous answer; ten messages are enough. `language` is that
+ * of the chat (ISO 639-1), for words that exist in several languages. Only the agent's own knowledge bases are
  * searched.
  */
 export async function answerQuestion(question: {

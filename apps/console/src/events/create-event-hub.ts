@@ -27,7 +27,7 @@ export interface EventHub {
   subscribe(tell: (event: HubEvent) => void): () => void;
   /** Makes all replicas refetch the viewers of these tickets. */
   notePresence(ticketIds: readonly string[]): void;
-  /** The name of a project; null for one that is gone. */
+  /** Returns the name of a project; null if it was deleted. */
   findProjectName(id: string): Promise<string | null>;
   close(): void;
 }
@@ -51,7 +51,7 @@ function createSentEvents(newest: number) {
     floor: () => floor,
     known: () => [...times.keys()],
     add: (id: number) => times.set(id, performance.now()),
-    /** Forgets what is too old to matter. */
+    /** Removes entries that are too old to matter. */
     trim() {
       const until = performance.now() - LATE_MS;
       for (const [id, at] of times) {
@@ -68,8 +68,8 @@ function createSentEvents(newest: number) {
 }
 
 /**
- * Makes what feeds the event streams of a process. The events of tickets are read from the store a few times a second,
- * by one query for all streams, and only while there are any: so nothing is lost with a wake-up, whichever process
+ * Creates the source of the event streams of a process. Events of tickets are read from the store a few times a second,
+ * with one query for all streams, and only while there are any: so a lost wake-up loses no event, whichever process
  * changed a ticket.
  */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
@@ -116,7 +116,8 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     }
   }
 
-  // However many visitors write, who looks at their tickets is read once in a while, for a limited number of them.
+  // However many visitors are typing, the viewers of their tickets are read once per interval, for a limited number of
+  // tickets.
   const typing = new Set<string>();
   let typingTimer: NodeJS.Timeout | undefined;
 

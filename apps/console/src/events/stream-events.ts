@@ -11,8 +11,9 @@ import { sessionOf } from "../session/signed-in.ts";
 import type { HubEvent } from "./create-event-hub.ts";
 
 /**
- * `POST /presence`: which ticket a tab shows, and whether its operator is writing. To be repeated every 20 seconds; who
- * says nothing for 45 is gone. Throws not_found for a ticket that the project does not have.
+ * `POST /presence`: records which ticket a tab shows, and whether its operator is typing. Must be repeated every 20
+ * seconds; a viewer without an update for 45 seconds is removed. Throws not_found for a ticket that the project does
+ * not have.
  */
 export function postPresence({ store, hub }: Pick<ConsoleContext, "store" | "hub">): RequestHandler {
   return async (request, response) => {
@@ -21,14 +22,14 @@ export function postPresence({ store, hub }: Pick<ConsoleContext, "store" | "hub
     const { id: sessionId, operatorId } = sessionOf(response);
     const input = checkInput(presenceSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The presence");
     const { ticketId, tab } = input;
-    // Customers see it, and nobody who only reads has anything to write to them.
+    // Customers see the typing indicator, and an operator who can only read cannot reply to them.
     const isTyping = input.isTyping && grantsScope(principal.scopes, "tickets:write");
     const source = { sessionId, tab };
     if (ticketId === null) {
       const before = await store.operatorPresence.remove(source);
       if (before !== null) hub.notePresence([before]);
     } else {
-      // One that is accepted and not opened yet has nobody to look at it.
+      // A message that is accepted but whose ticket is not opened yet has no viewers.
       const ticket = await store.ticketDetails.find(principal.project, ticketId);
       if (ticket === null) throw new ServiceError("not_found", "No ticket with this ID exists in this project.");
       const before = await store.operatorPresence.put(principal.project, source, { operatorId, ticketId, isTyping });
@@ -40,18 +41,18 @@ export function postPresence({ store, hub }: Pick<ConsoleContext, "store" | "hub
 
 /** Time within which a stream notices that its session has ended or that a role was removed, in milliseconds. */
 const CHECK_MS = 1_000;
-/** A stream that lasts longer ends, and the page comes again: so that new replicas are used. */
+/** A longer stream is closed, so that the page reconnects and new replicas are used. */
 const MAX_STREAM_MS = 900_000;
-/** Streams of one operator in this process: each tab has one. */
+/** Maximum streams of one operator in this process: each tab has one. */
 const MAX_STREAMS = 30;
-/** Tickets whose viewers have been notified. */
+/** Maximum tickets per connection whose viewers have been announced. */
 const MAX_ANNOUNCED = 500;
 
 /** Returns true if an operator can view the tickets of the project with this name. */
 const maySee = ({ roles }: OperatorRecord, projectName: string): boolean =>
   grantsScope(scopesOfRoles(roles, projectName), "tickets:read");
 
-/** Sends what of an event an operator may see. */
+/** Returns the function that sends the part of an event that an operator may see. */
 function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream, whose: () => OperatorRecord) {
   const announced = new Set<string>();
   const send = <Name extends keyof ConsoleEvents>(name: Name, data: ConsoleEvents[Name]) => stream.send(name, data);
@@ -103,8 +104,8 @@ function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream,
 const tabSchema = presenceSchema.shape.tab;
 
 /**
- * `GET /events?tab=`: what happens to the tickets that the operator may see, and who looks at them. Ends when the
- * session does. `hello` comes first, and again when events may have been missed.
+ * `GET /events?tab=`: events of the tickets that the operator may see, with their viewers. Ends with the session.
+ * `hello` comes first, and again if events may have been missed.
  */
 export function streamEvents(context: ConsoleContext): RequestHandler {
   const { sessions, hub, store, log, closing } = context;
@@ -161,7 +162,7 @@ export function streamEvents(context: ConsoleContext): RequestHandler {
       const ticketId = await store.operatorPresence.remove(source);
       if (ticketId !== null) hub.notePresence([ticketId]);
     } catch (error) {
-      // Whoever says nothing more is forgotten soon.
+      // A viewer without updates is removed soon anyway.
       log.debug({ error }, "failed to record that an operator has left a ticket");
     }
   };

@@ -2,14 +2,14 @@ import { ServiceError } from "@svc/contracts";
 import { createKnownHosts, isLoopbackBound } from "@svc/http";
 import type { RequestHandler, Request } from "express";
 
-/** Where the console listens, and by which names it is reached. */
+/** Bind address and host names of the console. */
 export interface ConsoleAddresses {
   bindHost: string;
   publicUrls: readonly string[];
   trustProxy: readonly string[];
 }
 
-/** The error of a request that names a host by which the console is not known. */
+/** Returns the error of a request with an unknown host name. */
 export const unknownHost = () =>
   new ServiceError(
     "origin_not_allowed",
@@ -17,9 +17,9 @@ export const unknownHost = () =>
   );
 
 /**
- * Lets only requests on that name a host by which the console is known, where that can be said: with public URLs, and
- * where only programs on this machine reach the port and no proxy is named. Elsewhere, as in a local network without
- * public URLs, any name is served. Throws origin_not_allowed.
+ * Accepts only requests with a known host name, if the names are known: with public URLs, or if only programs on this
+ * machine can reach the port and no proxy is configured. Otherwise, for example in a local network without public URLs,
+ * any name is accepted. Throws origin_not_allowed.
  */
 export function checkHost({ bindHost, publicUrls, trustProxy }: ConsoleAddresses): RequestHandler {
   const hosts = createKnownHosts({ bindHost, publicUrls });
@@ -30,26 +30,26 @@ export function checkHost({ bindHost, publicUrls, trustProxy }: ConsoleAddresses
   };
 }
 
-/** Methods that change nothing by themselves. */
+/** Methods without side effects. */
 const SAFE = new Set(["GET", "HEAD"]);
 
-/** The pull of a model is begun by GET too (service document, section 4.4). */
+/** The pull of a model can also be started with GET (service specification, section 4.4). */
 const BEGINS_PULL = /^\/api\/v1\/admin\/models\/[^/]+\/pull\/?$/i;
 
-/** True for a call that may change something. */
+/** Returns true for a call that may change something. */
 export const isChange = ({ method, originalUrl }: Pick<Request, "method" | "originalUrl">): boolean =>
   !SAFE.has(method) || BEGINS_PULL.test(originalUrl.split("?", 1)[0] ?? "");
 
 const fromElsewhere = () =>
   new ServiceError("csrf_refused", "The request comes from another website. Open the console directly and reload it.");
 
-/** The host of an origin, in lower case; null for what has none, as `null`. */
+/** Returns the host of an origin, in lower case; null if it has none, such as `null`. */
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host.toLowerCase() : null);
 
 /**
- * Lets only calls on that come from a page of the console itself, as far as the browser says (`Sec-Fetch-Site`,
- * `Origin`). Programs that are no browser say nothing of that, and nobody can make them call. `publicUrls` are the
- * addresses under which the console is reached through a proxy that names another host.
+ * Accepts only calls from pages of the console itself, according to the browser (`Sec-Fetch-Site`, `Origin`). Other
+ * programs do not send these headers, and cannot be made to call by another site. `publicUrls` are the URLs under which
+ * the console is reached through a proxy with another host name.
  */
 export function checkPage(publicUrls: readonly string[]): RequestHandler {
   const known = new Set(publicUrls.map((url) => new URL(url).host.toLowerCase()));

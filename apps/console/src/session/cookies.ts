@@ -4,10 +4,10 @@ import { randomBytes } from "node:crypto";
 import type { Sealer } from "@svc/store";
 import { z } from "zod";
 
-/** Names by whether the browser came by https. Browsers take the first one only from a host that has it for itself. */
+/** Cookie names, by whether the browser uses https. Browsers accept the first one only for exactly one host. */
 const NAMES = { secure: "__Host-svc_session", plain: "svc_session" } as const;
 
-/** The value of a cookie of a request; undefined without one. */
+/** Returns the value of a cookie of a request; undefined without one. */
 export function readCookie(request: Request, name: string): string | undefined {
   for (const pair of (request.headers.cookie ?? "").split(";")) {
     const at = pair.indexOf("=");
@@ -16,7 +16,7 @@ export function readCookie(request: Request, name: string): string | undefined {
   return undefined;
 }
 
-/** What keeps the token of a session in the browser. */
+/** The cookie with the token of a session. */
 export interface SessionCookie {
   isSecure(request: Request): boolean;
   read(request: Request): string | undefined;
@@ -25,8 +25,8 @@ export interface SessionCookie {
 }
 
 /**
- * Makes the cookie of sessions: no script can read it, and no other site's page sends it. It is for https alone where
- * the browser came by https, as `publicUrls` or a trusted proxy says.
+ * Creates the session cookie: it is hidden from scripts, and not sent by pages of other sites. It is restricted to
+ * https if the browser uses https, according to `publicUrls` or a trusted proxy.
  */
 export function createSessionCookie(publicUrls: readonly string[]): SessionCookie {
   const secureHosts = new Set(
@@ -53,7 +53,7 @@ const DEVICE_COOKIE = "svc_device";
 const DEVICE_PATH = "/session";
 /** Time without a sign-in after which a browser counts as unknown again. */
 const DEVICE_LIFETIME_MS = 90 * 24 * 3_600_000;
-/** Accounts that one browser is known for: colleagues who share it. */
+/** Maximum number of accounts that one browser is known for: colleagues who share it. */
 const MAX_ACCOUNTS = 5;
 
 const devicesSchema = z.object({
@@ -61,17 +61,20 @@ const devicesSchema = z.object({
 });
 type Devices = z.infer<typeof devicesSchema>["devices"];
 
-/** The browsers on which operators have signed in before. */
+/** The browsers in which operators have signed in before. */
 export interface DeviceCookie {
-  /** Id of this browser where the account (`accountOf` in `create-sign-in-limit.ts`) has signed in on it, or null. */
+  /**
+   * Returns the id of this browser if the account (`accountOf` in `create-sign-in-limit.ts`) has signed in there
+   * before, or null.
+   */
   find(request: Request, account: string): string | null;
-  /** Remembers, in the browser, that the account has signed in on it. */
+  /** Stores, in the browser, that the account has signed in. */
   add(request: Request, response: Response, account: string): void;
 }
 
 /**
- * Makes the cookie of known devices: sealed, so that only a sign-in on this installation makes one, and for the sign-in
- * alone. It is no credential: it exempts from the limits that other people's attempts use up.
+ * Creates the cookie of known devices: encrypted, so that only a sign-in on this installation creates one, and only for
+ * the sign-in. It is not a credential: it exempts from limits that other people's attempts could exhaust.
  */
 export function createDeviceCookie(sealer: Sealer, cookie: Pick<SessionCookie, "isSecure">): DeviceCookie {
   function read(request: Request): Devices {

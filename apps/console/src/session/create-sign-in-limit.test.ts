@@ -8,7 +8,9 @@ const OWNER = "owner@example.com";
 
 const from = (ip: string) => ({ ip, socket: {} }) as unknown as Request;
 
-/** Counters whose windows end at once when they are waited for, and what the turns of accounts have waited for. */
+/**
+ * Creates counters whose windows end immediately when they are waited for, and records the waiting times of accounts.
+ */
 function createCounters() {
   const counts = new Map<string, number>();
   const waits: string[] = [];
@@ -29,7 +31,7 @@ function createCounters() {
 
 const codeOf = (error: unknown) => (error instanceof ServiceError ? error.code : String(error));
 
-test("wrong passwords from other addresses do not keep the owner of an account out", async () => {
+test("wrong passwords from other addresses do not lock out the owner of an account", async () => {
   const { counters, waits } = createCounters();
   const limit = createSignInLimit(counters);
   for (let attempt = 0; attempt < 10; attempt++) (await limit.beginPassword(from("203.0.113.1"), OWNER, null))();
@@ -49,7 +51,7 @@ test("attempts from many addresses are slowed down to one check every five secon
   expect(waits.length).toBeGreaterThanOrEqual(9);
 });
 
-test("a known device passes while others guess, and has a limit of its own", async () => {
+test("a known device is admitted while others guess, and has a separate limit", async () => {
   const { counters } = createCounters();
   const limit = createSignInLimit(counters);
   for (let attempt = 1; attempt <= 40; attempt++) {
@@ -59,7 +61,7 @@ test("a known device passes while others guess, and has a limit of its own", asy
   expect(await limit.beginPassword(from("203.0.113.1"), OWNER, "phone").catch(codeOf)).toBe("rate_limited");
 });
 
-test("24 addresses with 30 attempts each do not take the places from somebody else", async () => {
+test("24 addresses with 30 attempts each do not block the queue for others", async () => {
   const { counters } = createCounters();
   const limit = createSignInLimit(counters);
   const results: string[] = [];
@@ -72,7 +74,7 @@ test("24 addresses with 30 attempts each do not take the places from somebody el
       (error: unknown) => void results.push(codeOf(error)),
     ),
   );
-  // By then every attempt has its place, or none.
+  // By then every attempt has a slot, or is rejected.
   await new Promise((resolve) => {
     setImmediate(resolve);
   });
@@ -84,7 +86,7 @@ test("24 addresses with 30 attempts each do not take the places from somebody el
   expect(results.filter((result) => result === "rate_limited").length).toBeGreaterThan(600);
 });
 
-test("links and single sign-on take no place from passwords", async () => {
+test("links and single sign-on use no slot of passwords", async () => {
   const { counters } = createCounters();
   const limit = createSignInLimit(counters);
   for (let count = 0; count < 30; count++) await limit.count(from("203.0.113.1"), "oidc");

@@ -6,23 +6,23 @@ import type { Counters } from "@svc/queue";
 import { emailKeyOf } from "@svc/store";
 import type { Request } from "express";
 
-/** A request for a place in the queue. */
+/** A request for a slot in the queue. */
 export interface QueueEntry {
-  /** Whose place it is, as an address. One source cannot hold all places. */
+  /** The source, such as a client address. One source cannot use all slots. */
   source: string;
-  /** Entries with a lower rank run first, and of one rank the newest: a flood delays itself and not who comes after it. */
+  /** Entries with a lower rank run first, and within a rank the newest: a flood delays itself and not later entries. */
   rank: number;
 }
 
-/** Runs what waits one at a time, in the order of rank. */
+/** Runs entries one at a time, in the order of rank. */
 interface FairQueue {
   /**
-   * Waits for this entry's turn, and resolves with a function that ends it. Resolves with null where the entry gets no
-   * place: its source holds its share, or the queue is full of entries with a lower rank. It can also lose its place later,
-   * to an entry that runs before it.
+   * Waits for this entry's turn, and resolves with a function that ends it. Resolves with null if the entry gets no
+   * slot: its source has reached its share, or the queue is full of entries with a lower rank. It can also lose its
+   * slot later, to an entry that runs before it.
    */
   enter(entry: QueueEntry): Promise<(() => void) | null>;
-  /** True when nothing runs or waits. */
+  /** Returns true if nothing runs or waits. */
   isIdle(): boolean;
 }
 
@@ -30,7 +30,7 @@ interface WaitingEntry extends QueueEntry {
   resolve: (end: (() => void) | null) => void;
 }
 
-/** Makes a queue with this many waiting places in all, and for one source. */
+/** Creates a queue with a maximum number of waiting entries, in total and per source. */
 function createFairQueue({ slots, perSource }: { slots: number; perSource: number }): FairQueue {
   let isRunning = false;
   const waiting: WaitingEntry[] = [];
@@ -50,7 +50,7 @@ function createFairQueue({ slots, perSource }: { slots: number; perSource: numbe
     };
   }
 
-  /** Inserts before the entries of the same rank; the last entry of a queue that is too long loses its place. */
+  /** Inserts before the entries of the same rank; if the queue is too long, its last entry loses its slot. */
   function insert(entry: WaitingEntry): void {
     const at = waiting.findIndex(({ rank }) => rank >= entry.rank);
     waiting.splice(at === -1 ? waiting.length : at, 0, entry);
@@ -70,34 +70,40 @@ function createFairQueue({ slots, perSource }: { slots: number; perSource: numbe
   };
 }
 
-/** Limits how often people may try to sign in. */
+/** Limits sign-in attempts. */
 export interface SignInLimit {
   /**
-   * Admits an attempt with a password: counts it, on all replicas together, and waits until this process checks its
-   * password. `deviceId` names a browser on which the account has signed in before, or a live session of it: such an
-   * attempt is counted by itself and waits for nobody else's. Throws rate_limited. Call the returned function when the
-   * password is checked.
+   * Admits a password attempt: counts it, on all replicas together, and waits until this process may check its
+   * password. `deviceId` identifies a browser in which the account has signed in before, or a live session of it: such
+   * an attempt is counted separately and does not wait for others. Throws rate_limited. The returned function must be
+   * called after the password check.
    */
   beginPassword(request: Request, email: string, deviceId: string | null): Promise<() => void>;
-  /** Counts a use of a link or a start of single sign-on, by address. No password is guessed by it. Throws rate_limited. */
+  /**
+   * Counts a use of a link or a start of single sign-on, by address. These cannot be used to guess passwords. Throws
+   * rate_limited.
+   */
   count(request: Request, what: "link" | "oidc"): Promise<void>;
 }
 
-/** Attempts that wait for their password check in this process, in all and from one address. A check takes 0.1 to 0.3 s. */
+/**
+ * Maximum attempts that wait for their password check in this process, in total and per address. A check takes 0.1 to
+ * 0.3 s.
+ */
 const CHECK_SLOTS = { slots: 20, perSource: 4 };
-/** Attempts that wait for their turn at one account in this process. */
+/** Maximum attempts that wait for their turn at one account in this process. */
 const ACCOUNT_SLOTS = { slots: 20, perSource: 1 };
 /** Rank of an attempt from a known device: before all others. */
 const KNOWN_RANK = -1;
-/** An attempt that has waited longer than this for its turn at an account is rejected, in milliseconds. */
-const PATIENCE_MS = 30_000;
+/** Maximum time that an attempt waits for its turn at an account, in milliseconds; then it is rejected. */
+const MAX_WAIT_MS = 30_000;
 
 const MINUTE = 60;
 const { triesPerAddress, triesPerEmail, triesWindowSeconds } = SESSION_LIMITS;
 const BY_ADDRESS = { limit: triesPerAddress, windowSeconds: MINUTE };
-/** Of one account from one address, and of one known device. */
+/** For one account from one address, and for one known device. */
 const BY_ACCOUNT = { limit: triesPerEmail, windowSeconds: triesWindowSeconds };
-/** Of one account from all addresses: never reached, since attempts are slowed down long before. */
+/** For one account from all addresses: never reached, because attempts are slowed down much earlier. */
 const FROM_ANYWHERE = { limit: 1_000_000, windowSeconds: triesWindowSeconds };
 
 /**
@@ -114,27 +120,29 @@ function tooMany(detail: string, resetMs: number): ServiceError {
   });
 }
 
-/** The name of an account in counters and cookies, which hold no personal data: a hash of its e-mail address. */
+/**
+ * Returns the name of an account in counters and cookies, which contain no personal data: a hash of its email address.
+ */
 export const accountOf = (email: string): string =>
   createHash("sha256").update(emailKeyOf(email)).digest("hex").slice(0, 32);
 
-/** Makes the limits of signing in. Nothing here depends on whether an account exists. */
+/** Creates the sign-in limits. They do not depend on whether an account exists. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createSignInLimit(counters: Counters): SignInLimit {
   const checks = createFairQueue(CHECK_SLOTS);
-  /** Accounts whose attempts are slowed down, while some wait. */
+  /** Accounts with delayed attempts, while some wait. */
   const slowed = new Map<string, FairQueue>();
 
-  /** Counts an attempt of an address. Returns how many it has made in this minute. */
+  /** Counts an attempt of an address. Returns the number of its attempts in this minute. */
   async function countAddress(request: Request, name: string): Promise<number> {
     const counted = await counters.count(`${name}:${clientAddress(request)}`, BY_ADDRESS);
     if (counted.isOver) throw tooMany("Too many sign-in attempts from this IP address.", counted.resetMs);
     return triesPerAddress - counted.remaining;
   }
 
-  /** Waits until this account may be tried again, by an interval that all replicas keep together. */
+  /** Waits until this account may be attempted again, by an interval that all replicas share. */
   async function waitForTurn(account: string, seconds: number): Promise<boolean> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const deadline = performance.now() + MAX_WAIT_MS;
     const turn = { limit: 1, windowSeconds: seconds };
     for (;;) {
       const { isOver, resetMs } = await counters.count(`sign-in-turn-${seconds}:${account}`, turn);
@@ -162,7 +170,7 @@ export function createSignInLimit(counters: Counters): SignInLimit {
     return !(await counters.count(`sign-in-device:${deviceId}`, BY_ACCOUNT)).isOver;
   }
 
-  /** Counts an attempt from a device that is not known, and slows it down. Returns its entry in the queue of checks. */
+  /** Counts an attempt from an unknown device, and delays it. Returns its entry in the queue of checks. */
   async function admitStranger(request: Request, account: string) {
     const source = clientAddress(request);
     const rank = await countAddress(request, "sign-in");

@@ -13,7 +13,10 @@ import type { OidcClient, OidcPerson } from "./open-oidc.ts";
 import { endFormer, signInOriginOf } from "./session-routes.ts";
 
 const PATH = "/oidc";
-/** What is remembered while somebody is at the provider, sealed. It is sent when the provider sends the browser back. */
+/**
+ * Cookie with the encrypted state of a sign-in at the provider. It is sent when the provider redirects the browser
+ * back.
+ */
 const COOKIE = "svc_oidc";
 const LIFETIME_MS = 600_000;
 
@@ -24,23 +27,23 @@ const checkSchema = z.object({
   redirectUri: z.string(),
   until: z.number(),
   /**
-   * The token of the session that the browser had: its cookie does not come along from another site. Absent in what an
-   * older version has sealed.
+   * The token of the browser's previous session: its cookie is not sent after a redirect from another site. Absent in
+   * states of an older version.
    */
   former: z.string().optional(),
 });
 
-/** Why somebody is sent back to the sign-in page, which says it in their language. */
+/** Reasons for a redirect to the sign-in page, which shows them in the operator's language. */
 type SignInProblem = "refused" | "unknown_operator" | "unavailable" | "rate_limited";
 
-/** What no name of a person has. */
+/** Characters that names must not contain. */
 const CONTROLS = /[\p{C}]+/gu;
 
-/** A name as operators have it. */
+/** Returns a valid operator name. */
 const nameOf = ({ name }: OidcPerson) =>
   Array.from(name.replaceAll(CONTROLS, " ").trim()).slice(0, OPERATOR_LIMITS.nameMaxChars).join("") || "?";
 
-/** The routes of single sign-on. */
+/** Adds the routes of single sign-on. */
 // oxlint-disable-next-line max-lines-per-function -- two routes over shared cookie and URL helpers
 export function addOidcRoutes(
   routes: IRouter,
@@ -50,12 +53,12 @@ export function addOidcRoutes(
 ): void {
   const { store, cookie, devices, signInLimit, log } = context;
   const hosts = createKnownHosts({ bindHost, publicUrls });
-  // A proxy passes on the names that it serves. What those are is known here only by SVC_PUBLIC_URLS.
+  // A proxy forwards only its own host names. They are known here only from SVC_PUBLIC_URLS.
   const trustsHost = publicUrls.length === 0 && trustProxy.length > 0;
   const options = (request: Request) =>
     ({ httpOnly: true, sameSite: "lax", path: PATH, secure: cookie.isSecure(request) }) as const;
 
-  /** The URL that the provider sends the browser back to. Throws origin_not_allowed for a host that is not known. */
+  /** Returns the URL that the provider redirects the browser to. Throws origin_not_allowed for an unknown host. */
   function redirectUriOf(request: Request): string {
     if (!trustsHost && !hosts.isKnown(request.headers.host)) throw unknownHost();
     const host = (request.headers.host ?? "").toLowerCase();
@@ -67,7 +70,7 @@ export function addOidcRoutes(
   const sendBack = (response: Response, error: SignInProblem) =>
     response.set("Cache-Control", "no-store").redirect(303, `/sign-in?fault=${error}`);
 
-  /** The operator with this e-mail address; a new one where the settings say which role that has. */
+  /** Returns the operator with this email address; creates one if the settings name a role for new operators. */
   async function findOperator(person: OidcPerson): Promise<OperatorRecord | null> {
     const known = await store.operators.findByEmail(person.email);
     if (known !== null || oidc.createRole === undefined) return known;

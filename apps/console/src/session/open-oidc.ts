@@ -1,7 +1,7 @@
 import { ServiceError } from "@svc/contracts";
 import type { OidcConfig } from "@svc/runtime";
 
-/** What has to be remembered between the way to the provider and the way back. */
+/** State between the redirect to the provider and the redirect back. */
 export interface OidcCheck {
   state: string;
   nonce: string;
@@ -9,7 +9,7 @@ export interface OidcCheck {
   redirectUri: string;
 }
 
-/** Who has come back, as the provider says it. */
+/** A signed-in person, according to the provider. */
 export interface OidcPerson {
   email: string;
   name: string;
@@ -17,24 +17,24 @@ export interface OidcPerson {
 
 /** Single sign-on by OpenID Connect: authorization code with PKCE, state and nonce. */
 export interface OidcClient {
-  /** What people know the provider by. */
+  /** Display name of the provider. */
   name: string;
   createRole: OidcConfig["createRole"];
-  /** Where the browser goes to sign in, and what to remember until it comes back. Throws unavailable. */
+  /** Returns the URL for the sign-in, and the state to store until the redirect back. Throws unavailable. */
   begin(redirectUri: string): Promise<{ url: URL; check: OidcCheck }>;
   /**
-   * Who has come back at this address, with its query. Throws sign_in_failed for an answer that is not right or whose
-   * e-mail address the provider has not verified, unavailable while the provider cannot be reached.
+   * Returns the person who was redirected to this URL, with its query. Throws sign_in_failed for an invalid response or
+   * an email address that the provider has not verified, unavailable while the provider is unreachable.
    */
   finish(returned: URL, check: OidcCheck): Promise<OidcPerson>;
 }
 
-/** How long the provider may take for each answer, in seconds. */
+/** Time limit for each response of the provider, in seconds. */
 const TIMEOUT_SECONDS = 10;
 
 const isLoopback = (host: string) => host === "localhost" || host === "127.0.0.1" || host === "[::1]";
 
-/** Makes the client of a provider; it is asked for its metadata with the first sign-in, and again after a fault. */
+/** Creates the client of a provider; its metadata is requested with the first sign-in, and again after an error. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function openOidc({ issuer, clientId, clientSecret, name, createRole }: OidcConfig): OidcClient {
   const load = () => import("openid-client");
@@ -44,7 +44,7 @@ export function openOidc({ issuer, clientId, clientSecret, name, createRole }: O
   async function open() {
     const library = await load();
     const server = new URL(issuer);
-    // A provider on this machine, as one tries it with, need not have a certificate; no other one goes without.
+    // A provider on this machine, for trials, needs no certificate; all others do.
     const execute = isLoopback(server.hostname) ? [library.allowInsecureRequests] : [];
     const options = { execute, timeout: TIMEOUT_SECONDS };
     const config = await library.discovery(server, clientId, clientSecret, undefined, options);
@@ -81,7 +81,7 @@ export function openOidc({ issuer, clientId, clientSecret, name, createRole }: O
     },
     async finish(returned, check) {
       const { library, config } = await opened();
-      // What the provider has sent the browser back to, whatever proxies have made of the address.
+      // The redirect URI that was sent to the provider, even if proxies have changed the URL.
       const address = new URL(check.redirectUri);
       address.search = returned.search;
       try {
@@ -93,7 +93,7 @@ export function openOidc({ issuer, clientId, clientSecret, name, createRole }: O
         });
         const claims = tokens.claims();
         const subject = claims?.sub ?? "";
-        // Some providers say the e-mail address only there.
+        // Some providers return the email address only there.
         const reason =
           typeof claims?.["email"] === "string" || config.serverMetadata().userinfo_endpoint === undefined
             ? claims

@@ -22,13 +22,12 @@ import type { Config } from "@svc/runtime";
 import type { ConsoleContext } from "../console-context.ts";
 import { sessionOf } from "./signed-in.ts";
 
-/** More than work in one project. */
+/** More than the operators of any project. */
 const COLLEAGUES_MAX_COUNT = 1_000;
 
 /**
- * `GET /session/colleagues`: names and ids of those who work in the project, for assigning tickets, for mentions, and
- * for the names of those who did something. Whoever may read the tickets may know them; their e-mail addresses are not
- * told.
+ * `GET /session/colleagues`: names and ids of the project's operators, for assigning tickets, for mentions, and for the
+ * names of actors. Available to everyone who may read the tickets; email addresses are not included.
  */
 export function getColleagues({ store }: Pick<ConsoleContext, "store">): RequestHandler {
   return async (_request, response) => {
@@ -36,7 +35,7 @@ export function getColleagues({ store }: Pick<ConsoleContext, "store">): Request
     requireScope(principal, "tickets:read");
     const found = await store.operators.listOfProject(principal.project, COLLEAGUES_MAX_COUNT);
     const items = found.map(({ id, name, roles }) => {
-      // The roles are those that count in this project.
+      // The roles are those that apply in this project.
       const scopes = scopesOfRoles(
         roles.map((role) => ({ project: principal.projectName, role })),
         principal.projectName,
@@ -51,8 +50,8 @@ export function getColleagues({ store }: Pick<ConsoleContext, "store">): Request
 const MENTIONS_MAX_COUNT = 50;
 
 /**
- * `GET /session/mentions`: the newest notes that mention the operator, in the tickets of all projects that they may
- * read.
+ * `GET /session/mentions`: the newest notes that mention the operator, in the tickets of all projects that the operator
+ * may read.
  */
 export function getMentions({ store }: Pick<ConsoleContext, "store">): RequestHandler {
   return async (_request, response) => {
@@ -73,7 +72,7 @@ export function getMentions({ store }: Pick<ConsoleContext, "store">): RequestHa
 const HEALTH_TIMEOUT_MS = 1_000;
 const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-/** Whether something there says that it is alive. */
+/** Returns whether a service responds to a liveness check at this port. */
 async function isAlive(host: string, port: number): Promise<boolean> {
   const shown = host.includes(":") ? `[${host}]` : host;
   try {
@@ -84,12 +83,12 @@ async function isAlive(host: string, port: number): Promise<boolean> {
     await answer.body?.cancel();
     return answer.ok;
   } catch {
-    // Refused or too late: nobody is there, which is the answer.
+    // Connection refused or timed out: nothing responds.
     return false;
   }
 }
 
-/** `GET /session/places`: the ports of the parts of the service that others call, and whether they answer here. */
+/** `GET /session/places`: the ports of the service's public parts, and whether they respond here. */
 export function getServicePorts({ bindHost, ports }: Pick<Config, "bindHost" | "ports">): RequestHandler {
   const host = bindHost === undefined || WILDCARDS.has(bindHost) ? "127.0.0.1" : bindHost;
   const addresses: readonly Pick<ServiceAddress, "id" | "port">[] = [
@@ -112,7 +111,7 @@ export function getServicePorts({ bindHost, ports }: Pick<Config, "bindHost" | "
 
 type ViewsContext = Pick<ConsoleContext, "store" | "sessions">;
 
-/** All views of an operator, without those of projects that they have no role in (any more). */
+/** Sends all views of an operator, except those of projects without a role (any more). */
 async function answerViews({ store, sessions }: ViewsContext, { operator }: LiveSession, response: Response) {
   const [views, projects] = await Promise.all([store.operatorViews.list(operator.id), sessions.listProjects(operator)]);
   const names = new Set(projects.map(({ name }) => name));
@@ -121,14 +120,14 @@ async function answerViews({ store, sessions }: ViewsContext, { operator }: Live
   response.set("Cache-Control", "no-store").json(answer);
 }
 
-/** `GET /session/views`: the views of the inbox that the operator has saved. */
+/** `GET /session/views`: the inbox views that the operator has saved. */
 export function listSavedViews(context: ViewsContext): RequestHandler {
   return async (_request, response) => answerViews(context, sessionOf(response), response);
 }
 
 /**
- * `PUT /session/views`: keeps a view, in the place of the one of the same name. Throws invalid_request also where there
- * are too many, and project_mismatch for a project without a role.
+ * `PUT /session/views`: stores a view, replacing the one with the same name. Also throws invalid_request if there are
+ * too many, and project_mismatch for a project without a role.
  */
 export function putSavedView(context: ViewsContext): RequestHandler {
   const { store, sessions } = context;
@@ -151,7 +150,7 @@ export function putSavedView(context: ViewsContext): RequestHandler {
   };
 }
 
-/** `DELETE /session/views?name=`: deletes a view. Throws invalid_request, and not_found where there is none. */
+/** `DELETE /session/views?name=`: deletes a view. Throws invalid_request, and not_found if there is none. */
 export function deleteSavedView(context: ViewsContext): RequestHandler {
   return async (request, response) => {
     const session = sessionOf(response);

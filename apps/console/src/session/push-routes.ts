@@ -6,7 +6,7 @@ import type { IRouter, RequestHandler } from "express";
 import type { ConsoleContext } from "../console-context.ts";
 import { sessionOf, signedIn } from "./signed-in.ts";
 
-/** Adds the routes by which a browser subscribes its operator to push notifications. */
+/** Adds the routes with which a browser subscribes its operator to push notifications. */
 export function addPushRoutes(routes: IRouter, context: ConsoleContext): void {
   const { store } = context;
 

@@ -20,12 +20,12 @@ import { sessionOf, signedIn } from "./signed-in.ts";
 
 const linkTokenSchema = linkUseSchema.pick({ token: true });
 
-/** From where a request comes, as the audit trail keeps it. */
+/** Returns the origin of a request, as stored in the audit log. */
 export function signInOriginOf(request: Request, response: Response): SignInOrigin {
   return { network: clientNetwork(request), requestId: String(response.getHeader("X-Request-Id")) };
 }
 
-/** Who a session is of, for its own page. Throws not_signed_in. */
+/** Returns the operator and permissions of a session, for its own page. Throws not_signed_in. */
 async function describe({ sessions, store }: ConsoleContext, token: string): Promise<SessionAnswer> {
   const { operator, createdAt } = await sessions.getSession(token);
   const { id, name, email, hasPassword, onDuty, roles } = operator;
@@ -39,7 +39,7 @@ async function describe({ sessions, store }: ConsoleContext, token: string): Pro
   };
 }
 
-/** Puts the token of a new session into the browser, in the place of an older one, and says who it is of. */
+/** Sets the cookie of a new session, replacing an older one, and returns the session. */
 async function answerSession(
   context: ConsoleContext,
   request: Request,
@@ -52,13 +52,13 @@ async function answerSession(
   response.status(200).set("Cache-Control", "no-store").json(answer);
 }
 
-/** Ends the session that a browser has had before it begins another one: no token outlives a sign-in. */
+/** Ends the browser's previous session before it starts another one: no token outlives a sign-in. */
 export async function endFormer({ cookie, store }: ConsoleContext, request: Request): Promise<void> {
   const token = cookie.read(request);
   if (token !== undefined) await endSession(store, token);
 }
 
-/** Adds the routes of signing in and out. Routes that need no session come first. */
+/** Adds the routes for signing in and out. Routes without a session come first. */
 // oxlint-disable-next-line max-lines-per-function -- a handler of a few lines for each route
 export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void {
   const { store, signInLimit, cookie, devices, oidc } = context;
@@ -175,7 +175,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     .all(methodNotAllowed("GET", "HEAD", "PUT"));
   routes.route("/session/duty").put(check, putDuty()).all(methodNotAllowed("PUT"));
   routes.route("/link/look").post(readLink()).all(methodNotAllowed("POST"));
-  // The page itself is read at the same address.
+  // The page itself has the same path.
   routes.route("/link").post(postLink());
   routes
     .route("/sign-in-ways")

@@ -11,7 +11,7 @@ interface WithSession {
   [SESSION]?: LiveSession;
 }
 
-/** Calls with a cookie that is none (any more), of one address in a minute: each costs a look into the store. */
+/** Limit of calls with an invalid cookie per address and minute: each one needs a read from the store. */
 const MISSES = { limit: 300, windowSeconds: 60 };
 
 type CheckContext = Pick<ConsoleContext, "sessions" | "cookie" | "rateLimit" | "queues">;
@@ -25,7 +25,7 @@ function single(request: Request, name: string): string | undefined {
   return values?.[0];
 }
 
-/** The live session of a request. Throws not_signed_in, and rate_limited for too many that are none. */
+/** Returns the live session of a request. Throws not_signed_in, and rate_limited after too many invalid ones. */
 async function getSession({ sessions, cookie, queues }: CheckContext, request: Request): Promise<LiveSession> {
   const token = cookie.read(request);
   if (token === undefined) throw notSignedIn();
@@ -45,8 +45,8 @@ async function getSession({ sessions, cookie, queues }: CheckContext, request: R
 }
 
 /**
- * Lets only requests of somebody on who is signed in, and changes only with the token of the session; the session is then
- * read with `sessionOf`. Throws not_signed_in and csrf_refused.
+ * Accepts only requests with a session, and changes only with its CSRF token; the session is then available through
+ * `sessionOf`. Throws not_signed_in and csrf_refused.
  */
 export function signedIn(context: CheckContext): RequestHandler {
   return async (request, response: Response & WithSession, next) => {
@@ -62,7 +62,7 @@ export function signedIn(context: CheckContext): RequestHandler {
   };
 }
 
-/** The session of a request that has passed `signedIn`. */
+/** Returns the session of a request that has passed `signedIn`. */
 export function sessionOf(response: Response): LiveSession {
   const session = (response as Response & WithSession)[SESSION];
   if (session === undefined) throw new Error("this route has no preceding session check");
@@ -70,8 +70,9 @@ export function sessionOf(response: Response): LiveSession {
 }
 
 /**
- * After `signedIn`: what the operator may do in the project that `x-svc-project` names, which the answer says; requests
- * are counted. The principal is then read with `principalOf`. Throws project_mismatch, not_found and rate_limited.
+ * After `signedIn`: determines the operator's permissions in the project of `x-svc-project`, which the response
+ * repeats; requests are counted. The principal is then available through `principalOf`. Throws project_mismatch,
+ * not_found and rate_limited.
  */
 export function inProject({ sessions, rateLimit }: CheckContext): RequestHandler {
   return async (request, response, next) => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { PAGE_PATHS, isPagePath } from "./serve-web.ts";
 
-/** The paths of all routes in the source of the pages' router, each after that of its parent. */
+/** Returns the paths of all routes in the source of the pages' router, each appended to that of its parent. */
 function routesOf(source: string): string[] {
   // Options that several pages share, such as `PAGE`, name the route of the project as their parent.
   const found = source.matchAll(
@@ -20,13 +20,13 @@ function routesOf(source: string): string[] {
   return [...new Set([...paths.values()].map((path) => (path === "" ? "/" : path)))].toSorted();
 }
 
-describe("the addresses of pages", () => {
+describe("the paths of pages", () => {
   test("are those of the pages' router", () => {
     const source = readFileSync(new URL("../../web/src/app/router.tsx", import.meta.url), "utf8");
     expect(routesOf(source)).toEqual([...PAGE_PATHS].toSorted());
   });
 
-  test("are told from those where nothing is", () => {
+  test("differ from unknown paths", () => {
     for (const path of ["/", "/sign-in", "/north/inbox", "/north/customers/some-id", "/north/inbox/all/some-id", "/north/knowledge/gaps/"]) {
       expect({ path, is: isPagePath(path, false) }).toEqual({ path, is: true });
     }

@@ -7,7 +7,7 @@ import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
 import type { FixedAnswer } from "@svc/http";
 import { errorCode } from "@svc/primitives";
 
-/** The addresses of the console's pages, as their router has them: what begins with `$` stands for anything. */
+/** The paths of the console's pages, as in their router: a segment that begins with `$` matches anything. */
 export const PAGE_PATHS: readonly string[] = [
   "/",
   "/sign-in",
@@ -55,7 +55,7 @@ export function isPagePath(path: string, wantsPage: boolean): boolean {
   });
 }
 
-/** What pages of the console may load: their own assets and nothing else; `nonce` is for styles that they insert. */
+/** Returns the content security policy of pages: only their own assets; `nonce` is for styles that they insert. */
 function contentPolicy(nonce?: string): string {
   return [
     "default-src 'none'",
@@ -72,7 +72,7 @@ function contentPolicy(nonce?: string): string {
   ].join("; ");
 }
 
-/** Headers of every answer of the console. */
+/** Headers of every response of the console. */
 export const securityHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     "Content-Security-Policy": contentPolicy(),
@@ -85,10 +85,10 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Where the build puts the pages. */
+/** The build's folder for the pages. */
 const WEB_DIR = new URL("../../dist-web/", import.meta.url);
 
-/** Names of files; nothing else is ever looked for. A part never begins with a dot. */
+/** Valid file names; nothing else is looked up. A segment never begins with a dot. */
 const NAME = /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}\/){0,3}[A-Za-z0-9_-][A-Za-z0-9_.@-]{0,149}$/;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -103,15 +103,15 @@ const TYPES: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
   ".txt": "text/plain; charset=utf-8",
 };
-/** What is smaller when compressed. */
+/** Extensions of compressible files. */
 const COMPRESSED = new Set([".html", ".js", ".css", ".json", ".webmanifest", ".svg", ".txt"]);
 
-/** What has a hash in its name never changes. */
+/** Files with a hash in their names never change. */
 const IMMUTABLE = "public, max-age=31536000, immutable";
-/** Everything else is revalidated each time, by its ETag. */
+/** All other files are revalidated each time, by their ETag. */
 const REVALIDATED = "no-cache";
 
-/** What stands in the page for a value that is new with each answer. */
+/** Placeholder in the page for a nonce that is new with each response. */
 const NONCE_MARK = "__CSP_NONCE__";
 
 interface WebFile extends FixedAnswer {
@@ -121,11 +121,11 @@ interface WebFile extends FixedAnswer {
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "EISDIR", "ENOTDIR"].includes(errorCode(error) ?? "");
 
-/** Reads files of the build, each once as long as it does not change. */
+/** Reads files of the build, each once until it changes. */
 function createWebFiles(folder: URL) {
   const known = new Map<string, WebFile>();
 
-  /** Contents of a file; undefined where there is none. */
+  /** Returns the contents of a file; undefined if it does not exist. */
   async function readIfThere(url: URL): Promise<Buffer | undefined> {
     try {
       return await readFile(url);
@@ -135,7 +135,7 @@ function createWebFiles(folder: URL) {
     }
   }
 
-  /** What the build has compressed is smaller than what can be made while a client waits. */
+  /** Precompressed files are smaller than those compressed while a client waits. */
   async function readEncoded(name: string): Promise<Parameters<typeof makeFixedAnswer>[1]> {
     const [gzip, br] = await Promise.all([".gz", ".br"].map((end) => readIfThere(new URL(name + end, folder))));
     return { ...(gzip === undefined ? {} : { gzip }), ...(br === undefined ? {} : { br }) };
@@ -158,7 +158,7 @@ function createWebFiles(folder: URL) {
   }
 
   return {
-    /** A file of the build; null when there is none of this name. */
+    /** Returns a file of the build; null if there is none with this name. */
     async find(name: string): Promise<WebFile | null> {
       if (!NAME.test(name) || TYPES[extname(name)] === undefined) return null;
       try {
@@ -174,7 +174,7 @@ function createWebFiles(folder: URL) {
 const send = (request: Request, response: Response, file: WebFile, cacheControl: string) =>
   sendFixedAnswer(request, response, file, { "Content-Type": file.type, "Cache-Control": cacheControl });
 
-/** The page itself; with a new nonce, where it asks for one. */
+/** Sends the page itself, with a new nonce if it contains the placeholder. */
 function sendPage(request: Request, response: Response, file: WebFile): void {
   const text = file.plain.toString("utf8");
   if (!text.includes(NONCE_MARK)) return send(request, response, file, REVALIDATED);
@@ -194,16 +194,16 @@ const NOT_BUILT = `<!doctype html>
 again.</p></body></html>
 `;
 
-/** True for a browser that opens an address, and for no program. */
+/** Returns true for a browser that opens a page, and false for programs. */
 const wantsPage = ({ headers }: Request): boolean => headers.accept?.includes("text/html") === true;
 
-/** What is no page of the console. */
+/** Returns the error for an unknown path. */
 const notFound = () => new ServiceError("not_found", "Nothing found at this path of the console.");
 
 /**
- * The pages of the console and what they load. An address without a dot in its last part is one of the page itself,
- * which knows what to show there; where there is none, browsers get a page that says so, and programs get a problem.
- * Files below `assets/` have a hash in their names and are kept for good.
+ * Serves the pages of the console and their files. A path without a dot in its last segment is one of the page itself,
+ * whose router selects the content; for unknown ones, browsers get a page that says so, and programs get a problem.
+ * Files below `assets/` have a hash in their names and are cached permanently.
  */
 export function addWebRoutes(routes: Express, folder: URL = WEB_DIR): void {
   const files = createWebFiles(folder);

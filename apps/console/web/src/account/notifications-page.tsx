@@ -22,12 +22,12 @@ const notificationsQuery = (connection: Connection) =>
     queryFn: async ({ signal }) => (await connection.send("GET", PATH, { signal })) as NotificationsAnswer,
   });
 
-/** The zones that this browser knows, and the one that is set. */
+/** Returns the time zones that this browser supports, and the current one. */
 const zonesWith = (zone: string) =>
   [...new Set([zone, "UTC", ...Intl.supportedValuesOf("timeZone")])].map((value) => ({ value, label: value }));
 
 const KINDS = ["assigned", "mentioned", "slaBreached", "needsReview", "digest"] as const;
-/** Offered when quiet hours are turned on. */
+/** Default when quiet hours are enabled. */
 const NIGHT: [string, string] = ["20:00", "07:00"];
 
 // oxlint-disable-next-line max-lines-per-function -- one form: a few lines for each of its fields
@@ -37,7 +37,7 @@ function NotificationsForm({ answer }: { answer: NotificationsAnswer }) {
   const { error, isBusy, run } = useAction();
   const [settings, setSettings] = useState<NotificationSettings>({
     ...answer.item,
-    // Until the operator has chosen, the browser knows best.
+    // The default until the operator has chosen one.
     ...(!answer.isStored && {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       language: language in LANGUAGES ? (language as Language) : "en",
@@ -136,7 +136,7 @@ function NotificationsForm({ answer }: { answer: NotificationsAnswer }) {
   );
 }
 
-/** Which emails and push notifications the operator who is signed in gets, and when. */
+/** Settings for the emails and push notifications of the signed-in operator. */
 export function NotificationsPage() {
   const { t } = useTexts();
   const { connection } = useServices();

@@ -5,7 +5,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, useSession } from "../session/services.ts";
 import { Field, TextArea } from "../ui/field.tsx";
 
-/** Changes what customers see of oneself. */
+/** Edits the signed-in operator's public profile. */
 export function ProfileDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();

@@ -19,7 +19,7 @@ const isSupported = () => "serviceWorker" in navigator && "PushManager" in globa
 const bytesOf = (base64url: string) =>
   Uint8Array.from(atob(base64url.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
 
-/** Turns push notifications of this browser on and off. */
+/** Enables and disables push notifications of this browser. */
 function DeviceSwitch() {
   const { t } = useTexts();
   const { connection, preferences, queryClient } = useServices();
@@ -27,7 +27,7 @@ function DeviceSwitch() {
   const query = useQuery({
     queryKey: ["push"],
     queryFn: async () => (await findPushSubscription(connection)) !== null,
-    // Not while a subscription is being made, which the server does not know yet.
+    // No refetch during a subscription that the server does not know yet.
     staleTime: Infinity,
     // Another tab may have turned them off.
     refetchOnWindowFocus: isBusy ? false : "always",
@@ -42,7 +42,7 @@ function DeviceSwitch() {
     const subscription = await pushManager.subscribe(options);
     const { endpoint, keys } = subscription.toJSON();
     await connection.send("POST", PATH, { body: { endpoint, keys } });
-    // Otherwise an open page would show the same a second time.
+    // Otherwise an open page would show the same notification again.
     preferences.set((now) => ({ ...now, hasNotifications: false }));
   }
   async function turnOff() {
@@ -68,7 +68,7 @@ function DeviceSwitch() {
   );
 }
 
-/** Which push notifications the signed-in operator gets, and whether this browser shows them. */
+/** Settings for the signed-in operator's push notifications, and a switch for this browser. */
 export function PushSection({ push, onChange }: { push: PushSettings; onChange: (push: PushSettings) => void }) {
   const { t } = useTexts();
   return (

@@ -19,17 +19,17 @@ import { TagsSection } from "./tags-section.tsx";
 
 const WebhooksSection = lazy(async () => ({ default: (await import("./webhooks-section.tsx")).WebhooksSection }));
 
-/** A part of the administration, with an entry of its own in the list. */
+/** A section of the administration, with an entry in the list. */
 interface AdministrationSection {
   id: "keys" | "operators" | "projects" | "models" | "tags" | "canned-replies" | "webhooks" | "deliveries" | "audit";
   title: TextKey;
-  /** What somebody must be allowed to see it. */
+  /** Scope that is required to see it. */
   scope: RequiredScope;
   /** Heading above it in the list. */
   group?: TextKey;
 }
 
-/** The parts of the administration, in the order of the list. */
+/** The sections of the administration, in the order of the list. */
 const SECTIONS: readonly AdministrationSection[] = [
   { id: "operators", title: "administration.operators", scope: "admin:*" },
   { id: "projects", title: "administration.projects", scope: "admin:*" },
@@ -62,8 +62,8 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
 };
 
 /**
- * The sections of the administration: a list beside the open one, or above it in a narrow window. An operator without the
- * scope of a section sees which one it requires.
+ * The sections of the administration: a list beside the open one, or above it in a narrow window. An operator without
+ * the scope of a section sees which one is required.
  */
 export function AdministrationPage() {
   const { section: id } = useParams({ from: "/$project/administration/$section" });
@@ -72,7 +72,7 @@ export function AdministrationPage() {
   const mayDo = useRights();
   const tabs = useRef<HTMLElement>(null);
   useEffect(() => {
-    // Where not all of them fit, the one that is open is in sight.
+    // If not all of them fit, the open one is scrolled into view.
     tabs.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [id]);
   const section = SECTIONS.find((other) => other.id === id);

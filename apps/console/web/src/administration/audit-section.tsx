@@ -110,21 +110,23 @@ const CHANNEL_NAMES: Readonly<Record<string, TextKey>> = {
   "tool-server": "integrations.tools",
 };
 
-/** Returns an actor by name; never an ID. */
+/** Returns the name of an actor; never an ID. */
 function describeActor({ actor, actorName }: AuditItem, t: Texts["t"]): string {
   if (actorName !== null) return actor.startsWith("key:") ? t("audit.key", { name: actorName }) : actorName;
   if (actor.startsWith("operator:")) return t("people.someone");
   return actor.startsWith("key:") ? t("audit.deletedKey") : textOf(t, "audit.actor", actor);
 }
 
-/** Returns what the actor did or, if it failed, tried to do: the rest of a sentence that starts with the actor's name. */
+/**
+ * Returns what the actor did or, if it failed, tried to do: the rest of a sentence that starts with the actor's name.
+ */
 function describeAction({ action, result }: AuditItem, t: Texts["t"]): string {
   const attempt = textOf(t, "audit.do", action, "");
   if (attempt === "") return action;
   return result === "ok" ? textOf(t, "audit.did", action) : t("audit.tried", { what: attempt });
 }
 
-/** Returns the object by name; null if it has none or is the actor itself. */
+/** Returns the name of the object; null if it has none or is the actor itself. */
 function describeObject({ action, actor, object, objectName }: AuditItem, t: Texts["t"]): string | null {
   if (object === null || actor.endsWith(`:${object}`)) return null;
   if (objectName !== null) return objectName;
@@ -136,10 +138,10 @@ function describeObject({ action, actor, object, objectName }: AuditItem, t: Tex
 
 const NOTHING: AuditFilter = { actor: "", action: "", object: "", result: "", project: "", from: "", to: "" };
 
-/** A part of the filter, and the name of an actor or object that was chosen in a row. */
+/** A part of the filter, with the name of an actor or object that was chosen in a row. */
 type Picked = Partial<AuditFilter> & { name?: string };
 
-/** The details that are copied to look for them elsewhere. */
+/** The details with a copy button, for searches elsewhere. */
 const COPIED: readonly string[] = ["actorId", "objectId", "requestId"];
 
 /** The codes and IDs of a row, and its ticket. */
@@ -227,7 +229,7 @@ interface Option {
 
 const capitalize = (text: string) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
 
-/** Returns the filters that have choices, each with its options. */
+/** Returns the filters with fixed choices, each with its options. */
 function useAuditChoices(filter: AuditFilter, names: Readonly<Record<string, string>>) {
   const { names: namesOf, t } = useTexts();
   const { projects } = useSession();
@@ -292,7 +294,7 @@ function AuditFilterBar({
   );
 }
 
-/** The audit log: what was done and what was denied. */
+/** The audit log: operations and denials. */
 export function AuditSection() {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -301,7 +303,7 @@ export function AuditSection() {
   const [filter, setFilter] = useState(NOTHING);
   /** Names of actors and objects that were chosen in a row, by their IDs. */
   const [names, setNames] = useState<Readonly<Record<string, string>>>({});
-  // Both days are included, where the reader is.
+  // Both days are included, in the reader's time zone.
   const from = startOf(filter.from)?.toISOString() ?? "";
   const to = startOf(filter.to, 1)?.toISOString() ?? "";
   const events = useInfiniteQuery(auditPagesQuery(connection, project, { ...filter, from, to }));

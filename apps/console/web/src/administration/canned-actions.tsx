@@ -4,12 +4,12 @@ import { usePeople } from "../session/services.ts";
 import { SelectField } from "../ui/field.tsx";
 import { TagsField, readTags } from "../ticket/tags-field.tsx";
 
-/** The actions of a canned reply, as the fields of its form have them. */
+/** The actions of a canned reply as form fields. */
 export type ActionValues = {
   addTags: string;
-  /** Empty: as it is. */
+  /** Empty: unchanged. */
   priority: string;
-  /** Empty: as it is; `nobody`, `self`, or an operator. */
+  /** Empty: unchanged; `nobody`, `self`, or an operator. */
   assignee: string;
   /** Empty: nothing; `resolve`, `reply` for a snooze until the customer writes, or the hours of a snooze. */
   end: string;
@@ -19,7 +19,7 @@ const NOBODY = "nobody";
 const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies readonly TicketPriority[];
 const SNOOZE_HOURS = ["4", "24", "72", "168"];
 
-/** Returns the fields of these actions. */
+/** Returns the form fields of these actions. */
 export function valuesOfActions({
   addTags = [],
   priority,
@@ -36,7 +36,7 @@ export function valuesOfActions({
   };
 }
 
-/** Reads the actions from their fields. */
+/** Parses the actions from their form fields. */
 export function readActions({ addTags, priority, assignee, end }: ActionValues): CannedReplyActions {
   const tags = readTags(addTags);
   const known = PRIORITIES.find((one) => one === priority);
@@ -50,7 +50,7 @@ export function readActions({ addTags, priority, assignee, end }: ActionValues):
   };
 }
 
-/** What changes on a ticket when the canned reply is sent. */
+/** The changes of a ticket when the canned reply is sent. */
 export function ActionFields({
   values,
   field,

@@ -20,11 +20,11 @@ import { readTags } from "../ticket/tags-field.tsx";
 import { ActionFields, readActions, valuesOfActions } from "./canned-actions.tsx";
 import { fillExample } from "./fill-example.ts";
 
-/** CANNED_REPLY_LIMITS of the contracts say the same; the server checks. */
+/** Copied from CANNED_REPLY_LIMITS of the contracts; the server checks them. */
 const NAME_MAX_CHARS = 200;
 const TEXT_MAX_CHARS = 50_000;
 
-/** An example of each variable; the page knows those that are empty here. */
+/** An example of each variable; the page fills in those that are empty here. */
 const EXAMPLES = {
   "customer.name": "Ada Lovelace",
   "customer.userId": "ada@example.com",
@@ -60,8 +60,8 @@ function useCannedForm(item: CannedReply | null, onSaved: (saved: CannedReply) =
   const folder = values.folder.trim() === "" ? null : values.folder.trim();
 
   /**
-   * Changes only what was changed here. Returns null if another operator has changed the reply meanwhile, after
-   * saying so: the next attempt applies to the current reply.
+   * Updates only the fields changed here. Returns null if another operator has changed the reply meanwhile, after
+   * reporting that: the next attempt applies to the current reply.
    */
   async function change(before: CannedReply): Promise<CannedReply | null> {
     const body = {

@@ -1,11 +1,11 @@
-/** What stands between double braces; the server looks for the same. */
+/** A variable in double braces; the server uses the same pattern. */
 const VARIABLE = /\{\{([^{}]*)\}\}/g;
-/** Signs that mean something in Markdown: the server shows values letter for letter. */
+/** Characters with a meaning in Markdown: the server inserts values literally. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!|<>~&^$=:/@"']/g;
 
 /**
- * A canned reply as Markdown, filled in with examples of what its variables stand for; `unknown` are the names that
- * are none, each once, which stay as they are.
+ * Returns a canned reply as Markdown, with examples as the values of its variables; `unknown` are the unknown names,
+ * without duplicates, which are left unchanged.
  */
 export function fillExample(
   text: string,

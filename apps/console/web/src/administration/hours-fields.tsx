@@ -4,16 +4,16 @@ import { Field, TextArea } from "../ui/field.tsx";
 
 type BusinessHours = ProjectItem["businessHours"];
 
-/** Days of the week, each with a Monday-based date by which `Intl` names it. */
+/** Days of the week, each with a Monday-based date from which `Intl` gets its name. */
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 /** 2024-01-01 was a Monday. */
 const dateOf = (index: number) => new Date(Date.UTC(2024, 0, 1 + index));
 const REPLY_TIME_MAX_MINUTES = 40_320;
 
-/** Text fields of the times of a project. */
+/** Text fields for a project's business hours and reply time. */
 export type HoursFields = Record<(typeof DAYS)[number] | "timeZone" | "holidays" | "replyTimeMinutes", string>;
 
-/** Returns the texts of the fields; without business hours, all but the reply time are empty. */
+/** Returns the texts of the fields; without business hours, all except the reply time are empty. */
 export function hoursFieldsOf(item: ProjectItem | null): HoursFields {
   const hours = item?.businessHours ?? null;
   const week = Object.fromEntries(
@@ -42,7 +42,7 @@ const SLA_MAX_MINUTES = 129_600;
 /** Text fields of the SLA targets for tickets of any channel. */
 export type SlaFields = Record<SlaName, string>;
 
-/** Returns the texts of the fields: the targets that count for each priority on channels without their own. */
+/** Returns the texts of the fields: the effective targets for each priority on channels without their own. */
 export function slaFieldsOf(targets: SlaTargets): SlaFields {
   const entries = PRIORITIES.flatMap((priority) => {
     const target = targets.find((one) => one.channelId === undefined && (one.priority ?? priority) === priority);
@@ -51,7 +51,7 @@ export function slaFieldsOf(targets: SlaTargets): SlaFields {
   return Object.fromEntries(entries) as SlaFields;
 }
 
-/** Returns the targets of the fields, behind those of single channels, which have no fields. */
+/** Returns the targets of the fields, after those of single channels, which have no fields. */
 export function slaTargetsOf(fields: SlaFields, before: SlaTargets): SlaTargets {
   const own = PRIORITIES.flatMap((priority) => {
     const given = TARGETS.flatMap((name) => {
@@ -63,7 +63,7 @@ export function slaTargetsOf(fields: SlaFields, before: SlaTargets): SlaTargets 
   return [...before.filter(({ channelId }) => channelId !== undefined), ...own];
 }
 
-/** Until when tickets of each priority are due. */
+/** SLA targets of each priority. */
 export function SlaFieldset({
   field,
 }: {
@@ -96,7 +96,7 @@ export function SlaFieldset({
   );
 }
 
-/** Returns a period from text such as `9:00–17:00`; the server checks the times. */
+/** Parses a period such as `9:00–17:00`; the server checks the times. */
 function periodOf(text: string): [string, string] {
   const [from = "", to = ""] = partsOf(text, /[-–—]/u).map((time) => time.padStart(5, "0"));
   return [from, to];
@@ -114,7 +114,7 @@ export function hoursOf(fields: HoursFields): BusinessHours {
   return { timeZone, week, holidays };
 }
 
-/** When a project's team works, and how fast it usually replies. */
+/** Business hours of a project's team, and its usual reply time. */
 export function HoursFieldset({
   field,
   isOpen,

@@ -18,12 +18,12 @@ import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 
 interface KeyDialogProps {
-  /** Receives the key itself, which is shown this once. */
+  /** Receives the key itself, which is shown only once. */
   onMade: (key: string) => void;
   onClose: () => void;
 }
 
-/** The scopes that a key can be given, by resource. Scopes that no operation needs are left out. */
+/** The scopes for keys, by resource. Scopes that no operation needs are omitted. */
 const KEY_SCOPES = {
   messages: ["messages:read", "messages:write"],
   tickets: ["tickets:read", "tickets:write"],
@@ -36,7 +36,7 @@ const KEY_SCOPES = {
   privacy: ["privacy:read", "privacy:write"],
 } as const satisfies Record<string, readonly RequiredScope[]>;
 
-/** Chooses the scopes of a key; null for a key of an administrator. */
+/** Chooses the scopes of a key; null for an administrator's key. */
 function ScopesField({
   scopes: chosen,
   onChange,
@@ -141,7 +141,7 @@ function NewKeyDialog({ onMade, onClose }: KeyDialogProps) {
 }
 
 const HOUR_SECONDS = 3_600;
-/** Choices of how long the old key remains valid. */
+/** Choices for how long the old key remains valid. */
 const OVERLAPS = [0, HOUR_SECONDS, 24 * HOUR_SECONDS, 7 * 24 * HOUR_SECONDS] as const;
 
 /** Creates a key that replaces another one. */

@@ -15,7 +15,7 @@ import { Section } from "../ui/page-frame.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { describeTestProblem } from "./models.ts";
 
-/** URLs of the APIs that many use, by provider; others have their own. */
+/** Common API URLs by provider; other servers have custom ones. */
 const PROVIDERS = {
   ollama: "http://localhost:11434/v1",
   openai: "https://api.openai.com/v1",
@@ -39,7 +39,7 @@ function providerOf(baseUrl: string): Provider {
 
 type Tested = { model: string; models: string[]; problem: string | null; ms: number };
 
-/** Offers an Ollama server that responds, while no server is set. */
+/** Offers an available Ollama server, while no server is set. */
 function FoundServers({ onUse }: { onUse: (baseUrl: string, models: string[]) => void }) {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -73,7 +73,7 @@ function TestResult({ tested: { model, models, problem, ms } }: { tested: Tested
   );
 }
 
-/** Keeps the fields of the server, and tests, stores and removes it. */
+/** Holds the fields of the server, and tests, stores and removes it. */
 function useServerForm(settings: ModelSettings) {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
@@ -90,7 +90,7 @@ function useServerForm(settings: ModelSettings) {
   const apiKey = values.apiKey.trim();
   const body = {
     baseUrl: values.baseUrl,
-    // The form has no field for it: a proxy of Anthropic's API that was set elsewhere stays one.
+    // The form has no field for it: a proxy of Anthropic's API that was set elsewhere is kept.
     ...(isSameServer && settings.api !== null ? { api: settings.api } : {}),
     model: model === "" ? null : model,
     ...(apiKey === "" ? (isKept ? {} : { apiKey: null }) : { apiKey }),
@@ -122,7 +122,7 @@ function useServerForm(settings: ModelSettings) {
 
 type ServerFormState = ReturnType<typeof useServerForm>;
 
-/** The fields of the server; its models can be chosen once it was tested. */
+/** The fields of the server; its models can be chosen after a test. */
 function ServerFields({ values, field, tested, isKept, changeUrl }: ServerFormState) {
   const { t } = useTexts();
   return (
@@ -171,7 +171,7 @@ function ServerFields({ values, field, tested, isKept, changeUrl }: ServerFormSt
   );
 }
 
-/** The form of the server; it is sent as it is for a test, and stored. */
+/** The form of the server; its values are sent for a test, and stored. */
 function ServerForm({ settings }: { settings: ModelSettings }) {
   const { t } = useTexts();
   const form = useServerForm(settings);
@@ -237,7 +237,7 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
   );
 }
 
-/** The server with language models of the installation, for its administrators. */
+/** The installation's server for language models, for administrators. */
 export function ModelServer() {
   const { t } = useTexts();
   const { connection } = useServices();

@@ -19,7 +19,7 @@ import { ModelServer } from "./model-server.tsx";
 import { describeServerError, failingModelsQuery, modelPagesQuery, usePulls } from "./models.ts";
 import type { RecentCalls } from "./models.ts";
 
-/** How far a pull is. Before the size is known it only says what is being done. */
+/** Progress of a pull. Before the size is known it only shows the current step. */
 function PullBar({ model, progress }: { model: string; progress: ModelPullProgress | null }) {
   const texts = useTexts();
   const { percent, t } = texts;
@@ -53,10 +53,10 @@ const countsOf = ({ calls, faults }: Pick<RecentCalls, "calls" | "faults">, { nu
   faults: number(faults),
 });
 
-/** What of a model is shown; of one that no list has yet, only its id is known. */
+/** The shown fields of a model; for one that is in no list yet, only its id is known. */
 type ShownModel = Pick<Model, "catalogId"> & Partial<Model>;
 
-/** One model: what it is, who uses it, and its pull. */
+/** A model with its properties, its users, and its pull. */
 function ModelRow({
   model: { catalogId, contextWindow = null, installed, local, provider, sizeBytes = null },
   users,
@@ -68,11 +68,11 @@ function ModelRow({
   onCancel,
 }: {
   model: ShownModel;
-  /** Names of the agents that answer with it. */
+  /** Names of the agents that use it. */
   users: readonly string[];
   /** Its recent calls if many of them failed. */
   failing: RecentCalls | undefined;
-  /** How far its pull is; null where there is none, "begun" before anything is known. */
+  /** Progress of its pull; null if there is none, "begun" before any progress is known. */
   pulling: ModelPullProgress | "begun" | null;
   error: unknown;
   mayWrite: boolean;
@@ -121,7 +121,7 @@ function ModelRow({
 
 const OLLAMA = "ollama:";
 
-/** Asks for a model that the list does not have, by its name in Ollama's library. */
+/** Pulls a model that is not in the list, by its name in Ollama's library. */
 function PullForm({ onPull }: { onPull: (catalogId: string) => void }) {
   const { t } = useTexts();
   const [name, setName] = useState("");
@@ -152,7 +152,7 @@ function PullForm({ onPull }: { onPull: (catalogId: string) => void }) {
   );
 }
 
-/** Which servers of models answer, and what is wrong with those that do not. */
+/** Which model servers are available, and the errors of the others. */
 function Servers({
   models,
   unreachable,
@@ -277,12 +277,12 @@ function useModelRows() {
   const { cancel, pull, pulls } = usePulls();
   const known = itemsOf(all);
 
-  // A pull that another operator has started is followed as well, so that its end is shown here, too.
+  // A pull started by another operator is followed as well, so that its end is shown here too.
   const begun = mayWrite ? known.filter((model) => model.pull !== null).map(({ catalogId }) => catalogId) : [];
   const begunIds = begun.join("\n");
   useEffect(() => {
     for (const id of begun) if (pulls[id] === undefined) pull(id);
-    // Only when others are started: a pull that is followed already ends by itself.
+    // Only when further pulls are started: one that is followed already ends by itself.
   }, [begunIds]);
 
   function rowOf(model: ShownModel) {
@@ -306,7 +306,7 @@ function useModelRows() {
   return { known, failing, unreachable: all.data?.pages[0]?.unreachable, unlisted, rowOf, pull };
 }
 
-/** Language models: the servers, the models that are installed or can be, and their usage. */
+/** Language models: the servers, the installed and installable models, and their usage. */
 export function ModelsSection() {
   const { t } = useTexts();
   const { connection } = useServices();

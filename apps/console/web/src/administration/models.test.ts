@@ -6,7 +6,7 @@ import { describeServerError, describeTestProblem, findFailing } from "./models.
 const { t } = createTexts("de", de.pages);
 const describe = (detail: string) => describeServerError({ provider: "openai", detail }, t);
 
-test("why the models of a server are missing is shown in the console's language, with the name of the server once", () => {
+test("the reason for missing models of a server is shown in the console's language, with the name of the server once", () => {
   expect(describe("openai rejected the API key. Check SVC_LLM_API_KEY.")).toBe(
     "lehnt den API-Schlüssel ab. Prüfen Sie SVC_LLM_API_KEY.",
   );

@@ -15,10 +15,10 @@ type ListedModel = Model & { id: string };
 /** A page of the list of models. */
 type ModelPage = Omit<ModelList, "items"> & { items: ListedModel[] };
 
-/** Polling interval for what the servers have, and for the progress of pulls that another page follows. */
+/** Polling interval of the list of models, and of the progress of pulls that another page follows. */
 const FOLLOW_MS = 10_000;
 
-/** The models of all servers whose IDs have these words, installed ones first, page by page. Polled. */
+/** The models of all servers whose IDs match these words, installed ones first, in pages. Polled. */
 export const modelPagesQuery = (connection: Connection, project: string, q: string) => ({
   ...pagesQuery(["models", project, "pages", q], async ({ query, signal }): Promise<ModelPage> => {
     const page = await connection.call("listModels", project, { query: { ...query, ...given({ q }) }, signal });
@@ -45,7 +45,7 @@ function pullerOf(project: string, csrf: string): Pick<Client, "pullModel"> {
   });
 }
 
-/** Why the models of a server are missing, as the service writes it, and the texts that say the same. */
+/** Errors of model servers as the service reports them, with their translated texts. */
 const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
   [/^rejected the API key$/u, "models.error.key"],
   [/^returned (?:status )?(?<status>\d{3})(?: for the requested URL)?$/u, "models.error.status"],
@@ -57,7 +57,7 @@ const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
 /** The error, and the setting to check. */
 const DETAIL = /^(?<error>.+)\. Check (?<setting>.+)\.$/su;
 
-/** Returns why the models of a server are missing, and what to do, without the name of the server. */
+/** Returns the reason for the missing models of a server, and what to do, without the name of the server. */
 export function describeServerError({ provider, detail }: UnreachableProvider, t: Texts["t"]): string {
   const own = detail.startsWith(`${provider} `) ? detail.slice(provider.length + 1) : detail;
   const { error = "", setting = "" } = DETAIL.exec(own)?.groups ?? {};
@@ -130,7 +130,9 @@ interface Pull {
   error: unknown;
 }
 
-/** The pulls of models that this page has started or joined, by the IDs of the models. They continue when the page is left. */
+/**
+ * The model pulls that this page has started or joined, by the IDs of the models. They continue when the page is left.
+ */
 export function usePulls() {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
@@ -172,14 +174,14 @@ export function usePulls() {
       if (controller.signal.aborted) return;
       error = cause;
     }
-    // Refetched first: an older list would still show the pull that has just ended.
+    // Refetched first, because an older list would still show the pull that has just ended.
     await queryClient.invalidateQueries({ queryKey: ["models"] });
     if (!controller.signal.aborted) followed.current.delete(id);
     if (error === null || (error instanceof ServiceError && error.code === "pull_cancelled")) forget(id);
     else set(id, { progress: null, error });
   }
 
-  /** Cancels a pull for everybody who follows it. What was downloaded is kept for the next one. */
+  /** Cancels a pull for all followers. The downloaded part is kept for the next one. */
   async function cancel(id: string) {
     try {
       await connection.call("cancelPull", project, { params: { catalogId: id } });

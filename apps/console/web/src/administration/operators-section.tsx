@@ -25,7 +25,7 @@ interface Role {
 const ROLES = ["administrator", "operator", "viewer"] as const satisfies readonly OperatorRole[];
 const EVERYWHERE = "*";
 
-/** The roles of an operator: one for each project, and one for all of them. */
+/** The roles of an operator: one per project, and one for all projects. */
 function RolesField({ roles, onChange }: { roles: readonly Role[]; onChange: (roles: Role[]) => void }) {
   const { t } = useTexts();
   const { projects } = useSession();
@@ -131,7 +131,7 @@ function OperatorDialog({
   );
 }
 
-/** What can be done with an operator. */
+/** Actions for an operator. */
 interface RowActions {
   change: (item: Operator) => void;
   makeLink: (item: Operator) => void;
@@ -205,7 +205,7 @@ type Open =
   | { kind: "show"; item: Operator; token: string; expiresAt: string }
   | null;
 
-/** The changes that the list of operators makes, and the dialogs that they open. */
+/** The actions of the list of operators, and the dialogs that they open. */
 function useOperatorActions() {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();

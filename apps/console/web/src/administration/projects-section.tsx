@@ -19,23 +19,23 @@ import { HoursFieldset, SlaFieldset, hoursFieldsOf, hoursOf, slaFieldsOf, slaTar
 import { ReplyEmailFields, replyEmailsOf } from "./reply-email-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 
-/** Requests that name no project are for this one, so its name cannot change. */
+/** Requests without a project use this one, so its name cannot change. */
 const DEFAULT_PROJECT = "default";
 const RETENTION_MAX_DAYS = 36_500;
 const CONCURRENCY_MAX = 1_000;
 const TOKENS_PER_DAY_MAX = 1_000_000_000_000;
-/** Limits of a project by what it uses. */
+/** Limits of a project, by resource. */
 const QUOTAS = ["messagesPerDay", "documents", "storageMb", "sockets"] as const;
 /** Limits of a new project. */
 const CONCURRENCY = 8;
 const FILE_RETENTION_DAYS = 90;
-/** Attributes of a field for a whole number above zero. */
+/** Attributes of a field for a positive whole number. */
 const COUNT = { type: "number", inputMode: "numeric", min: 1, step: 1 } as const;
 
-/** Languages that the service has handoff texts in. */
+/** Languages for which the service has handoff texts. */
 const LANGUAGES = "ar de en es fr he it ja ko nl pl pt ru tr uk zh".split(" ");
 
-/** Returns the number that was typed, or null for an empty field. */
+/** Returns the entered number, or null for an empty field. */
 const numberOf = (typed: string) => (typed === "" ? null : Number(typed));
 const textOf = (value: number | null | undefined) => value?.toString() ?? "";
 
@@ -59,7 +59,7 @@ const fieldsOf = (item: ProjectItem | null) => ({
 
 type HandoffTexts = ProjectItem["handoffTexts"];
 
-/** The handoff texts of single languages: one is chosen, then written. */
+/** The handoff texts of single languages: a language is chosen, then its text is entered. */
 function HandoffTextsField({ texts, onChange }: { texts: HandoffTexts; onChange: (texts: HandoffTexts) => void }) {
   const { t, language: uiLanguage, languageName } = useTexts();
   const [language, setLanguage] = useState(uiLanguage === "de" ? "en" : "de");
@@ -115,7 +115,7 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
     const handoffText = values.handoffText.trim();
     const saved =
       item === null
-        ? // If it is left out, the service's own text is used.
+        ? // If it is omitted, the service's default is used.
           await connection.call("createProject", null, {
             body: { ...settings, ...(handoffText === "" ? {} : { handoffText }) },
           })
@@ -133,7 +133,7 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
   return { values, field, ...texts, replyEmails, setReplyEmails, submit };
 }
 
-/** What a project has used today (UTC). */
+/** Usage of a project today (UTC). */
 function UsageToday({ project }: { project: string }) {
   const { connection } = useServices();
   const { t, number } = useTexts();
@@ -150,7 +150,7 @@ function UsageToday({ project }: { project: string }) {
   return <p className="mt-2 text-sm">{t("projects.usage", { ...shown, stored: number(storedBytes / 1024 ** 2) })}</p>;
 }
 
-/** How long a project keeps data, and how much it may use. */
+/** Retention period and limits of a project. */
 function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "field"> & { item: ProjectItem | null }) {
   const { t } = useTexts();
   return (
@@ -254,10 +254,10 @@ function ProjectDialog({
   );
 }
 
-/** What the server adds for programs: how to confirm. */
+/** The server's instruction for programs on how to confirm. */
 const HOW_TO_CONFIRM = /\s*To agree, send .*$/s;
 
-/** Shows what would be deleted with a project, and deletes it when its name is typed. */
+/** Shows what would be deleted with a project, and deletes it after its name was typed. */
 function DeleteProjectDialog({
   item: { id, name, version },
   onDeleted,
@@ -270,7 +270,8 @@ function DeleteProjectDialog({
   const { t } = useTexts();
   const { connection } = useServices();
   const [typed, setTyped] = useState("");
-  // With an empty confirmation, which is no name of a project, the server rejects the call and counts what would be deleted.
+  // An empty confirmation never matches a project name, so the server rejects the call and returns the counts of what
+  // would be deleted.
   const held = useQuery({
     queryKey: ["project-held", id],
     gcTime: 0,
@@ -377,7 +378,7 @@ export function ProjectsSection() {
   async function onDeleted({ name }: ProjectItem) {
     close();
     toasts.show({ kind: "done", text: t("projects.deleted", { name }) });
-    // This page is one of the deleted project.
+    // This page belongs to the deleted project.
     if (name === current) await goTo("default");
     await queryClient.invalidateQueries({ queryKey: ["session"] });
     await queryClient.invalidateQueries({ queryKey: ["projects"] });

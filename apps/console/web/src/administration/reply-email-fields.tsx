@@ -4,16 +4,16 @@ import { CheckBox, Switch } from "../ui/choice-fields.tsx";
 import { Field } from "../ui/field.tsx";
 
 type ReplyEmails = ProjectItem["replyEmails"];
-/** Who gets replies by email; null: nobody. */
+/** Recipients of replies by email; null for none. */
 type Recipients = NonNullable<ReplyEmails>["recipients"] | null;
 
 const DELAY_MAX_MINUTES = 1_440;
 
-/** Returns the setting that the fields say. */
+/** Returns the setting for the values of the fields. */
 export const replyEmailsOf = (recipients: Recipients, delay: string): ReplyEmails =>
   recipients === null ? null : { recipients, delayMinutes: Number(delay) };
 
-/** Whether customers who have left get replies by email, after how long, and at which addresses. */
+/** Whether customers who have left get replies by email, the delay, and the allowed addresses. */
 export function ReplyEmailFields({
   chosen,
   onChange,

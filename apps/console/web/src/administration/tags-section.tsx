@@ -15,7 +15,7 @@ import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { TagChip } from "../ui/tag-chip.tsx";
 
-/** TICKET_LIMITS and TAG_LIMITS of the contracts say the same; the server checks. */
+/** Copied from TICKET_LIMITS and TAG_LIMITS of the contracts; the server checks them. */
 const NAME_MAX_CHARS = 50;
 const DESCRIPTION_MAX_CHARS = 500;
 const COLORS = [
@@ -30,7 +30,7 @@ const COLORS = [
   "pink",
 ] as const satisfies readonly TagColor[];
 
-/** Returns a function that shows changed tags wherever they are shown. */
+/** Returns a function that refetches all data with tags. */
 function useRefresh() {
   const { queryClient } = useServices();
   return () => {
@@ -91,7 +91,7 @@ function EditDialog({ item, onDone, onClose }: TagDialogProps & { item: Tag | nu
   );
 }
 
-/** Asks which tag takes the place of this one. */
+/** Asks which tag replaces this one. */
 function MergeDialog({ item, onDone, onClose }: TagDialogProps & { item: Tag }) {
   const { t } = useTexts();
   const { connection } = useServices();

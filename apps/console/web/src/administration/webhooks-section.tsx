@@ -19,7 +19,7 @@ import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 
-/** WEBHOOK_LIMITS of the contracts say the same; the server checks. */
+/** Copied from WEBHOOK_LIMITS of the contracts; the server checks them. */
 const DESCRIPTION_MAX_CHARS = 200;
 const URL_MAX_CHARS = 2_048;
 
@@ -39,10 +39,10 @@ const EVENTS = [
 const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies readonly TicketPriority[];
 
 const HOUR_SECONDS = 3_600;
-/** Choices of how long the previous secret also signs. */
+/** Choices for how long the previous secret also signs. */
 const OVERLAPS = [0, HOUR_SECONDS, 24 * HOUR_SECONDS, 7 * 24 * HOUR_SECONDS] as const;
 
-/** Check boxes of which any number can be chosen. */
+/** Check boxes for any number of choices. */
 function ChoicesField<Value extends string>({
   label,
   options,
@@ -227,7 +227,7 @@ function RotateDialog({
   );
 }
 
-/** What can be done with a webhook. */
+/** Actions for a webhook. */
 interface WebhookActions {
   test: () => void;
   change: () => void;
@@ -317,7 +317,7 @@ function OpenDialog({
   );
 }
 
-/** What is done with webhooks without a form. */
+/** Actions for webhooks without a form. */
 function useWebhookActions() {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
@@ -340,7 +340,7 @@ function useWebhookActions() {
   return { test, remove };
 }
 
-/** The webhooks of the project: which events are sent where. */
+/** The webhooks of the project. */
 export function WebhooksSection() {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();

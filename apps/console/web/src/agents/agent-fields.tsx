@@ -12,7 +12,7 @@ import { SelectField, TextArea } from "../ui/field.tsx";
 import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { readNames } from "./tool-draft.ts";
 
-/** The value of an agent that quotes its knowledge without a language model. */
+/** Value for an agent that quotes its knowledge without a language model. */
 const NO_MODEL = "none";
 
 /** The language model of an agent. */
@@ -94,7 +94,7 @@ export function BasesField({
   );
 }
 
-/** An agent may have thousands of examples: this many are shown at first, and added by a press. */
+/** Number of examples shown initially; a button shows more, because an agent may have thousands. */
 const SHOWN_COUNT = 50;
 
 /** Adds examples: several at once, one per line. */
@@ -128,7 +128,7 @@ function AddExamples({ error, onAdd }: { error: string | undefined; onAdd: (exam
   );
 }
 
-/** The messages that an agent should get. */
+/** Example messages for an agent. */
 export function ExamplesField({
   value: examples,
   error,

@@ -57,7 +57,7 @@ function AnswerFields({ form, savedReply }: { form: Form; savedReply: string | n
 
 const POLICIES = ["auto_if", "review", "auto"] as const;
 
-/** Which answers of an agent are sent without review. */
+/** Settings for which answers of an agent are sent without review. */
 function PolicyFields({ form: { field, isDisabled, set, shown } }: { form: Form }) {
   const { t, percent } = useTexts();
   const { autoThreshold } = shown;
@@ -106,7 +106,7 @@ function PolicyFields({ form: { field, isDisabled, set, shown } }: { form: Form 
   );
 }
 
-/** The settings of an agent, with a panel that tries it. */
+/** The settings of an agent, with a panel for trying it. */
 function AgentEditor({ agent }: { agent: Agent }) {
   const { t } = useTexts();
   const mayDo = useRights();
@@ -155,7 +155,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
   );
 }
 
-/** Deletes the agent after asking: its chats go to other agents, which cannot be undone. */
+/** Deletes the agent after a confirmation: its chats go to other agents, which cannot be undone. */
 function DeleteButton({ agent: { id, name, version } }: { agent: Agent }) {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
@@ -167,7 +167,7 @@ function DeleteButton({ agent: { id, name, version } }: { agent: Agent }) {
     try {
       await connection.call("deleteAgent", project, { params: { id }, ifMatch: version });
       toasts.show({ kind: "done", text: t("agents.deleted", { name }) });
-      // Unsaved changes of a deleted agent are discarded without asking.
+      // Unsaved changes of a deleted agent are discarded without a confirmation.
       await navigate({ to: "/$project/agents", params: { project }, ignoreBlocker: true });
     } catch (error) {
       const isChanged = error instanceof ServiceError && error.code === "version_conflict";
@@ -197,7 +197,7 @@ function DeleteButton({ agent: { id, name, version } }: { agent: Agent }) {
   );
 }
 
-/** One agent: its settings, and ways to try it. */
+/** An agent: its settings, and ways to try it. */
 export function AgentPage() {
   const { agentId } = useParams({ from: "/$project/agents/$agentId" });
   const { t } = useTexts();

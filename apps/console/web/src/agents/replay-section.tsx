@@ -57,7 +57,7 @@ function Side({ title, side }: { title: string; side: ReplaySide }) {
   );
 }
 
-/** One past reply: what was asked, what a person sent, and what the agent would answer before and after. */
+/** A past reply: the question, the operator's reply, and the agent's answers before and after the change. */
 function ReplayCard({ item }: { item: ReplayItem }) {
   const { dateTime, t } = useTexts();
   const project = useProject();
@@ -101,7 +101,7 @@ function ReplayCard({ item }: { item: ReplayItem }) {
 const meanOf = (values: readonly number[]) =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** What a replay has found so far, in figures, before beside after. */
+/** Numbers of a replay so far, before and after the change. */
 function ReplaySummary({ replay: { items, usage } }: { replay: ReplayProgress }) {
   const { number, percent, t } = useTexts();
   const countOf = (verdict: "better" | "worse" | "same") => items.filter((item) => item.verdict === verdict).length;
@@ -149,7 +149,7 @@ const EDITS = "";
 /** Time limit of a part, in milliseconds: short, so that the progress is visible. */
 const PART_MS = 12_000;
 
-/** Replays past tickets part by part; what was compared until an error or `stop` stays. */
+/** Replays past tickets part by part; finished comparisons are kept after an error or `stop`. */
 function useReplay(agentId: string) {
   const { connection } = useServices();
   const project = useProject();
@@ -220,7 +220,10 @@ function ReplayState({
   );
 }
 
-/** Replays past tickets with the unsaved changes of the editor, or with another agent, beside the saved agent. */
+/**
+ * Replays past tickets with the unsaved changes of the editor, or with another agent, and compares with the saved
+ * agent.
+ */
 export function ReplaySection({ agent, changes }: { agent: Agent; changes: AgentChange }) {
   const { t } = useTexts();
   const { connection } = useServices();

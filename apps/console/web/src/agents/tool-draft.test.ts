@@ -9,7 +9,7 @@ import {
   withMethod,
 } from "./tool-draft.ts";
 
-describe("a tool that is edited", () => {
+describe("an edited tool", () => {
   test("waits for an operator once its method changes something, and sends its arguments in a body", () => {
     const tool = NEW_TOOLS.http;
     if (tool.type !== "http") throw new Error("The new tool is not of its kind.");
@@ -18,7 +18,7 @@ describe("a tool that is edited", () => {
     expect(withMethod(tool, "GET")).toMatchObject({ body: "none", access: "read", approval: "auto" });
   });
 
-  test("gets the arguments that its URL names, and keeps what is said of those that it has", () => {
+  test("gets the arguments in its URL, and keeps the definitions of existing ones", () => {
     const known = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
     expect(withArgumentsOf("https://a.example/{id}/{part}?q={part}", known)).toEqual({
       type: "object",
@@ -27,17 +27,17 @@ describe("a tool that is edited", () => {
     });
   });
 
-  test("takes a JSON object for its parameters, and nothing else", () => {
+  test("accepts a JSON object for its parameters, and nothing else", () => {
     expect(readParameters('{"type":"object"}')).toEqual({ type: "object" });
     for (const text of ["", "{", "[]", "null", "1"]) expect(readParameters(text)).toBeNull();
   });
 
-  test("has the arguments that its parameters name", () => {
+  test("has the arguments in its parameters", () => {
     expect(argumentsOf({ properties: { orderId: { type: "string" }, part: {} } })).toEqual(["orderId", "part"]);
     expect(argumentsOf({ properties: null })).toEqual([]);
   });
 
-  test("leaves headers without a name and empty lines out", () => {
+  test("omits headers without a name and empty lines", () => {
     expect(
       headersOf([
         { name: " X-Key ", value: "a" },

@@ -1,22 +1,22 @@
 import type { AgentTool, HttpTool, McpTool } from "@svc/contracts";
 
-/** What stands for a secret that is set; sent back so, it stays (docs/tools-of-agents.md). */
+/** Placeholder for a stored secret; if it is sent back, the secret is unchanged (docs/tools-of-agents.md). */
 export const MASKED_SECRET = "********";
 
-/** What a tool's name may be. */
+/** Pattern of a tool's name. */
 export const TOOL_NAME = "[a-zA-Z][a-zA-Z0-9_]{0,39}";
 
-/** A header as it is edited: rows keep their place while their names change. */
+/** An edited header: rows keep their position while their names change. */
 export interface HeaderRow {
   name: string;
   value: string;
 }
 
-/** The headers of a tool as rows. */
+/** Returns the headers of a tool as rows. */
 export const rowsOf = (headers: Readonly<Record<string, string>>): HeaderRow[] =>
   Object.entries(headers).map(([name, value]) => ({ name, value }));
 
-/** The headers of these rows; rows without a name are none. */
+/** Returns the headers of these rows; rows without a name are omitted. */
 export const headersOf = (rows: readonly HeaderRow[]): Record<string, string> =>
   Object.fromEntries(rows.map(({ name, value }) => [name.trim(), value] as const).filter(([name]) => name !== ""));
 
@@ -34,10 +34,10 @@ const NEW_HTTP: HttpTool = {
 };
 const NEW_MCP: McpTool = { type: "mcp", name: "", url: "", headers: {}, allow: null, rules: {} };
 
-/** A tool that nothing was said of yet, by its kind. */
+/** A new tool, by its kind. */
 export const NEW_TOOLS: Record<AgentTool["type"], AgentTool> = { http: NEW_HTTP, mcp: NEW_MCP };
 
-/** What follows from the method of a request, where nothing else was said. */
+/** Returns the tool with another method and the defaults for that method. */
 export function withMethod(tool: HttpTool, method: HttpTool["method"]): HttpTool {
   const access = method === "GET" ? "read" : "write";
   const body = method === "GET" || method === "DELETE" ? "none" : "json";
@@ -47,22 +47,22 @@ export function withMethod(tool: HttpTool, method: HttpTool["method"]): HttpTool
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The JSON object that was typed; null where it is none. */
+/** Parses a JSON object; returns null if the text is not one. */
 export function readParameters(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : null;
   } catch {
-    // Not yet: it is being typed.
+    // Not valid yet, because it is still being typed.
     return null;
   }
 }
 
-/** Names of the arguments in these parameters. */
+/** Returns the names of the arguments in these parameters. */
 export const argumentsOf = ({ properties }: Record<string, unknown>): string[] =>
   isRecord(properties) ? Object.keys(properties) : [];
 
-/** The parameters with each argument that the URL names: a text that must be given, where nothing else is said of it. */
+/** Returns the parameters with each argument in the URL: a required string, unless it is defined already. */
 export function withArgumentsOf(url: string, parameters: Record<string, unknown>): Record<string, unknown> {
   const named = [...new Set([...url.matchAll(/\{([\w.-]+)\}/g)].map(([, name = ""]) => name))];
   const known = isRecord(parameters["properties"]) ? parameters["properties"] : {};
@@ -76,7 +76,7 @@ export function withArgumentsOf(url: string, parameters: Record<string, unknown>
   };
 }
 
-/** One name a line; null where there is none: all are meant. */
+/** Parses one name per line; returns null if there is none, which means all. */
 export function readNames(text: string): string[] | null {
   const names = text
     .split("\n")

@@ -8,7 +8,7 @@ import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { MASKED_SECRET, argumentsOf, readParameters, withArgumentsOf, withMethod, readNames } from "./tool-draft.ts";
 import type { HeaderRow } from "./tool-draft.ts";
 
-/** Whether a tool changes something, and whether its calls wait for a person. */
+/** Whether a tool changes something, and whether its calls wait for an operator. */
 function AccessFields({
   access,
   approval,
@@ -99,7 +99,7 @@ function NewNameField({
   );
 }
 
-/** Which arguments of a tool the service fills in, and whether anonymous customers can cause its calls. */
+/** Arguments of a tool that the service fills in, and whether anonymous customers can trigger its calls. */
 function BindFields({
   bind = {},
   anonymous = "byArguments",
@@ -108,7 +108,7 @@ function BindFields({
 }: {
   bind?: Bindings | undefined;
   anonymous?: Anonymous | "byArguments" | undefined;
-  /** Arguments to propose, if they are known. */
+  /** Suggested arguments, if they are known. */
   names?: readonly string[];
   onChange: (change: { bind?: Bindings; anonymous?: Anonymous | undefined }) => void;
 }) {
@@ -158,7 +158,7 @@ function BindFields({
   );
 }
 
-/** Headers that go with each call of a tool. Their values are secrets: one that is set is never shown. */
+/** Headers of each call of a tool. Their values are secrets: a stored one is never shown. */
 export function HeadersField({
   rows,
   onChange,
@@ -222,7 +222,7 @@ export function HeadersField({
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies readonly HttpTool["method"][];
 
-/** The JSON Schema of a tool's parameters, as it is typed. */
+/** The JSON Schema of a tool's parameters as text. */
 function ParametersField({ url, value, onChange }: { url: string; value: string; onChange: (text: string) => void }) {
   const { t } = useTexts();
   const read = readParameters(value);
@@ -278,7 +278,7 @@ function RequestFields({ tool, onChange }: { tool: HttpTool; onChange: (tool: Ht
   );
 }
 
-/** The fields of a tool that is one HTTP request. */
+/** The fields of a tool that sends one HTTP request. */
 export function HttpToolFields({
   tool,
   parameters,
@@ -286,7 +286,7 @@ export function HttpToolFields({
   onParameters,
 }: {
   tool: HttpTool;
-  /** The JSON Schema as it is typed. */
+  /** The JSON Schema as text. */
   parameters: string;
   onChange: (tool: HttpTool) => void;
   onParameters: (text: string) => void;
@@ -360,7 +360,7 @@ function RuleFields({
   );
 }
 
-/** The fields of an MCP server whose tools an agent has. */
+/** The fields of an MCP server whose tools an agent uses. */
 export function McpToolFields({ tool, onChange }: { tool: McpTool; onChange: (tool: McpTool) => void }) {
   const { t } = useTexts();
   const [allow, setAllow] = useState(() => tool.allow?.join("\n") ?? "");

@@ -12,7 +12,7 @@ import { TextArea } from "../ui/field.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 
-/** Whether an answer with this confidence would go out without a person. */
+/** Returns whether an answer with this confidence would be sent without review. */
 function sendsAlone(
   { autoThreshold, reviewPolicy }: Pick<Agent, "autoThreshold" | "reviewPolicy">,
   confidence: number,
@@ -20,10 +20,10 @@ function sendsAlone(
   return reviewPolicy === "auto" || (reviewPolicy === "auto_if" && confidence >= autoThreshold);
 }
 
-/** What decides whether an answer goes out by itself. */
+/** Settings that decide whether an answer is sent automatically. */
 type Policy = Pick<Agent, "autoThreshold" | "reviewPolicy">;
 
-/** What an agent answers, how sure it is and whether that would go out without a person, with its sources. */
+/** An agent's answer, its confidence, whether it would be sent without review, and its sources. */
 export function AnswerResult({ result, policy }: { result: AgentResult; policy: Policy }) {
   const { t, percent, duration } = useTexts();
   const { confidence, durationMs, output, sources, why } = result;
@@ -83,7 +83,7 @@ function Result({ result, policy }: { result: AgentResult; policy: Policy }) {
   );
 }
 
-/** Asks an agent. Later questions have the earlier ones as their context, as in a chat. */
+/** Asks an agent. Later questions have the earlier ones as context, like in a chat. */
 function useQuestions(agentId: string) {
   const { connection } = useServices();
   const project = useProject();
@@ -113,7 +113,7 @@ function useQuestions(agentId: string) {
   };
 }
 
-/** Asks the saved agent as a customer would; nothing is sent or stored. */
+/** Asks the saved agent like a customer; nothing is sent or stored. */
 export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Policy; isDirty: boolean }) {
   const { t } = useTexts();
   const { input, setInput, context, answer, ask, reset } = useQuestions(agent.id);
@@ -169,7 +169,7 @@ export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Pol
   );
 }
 
-/** The outline of an answer that is loading. */
+/** Skeleton of an answer that is loading. */
 export const AnswerSkeleton = () => (
   <div aria-busy className="flex flex-col gap-2">
     <Skeleton className="h-4 w-full" />

@@ -11,7 +11,7 @@ import { describeError } from "../ui/describe-error.ts";
 type AgentFields = Omit<Agent, "id" | "version">;
 
 /**
- * A form over an agent. Changes to other fields that another operator has saved meanwhile are kept; after changes to the
+ * A form for an agent. Changes to other fields that another operator has saved meanwhile are kept; after changes to the
  * same fields nothing is saved until the operator has seen them.
  */
 export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<AgentFields> {
@@ -32,7 +32,7 @@ export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<Age
         void queryClient.invalidateQueries({ queryKey: ["agents", project] });
         return t("agents.saved", { name: saved.name });
       }
-      // The page may have refetched the agent while it was edited: then its version says nothing about conflicts.
+      // The page may have refetched the agent while it was edited: then its version does not indicate conflicts.
       if (isConflict(agent)) return null;
       try {
         return await save(agent.version);

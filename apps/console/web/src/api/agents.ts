@@ -5,7 +5,7 @@ import type { Texts } from "../i18n/texts.ts";
 import type { Connection } from "./connection.ts";
 
 const STALE_MS = 60_000;
-/** As many as the server gives at once. */
+/** Maximum page size of the server. */
 const LIMIT = 200;
 
 /** The agents of a project, for names and choices. */
@@ -17,13 +17,13 @@ export const agentsQuery = (connection: Connection, project: string) =>
       (await connection.call("listAgents", project, { query: { limit: LIMIT }, signal })).items,
   });
 
-/** Name of the agent that the setup creates: an identifier, which people read as a word. */
+/** Name of the agent that the setup creates, an identifier. */
 const FIRST_AGENT = "assistant";
 
-/** What an agent is called where people read its name: as it is named, but for the one that the setup created. */
+/** Returns the displayed name of an agent: its own, or a word for the one that the setup created. */
 export const agentTitle = (name: string, t: Texts["t"]): string => (name === FIRST_AGENT ? t("agent.first") : name);
 
-/** One agent, as it is now. Throws not_found where it was deleted. */
+/** One agent. Throws not_found if it was deleted. */
 export const agentQuery = (connection: Connection, project: string, id: string) =>
   queryOptions({
     queryKey: ["agent", project, id],
@@ -32,7 +32,7 @@ export const agentQuery = (connection: Connection, project: string, id: string) 
     retry: (count, error) => !(error instanceof ServiceError && error.status === 404) && count < 3,
   });
 
-/** Changes an agent, if it still has this version. Throws version_conflict where it has not. */
+/** Changes an agent if it still has this version. Throws version_conflict otherwise. */
 export async function changeAgent(
   connection: Connection,
   { project, id, version }: { project: string; id: string; version: number },
@@ -41,7 +41,7 @@ export async function changeAgent(
   return (await connection.call("updateAgent", project, { params: { id }, body: change, ifMatch: version })).item;
 }
 
-/** The language models that agents may have, those that can be used now first. */
+/** The language models for agents, available ones first. */
 export const modelsQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["models", project],

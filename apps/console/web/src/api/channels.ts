@@ -12,25 +12,25 @@ import type { Connection } from "./connection.ts";
 /** Ids of the channels. */
 export type ChannelId = keyof ChannelConfigs;
 
-/** A channel with the settings that it has. */
+/** A channel with the type of its settings. */
 export type ChannelOf<Id extends ChannelId> = Omit<ChannelItem, "id" | "config"> & {
   id: Id;
   config: ChannelConfigs[Id];
 };
 
-/** A channel whose replies a bot sends. */
+/** A channel that sends replies through a bot. */
 export type BotChannel = Omit<ChannelItem, "id" | "config"> & {
   id: TicketChannelId;
   config: Extract<ChannelItem["config"], { botToken: unknown }>;
 };
 
-/** True for a channel that is set up with the token of a bot. */
+/** Returns true for a channel that is configured with the token of a bot. */
 export const isBotChannel = (channel: ChannelItem): channel is BotChannel => "botToken" in channel.config;
 
-/** While its page is open, a channel is asked for how it is doing this often: it follows a change within two seconds. */
+/** Polling interval of a channel's state while its page is open: a change appears within two seconds. */
 const FOLLOW_MS = 2_000;
 
-/** All channels with their settings and how they are doing, followed. */
+/** All channels with their settings and states, polled. */
 export const channelsQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["channels", project],
@@ -39,13 +39,13 @@ export const channelsQuery = (connection: Connection, project: string) =>
       (await connection.call("listChannels", project, { signal })).items,
   });
 
-/** The channel with this id out of all. */
+/** Returns the channel with this id. */
 export function channelOf<Id extends ChannelId>(channels: readonly ChannelItem[], id: Id): ChannelOf<Id> | undefined {
-  // The server answers each channel with the settings of its own kind.
+  // The server returns each channel with the settings of its own kind.
   return channels.find((channel) => channel.id === id) as ChannelOf<Id> | undefined;
 }
 
-/** Changes a channel, if its settings still have this version. Throws version_conflict where they have not. */
+/** Changes a channel if its settings still have this version. Throws version_conflict otherwise. */
 export async function changeChannel(
   connection: Connection,
   { project, id, version }: { project: string; id: ChannelId; version: number },
@@ -55,12 +55,12 @@ export async function changeChannel(
   return answer.item;
 }
 
-/** The parts of the service that others call. */
+/** The service's public parts. */
 export type ServiceAddressId = ServiceAddress["id"];
 
 const PORTS_FOLLOW_MS = 5_000;
 
-/** Where the parts of the service are, and whether they answer, followed. */
+/** The ports of the service's parts, and whether they respond, polled. */
 export const portsQuery = (connection: Connection) =>
   queryOptions({
     queryKey: ["places"],

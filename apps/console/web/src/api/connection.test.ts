@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { readError } from "./connection.ts";
 
-test("a problem tells its code, its text and every field that is at error", () => {
+test("a problem has its code, its text and every invalid field", () => {
   const body = {
     code: "invalid_request",
     detail: "Mend it.",
@@ -18,7 +18,7 @@ test("a problem tells its code, its text and every field that is at error", () =
   });
 });
 
-test("a proxy's page, or nothing, is an unexpected answer with its status", () => {
+test("a proxy's page, or an empty body, is an unexpected answer with its status", () => {
   expect(readError(502, "<html>", new Headers())).toMatchObject({ code: "unexpected_answer", status: 502 });
   expect(readError(500, "", new Headers())).toMatchObject({ code: "unexpected_answer", status: 500 });
 });

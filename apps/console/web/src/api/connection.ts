@@ -8,15 +8,12 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A proxy's page, or nothing: the status says enough.
+    // A proxy's page, or an empty body: the status is sufficient.
     return null;
   }
 }
 
-/**
- * The JSON of an answer. Throws ServiceError for what is none, such as the page of a proxy that asks for a sign-in of
- * its own.
- */
+/** Parses the JSON of a response. Throws ServiceError if it is invalid, such as the sign-in page of a proxy. */
 function readAnswer(status: number, text: string, headers: Headers): unknown {
   try {
     return JSON.parse(text);
@@ -31,7 +28,9 @@ function readAnswer(status: number, text: string, headers: Headers): unknown {
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** The error that an answer with this status and body stands for: a problem (RFC 9457), or whatever else answers. */
+/**
+ * Returns the error for a response with this status and body: a problem (RFC 9457), or the response of another server.
+ */
 export function readError(status: number, text: string, headers: Headers): ServiceError {
   const body = parse(text);
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
@@ -53,40 +52,40 @@ export function readError(status: number, text: string, headers: Headers): Servi
   return new ServiceError(body["code"], detail, { status, errors, requestId, retryAfterSeconds });
 }
 
-/** What is sent beside method and path. */
+/** Options of a request besides method and path. */
 export interface Request {
   project?: string | null;
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
   body?: unknown;
   form?: FormData;
-  /** The version that the change is made for. */
+  /** The version that the change is based on. */
   ifMatch?: number | string;
   signal?: AbortSignal;
-  /** How long the answer may take, where that is longer than usual. */
+  /** Timeout of the response, if longer than the default. */
   timeoutMs?: number;
 }
 
-/** What the types of an operation's input come down to. */
+/** Common supertype of the operations' inputs. */
 interface LooseInput extends Omit<Request, "project"> {
   params?: Readonly<Record<string, string>>;
 }
 
-/** Whether the server answers. */
+/** Whether the server responds. */
 export type Reach = "reached" | "away";
 
-/** The way to the console's server. All calls throw ServiceError, and the signal's reason when that aborts. */
+/** The connection to the console's server. All calls throw ServiceError, and the signal's reason when that aborts. */
 export interface Connection {
-  /** Calls an operation of the HTTP API by its name, for a project; null where it is about none. */
+  /** Calls an operation of the HTTP API by its name, for a project; null if it needs none. */
   call: <Name extends OperationName>(
     name: Name,
     project: string | null,
     ...input: CallArguments<Name>
   ) => Promise<CallOutput<Name>>;
-  /** Makes any call of the console's server and answers its JSON; null where it has none. */
+  /** Makes any call of the console's server and returns its JSON; null if there is none. */
   send: (method: string, path: string, request?: Request) => Promise<unknown>;
-  /** The bytes of a file of the server's. */
+  /** Returns the bytes of a file of the server. */
   fetchFile: (path: string, project: string) => Promise<ArrayBuffer>;
-  /** What calls that change something prove by that this page makes them; null when signed out. */
+  /** Sets the CSRF token, which proves that changes are made by this page; null when signed out. */
   setCsrf: (csrf: string | null) => void;
 }
 
@@ -98,7 +97,7 @@ interface ConnectionOptions {
   onSignedOut: () => void;
 }
 
-/** How long an answer may take before the server counts as away. An agent that is tried out may think for long. */
+/** Time after which the server counts as unavailable. Trying an agent may take long. */
 const TIMEOUT_MS = 90_000;
 /** Statuses of a proxy whose server is unavailable. */
 const AWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -112,7 +111,7 @@ function urlOf(path: string, query: Request["query"] = {}): string {
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-/** Makes the connection; it keeps nothing open. */
+/** Creates the connection; it keeps nothing open. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOptions): Connection {
   let csrf: string | null = null;
@@ -145,7 +144,7 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
     }
   }
 
-  /** The text of an answer; one that is cut off in the middle is no answer. */
+  /** Returns the text of a response; a truncated one counts as no response. */
   async function readBody(answer: Response, { signal }: Request): Promise<string> {
     try {
       return await answer.text();
@@ -178,7 +177,7 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
     async call<Name extends OperationName>(name: Name, project: string | null, ...[input]: CallArguments<Name>) {
       const { params = {}, ...rest }: LooseInput = input ?? {};
       const [method = "", path = ""] = OPERATIONS[name].split(" ");
-      // The server and these types are made from the same table of endpoints.
+      // The server and these types are generated from the same table of endpoints.
       return (await send(method, fill(path, params), { ...rest, project })) as CallOutput<Name>;
     },
     setCsrf(next) {

@@ -3,10 +3,10 @@ import type { CustomerDetail } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 import { given, pagesQuery } from "./pages.ts";
 
-/** Time for which a customer that was read counts as current. */
+/** Time for which a fetched customer counts as current. */
 const STALE_MS = 15_000;
 
-/** The customers of a project that have this text, the most recently seen first, page by page. */
+/** The customers of a project that match this text, most recently seen first, in pages. */
 export const customerPagesQuery = (connection: Connection, project: string, q: string) =>
   pagesQuery(["customers", project, q], ({ query, signal }) =>
     connection.call("listCustomers", project, { query: { ...query, ...given({ q }) }, signal }),
@@ -21,7 +21,7 @@ export const customerQuery = (connection: Connection, project: string, id: strin
       (await connection.call("getCustomer", project, { params: { id }, signal })).item,
   });
 
-/** The conversations of a customer, the newest first, page by page. */
+/** The conversations of a customer, newest first, in pages. */
 export const conversationsQuery = (connection: Connection, project: string, customerId: string, limit: number) =>
   pagesQuery(
     ["tickets", project, "customer", customerId, limit],

@@ -31,13 +31,13 @@ export const kbsQuery = (connection: Connection, project: string) =>
       state.data?.some(({ status }) => status === "ingesting") === true ? READING_MS : IDLE_MS,
   });
 
-/** What the documents of a knowledge base are filtered by. */
+/** Filters of the documents of a knowledge base. */
 export interface DocumentFilter {
   q: string;
   status: DocumentItemStatus | null;
 }
 
-/** The documents of a knowledge base, newest first, page by page; polled while one that is shown is queued. */
+/** The documents of a knowledge base, newest first, in pages; polled while one of them is queued. */
 export const documentsQuery = (
   connection: Connection,
   { project, kbId, q, status }: DocumentFilter & { project: string; kbId: string },
@@ -89,7 +89,7 @@ export async function uploadFile(
   return (answer as { item: DocumentItem }).item;
 }
 
-/** What a document is created from besides files: a text, a page to fetch, or all pages of a website. */
+/** Sources of documents besides files: a text, a page to fetch, or all pages of a website. */
 export type DocumentSource = { text: string; title: string } | { url: string } | { sitemap: string; maxPages?: number };
 
 /** Adds a document, or the pages of a website, to a knowledge base. */
@@ -118,7 +118,7 @@ export const ownKb = (kbs: readonly KbItem[]): KbItem | undefined =>
   kbs.find(({ documents, name }) => !OUR_KBS.includes(name) && documents > 0) ??
   kbs.find(({ name }) => !OUR_KBS.includes(name));
 
-/** Questions without a good answer, page by page. */
+/** Questions without a good answer, in pages. */
 export const gapsQuery = (
   connection: Connection,
   { project, status, sort, q }: { project: string; status: GapStatus; sort: GapSort; q: string },
@@ -146,7 +146,7 @@ export async function markGap(
 
 const PROPOSALS_LIMIT = 30;
 
-/** Proposed changes to knowledge bases, newest first, page by page. */
+/** Proposed changes to knowledge bases, newest first, in pages. */
 export const proposalsQuery = (connection: Connection, project: string, status: ProposalStatus) =>
   pagesQuery(
     ["proposals", project, status],

@@ -1,15 +1,15 @@
 import type { ConsoleEvents } from "@svc/contracts";
 
-/** What the server tells by itself; `hello` when the line is open, so that what was missed can be read. */
+/** Events of the server; `hello` when the connection is open, so that missed changes can be fetched. */
 export type LiveEvents = ConsoleEvents;
 export type TicketEventData = LiveEvents["ticket"];
 export type PresenceEventData = LiveEvents["presence"];
 type LiveName = keyof LiveEvents;
 
-/** The line by which the server tells what happens, over all its replicas. */
+/** The event stream of the server, with the events of all replicas. */
 export interface Live {
   on: <Name extends LiveName>(name: Name, listener: (event: LiveEvents[Name]) => void) => () => void;
-  /** Opens the line, and opens it again whenever it is cut, until `close`. */
+  /** Opens the connection, and reopens it whenever it drops, until `close`. */
   open: () => void;
   close: () => void;
 }
@@ -17,18 +17,18 @@ export interface Live {
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
 
-/** The data of an event; null where it is no JSON, and so none of the server's. */
+/** Parses the data of an event; returns null if it is invalid JSON, and therefore not from the server. */
 function read(data: unknown): unknown {
   if (typeof data !== "string") return null;
   try {
     return JSON.parse(data);
   } catch {
-    // Something in between has written it.
+    // Sent by an intermediary.
     return null;
   }
 }
 
-/** Makes the line over `url`, closed. `onCut` hears when it is cut. */
+/** Creates the connection to `url`, closed. `onCut` is called when it drops. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createLive(url: string, onCut: () => void): Live {
   const listeners: { [Name in LiveName]: Set<(event: LiveEvents[Name]) => void> } = {
@@ -51,12 +51,12 @@ export function createLive(url: string, onCut: () => void): Live {
       failures = 0;
       const event = read(data);
       if (event === null) return;
-      // The server writes its events as the contracts say.
+      // The server's events match the contracts.
       for (const listener of listeners) {
         try {
           listener(event as LiveEvents[Name]);
         } catch (error) {
-          // The others hear of it all the same; the browser's console says what went wrong.
+          // The other listeners are still called; the error is reported in the browser's console.
           reportError(error);
         }
       }
@@ -72,7 +72,7 @@ export function createLive(url: string, onCut: () => void): Live {
     follow(opened, "presence", listeners.presence);
     follow(opened, "customerTyping", listeners.customerTyping);
     opened.addEventListener("error", () => {
-      // The browser's own way of opening it again ends for good at the first answer that is no stream.
+      // The browser's own reconnect stops permanently at the first response that is not a stream.
       opened.close();
       if (source !== opened) return;
       source = null;

@@ -6,7 +6,7 @@ export interface Page<Item> {
   nextCursor: string | null;
 }
 
-/** What a page of a list is requested with. */
+/** Parameters of the request for a page of a list. */
 interface PageRequest {
   query: { limit: number; cursor?: string };
   signal: AbortSignal;
@@ -14,7 +14,7 @@ interface PageRequest {
 
 const PAGE_LIMIT = 50;
 
-/** Returns a query that reads a list page by page. */
+/** Returns a query that reads a list in pages. */
 export const pagesQuery = <Result extends Page<unknown>>(
   queryKey: readonly unknown[],
   readPage: (request: PageRequest) => Promise<Result>,
@@ -27,7 +27,7 @@ export const pagesQuery = <Result extends Page<unknown>>(
     queryFn: ({ signal, pageParam }) => readPage({ query: { limit, ...given({ cursor: pageParam }) }, signal }),
   });
 
-/** Returns the parameters that have a value: neither null nor an empty text. */
+/** Returns the parameters with a value: neither null nor an empty text. */
 export function given<Params extends Record<string, string | null>>(params: Params) {
   const entries = Object.entries(params).filter(([, value]) => value !== null && value !== "");
   return Object.fromEntries(entries) as { [Name in keyof Params]?: NonNullable<Params[Name]> };

@@ -14,10 +14,10 @@ import type {
 } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 
-/** Who is signed in, and what they may do in which project. */
+/** The signed-in operator, and the permissions in each project. */
 export type Session = SessionAnswer;
 
-/** How one can sign in besides e-mail and password. */
+/** Ways to sign in besides email address and password. */
 export interface SignInWays {
   oidc: { name: string; startUrl: string } | null;
 }
@@ -28,7 +28,7 @@ async function begin(connection: Connection, path: string, body: unknown): Promi
   return session;
 }
 
-/** The session of this browser; null when nobody is signed in. */
+/** The session of this browser; null without one. */
 export const sessionQuery = (connection: Connection) =>
   queryOptions({
     queryKey: ["session"],
@@ -46,32 +46,32 @@ export const sessionQuery = (connection: Connection) =>
     },
   });
 
-/** Signs in. Throws ServiceError where e-mail and password do not fit, or too many tries were made. */
+/** Signs in. Throws ServiceError for an incorrect email address or password, or after too many attempts. */
 export const signIn = (connection: Connection, email: string, password: string): Promise<Session> =>
   begin(connection, "/session", { email, password });
 
-/** Chooses a password by a link's token, and signs in; the first administrator says who they are, too. */
+/** Sets a password with a link's token, and signs in; the first administrator also enters name and email address. */
 export const openByLink = (
   connection: Connection,
   input: { token: string; password: string; name?: string; email?: string },
 ): Promise<Session> => begin(connection, "/link", input);
 
-/** Puts oneself on duty, or takes oneself off: tickets are assigned in turn to those on duty. */
+/** Sets whether the operator is on duty: tickets are assigned in turn to operators on duty. */
 export const changeDuty = async (connection: Connection, onDuty: boolean): Promise<Session> =>
   (await connection.send("PUT", "/session/duty", { body: { onDuty } })) as Session;
 
-/** Changes one's own password; every other session of this person ends. */
+/** Changes the operator's own password; their other sessions end. */
 export const changePassword = (
   connection: Connection,
   currentPassword: string,
   newPassword: string,
 ): Promise<Session> => begin(connection, "/session/password", { currentPassword, newPassword });
 
-/** Sets what customers see of oneself; returns the session with it. */
+/** Sets the operator's own public profile; returns the session with it. */
 export const putProfile = async (connection: Connection, profile: PublicProfileInput): Promise<Session> =>
   (await connection.send("PUT", "/session/profile", { body: profile })) as Session;
 
-/** True when the session may do in this project what needs the scope. The server decides again at each call. */
+/** Returns true if the session has the scope in this project. The server checks it again for each call. */
 export function mayDo({ projects }: Session, project: string, scope: RequiredScope): boolean {
   const granted = projects.find(({ name }) => name === project)?.scopes ?? [];
   const [resource] = scope.split(":");
@@ -79,12 +79,12 @@ export function mayDo({ projects }: Session, project: string, scope: RequiredSco
   return scope !== "admin:*" && granted.includes(`${resource}:*`);
 }
 
-/** What stands for an operator as actor and assignee. */
+/** Returns the operator's id as actor and assignee. */
 export const actorOf = (operatorId: string) => `operator:${operatorId}`;
 
 const STALE_MS = 60_000;
 
-/** Who has a role in a project: for assigning, for mentions, and for the names of those who did something. */
+/** Operators with a role in a project: for assigning, for mentions, and for the names of actors. */
 export const colleaguesQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["colleagues", project],
@@ -95,7 +95,7 @@ export const colleaguesQuery = (connection: Connection, project: string) =>
     },
   });
 
-/** The notes for the signed-in operator, in the tickets of all their projects, newest first. */
+/** The notes that mention the signed-in operator, in the tickets of all their projects, newest first. */
 export const mentionsQuery = (connection: Connection) =>
   queryOptions({
     queryKey: ["mentions"],
@@ -108,15 +108,15 @@ export const mentionsQuery = (connection: Connection) =>
 
 const itemsOf = (answer: unknown): SavedView[] => (answer as SavedViewsAnswer).items;
 
-/** Keeps one of one's own views, in the place of the one of the same name; answers all. */
+/** Stores a view of the operator, replacing the one with the same name; returns all views. */
 export const putView = async (connection: Connection, view: SavedView): Promise<SavedView[]> =>
   itemsOf(await connection.send("PUT", "/session/views", { body: view }));
 
-/** Deletes one of one's own views; answers the others. */
+/** Deletes a view of the operator; returns the others. */
 export const deleteView = async (connection: Connection, name: string): Promise<SavedView[]> =>
   itemsOf(await connection.send("DELETE", "/session/views", { query: { name } }));
 
-/** One's own saved views, of all projects. `prepare` is done before they are read. */
+/** The operator's saved views, of all projects. `prepare` runs before they are read. */
 export const viewsQuery = (connection: Connection, operatorId: string, prepare: () => Promise<void>) =>
   queryOptions({
     queryKey: ["views", operatorId],
@@ -127,8 +127,8 @@ export const viewsQuery = (connection: Connection, operatorId: string, prepare: 
   });
 
 /**
- * Returns the push subscription of this browser if it is the signed-in operator's. Ends one of another operator, who has not
- * signed out here, or one that the server has removed, with what it has shown.
+ * Returns the push subscription of this browser if it belongs to the signed-in operator. Ends one of another operator
+ * who has not signed out here, or one that the server has removed, with its notifications.
  */
 export async function findPushSubscription(connection: Connection): Promise<PushSubscription | null> {
   const registration = await navigator.serviceWorker?.getRegistration();

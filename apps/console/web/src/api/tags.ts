@@ -5,7 +5,7 @@ import { LIST_LIMIT, pagesQuery } from "./pages.ts";
 
 const STALE_MS = 60_000;
 
-/** The managed tags of a project, by name. A project has at most as many as one page has. */
+/** The managed tags of a project, by name. They always fit into one page. */
 export const tagsQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["tags", project],
@@ -16,6 +16,6 @@ export const tagsQuery = (connection: Connection, project: string) =>
     },
   });
 
-/** The managed tags of a project, newest first, page by page. Invalidated with `tagsQuery`. */
+/** The managed tags of a project, newest first, in pages. Invalidated with `tagsQuery`. */
 export const tagPagesQuery = (connection: Connection, project: string) =>
   pagesQuery(["tags", project, "pages"], (request) => connection.call("listTags", project, request));

@@ -47,7 +47,10 @@ const detail: TicketDetail = {
   more: { messages: false, replies: false, events: false },
 };
 
-/** What a ticket's page has at version 5, after one's own decision has made `decided` of it. */
+/**
+ * Returns the cached ticket of a page at version 5, after the operator's own decision has changed the ticket to
+ * `decided`.
+ */
 function shownAfter(decided: TicketItem) {
   const queryClient = new QueryClient();
   queryClient.setQueryData<TicketDetail>(KEY, detail);
@@ -57,11 +60,11 @@ function shownAfter(decided: TicketItem) {
 }
 
 describe("the page of a ticket", () => {
-  test("has the version of one's own decision where nothing else has happened since what it shows", () => {
+  test("gets the version of the operator's own decision if nothing else has happened since", () => {
     expect(shownAfter(item(6, "done"))).toEqual({ version: 6, stage: "done", isRefetched: true });
   });
 
-  test("keeps its version, and is read anew, where something happened in between that it does not show", () => {
+  test("keeps its version, and is refetched, if there was another change in between", () => {
     expect(shownAfter(item(7, "done"))).toEqual({ version: 5, stage: "review", isRefetched: true });
     expect(shownAfter(item(4, "done"))).toEqual({ version: 5, stage: "review", isRefetched: true });
   });

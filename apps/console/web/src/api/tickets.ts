@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 
 const STALE_MS = 15_000;
 
-/** A ticket with what was said and done. */
+/** A ticket with its conversation and events. */
 export const ticketQuery = (connection: Connection, project: string, id: string) =>
   queryOptions({
     queryKey: ["ticket", project, id],
@@ -15,7 +15,7 @@ export const ticketQuery = (connection: Connection, project: string, id: string)
       (await connection.call("getTicket", project, { params: { id }, signal })).item,
   });
 
-/** Decides about a ticket; throws version_conflict where it is not the one that was looked at. */
+/** Decides about a ticket; throws version_conflict if it has changed since it was read. */
 export async function decide<Action extends ReviewAction>(
   connection: Connection,
   { id, project, version }: { id: string; project: string; version: number | null },
@@ -25,11 +25,13 @@ export async function decide<Action extends ReviewAction>(
   const path = `/api/v1/admin/tickets/${encodeURIComponent(id)}/${action}`;
   const ifMatch = version === null ? {} : { ifMatch: version };
   const answer = await connection.send("POST", path, { project, body, ...ifMatch });
-  // All decisions answer the ticket.
+  // All decisions return the ticket.
   return (answer as CallOutput<"approveDraft">).item;
 }
 
-/** Gives a ticket to somebody, or back; `keepsDraft` leaves what waits to the next person, and not to the agent. */
+/**
+ * Assigns a ticket, or unassigns it; `keepsDraft` leaves waiting messages to the next operator, and not to the agent.
+ */
 export const give = (
   connection: Connection,
   position: { id: string; project: string; version: number },
@@ -40,21 +42,21 @@ export const give = (
     : decide(connection, position, "assign", { assignee });
 
 /**
- * Restores a ticket as it was before it was closed: status, assignee, draft, and what waits for an answer. `after` is
- * what closing made of it. Throws version_conflict if it has changed since.
+ * Restores a ticket to its state before it was closed: status, assignee, draft, and waiting messages. `after` is the
+ * closed ticket. Throws version_conflict if it has changed since.
  */
 export const undoClose = (connection: Connection, after: TicketItem): Promise<TicketItem> =>
   decide(connection, after, "reopen", { restore: true });
 
-/** Number of attempts, and the time between them, to find a reply carried out. */
+/** Number of attempts, and the time between them, until a reply is expected to be processed. */
 const REPLY_ATTEMPTS = 20;
 const REPLY_POLL_MS = 250;
 /** Resolves after this time. */
 export const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
- * Reopens a ticket that a reply has resolved. A reply resolves its ticket when it is carried out, shortly after it was
- * accepted: until then, waits. The reply stays sent.
+ * Reopens a ticket that a reply has resolved. A reply resolves its ticket when it is processed, shortly after it was
+ * accepted; this waits until then. The reply stays sent.
  */
 export async function reopenAfterReply(
   connection: Connection,
@@ -68,16 +70,16 @@ export async function reopenAfterReply(
   }
 }
 
-/** True when resolving the ticket would leave its customer without an answer. */
+/** Returns true if resolving the ticket would leave its customer without an answer. */
 export const isWaiting = ({ stage, origin }: Pick<TicketItem, "stage" | "origin">): boolean =>
   origin === null && (stage === "review" || stage === "failed");
 
 type Pages = InfiniteData<{ items: TicketItem[]; nextCursor: string | null }>;
 
 /**
- * Shows a ticket, as one's own decision has made it, wherever it is shown: in its lists and on its own page. What is older
- * is left out. Its page takes over the version only where the decision was about what it shows: what somebody else did in
- * between has yet to be read, and until then nothing may be decided as if it had been seen.
+ * Updates a ticket after the operator's own decision wherever it is shown: in lists and on its page. Older data is
+ * ignored. Its page gets the new version only if the decision was based on what it shows: changes by others in between
+ * must be fetched first, and until then no decision may be made as if they had been seen.
  */
 export function showTicket(queryClient: QueryClient, project: string, item: TicketItem): void {
   const queryKey = ["ticket", project, item.id];

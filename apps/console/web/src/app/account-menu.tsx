@@ -21,13 +21,13 @@ interface Projects {
   project: string;
 }
 
-/** Goes to the inbox of a project. */
+/** Navigates to the inbox of a project. */
 function useGoToProject(): (name: string) => void {
   const navigate = useNavigate();
   return (name) => void navigate({ to: "/$project/inbox/$view", params: { project: name, view: "review" } });
 }
 
-/** Offers the other projects as commands. */
+/** Adds commands for switching to other projects. */
 export function useProjectCommands({ projects, project }: Projects): void {
   const { t } = useTexts();
   const goTo = useGoToProject();
@@ -42,7 +42,7 @@ export function useProjectCommands({ projects, project }: Projects): void {
   );
 }
 
-/** Which project is worked on, and the others, within a menu. */
+/** The current project, and the others, as items of a menu. */
 export function ProjectChoice({ projects, project }: Projects) {
   const { t } = useTexts();
   return (
@@ -55,7 +55,7 @@ export function ProjectChoice({ projects, project }: Projects) {
   );
 }
 
-/** Which project is worked on, and the others. */
+/** A menu with the current project, and the others. */
 export function ProjectMenu({ projects, project }: Projects) {
   const { t } = useTexts();
   return (
@@ -81,7 +81,7 @@ const PasswordDialog = lazyDialog(async () => (await import("../sign-in/password
 
 const ProfileDialog = lazyDialog(async () => (await import("../account/profile-dialog.tsx")).ProfileDialog);
 
-/** Who is signed in, how the console looks, and the ways out. */
+/** The menu with the signed-in operator, appearance, and signing out. */
 // oxlint-disable-next-line max-lines-per-function -- one menu: a few lines for each of its items
 export function AccountMenu({
   session,
@@ -90,7 +90,7 @@ export function AccountMenu({
 }: {
   session: Session;
   trigger: ReactElement;
-  /** What the menu has besides, before all of that. */
+  /** Further items at the top of the menu. */
   children?: ReactNode;
 }) {
   const { operator } = session;
@@ -106,11 +106,11 @@ export function AccountMenu({
     preferences.set((now) => ({ ...now, ...change }));
   async function leave(path: "/session" | "/sessions") {
     try {
-      // Whoever uses this browser next must not get this operator's notifications.
+      // The next user of this browser must not get this operator's notifications.
       const subscription = await findPushSubscription(connection);
       if (subscription !== null) {
         await connection.send("DELETE", "/session/push", { body: { endpoint: subscription.endpoint } });
-        // The server sends nothing to it any more; an unreachable push service must not prevent signing out.
+        // The server no longer sends to it; an unreachable push service must not prevent signing out.
         await subscription.unsubscribe().catch(() => false);
       }
       await connection.send("DELETE", path);
@@ -119,7 +119,7 @@ export function AccountMenu({
       return;
     }
     connection.setCsrf(null);
-    // What was read belongs to the operator who has left.
+    // Cached data belongs to the operator who has signed out.
     queryClient.clear();
     location.assign("/sign-in");
   }

@@ -23,7 +23,7 @@ const STALE_MS = 20_000;
 /** Time after which a server that does not respond is unavailable. */
 const READ_TIMEOUT_MS = 5_000;
 const RETRY_LONGEST_MS = 8_000;
-/** Faults that pass by themselves: what is shown waits for the server instead of giving up. */
+/** Temporary errors: queries retry instead of failing. */
 const isPassing = (error: unknown) =>
   error instanceof ServiceError && (error.code === "unreachable" || [429, 502, 503, 504].includes(error.status ?? 0));
 const MS_PER_SECOND = 1_000;
@@ -36,12 +36,12 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,
-      // The browser's idea of being online says nothing of a server that may run on this machine.
+      // The browser's online state does not apply to a server that may run on this machine.
       networkMode: "always",
       retry: (_, error) => isPassing(error),
       retryDelay: delayAfter,
     },
-    // Nothing that changes something is done twice.
+    // Changes are never repeated automatically.
     mutations: { networkMode: "always", retry: false },
   },
 });
@@ -52,8 +52,8 @@ const connection = createConnection({
   onReach: reach.set,
   onSignedOut: () => queryClient.setQueryData(["session"], null),
 });
-// A dropped connection has no reason: the server may be unavailable, or the session may have ended, as after signing out in
-// another browser. The response to this request, or its absence, is reported by `connection`.
+// The reason of a dropped connection is unknown: the server may be unavailable, or the session may have ended, as after
+// signing out in another browser. `connection` reports the response to this request, or its absence.
 const live = createLive(`/events?tab=${TAB_NAME}`, () => {
   connection.send("GET", "/session", { timeoutMs: READ_TIMEOUT_MS }).catch(() => undefined);
 });
@@ -61,7 +61,7 @@ const preferences = openPreferences(storage);
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no element for the app.");
 const texts = await openTexts(preferences.get().language, navigator.languages).catch((error: unknown) => {
-  // Without texts there is nothing to say it with.
+  // The texts could not be loaded, so this message is hard-coded.
   root.textContent =
     "The server is unavailable. Reload the page. · Der Server ist nicht erreichbar. Laden Sie die Seite neu.";
   throw error;
@@ -78,7 +78,7 @@ const services: Services = {
   texts,
 };
 const router = createAppRouter(services);
-// Toasts offer to undo things: not to the next operator.
+// Toasts with an undo action must not be shown to the next operator.
 keepOneOperatorsData(queryClient, () => services.toasts.shown.set([]));
 
 function App() {
@@ -107,13 +107,13 @@ document.addEventListener("keydown", (event) => {
 });
 
 if ("serviceWorker" in navigator && import.meta.env.PROD) {
-  // Without it the console works as well; it cannot be installed then.
+  // Without it the console works as well, but cannot be installed.
   navigator.serviceWorker.register("/sw.js").catch(() => undefined);
 }
 
-/** A page that takes longer shows that it is loading. */
+/** Time after which a page shows that it is loading. */
 const MAX_SHELL_MS = 400;
-// Until then the shell stays, so that nothing flickers.
+// Until then the shell stays visible, so that nothing flickers.
 await Promise.race([router.load(), new Promise((resolve) => setTimeout(resolve, MAX_SHELL_MS))]);
 createRoot(root).render(
   <StrictMode>

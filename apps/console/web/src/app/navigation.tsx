@@ -24,13 +24,13 @@ const NAVIGATION_ITEM =
 const NAVIGATION_ICON =
   "flex h-7 w-10 items-center justify-center rounded-lg group-aria-[current]:bg-accent-soft group-data-current:bg-accent-soft";
 
-/** Tells which of these pages is shown, or one that it leads to. */
+/** Returns the shown page, or the one of these that it belongs to. */
 function useShownPage(pages: readonly Page[], project: string): Page | undefined {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   return pages.find(({ id }) => path === `/${project}/${id}` || path.startsWith(`/${project}/${id}/`));
 }
 
-/** The way to a page. */
+/** A link to a page. */
 function PageLink({ page, project, isShown }: { page: Page; project: string; isShown: boolean }) {
   const { t } = useTexts();
   const { icon: Icon, keys, link, title } = page;
@@ -40,14 +40,14 @@ function PageLink({ page, project, isShown }: { page: Page; project: string; isS
         <span className={NAVIGATION_ICON}>
           <Icon aria-hidden className="size-4.5" />
         </span>
-        {/* Beside the page, where the rail is narrow, a tip shows the name. */}
+        {/* In the narrow rail, a tooltip shows the name. */}
         <span className="max-w-full truncate lg:sr-only">{t(title)}</span>
       </Link>
     </Tip>
   );
 }
 
-/** The navigation beside the page, where the window is wide. */
+/** The navigation beside the page in a wide window. */
 export function SideBar({
   session,
   pages,
@@ -98,7 +98,7 @@ export function SideBar({
   );
 }
 
-/** The items of the menu with the pages and dialogs that are not in the bar. */
+/** Menu items for pages and dialogs that are not in the bar. */
 function MoreItems({ session, pages, openPalette, openMentions, unread }: BarProps) {
   const { t } = useTexts();
   const navigate = useNavigate();
@@ -128,7 +128,7 @@ function MoreItems({ session, pages, openPalette, openMentions, unread }: BarPro
   );
 }
 
-/** The navigation below the page, where the window is narrow: the pages most used, and one menu with all else. */
+/** The navigation below the page in a narrow window: the most used pages, and one menu for all others. */
 export function BottomBar({ session, pages, openPalette, openMentions, unread }: BarProps) {
   const { t } = useTexts();
   const project = useProject();

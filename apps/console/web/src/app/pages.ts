@@ -5,21 +5,21 @@ import { linkOptions } from "@tanstack/react-router";
 import type { LinkOptions } from "@tanstack/react-router";
 import type { TextKey } from "../i18n/texts.ts";
 
-/** A page that the navigation shows. */
+/** A page in the navigation. */
 export interface Page {
   id: string;
   title: TextKey;
   icon: LucideIcon;
-  /** Where it is: its route in router.tsx. */
+  /** Its route in router.tsx. */
   link: (project: string) => LinkOptions;
   keys: string;
-  /** What somebody must be allowed to see it. */
+  /** Scope that is required to see it. */
   scope: RequiredScope;
-  /** True for those that stand in the bar of a phone; the others are under "More" there. */
+  /** True for pages in the bar on phones; the others are under "More" there. */
   isInBar?: true;
 }
 
-/** The pages of the navigation, in their order. The router has them, and the pages that they lead to. */
+/** The pages of the navigation, in order. The router contains them, and their subpages. */
 export const PAGES: readonly Page[] = [
   {
     id: "inbox",

@@ -17,7 +17,7 @@ import { Shell } from "./shell.tsx";
 
 const rootRoute = createRootRouteWithContext<Services>()({ component: Outlet, notFoundComponent: MissingPage });
 
-/** The start page: leads to the last project, or to the guide. */
+/** The start page: redirects to the last project, or to the guide. */
 const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
@@ -93,7 +93,7 @@ const ticketRoute = createRoute({
   component: lazyRouteComponent(() => import("../ticket/ticket-page.tsx"), "TicketPage"),
 });
 
-/** Options of all pages but the inbox. Their texts are loaded when the first of them is opened. */
+/** Options of all pages except the inbox. Their texts are loaded when the first of them is opened. */
 const PAGE = {
   getParentRoute: () => projectRoute,
   loader: ({ context: { texts } }: { context: Services }) => texts.need("pages"),
@@ -225,7 +225,7 @@ export function createAppRouter(services: Services) {
     defaultErrorComponent: ErrorPage,
     defaultNotFoundComponent: MissingPage,
     defaultPendingMs: 150,
-    // The list of the inbox restores its own position.
+    // The list of the inbox restores its own scroll position.
     scrollRestoration: false,
   });
 }

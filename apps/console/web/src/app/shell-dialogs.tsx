@@ -22,14 +22,14 @@ const GROUP_STYLE =
   "[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-2xs [&_[cmdk-group-heading]]:font-semibold [&_[cmdk-group-heading]]:text-faint";
 const ITEM_STYLE = "flex h-9 cursor-pointer items-center gap-2 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover";
 
-/** Pause of typing after which tickets and customers are searched. */
+/** Pause in typing after which tickets and customers are searched, in milliseconds. */
 const SEARCH_MS = 250;
-/** Most texts of two letters are the beginning of a command. */
+/** Most texts of two letters begin a command. */
 const SEARCH_MIN_CHARS = 3;
-/** Tickets and customers that are shown of those that are found. */
+/** Maximum number of shown tickets, and of shown customers. */
 const FOUND_MAX = 5;
 
-/** What the palette finds by words: a ticket or a customer, and what opens it. */
+/** A ticket or a customer that the palette has found. */
 interface Found {
   id: string;
   title: string;
@@ -37,7 +37,7 @@ interface Found {
   open: () => void;
 }
 
-/** Returns the tickets and the customers that have these words; none while they are typed. */
+/** Returns the tickets and the customers with these words; none during typing. */
 function useFound(words: string): { tickets: Found[]; customers: Found[]; isLoading: boolean } {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -82,7 +82,7 @@ function useFound(words: string): { tickets: Found[]; customers: Found[]; isLoad
   };
 }
 
-/** Tickets or customers that the palette has found; the search has matched them, so the palette's own filter is off. */
+/** Found tickets or customers; the server has matched them, so the palette's own filter is off. */
 function FoundGroup({ heading, items, onClose }: { heading: string; items: readonly Found[]; onClose: () => void }) {
   return (
     <CommandList.Group heading={heading} forceMount className={GROUP_STYLE}>
@@ -105,7 +105,7 @@ function FoundGroup({ heading, items, onClose }: { heading: string; items: reado
   );
 }
 
-/** All that can be done now, found by a few letters of it, and the tickets and customers with the typed words. */
+/** All available commands, with a search that also finds tickets and customers. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
   const { t } = useTexts();
   const { commands: registry } = useServices();
@@ -146,7 +146,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
                     value={`${title} ${id}`}
                     onSelect={() => {
                       onClose();
-                      // The dialog gives the focus back first: the command may want it elsewhere.
+                      // The dialog returns the focus first, because the command may move it.
                       setTimeout(run);
                     }}
                     className={ITEM_STYLE}
@@ -167,7 +167,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The keys of all that can be done on this page; on the list of tickets also those of a ticket. */
+/** The keyboard shortcuts of this page; on the list of tickets also those of a ticket. */
 export function KeysSheet({ onClose }: { onClose: () => void }) {
   const { t } = useTexts();
   const { commands: registry } = useServices();
@@ -209,7 +209,7 @@ export function KeysSheet({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The notes for the signed-in operator; each leads to its ticket. */
+/** The notes that mention the signed-in operator; each links to its ticket. */
 export function MentionsDialog({
   mentions,
   onRead,

@@ -19,17 +19,17 @@ import { PAGES } from "./pages.ts";
 import { useNotifications } from "./use-notifications.ts";
 
 /**
- * What is not read again after the connection was lost: who is signed in is asked for by itself, and a list of tickets
- * takes in what has come (`followList`), so that nobody loses the place that he has scrolled to.
+ * Queries that are not refetched after a reconnect: the session is refetched separately, and a list of tickets is
+ * updated by `followList`, so that its scroll position is kept.
  */
 const FOLLOWED_ELSEWHERE: readonly unknown[] = ["session", "tickets"];
-/** What is read again after an event about it: events before the connection was open were sent to nobody. */
+/** Queries that are refetched after an event: events before the connection was open are lost. */
 const FOLLOWED: readonly unknown[] = ["ticket", "mentions", "counts"];
 
 /**
- * Keeps what is shown as it is on the server: when the connection first opens, what its events are about is read again,
- * and after it was cut everything; who is signed in, too, where another tab of this browser has signed in somebody
- * else. A ticket that has changed is old from then on, so that one that was prefetched is read again when it is opened.
+ * Keeps the shown data up to date: when the connection first opens, the data of its events is refetched, and after a
+ * drop all data; also the session, in case another tab of this browser has signed in another operator. A changed ticket
+ * is marked as stale, so that a prefetched one is refetched when it is opened.
  */
 function useLiveData(): void {
   const { live, queryClient, reach } = useServices();
@@ -60,7 +60,7 @@ function useLiveData(): void {
   }, [live, operator.id, queryClient, reach]);
 }
 
-/** The notes of all projects for the signed-in operator, and how many of them are unread in this browser. */
+/** Returns the notes of all projects for the signed-in operator, and the number of unread ones in this browser. */
 function useMentions(): { mentions: readonly Mention[]; unread: number; markRead: () => void } {
   const { connection, live, queryClient, storage } = useServices();
   const session = useSession();
@@ -87,8 +87,8 @@ function useMentions(): { mentions: readonly Mention[]; unread: number; markRead
 }
 
 /**
- * Undoes what the newest toast offers to undo, and says so if there is nothing to undo. A component of its own: toasts are cleared when the session ends, and must not
- * render the pages once more, which need a session.
+ * Adds a command for the undo action of the newest toast, which says so if there is nothing to undo. A separate
+ * component: toasts are cleared when the session ends, and must not render the pages again, which need a session.
  */
 function UndoCommand() {
   const { t } = useTexts();
@@ -176,7 +176,7 @@ function SignedIn({ session }: { session: Session }) {
   );
 }
 
-/** What is around every page of those who are signed in. Who is not any more comes to sign in, and back. */
+/** Layout of all pages of signed-in operators. Without a session it redirects to the sign-in, and back afterwards. */
 export function Shell() {
   const { connection, live } = useServices();
   const { data: session } = useQuery(sessionQuery(connection));

@@ -9,13 +9,13 @@ import { useStore } from "../ui/create-store.ts";
 export interface Notice {
   title: string;
   body: string;
-  /** What comes later with the same tag takes its place. */
+  /** A later notification with the same tag replaces it. */
   tag: string;
-  /** Address within the console that it leads to. */
+  /** Path within the console that it opens. */
   path: string;
 }
 
-/** Tells something by the system's notifications, which have to be allowed; `open` is called where one is pressed. */
+/** Shows a system notification, for which the permission is required; `open` is called when it is clicked. */
 function showNotification({ title, body, tag, path }: Notice, open: (path: string) => void): void {
   const options = { body, tag, icon: "/icon-192.png", data: { path } };
   try {
@@ -26,7 +26,7 @@ function showNotification({ title, body, tag, path }: Notice, open: (path: strin
       open(path);
     });
   } catch {
-    // On telephones only the service worker may do that; where it is pressed it tells the page, as hearPressed hears.
+    // On phones only the service worker may show it; a click is reported to the page and handled by `hearPressed`.
     if ("serviceWorker" in navigator) {
       navigator.serviceWorker.ready
         .then((registration) => registration.showNotification(title, options))
@@ -35,7 +35,7 @@ function showNotification({ title, body, tag, path }: Notice, open: (path: strin
   }
 }
 
-/** Calls `open` where a notification of the service worker is pressed, until the answer is called. */
+/** Calls `open` when a notification of the service worker is clicked, until the returned function is called. */
 function hearPressed(open: (path: string) => void): () => void {
   if (!("serviceWorker" in navigator)) return () => undefined;
   const { serviceWorker } = navigator;
@@ -50,8 +50,8 @@ function hearPressed(open: (path: string) => void): () => void {
 }
 
 /**
- * Notifies of new reviews, and of notes for the signed-in operator, in all their projects: by the system's
- * notifications, where that was asked for, and the page is not looked at; a note also on the page, where it is visible.
+ * Notifies of new reviews, and of notes for the signed-in operator, in all their projects: with system notifications if
+ * enabled, while the page is in the background; a note also on the page, if it is visible.
  */
 export function useNotifications(): void {
   const { connection, live, preferences, toasts } = useServices();
@@ -60,7 +60,7 @@ export function useNotifications(): void {
   const { operator } = useSession();
   const navigate = useNavigate();
   useEffect(() => {
-    // What is another operator's ends; if that fails, it is tried again when the console is opened.
+    // A subscription of another operator is ended; if that fails, it is attempted again when the console is opened.
     findPushSubscription(connection).catch(() => undefined);
   }, [connection, operator.id]);
   useEffect(() => {
@@ -76,9 +76,9 @@ export function useNotifications(): void {
       if (isVisible && isMention) {
         toasts.show({ kind: "done", text: title, action: { label: t("notify.open"), run: () => open(path) } });
       }
-      // Who works in another window does not look at this one, even where it is not covered.
+      // An operator who works in another window does not look at this one, even if it is visible.
       const isShown = isVisible && document.hasFocus();
-      // One a ticket: what comes later takes its place. What customers write is not shown on a locked screen.
+      // One per ticket: a later one replaces it. Customers' texts are not shown on a lock screen.
       if (maySend && !isShown) showNotification({ title, body: project, tag: ticketId, path }, open);
     });
     return () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { attributesOf, attributesText } from "./attributes-text.ts";
 
-test("attributes are the same after they were shown as lines and read again", () => {
+test("attributes are unchanged after they were formatted as lines and parsed again", () => {
   const attributes = {
     plan: "pro",
     seats: 12,
@@ -13,7 +13,7 @@ test("attributes are the same after they were shown as lines and read again", ()
   expect(attributesOf(attributesText(attributes), attributes)).toEqual(attributes);
 });
 
-test("lines are attributes: numbers and booleans as such, and nothing of empty lines", () => {
+test("lines are parsed as attributes, with numbers and booleans, and empty lines are ignored", () => {
   expect(attributesOf("plan: pro\n\n seats : 12 \nvip:true\nnote\nzip: 01234", {})).toEqual({
     plan: "pro",
     seats: 12,

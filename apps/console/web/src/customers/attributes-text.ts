@@ -7,8 +7,8 @@ export const attributesText = (attributes: CustomerAttributes): string =>
     .join("\n");
 
 /**
- * Returns the attributes of lines of `name: value`; numbers and booleans as such, and a value that is written as `before`
- * has it as what it was.
+ * Parses attributes from lines of `name: value`; numbers and booleans are converted, and a value with the same text as
+ * in `before` keeps its type.
  */
 export function attributesOf(text: string, before: CustomerAttributes): CustomerAttributes {
   const entries = text.split("\n").flatMap((line): [string, string | number | boolean][] => {

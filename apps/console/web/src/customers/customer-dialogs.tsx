@@ -15,7 +15,7 @@ import { useRefresh } from "./use-refresh.ts";
 
 const FACTS = ["name", "email", "phone", "language", "timeZone", "externalId"] as const;
 
-/** Changes what is known of a customer. */
+/** Edits the data of a customer. */
 export function CustomerDialog({ customer, onClose }: { customer: CustomerItem; onClose: () => void }) {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -74,7 +74,7 @@ export function CustomerDialog({ customer, onClose }: { customer: CustomerItem; 
   );
 }
 
-/** Merges another customer into this one, which is looked for. */
+/** Merges another customer into this one, with a search. */
 export function MergeDialog({ customer, onClose }: { customer: CustomerItem; onClose: () => void }) {
   const { t } = useTexts();
   const { connection } = useServices();

@@ -7,7 +7,10 @@ import { StateMark } from "../inbox/ticket-marks.tsx";
 import { useProject } from "../session/services.ts";
 import { Ago, useNow } from "../ui/ago.tsx";
 
-/** What a customer is called: by name, e-mail address or external ID, whichever is known first; else the friendly name. */
+/**
+ * Returns the display name of a customer: name, email address or external ID, whichever is known first; otherwise the
+ * friendly name.
+ */
 export const displayName = ({ name, email, externalId, alias }: CustomerItem): string =>
   name ?? email ?? externalId ?? alias;
 
@@ -23,7 +26,7 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
   );
 }
 
-/** The time of day in a time zone; nothing if this browser does not know the zone. */
+/** The time of day in a time zone; nothing if this browser does not support the zone. */
 function LocalTime({ timeZone }: { timeZone: string }) {
   const { language } = useTexts();
   const nowMs = useNow();
@@ -35,7 +38,7 @@ function LocalTime({ timeZone }: { timeZone: string }) {
   }
 }
 
-/** What is known of a customer besides the name and the address. */
+/** The data of a customer besides name and address. */
 export function CustomerFactRows({ customer }: { customer: CustomerItem }) {
   const { languageName, t } = useTexts();
   const { phone, language, timeZone, externalId, attributes, firstSeenAt, lastSeenAt, unsubscribedAt } = customer;

@@ -73,7 +73,7 @@ function useUnblock({ id }: CustomerItem, name: string) {
 
 type CustomerDialogName = "edit" | "merge" | "block";
 
-/** What can be done with a customer: as commands, and as the buttons of its page. */
+/** Actions for a customer, as commands and as buttons of its page. */
 function useCustomerActions(customer: CustomerDetail, openDialog: (dialog: CustomerDialogName) => void) {
   const { t } = useTexts();
   const navigate = useNavigate();
@@ -148,7 +148,7 @@ function CustomerView({ customer }: { customer: CustomerDetail }) {
   );
 }
 
-/** One customer: what is known, the notes of operators, and all conversations. */
+/** A customer: data, operators' notes, and all conversations. */
 export function CustomerPage() {
   const { connection } = useServices();
   const project = useProject();

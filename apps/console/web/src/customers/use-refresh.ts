@@ -1,6 +1,6 @@
 import { useServices } from "../session/services.ts";
 
-/** Returns a function that shows a customer that was changed wherever it is shown. */
+/** Returns a function that refetches a changed customer wherever it is shown. */
 export function useRefresh() {
   const { queryClient } = useServices();
   return () => {

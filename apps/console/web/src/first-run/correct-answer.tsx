@@ -15,7 +15,7 @@ import { useOwnKb } from "./use-own-kb.ts";
 
 const PASSAGES = 4;
 const TITLE_MAX_CHARS = 300;
-/** The open gaps that are looked through for the question: it was asked just now. */
+/** Number of open gaps that are searched for the question, which was asked just now. */
 const GAPS = 20;
 
 const titleOf = (question: string) => question.trim().replaceAll(/\s+/g, " ").slice(0, TITLE_MAX_CHARS);
@@ -40,7 +40,10 @@ function useCandidates(agentId: string | null, question: string) {
   return { agent, enabled, passages };
 }
 
-/** Returns a function that writes the answer to the question as an article: of its gap if it is one, else on its own. */
+/**
+ * Returns a function that writes the answer to the question as an article: of its gap if there is one, otherwise a
+ * separate one.
+ */
 function useWriteArticle(ticket: TicketDetail, question: string) {
   const { connection } = useServices();
   const project = useProject();
@@ -90,7 +93,7 @@ function useTeach(ticket: TicketDetail, question: string, onTaught: (article: Kb
   return { error, isBusy, teach };
 }
 
-/** Passages of the documents to choose the right answer from. */
+/** Passages of the documents for choosing the right answer. */
 function PassageChoice({
   passages,
   chosen,
@@ -128,8 +131,8 @@ function PassageChoice({
 }
 
 /**
- * Teaches from a wrong answer: who should answer, which is a lesson for triage, and the right answer as an article, written
- * or taken from a passage of the documents. The ticket of the wrong answer is resolved.
+ * Corrects a wrong answer: the right agent, from which triage learns, and the right answer as an article, written or
+ * taken from a passage of the documents. The ticket of the wrong answer is resolved.
  */
 // oxlint-disable-next-line max-lines-per-function -- the markup of one form
 export function CorrectAnswer({
@@ -139,7 +142,7 @@ export function CorrectAnswer({
 }: {
   ticket: TicketDetail;
   question: string;
-  /** The article; null where only another agent was chosen. */
+  /** The article; null if only another agent was chosen. */
   onTaught: (article: KbTarget | null) => void;
 }) {
   const { t } = useTexts();

@@ -17,12 +17,12 @@ import { TeachStep } from "./teach-step.tsx";
 import { TestStep } from "./test-step.tsx";
 
 const FOLLOW_MS = 3_000;
-/** The channels; the API last, since it takes a developer. */
+/** The channels; the API last, because it requires a developer. */
 const SHOWN = INTEGRATIONS.filter(({ id }) => id !== "tool-server").toSorted(
   (one, other) => Number(one.id === "api") - Number(other.id === "api"),
 );
 
-/** Where people should be able to write. Each way is set up on its own page. */
+/** The channels that customers can use. Each one is set up on its own page. */
 function ChannelStep({ number }: { number: number }) {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -75,7 +75,7 @@ const NEXT = [
   { section: "operators", title: "firstRun.people", text: "firstRun.peopleText" },
 ] as const;
 
-/** Settings that are optional, and that many installations want soon. */
+/** Optional settings that many installations need soon. */
 function NextSteps() {
   const { t } = useTexts();
   const project = useProject();
@@ -102,7 +102,7 @@ function NextSteps() {
   );
 }
 
-/** Leads an administrator from an empty installation to a first message that is answered. */
+/** Guides an administrator from an empty installation to the first answered message. */
 export function FirstRunPage() {
   const { t } = useTexts();
   const { storage } = useServices();

@@ -7,12 +7,12 @@ const channel = (id: string, enabled: boolean, allowedOrigins: string[] = []) =>
   ({ id, enabled, config: { allowedOrigins } }) as unknown as ChannelItem;
 const key = (createdBy: string, revokedAt: string | null = null) => ({ createdBy, revokedAt }) as KeyItem;
 
-test("the service's own guide teaches nothing, and an empty base neither", () => {
+test("the service's own guide does not count as knowledge, nor does an empty knowledge base", () => {
   expect(isTaught([kb("guide", 30), kb("Knowledge", 0)])).toBe(false);
   expect(isTaught([kb("guide", 30), kb("empty", 0), kb("Knowledge", 1)])).toBe(true);
 });
 
-test("people can write by the widget and the messenger, and by the API with a key that somebody has made", () => {
+test("customers can write through the widget and the messenger, and through the API with a key created by an operator", () => {
   const api = channel("api", true);
   expect(isReachable([api, channel("widget", false)], [key("initialisation")])).toBe(false);
   expect(isReachable([api, channel("widget", true)], [])).toBe(false);

@@ -7,17 +7,17 @@ import { mayDo } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import type { KeptTexts } from "../session/services.ts";
 
-/** True when the agents can know something besides the service's own guide. */
+/** Returns true if the agents have documents besides the service's own guide. */
 export const isTaught = (kbs: readonly KbItem[]): boolean => (ownKb(kbs)?.documents ?? 0) > 0;
 
-/** True when somebody has said on which sites the widget may be; it runs without, for the page that demonstrates it. */
+/** Returns true if allowed sites are set for the widget; without them it runs only for its demo page. */
 const hasSites = (channels: readonly ChannelItem[]) =>
   (channelOf(channels, "widget")?.config.allowedOrigins.length ?? 0) > 0;
 
-/** True when people can write: on one's own site, in a chat app, or by the API with a key that was made for it. */
+/** Returns true if customers can write: on a site, in a chat app, or through the API with a key created for it. */
 export function isReachable(channels: readonly ChannelItem[], keys: readonly KeyItem[]): boolean {
   const isOn = (id: ChannelItem["id"]) => channels.some((channel) => channel.id === id && channel.enabled);
-  // The first keys are the service's own, for its command line and its first administrator.
+  // The first keys belong to the service itself, for its command line and its first administrator.
   const isMade = ({ createdBy, revokedAt }: KeyItem) => revokedAt === null && /^(?:operator|key):/.test(createdBy);
   return (isOn("widget") && hasSites(channels)) || PUSHING_CHANNELS.some(isOn) || (isOn("api") && keys.some(isMade));
 }
@@ -30,27 +30,27 @@ export interface KbTarget {
 
 const confirmedKey = (project: string) => `console.first-run.right.${project}`;
 
-/** Stores in this browser that somebody has found an answer of the project's agents right. */
+/** Stores in this browser that an answer of the project's agents was confirmed. */
 export const confirmAnswer = (storage: KeptTexts, project: string): void =>
   storage.setItem(confirmedKey(project), "right");
 
-/** True when somebody has found an answer of the project's agents right, in this browser. */
+/** Returns true if an answer of the project's agents was confirmed in this browser. */
 export const isConfirmed = (storage: KeptTexts, project: string): boolean =>
   storage.getItem(confirmedKey(project)) !== null;
 
 const skipKey = (session: Session) => `console.first-run.${session.operator.id}`;
 
-/** Notes in this browser that somebody does not want to be led. */
+/** Stores in this browser that the operator has skipped the guide. */
 export const skipFirstRun = (storage: KeptTexts, session: Session): void =>
   storage.setItem(skipKey(session), "skipped");
 
-/** True for who can do what the guide leads through. */
+/** Returns true if the operator has the permissions for the steps of the guide. */
 export const mayBeLed = (session: Session, project: string): boolean =>
   (["agents:write", "kb:write", "channels:read", "messages:write", "tickets:read"] as const).every((scope) =>
     mayDo(session, project, scope),
   );
 
-/** True where somebody should be led: an administrator of a project to which nothing came in, who has not skipped it. */
+/** Returns true for an administrator of a project without messages who has not skipped the guide. */
 export async function needsFirstRun(
   { connection, storage }: { connection: Connection; storage: KeptTexts },
   session: Session,
@@ -61,7 +61,7 @@ export async function needsFirstRun(
     const { items } = await connection.call("listTickets", project, { query: { limit: 1 } });
     return items.length === 0;
   } catch {
-    // The inbox says what is wrong.
+    // The inbox shows the error.
     return false;
   }
 }

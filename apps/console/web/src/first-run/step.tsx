@@ -3,7 +3,7 @@ import { useId } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 
-/** One step of the guide: what it is for, what to do, and whether it is done. */
+/** A step of the guide: its purpose, its actions, and whether it is done. */
 export function Step({
   number,
   title,
@@ -15,9 +15,9 @@ export function Step({
   number: number;
   title: string;
   text: string;
-  /** Undefined while that is not known. */
+  /** Undefined while unknown. */
   isDone: boolean | undefined;
-  /** What is said of it when it is done. */
+  /** Text for a finished step. */
   done: string;
   children: ReactNode;
 }) {

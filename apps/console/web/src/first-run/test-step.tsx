@@ -20,7 +20,7 @@ import { Step } from "./step.tsx";
 const POLL_MS = 1_000;
 /** Key of the unsent text in the browser's storage. */
 const STORED_TEXT = "console.first-run.text";
-/** TEST_MESSAGE_MAX_CHARS of the contracts says the same; the server checks. */
+/** Copied from TEST_MESSAGE_MAX_CHARS of the contracts; the server checks it. */
 const TEXT_MAX_CHARS = 2_000;
 
 /** Asks whether the answer was right; a draft is sent if it was, and a wrong answer is corrected. */
@@ -78,7 +78,7 @@ function Verdict({
   );
 }
 
-/** What became of the message: the answer, the draft that waits for a person, or how far it is. */
+/** The outcome of the message: the answer, the draft that waits for an operator, or the progress. */
 function Outcome({
   ticket,
   ...verdict
@@ -236,7 +236,7 @@ function TestForm({ error, isBusy, ask }: Pick<ReturnType<typeof useTestMessage>
   );
 }
 
-/** A test message as a customer would send it, and its answer. */
+/** A test message like a customer's, and its answer. */
 export function TestStep({ number }: { number: number }) {
   const { t } = useTexts();
   const { storage } = useServices();

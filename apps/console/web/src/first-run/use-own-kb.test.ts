@@ -7,19 +7,19 @@ const agent = (kbIds: string[], description: string) => ({ kbIds, description })
 const KBS = [kb("k1", "guide"), kb("k2", "Knowledge"), kb("k3", "handbook"), kb("k4", "demo shop")];
 const ABOUT_GUIDE = "Answers questions about this service from its guide.";
 
-test("an agent that knew only the service's guide and the demo shop answers from one's own documents alone", () => {
+test("an agent that used only the service's guide and the demo shop answers only from the project's own documents", () => {
   expect(giveOwnKb(agent(["k1"], ABOUT_GUIDE), "k2", KBS)).toEqual({ kbIds: ["k2"], description: "" });
   expect(giveOwnKb(agent(["k1"], "Helps everybody"), "k2", KBS)).toEqual({ kbIds: ["k2"] });
   expect(giveOwnKb(agent(["k1", "k4"], "Helps everybody"), "k2", KBS)).toEqual({ kbIds: ["k2"] });
 });
 
-test("the first agent has the default threshold for one's own documents, unless somebody has changed it", () => {
+test("the first agent gets the default threshold for the project's own documents, unless it was changed", () => {
   const withThreshold = (autoThreshold: number) => ({ ...agent(["k1"], ABOUT_GUIDE), autoThreshold });
   expect(giveOwnKb(withThreshold(0.5), "k2", KBS)).toMatchObject({ autoThreshold: 0.7 });
   expect(giveOwnKb(withThreshold(0.4), "k2", KBS)).not.toHaveProperty("autoThreshold");
 });
 
-test("what somebody has given an agent, it keeps", () => {
+test("an agent's own settings are kept", () => {
   expect(giveOwnKb(agent(["k1", "k3"], ABOUT_GUIDE), "k2", KBS)).toEqual({ kbIds: ["k1", "k3", "k2"] });
   expect(giveOwnKb(agent([], "Fixed"), "k2", KBS)).toEqual({ kbIds: ["k2"] });
 });

@@ -6,14 +6,14 @@ import { OUR_KBS, kbsQuery, ownKb } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 
-/** What the first agent is said to do as long as it answers from the service's own guide alone. */
+/** Description of the first agent while it answers only from the service's own guide. */
 const GUIDE_DESCRIPTION = "Answers questions about this service from its guide.";
 /** Threshold of the first agent while it answers from the guide (ADR 0067). */
 const GUIDE_THRESHOLD = 0.5;
 
 /**
- * What lets an agent answer from one's own documents. One that answered from nothing but the service's own guide does so no
- * more: who asks about a shop should not read how this service is run.
+ * Returns the change with which an agent answers from the project's own documents. An agent that used only the
+ * service's own guide no longer uses it: a shop's customers should not read how to operate this service.
  */
 export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): AgentChange {
   const guides = new Set(kbs.flatMap(({ id, name }) => (OUR_KBS.includes(name) ? [id] : [])));
@@ -25,12 +25,12 @@ export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): A
   };
 }
 
-/** The agent that is made where there is none. */
+/** The agent that is created if there is none. */
 const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: DEFAULT_AUTO_THRESHOLD } as const;
 
 /**
- * Returns a function that finds the knowledge base for the project's own documents, or creates it, and lets an agent
- * answer from it: the given one, or else any.
+ * Returns a function that finds or creates the knowledge base for the project's own documents, and lets an agent answer
+ * from it: the given one, otherwise any.
  */
 export function useOwnKb(): (agentId?: string) => Promise<string> {
   const { connection, queryClient, toasts } = useServices();
@@ -62,7 +62,7 @@ export function useOwnKb(): (agentId?: string) => Promise<string> {
     return id;
   }
   return (agentId) => {
-    // Files that are sent at once go into one base.
+    // Files that are uploaded together go into one knowledge base.
     pending.current ??= find(agentId).finally(() => {
       pending.current = null;
     });

@@ -6,7 +6,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 
 const COPIED_MS = 2_000;
 
-/** Code or a secret, to be copied as it is. `label` says what it is. */
+/** Code or a secret with a copy button. `label` is its name. */
 export function CopyBox({ label, text, isWrapped = false }: { label: string; text: string; isWrapped?: boolean }) {
   const { t } = useTexts();
   const { toasts } = useServices();
@@ -23,7 +23,8 @@ export function CopyBox({ label, text, isWrapped = false }: { label: string; tex
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {
-      // Without HTTPS browsers give no clipboard: then it is marked, and the keyboard copies it.
+      // Without HTTPS browsers provide no clipboard: then the text is selected, so that it can be copied with the
+      // keyboard.
       const { current } = codeRef;
       if (current !== null) getSelection()?.selectAllChildren(current);
       toasts.show({ kind: "error", text: t("copy.byHand") });
@@ -71,7 +72,7 @@ export function CopyId({ label, text }: { label: string; text: string }) {
   );
 }
 
-/** An ID in one line, cut where there is no room for it, with a button that copies it. */
+/** An ID in one line, truncated if necessary, with a button that copies it. */
 export function IdText({ label, text }: { label: string; text: string }) {
   return (
     <span className="flex items-center">

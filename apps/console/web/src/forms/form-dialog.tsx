@@ -5,14 +5,14 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { useAction } from "./use-action.ts";
 
-/** What is wrong with a form as a whole. The element is there before it has a text, so that screen readers announce it. */
+/** The error of a form as a whole. The element exists before it has a text, so that screen readers announce it. */
 export const FormError = ({ error }: { error: string | null }) => (
   <p role="alert" className="text-sm wrap-anywhere text-bad empty:hidden">
     {error}
   </p>
 );
 
-/** A dialog with one form, a button that submits it, and the error of `onSubmit` in words. */
+/** A dialog with one form, a button that submits it, and the error message of `onSubmit`. */
 export function FormDialog({
   title,
   action,
@@ -29,9 +29,9 @@ export function FormDialog({
   action: string;
   variant?: "primary" | "danger";
   isDisabled?: boolean;
-  /** What is wrong with the fields; shown unless the last submit has failed. */
+  /** Error of the fields; shown unless the last submit has failed. */
   error?: string | null;
-  /** Does what the form is for. If it throws, the dialog stays open and shows why. */
+  /** Submits the form. If it throws, the dialog stays open and shows the error. */
   onSubmit: (form: FormData) => void | Promise<void>;
   /** The fields. */
   children: ReactNode;

@@ -7,7 +7,7 @@ import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/notice.tsx";
 import type { SettingsForm } from "./use-settings-form.ts";
 
-/** Saves or discards the changes of a form, and asks before they are lost by leaving the page. */
+/** Saves or discards the changes of a form, and asks before leaving the page would lose them. */
 export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
   const { t } = useTexts();
   const { conflicts, discard, error, isBusy, isDirty, save } = form;

@@ -12,7 +12,7 @@ export function useAction() {
   const [error, setError] = useState<string | null>(null);
 
   function describe(cause: unknown): string {
-    // The item was changed or deleted meanwhile: what is shown here is old.
+    // The item was changed or deleted meanwhile: the shown data is stale.
     if (cause instanceof ServiceError && (cause.status === 412 || cause.status === 404)) {
       void queryClient.invalidateQueries();
     }
@@ -35,7 +35,7 @@ export function useAction() {
     }
   }
 
-  /** The same with toasts: one with the error, or one with the text that the action returns. */
+  /** Does the same with toasts: one with the error, or one with the text that the action returns. */
   async function runAside(action: () => Promise<string | void>): Promise<void> {
     await run(async () => {
       try {

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** Keeps the values of a form's text fields; `field` returns the attributes of the field with a name. */
+/** Holds the values of a form's text fields; `field` returns the attributes of the field with a name. */
 export function useFields<Values extends Record<string, string>>(initial: Values) {
   const [values, setValues] = useState(initial);
   const field = (name: keyof Values) => ({

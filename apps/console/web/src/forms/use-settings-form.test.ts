@@ -4,25 +4,25 @@ import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "./use-setti
 const SAVED = { color: "#112233", allowedOrigins: ["https://one.example"], timeoutMs: 30_000 };
 
 describe("edits of settings", () => {
-  test("are shown over what is saved, and only they are to be saved", () => {
+  test("are shown instead of the saved values, and only they are saved", () => {
     const edits = addEdit({}, SAVED, "color", "#ffffff");
     expect(withEdits(SAVED, edits)).toEqual({ ...SAVED, color: "#ffffff" });
     expect(changesOf(SAVED, edits)).toEqual({ color: "#ffffff" });
   });
 
-  test("are none once the value is what it was, lists included", () => {
+  test("are removed once the value equals the saved one, including lists", () => {
     const edits = addEdit({}, SAVED, "allowedOrigins", []);
     expect(addEdit(edits, SAVED, "allowedOrigins", ["https://one.example"])).toEqual({});
   });
 
-  test("follow other fields that somebody else saves, and keep their own", () => {
+  test("keep their own fields, while other fields follow what another operator saves", () => {
     const edits = addEdit({}, SAVED, "color", "#ffffff");
     const now = { ...SAVED, timeoutMs: 5_000 };
     expect(withEdits(now, edits)).toEqual({ ...now, color: "#ffffff" });
     expect(conflictsOf(now, edits)).toEqual([]);
   });
 
-  test("stand against what somebody else saved in the same field, until they are meant anyway", () => {
+  test("conflict with what another operator has saved in the same field, until the operator confirms them", () => {
     const edits = addEdit({}, SAVED, "color", "#ffffff");
     const now = { ...SAVED, color: "#000000" };
     expect(conflictsOf(now, edits)).toEqual(["color"]);
@@ -31,7 +31,7 @@ describe("edits of settings", () => {
     expect(changesOf(now, meant)).toEqual({ color: "#ffffff" });
   });
 
-  test("are done with when somebody else saves the same", () => {
+  test("are removed when another operator saves the same values", () => {
     const edits = addEdit({}, SAVED, "color", "#ffffff");
     const now = { ...SAVED, color: "#ffffff" };
     expect(conflictsOf(now, edits)).toEqual([]);

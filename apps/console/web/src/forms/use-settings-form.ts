@@ -31,7 +31,7 @@ export function addEdit<Settings extends object, Name extends keyof Settings>(
   return { ...edits, [name]: { before: known === undefined ? settings[name] : known.before, value } };
 }
 
-/** Returns the fields that differ from what is saved now. */
+/** Returns the fields that differ from the saved values. */
 export function changesOf<Settings extends object>(settings: Settings, edits: Edits<Settings>): Partial<Settings> {
   const changes: Partial<Settings> = {};
   for (const name of namesOf(edits)) {
@@ -49,7 +49,7 @@ export function conflictsOf<Settings extends object>(settings: Settings, edits: 
   });
 }
 
-/** Returns the edits based on what is saved now: the operator has seen the conflicts. */
+/** Returns the edits based on the saved values: the operator has seen the conflicts. */
 export function onTopOf<Settings extends object>(settings: Settings, edits: Edits<Settings>): Edits<Settings> {
   let rebased: Edits<Settings> = {};
   for (const name of namesOf(edits)) {
@@ -59,7 +59,7 @@ export function onTopOf<Settings extends object>(settings: Settings, edits: Edit
   return rebased;
 }
 
-/** A form over saved settings: shows them with the edits, and saves what has changed. */
+/** A form for saved settings: shows them with the edits, and saves what has changed. */
 export interface SettingsForm<Settings> {
   /** The saved settings with the edits. */
   shown: Settings;
@@ -88,15 +88,15 @@ export interface SettingsForm<Settings> {
   discard: () => void;
 }
 
-/** What a form over settings is made of. */
+/** Options of a settings form. */
 interface SettingsFormOptions<Settings> {
   saved: Settings;
   mayChange: boolean;
   /** JSON pointer of the settings in the request body. */
   pointer: string;
   /**
-   * Saves the changes, unless `isConflict` returns true for the settings as they are now. Returns the text of the toast
-   * that confirms it, or null for a conflict.
+   * Saves the changes, unless `isConflict` returns true for the current settings. Returns the text of the toast that
+   * confirms it, or null for a conflict.
    */
   store: (changes: Partial<Settings>, isConflict: (now: Settings) => boolean) => Promise<string | null>;
   describe: (error: unknown) => string;
@@ -115,7 +115,7 @@ function errorAt(error: unknown, pointer: string): string | undefined {
   return path.length === 0 ? found.detail : `${path.join(" · ")}: ${found.detail}`;
 }
 
-/** A form over saved settings. If another operator has changed the same fields meanwhile, the next save overrides it. */
+/** A form for saved settings. If another operator has changed the same fields meanwhile, the next save overrides it. */
 export function useSettingsForm<Settings extends object>({
   saved,
   mayChange,

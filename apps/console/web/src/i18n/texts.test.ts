@@ -14,13 +14,13 @@ const placeholdersOf = (text: string) =>
   [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort((one, other) => (one < other ? -1 : 1));
 
 describe("the texts of the console", () => {
-  test("choose between one and many, and write the number", () => {
+  test("select the plural form, and format the number", () => {
     const { t } = createTexts("en", en.first);
     expect(t("bulk.resolveDone", { n: 1 })).toBe("1 ticket resolved.");
     expect(t("bulk.resolveDone", { n: 1200 })).toBe("1,200 tickets resolved.");
   });
 
-  test("say how long ago something was, as briefly as it can be said", () => {
+  test("format the age of an event as briefly as possible", () => {
     const { ago } = createTexts("en", en.first);
     const now = Date.parse("2026-11-22T12:00:00Z");
     expect(ago("2026-11-22T11:59:30Z", now)).toBe("now");
@@ -28,7 +28,7 @@ describe("the texts of the console", () => {
     expect(ago("2026-11-20T11:15:00Z", now)).toBe("2 d");
   });
 
-  test("say how long something takes in whole units from a minute on", () => {
+  test("format durations from a minute on in whole units", () => {
     const [english, german] = [createTexts("en", en.first), createTexts("de", de.first)];
     const [minute, hour] = [60_000, 3_600_000];
     const of = (ms: number) => [english.duration(ms), german.duration(ms)];
@@ -40,7 +40,7 @@ describe("the texts of the console", () => {
     expect(of(76 * hour)).toEqual(["3 days 4 hr", "3 Tage 4 Std."]);
   });
 
-  test("say the same in a sentence", () => {
+  test("format the same within a sentence", () => {
     const [english, german] = [createTexts("en", en.first), createTexts("de", de.first)];
     const now = Date.parse("2026-11-22T12:00:00Z");
     const past = (time: string) => [english.past(time, now), german.past(time, now)];
@@ -51,11 +51,11 @@ describe("the texts of the console", () => {
     expect(english.since("2026-11-02T12:00:00Z", now)).toBe("since Nov 2, 2026");
   });
 
-  test("are their own names until they are there", () => {
+  test("are their own keys until they are loaded", () => {
     expect(createTexts("en", en.first).t("overview.text")).toBe("overview.text");
   });
 
-  test("put values in as they are, whatever signs they have", () => {
+  test("insert values literally, including special characters", () => {
     expect(fillText("{name}: {what} {other}", { name: "$& {what}", what: "x" })).toBe("$& {what}: x {other}");
   });
 
@@ -63,7 +63,7 @@ describe("the texts of the console", () => {
     expect(Object.keys(german[part])).toEqual(Object.keys(en[part]));
   });
 
-  test.each(PARTS)("have the same values to put in, in each language: %s", (part) => {
+  test.each(PARTS)("have the same placeholders in each language: %s", (part) => {
     const texts: Record<string, TextEntry> = { ...german[part] };
     const odd = Object.entries(en[part]).flatMap(([key, entry]: [string, TextEntry]) => {
       const [one, two] = [entry, texts[key] ?? ""].map((text) =>
@@ -76,11 +76,11 @@ describe("the texts of the console", () => {
 });
 
 const SOURCES = join(import.meta.dirname, "..");
-/** Folders whose parts are shown without any other page's having been opened. */
+/** Folders of parts that are shown without opening another page first. */
 const FIRST = ["api", "app", "inbox", "session", "sign-in", "ticket", "ui"];
 
-describe("the texts that are there at once", () => {
-  test("are all that the inbox, its tickets and what is around every page use", () => {
+describe("the texts that are loaded initially", () => {
+  test("are all that the inbox, its tickets and the layout of every page use", () => {
     const later = new Set(Object.keys(en.pages));
     const beginnings = [...later].map((key) => key.slice(0, key.indexOf(".") + 1));
     const unordered = FIRST.flatMap((folder) =>

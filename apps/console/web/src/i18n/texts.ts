@@ -1,13 +1,13 @@
 import { createContext, useContext } from "react";
 import type en from "./en.json";
 
-/** Texts of the frame of all pages and of the inbox; those of a ticket; and those of all other pages. */
+/** Texts of the layout of all pages and of the inbox; those of a ticket; and those of all other pages. */
 export type TextPart = keyof typeof en;
 
-/** A text, or one for each plural category that the language has (`Intl.PluralRules`), chosen by `n`. */
+/** A text, or one for each plural category of the language (`Intl.PluralRules`), selected by `n`. */
 export type TextEntry = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
 
-/** The part of a language's file with this name: the keys of the English one, and plurals where English has them. */
+/** The part of a language's file with this name: the keys of the English one, with plurals for the same keys. */
 export type TextsOf<Part extends TextPart> = {
   readonly [Key in keyof (typeof en)[Part]]: (typeof en)[Part][Key] extends string
     ? string
@@ -20,11 +20,11 @@ export type TextKey = { [Part in TextPart]: keyof (typeof en)[Part] }[TextPart];
 /** The texts of a language that have been loaded: initially only those of its part `first`. */
 export type TextTable = Partial<Readonly<Record<TextKey, TextEntry>>>;
 
-/** The languages of the console, by their names in themselves. */
+/** The languages of the console, with their native names. */
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
 export type Language = keyof typeof LANGUAGES;
 
-/** The first language of the browser's that the console has; English where it has none. */
+/** Returns the browser's first language that the console supports; English if there is none. */
 export function pickLanguage(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const [language = ""] = tag.toLowerCase().split("-");
@@ -33,33 +33,33 @@ export function pickLanguage(wanted: readonly string[]): Language {
   return "en";
 }
 
-/** What stands in place of `{name}` in a text; `n` also chooses between one and many. */
+/** Values for placeholders `{name}` in a text; `n` also selects the plural form. */
 export type TextValues = Readonly<Record<string, string | number>>;
 
-/** The texts of one language, and how it writes numbers and times. */
+/** The texts of one language, with its formats of numbers and times. */
 export interface Texts {
   language: string;
-  /** The text of this key, with its values put in; the key itself where its page's texts are not there yet. */
+  /** Returns the text of this key, with its values inserted; the key itself if its page's texts are not loaded yet. */
   t: (key: TextKey, values?: TextValues) => string;
   number: (value: number) => string;
   percent: (share: number) => string;
-  /** A day and a time of day, as in "22 Nov 2026, 18:43". */
+  /** Formats a day and a time of day, such as "22 Nov 2026, 18:43". */
   dateTime: (time: string) => string;
   timeOfDay: (time: string) => string;
   day: (time: string) => string;
-  /** A day with its year, as in "22 Nov 2026". */
+  /** Formats a day with its year, such as "22 Nov 2026". */
   date: (time: string) => string;
-  /** How long ago, as briefly as it can be said: "now", "5 min", "3 h", "2 d", then the day. */
+  /** Formats the age as briefly as possible: "now", "5 min", "3 h", "2 d", then the day. */
   ago: (time: string, nowMs: number) => string;
-  /** The same within a sentence: "just now", "5 minutes ago", "yesterday", then "on 22 Nov 2026". */
+  /** Formats the same within a sentence: "just now", "5 minutes ago", "yesterday", then "on 22 Nov 2026". */
   past: (time: string, nowMs: number) => string;
-  /** Since when: "since 18:43" within a day, then the day. */
+  /** Formats a start time: "since 18:43" within a day, then the day. */
   since: (time: string, nowMs: number) => string;
   /** Milliseconds in words: "120 ms", "3.4 sec", "5 min", "11 hr 42 min", "3 days 4 hr". */
   duration: (ms: number) => string;
-  /** Name of a language (BCP 47), such as "German". */
+  /** Returns the name of a language (BCP 47), such as "German". */
   languageName: (tag: string) => string;
-  /** Names of the texts whose keys have this prefix, without it, as in `audit.result`. */
+  /** Returns the names of the texts whose keys have this prefix, without it, such as `audit.result`. */
   names: (prefix: string) => string[];
 }
 
@@ -67,7 +67,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Puts values in the place of `{name}`. What has no value stays as it is. */
+/** Replaces `{name}` with values. Placeholders without a value are unchanged. */
 export function fillText(text: string, values: TextValues): string {
   return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
@@ -80,7 +80,7 @@ export function textOf(t: Texts["t"], prefix: string, name: string, other = name
   return text === key ? other : text;
 }
 
-/** Makes the texts of a language (BCP 47) of its table. */
+/** Creates the texts of a language (BCP 47) from its table. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createTexts(language: string, table: TextTable): Texts {
   const plural = new Intl.PluralRules(language);
@@ -159,10 +159,10 @@ export function createTexts(language: string, table: TextTable): Texts {
   };
 }
 
-/** The texts of the language that is chosen. */
+/** The texts of the selected language. */
 export const TextsContext = createContext<Texts | null>(null);
 
-/** The texts of the language that is chosen. Throws outside of the app. */
+/** Returns the texts of the selected language. Throws outside of the app. */
 export function useTexts(): Texts {
   const texts = useContext(TextsContext);
   if (texts === null) throw new Error("useTexts is for components within the app.");

@@ -22,7 +22,7 @@ const ACTIONS = {
   reopen: { title: "bulk.reopen", icon: RotateCcw },
 } as const;
 
-/** What can be done with the selected tickets: closed ones are not closed again, and open ones not opened. */
+/** Returns the actions for the selected tickets: closed ones cannot be closed again, and open ones not opened. */
 function actionsFor(tickets: readonly TicketItem[]): (keyof typeof ACTIONS)[] {
   const closed = tickets.filter(({ status }) => status === "resolved" || status === "spam").length;
   return [
@@ -31,10 +31,10 @@ function actionsFor(tickets: readonly TicketItem[]): (keyof typeof ACTIONS)[] {
     ...(closed > 0 ? (["reopen"] as const) : []),
   ];
 }
-/** Actions that stand in the bar itself, where there is room for two; the others are in its menu. */
+/** Number of actions in the bar itself; the others are in its menu. */
 const IN_BAR = 2;
 
-/** Makes changes to the selected tickets. Those that could not be changed stay selected. */
+/** Applies changes to the selected tickets. Those that could not be changed stay selected. */
 function useBulkChange(
   tickets: readonly TicketItem[],
   onSelect: (ids: ReadonlySet<string>) => void,
@@ -42,7 +42,7 @@ function useBulkChange(
 ) {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
-  /** Number of tickets that are finished; null while nothing runs. */
+  /** Number of finished tickets; null while nothing runs. */
   const [progress, setProgress] = useState<number | null>(null);
   const show = (item: TicketItem) => showTicket(queryClient, item.project, item);
 
@@ -83,7 +83,7 @@ function useBulkChange(
   return { progress, run };
 }
 
-/** What can be done with all selected tickets. */
+/** The actions for all selected tickets. */
 // oxlint-disable-next-line max-lines-per-function -- the same actions as buttons, menu items and commands
 export function BulkBar({
   tickets,

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/client";
 import { runAll } from "./bulk-changes.ts";
 
-test("what fails for one item is told with it and does not stop the others", async () => {
+test("an error of one item is reported with it and does not stop the others", async () => {
   const heard: number[] = [];
   const items = Array.from({ length: 120 }, (_, index) => index + 1);
   const { done, errors } = await runAll(
@@ -15,7 +15,7 @@ test("what fails for one item is told with it and does not stop the others", asy
   expect(heard).toEqual(items);
 });
 
-test("what the server puts off is done when it says so, and given up after some times", async () => {
+test("a rate-limited change is retried at the requested time, and fails after several attempts", async () => {
   const pauses: number[] = [];
   const tries = new Map<number, number>();
   const { done, errors } = await runAll(
@@ -34,7 +34,7 @@ test("what the server puts off is done when it says so, and given up after some 
   expect(pauses).toEqual([3_000, 3_000, 3_000, 3_000, 3_000, 3_000]);
 });
 
-test("nothing to do is done at once", async () => {
+test("an empty list finishes immediately", async () => {
   expect(
     await runAll(
       [],

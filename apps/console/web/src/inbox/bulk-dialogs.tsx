@@ -13,7 +13,7 @@ import { PickList } from "../ui/pick-list.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
 import { useTags } from "./use-tags.ts";
 
-/** Tickets that stayed as they were, and why each. */
+/** Tickets that were not changed, with the error of each. */
 export type BulkErrors = readonly { item: TicketItem; error: unknown }[];
 
 /** A question or message about many tickets. */
@@ -29,7 +29,7 @@ interface Choosing {
 
 const TAG_MAX_CHARS = 50;
 
-/** Asks who is to have the tickets. */
+/** Asks for the operator to whom the tickets are assigned. */
 function AssignAll({ onClose, onChoose }: Choosing) {
   const { t } = useTexts();
   const { people } = usePeople();
@@ -59,7 +59,7 @@ function AssignAll({ onClose, onChoose }: Choosing) {
   );
 }
 
-/** Asks which tag the tickets are to have besides their own. */
+/** Asks for a tag that is added to the tickets. */
 function TagAll({ onClose, onChoose }: Choosing) {
   const { t } = useTexts();
   const tags = useTags();
@@ -100,7 +100,7 @@ function ResolveAll({ count, waiting, onClose, onChoose }: Choosing & { count: n
   );
 }
 
-/** Tells which tickets stayed as they were, and why each. */
+/** Lists the tickets that were not changed, with the error of each. */
 function ErrorList({ errors, onClose }: { errors: BulkErrors; onClose: () => void }) {
   const { t } = useTexts();
   const why = (error: unknown) =>

@@ -29,7 +29,7 @@ describe("waitingSince", () => {
   const at = "2026-11-29T10:00:00Z";
   const waiting = { deadline: null, origin: null, snooze: null, stage: "review", waitingSince: at } as const;
 
-  test("is when the oldest message that waits for an operator was sent", () => {
+  test("is the time of the oldest message that waits for an operator", () => {
     expect(waitingSince(waiting)).toBe(at);
     expect(waitingSince({ ...waiting, stage: "failed" })).toBe(at);
   });
@@ -45,8 +45,8 @@ describe("waitingSince", () => {
   });
 });
 
-describe("a customer is called", () => {
-  test("by name, else by address, else by user id, else by a friendly name", () => {
+describe("a customer's display name", () => {
+  test("is the name, otherwise the address, otherwise the user id, otherwise a friendly name", () => {
     const customer = { id: null, name: "Jonas Weber", email: "jonas@weber.example", alias: "Quiet Otter" };
     const unknown = { ...customer, name: null, email: null };
     expect(customerName({ ...ticket, customer: unknown, userId: "u1" }, t)).toBe("u1");
@@ -56,12 +56,12 @@ describe("a customer is called", () => {
     expect(customerName({ ...ticket, userId: "u1" }, t)).toBe("u1");
   });
 
-  test("by a label that stays the same for the conversation where nothing is known", () => {
+  test("is a stable label of the conversation if nothing is known", () => {
     expect(customerName(ticket, t)).toBe("Visitor 1143");
     expect(customerName({ ...ticket, channelId: "api" }, t)).toBe("Customer 1143");
   });
 
-  test("by the source where it is a task", () => {
+  test("is the source of a task", () => {
     const task = { ...ticket, channelId: "api", origin: "tool-server" } as const;
     expect(customerName({ ...task, channel_meta: { source: "Standup 23 Nov" } }, t)).toBe("Standup 23 Nov");
     expect(customerName(task, t)).toBe("Task");
@@ -75,7 +75,7 @@ describe("the last message in a list", () => {
       people,
     );
 
-  test("says who wrote it, but for the customer", () => {
+  test("includes its author, unless that is the customer", () => {
     expect(last("customer", "It is number 2231.")).toBe("It is number 2231.");
     expect(last("agent", "We ship to Iceland.")).toBe("Agent: We ship to Iceland.");
     expect(last("operator", "Which invoice?", ME)).toBe("You: Which invoice?");
@@ -91,7 +91,7 @@ describe("the last message in a list", () => {
   });
 });
 
-test("a task's message shows its description once", () => {
+test("a task's message shows its description only once", () => {
   expect(taskText("Export fails\n\nExport fails", "Export fails")).toBe("Export fails");
   expect(taskText("Export fails\n\nWith more than 100 rows.\n\nSee log.", "Export fails")).toBe(
     "With more than 100 rows.\n\nSee log.",
@@ -102,7 +102,7 @@ test("a task's message shows its description once", () => {
 describe("a task", () => {
   const task = (meta: Record<string, unknown>) => ({ channel_meta: meta, status: "open" }) as const;
 
-  test("says who is to do it and by when, the same day in every time zone", () => {
+  test("has its assignee and its due date, which is the same day in every time zone", () => {
     const { day } = createTexts("en", en.first);
     expect(taskPerson(task({ person: "Aoife" }))).toBe("Aoife");
     expect(day(taskDue(task({ dueDate: "2026-11-26" })) ?? "")).toBe("Thu, Nov 26");
@@ -120,7 +120,7 @@ describe("a task", () => {
   });
 });
 
-test("details list what came with a message, but not again what is shown as customer or task", () => {
+test("details include the metadata of a message, except what is shown as customer or task", () => {
   const contact = { name: "Jonas Weber", email: "jonas@weber.example" };
   const customer = { ...contact, id: null, alias: null };
   const page = { url: "https://shop.example" };

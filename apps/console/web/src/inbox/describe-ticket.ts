@@ -4,12 +4,12 @@ import type { Texts } from "../i18n/texts.ts";
 
 type T = Texts["t"];
 
-/** True for a submitted issue: work for operators, without a customer to reply to. */
+/** Returns true for a submitted issue: work for operators, without a customer to reply to. */
 export const isTask = ({ origin }: Pick<TicketItem, "origin">) => origin !== null;
 
 /**
- * What the customer of a ticket is called: by name, e-mail address, user id or friendly name, whichever is known first; else
- * by a label that stays the same for the conversation. A task is called by its source.
+ * Returns the display name of a ticket's customer: name, email address, user id or friendly name, whichever is known
+ * first; otherwise a stable label of the conversation. For a task it is the source.
  */
 export function customerName(
   ticket: Pick<TicketItem, "customer" | "userId" | "origin" | "channelId" | "id" | "channel_meta">,
@@ -23,8 +23,8 @@ export function customerName(
 }
 
 /**
- * The last message of a ticket in a line, with who wrote it; null where it would only repeat the subject. `nameOf` returns
- * the name of another operator.
+ * Returns the last message of a ticket in a line, with its author; null if it would only repeat the subject. `nameOf`
+ * returns the name of another operator.
  */
 export function snippetOf(
   { lastMessage, subject }: Pick<TicketItem, "lastMessage" | "subject">,
@@ -37,7 +37,7 @@ export function snippetOf(
     const name = actor === me ? t("ticket.you") : actor === null ? t("author.operator") : nameOf(actor);
     return t("ticket.lastBy", { name, text });
   }
-  // The subject is the first line of the first message, and a task's title stands before its description.
+  // The subject is the first line of the first message, and a task's title precedes its description.
   const begin = text.endsWith("…") ? text.slice(0, -1) : text;
   if (subject.startsWith(begin)) return null;
   const rest = text.startsWith(`${subject} `) ? text.slice(subject.length).trim() : text;
@@ -45,8 +45,8 @@ export function snippetOf(
 }
 
 /**
- * What a task's message says beside its title, which is the ticket's subject: the description alone. A message with another
- * title is shown whole, unless both parts are the same.
+ * Returns the description in a task's message, without the title, which is the ticket's subject. A message with another
+ * title is returned completely, unless both parts are equal.
  */
 export function taskText(text: string, subject: string): string {
   const at = text.indexOf("\n\n");
@@ -56,13 +56,13 @@ export function taskText(text: string, subject: string): string {
   return title === description || (subject !== "" && title.startsWith(subject)) ? description : text;
 }
 
-/** Who is to do a task, as its sender calls them; null without one. */
+/** Returns the assignee of a task as given by its sender; null if there is none. */
 export const taskPerson = ({ channel_meta: meta }: Pick<TicketItem, "channel_meta">): string | null =>
   typeof meta["person"] === "string" ? meta["person"] : null;
 
 /**
- * When a task is due: noon of that day where the reader is, as a time without a zone, so that no zone makes it another
- * day. Null without one.
+ * Returns the due date of a task: noon of that day in the reader's time zone, as a time without a zone, so that it is
+ * the same day everywhere. Null if there is none.
  */
 export function taskDue({ channel_meta: meta }: Pick<TicketItem, "channel_meta">): string | null {
   const { dueDate } = meta;
@@ -71,17 +71,20 @@ export function taskDue({ channel_meta: meta }: Pick<TicketItem, "channel_meta">
   return Number.isNaN(Date.parse(noon)) ? null : noon;
 }
 
-/** True from the day after the one by which a task was to be done, while it is open. */
+/** Returns true from the day after the due date of a task, while it is open. */
 export function isOverdue(ticket: Pick<TicketItem, "channel_meta" | "status">, nowMs: number): boolean {
   const due = taskDue(ticket);
   const isClosed = ticket.status === "resolved" || ticket.status === "spam";
   return due !== null && !isClosed && new Date(nowMs).setHours(0, 0, 0, 0) > Date.parse(due);
 }
 
-/** The names in `channel_meta` that say what a task is. */
+/** Names of task fields in `channel_meta`. */
 const TASK_FACTS: readonly string[] = ["origin", "severity", "source", "person", "dueDate"];
 
-/** The entries of `channel_meta` that are not shown as the customer's name, address and user id, or as a task's facts. */
+/**
+ * Returns the entries of `channel_meta` that are not shown as the customer's name, address and user id, or as a task's
+ * fields.
+ */
 export function otherMeta({
   channel_meta: meta,
   customer,
@@ -96,7 +99,7 @@ export function otherMeta({
   return Object.entries(meta).filter(
     ([name, value]) =>
       !ofTask.includes(name) &&
-      // Links a visitor's later conversations; it says nothing to operators.
+      // Links a visitor's later conversations; not useful for operators.
       name !== "firstChatId" &&
       !(name === "userId" && value === userId) &&
       !isShown(name, value) &&
@@ -105,7 +108,7 @@ export function otherMeta({
 }
 
 /**
- * Returns when the oldest message that waits for an operator was sent; null if none does, or if SLA targets give the
+ * Returns the time of the oldest message that waits for an operator; null if none does, or if SLA targets give the
  * ticket a deadline.
  */
 export const waitingSince = (

@@ -12,7 +12,7 @@ import { filterOptions } from "./inbox-search.ts";
 import type { FilterName, InboxSearch } from "./inbox-search.ts";
 import { useTags } from "./use-tags.ts";
 
-/** The filters that are offered, in their order. */
+/** The available filters, in order. */
 const OFFERED = [
   "status",
   "priority",
@@ -29,10 +29,10 @@ const OFFERED = [
 ] as const satisfies readonly FilterName[];
 type Offered = (typeof OFFERED)[number];
 
-/** Filters that take what is typed. */
+/** Filters with free text. */
 const TYPED: readonly Offered[] = ["tag", "language", "userId"];
 const DATES: readonly Offered[] = ["createdFrom", "createdTo"];
-/** Languages that are offered before anything is typed; each other one is found by its code. */
+/** Languages that are suggested before anything is typed; others are found by their codes. */
 const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "uk", "ru", "ar", "zh", "ja"];
 
 const rowOf = (id: string, text: string, words: string, hint?: string): PickItem => ({
@@ -48,7 +48,7 @@ const rowOf = (id: string, text: string, words: string, hint?: string): PickItem
   ),
 });
 
-/** Returns a function that lists the values of a filter that are known. */
+/** Returns a function that lists the known values of a filter. */
 function useFilterValues(): (name: Offered) => readonly { value: string; label: string }[] {
   const texts = useTexts();
   const { t } = texts;
@@ -94,8 +94,8 @@ function DateFilter({
 }
 
 /**
- * Adds a filter: first its name is chosen, then its value. Words find values at once, as in "high" for a priority. A
- * filter that is set already gets the new value.
+ * Adds a filter: first its name is chosen, then its value. Words also find values directly, such as "high" for a
+ * priority. An existing filter gets the new value.
  */
 export function FilterDialog({
   search,

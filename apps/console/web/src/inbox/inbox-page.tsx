@@ -21,7 +21,7 @@ const BulkDialogs = lazyDialog(async () => (await import("./bulk-dialogs.tsx")).
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The inbox: its views, the list of tickets, and the ticket that is open. */
+/** The inbox: its views, the list of tickets, and the open ticket. */
 // oxlint-disable-next-line max-lines-per-function -- the state that list, ticket, bulk actions and commands share
 export function InboxPage() {
   const { t } = useTexts();
@@ -40,19 +40,19 @@ export function InboxPage() {
 
   const view = findView(viewId) ?? VIEWS[0];
   const filters = view?.filters(me) ?? {};
-  // Words are looked for in one project.
+  // The text search covers one project.
   const goesOverAll = viewId === SHARED_VIEW && isAdministrator && search.q === undefined;
   const query = useDeferredValue(
     JSON.stringify(queryOf({ ...filters, ...(goesOverAll ? { allProjects: "1" } : {}) }, search)),
   );
   const asked = useMemo(() => JSON.parse(query) as ReturnType<typeof queryOf>, [query]);
   const ofAll = asked.allProjects === "1";
-  // A list of all projects is the same whichever of them is worked on.
+  // A list of all projects does not depend on the current one.
   const listProject = ofAll ? (projects[0]?.name ?? project) : project;
   const list = useTicketList(listProject, asked);
   const { items } = list;
 
-  // What is selected belongs to the list in which it was.
+  // A selection belongs to the list in which it was made.
   const listName = `${listProject} ${query}`;
   const selected = selection.of === listName ? selection.ids : NONE;
   const select = (ids: ReadonlySet<string>) => setSelection({ of: listName, ids });
@@ -65,7 +65,7 @@ export function InboxPage() {
   const open = (id: string, isReplacing = false) =>
     void navigate({
       to: "/$project/inbox/$view/$ticketId",
-      // The ticket is one of its own project.
+      // The ticket opens in its own project.
       params: { project: items.find((item) => item.id === id)?.project ?? project, view: viewId, ticketId: id },
       search,
       replace: isReplacing,

@@ -6,7 +6,7 @@ import type { Texts } from "../i18n/texts.ts";
 /** The query parameters of the list of tickets. */
 export type TicketQuery = NonNullable<CallInput<"listTickets">["query"]>;
 
-/** Filters of a view, as the address has them. */
+/** Filters of a view, as in the URL. */
 export const FILTER_NAMES = [
   "q",
   "sort",
@@ -32,10 +32,10 @@ export type InboxSearch = { [Name in FilterName]?: string } & {
 /** Filters whose values are days. */
 const DATES: ReadonlySet<string> = new Set<FilterName>(["createdFrom", "createdTo"]);
 
-/** Maximum length of a filter in an address. */
+/** Maximum length of a filter in a URL. */
 const VALUE_MAX_CHARS = 500;
 
-/** Returns the filters in an address, without anything else. The server rejects wrong values. */
+/** Returns the filters in a URL, without other parameters. The server rejects invalid values. */
 export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
   const found: InboxSearch = search["projects"] === "all" ? { projects: "all" } : {};
   for (const name of FILTER_NAMES) {
@@ -46,23 +46,26 @@ export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
   return found;
 }
 
-/** Returns the filters of a search besides the words and the order. */
+/** Returns the filters of a search other than the search text and the order. */
 export const chosenFilters = (search: InboxSearch): FilterName[] =>
   FILTER_NAMES.filter((name) => name !== "q" && name !== "sort" && search[name] !== undefined);
 
-/** True if the list is filtered. */
+/** Returns true if the list is filtered. */
 export const isNarrowed = (search: InboxSearch): boolean => search.q !== undefined || chosenFilters(search).length > 0;
 
 /** Returns a search without filters, for the same projects. */
 export const spanOnly = ({ projects }: InboxSearch): InboxSearch => (projects === undefined ? {} : { projects });
 
-/** Returns the beginning of a day where the operator is, as RFC 3339; what is no day as it is. */
+/** Returns the start of a day in the operator's time zone, as RFC 3339; an invalid day is returned unchanged. */
 function startOfDay(day: string): string {
   const start = new Date(`${day}T00:00`);
   return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(start.getTime()) ? start.toISOString() : day;
 }
 
-/** Returns the query for the server: the view's own filters override those of the search. Words belong to one project. */
+/**
+ * Returns the query for the server: the view's own filters override those of the search. The search text applies to one
+ * project.
+ */
 export function queryOf(view: TicketQuery, { projects, q, ...filters }: InboxSearch): TicketQuery {
   const ofAll = projects === "all" || view.allProjects === "1";
   const span = ofAll ? { allProjects: "1" } : q === undefined ? {} : { q };
@@ -71,7 +74,7 @@ export function queryOf(view: TicketQuery, { projects, q, ...filters }: InboxSea
   return { ...Object.fromEntries(days), ...view, ...span } as TicketQuery;
 }
 
-/** Where the texts are of the filters whose values are chosen from a list. */
+/** Prefixes of the texts of filters whose values are chosen from a list. */
 const VALUE_TEXTS: Partial<Record<FilterName, string>> = {
   channelId: "channel",
   status: "status",
@@ -91,17 +94,17 @@ export function filterOptions(name: FilterName, { t, names }: Pick<Texts, "t" | 
     .map((value) => ({ value, label: textOf(t, prefix, value) }));
 }
 
-/** Returns the name of a language, or the text that was typed. */
+/** Returns the name of a language, or the typed text. */
 function nameLanguage(tag: string, languageName: Texts["languageName"]): string {
   try {
     return languageName(tag);
   } catch {
-    // Not a language tag: nothing is found with it, and it can be removed.
+    // Not a language tag: the filter finds nothing, and can be removed.
     return tag;
   }
 }
 
-/** Returns a filter in words, as in "Priority: high". `agents` is undefined while they are loading. */
+/** Describes a filter, such as "Priority: high". `agents` is undefined while they are loading. */
 export function describeFilter(
   name: FilterName,
   value: string,
@@ -113,7 +116,7 @@ export function describeFilter(
 ): string {
   const { agents, nameOf, texts } = options;
   const { t, languageName, date } = texts;
-  // A date alone would be midnight in UTC, which is the day before in America.
+  // A date alone would be midnight in UTC, which is the previous day in America.
   const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00` : value;
   const dayOf = () => (Number.isNaN(Date.parse(time)) ? value : date(time));
   const named: Partial<Record<FilterName, () => string>> = {

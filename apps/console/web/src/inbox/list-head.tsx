@@ -37,16 +37,16 @@ function SortMenu({ search, onChange }: { search: InboxSearch; onChange: (next: 
 const FilterDialog = lazyDialog(async () => (await import("./filter-dialog.tsx")).FilterDialog);
 const SaveViewDialog = lazyDialog(async () => (await import("./save-view-dialog.tsx")).SaveViewDialog);
 
-/** Delay after the last letter before the list is requested. */
+/** Delay after the last key press before the list is requested, in milliseconds. */
 const TYPING_MS = 200;
 
-/** The words of the search field; the address follows them after a delay, and they follow the address. */
+/** The text of the search field, synchronized with the URL after a delay. */
 function useSearchWords(search: InboxSearch, change: (next: InboxSearch) => void) {
   const [words, setWords] = useState(search.q ?? "");
   const asked = search.q ?? "";
   const askedRef = useRef(asked);
 
-  // The address overrides the field if it was changed elsewhere, as by going back.
+  // The URL overrides the field if it was changed elsewhere, for example by navigating back.
   useEffect(() => {
     if (askedRef.current !== asked) setWords(asked);
     askedRef.current = asked;
@@ -100,7 +100,7 @@ function FilterChips({
   const { data: agents } = useQuery(agentsQuery(connection, useProject()));
   const names = chosenFilters(search);
   const add = useRef<HTMLButtonElement>(null);
-  // The button of a filter that is removed had the focus.
+  // The button of the removed filter had the focus.
   const remove = (next: InboxSearch) => {
     onChange(next);
     add.current?.focus();
@@ -138,7 +138,7 @@ function FilterChips({
   );
 }
 
-/** The search field. Words are looked for in one project. */
+/** The search field. The search covers one project. */
 function TicketSearch({
   ref,
   search,
@@ -169,7 +169,7 @@ function TicketSearch({
   );
 }
 
-/** Shown where there is no sidebar of the views: in narrow windows, and where the details of a ticket need its room. */
+/** Shown without the sidebar of views: in narrow windows, and if the details of a ticket need its space. */
 const WITHOUT_SIDEBAR = "xl:hidden max-wide:group-has-[aside[data-open]]/inbox:block";
 
 /** Above the list: the view, the search, and the filters. */

@@ -6,10 +6,10 @@ import { formText, Field } from "../ui/field.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
 import { filtersOf, useSavedViews } from "./saved-views.ts";
 
-/** As the server has it; the pages import no code of the contracts. */
+/** Copied from the server, because the pages import no code of the contracts. */
 const VIEW_NAME_MAX_CHARS = 60;
 
-/** Gives the view with its filters a name, so that it stands beside the others. */
+/** Saves the view with its filters under a name. */
 export function SaveViewDialog({ view, search, onClose }: { view: string; search: InboxSearch; onClose: () => void }) {
   const { t } = useTexts();
   const { toasts } = useServices();

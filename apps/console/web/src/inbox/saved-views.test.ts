@@ -3,7 +3,7 @@ import { ServiceError } from "@svc/client";
 import type { SavedView } from "@svc/contracts";
 import { moveKeptViews } from "./saved-views.ts";
 
-/** A storage with these texts. */
+/** Creates a storage with these texts. */
 function storageOf(texts: Record<string, string>) {
   const kept = new Map(Object.entries(texts));
   return {
@@ -17,8 +17,8 @@ function storageOf(texts: Record<string, string>) {
 
 const vip = JSON.stringify([{ name: "VIP", view: "all", search: { tag: "vip", evil: "x" } }, 7, { name: 1 }]);
 
-describe("views that the browser has kept", () => {
-  test("go to the server once, each under a name of its own, and those of others stay", async () => {
+describe("views stored in the browser", () => {
+  test("are moved to the server once, with unique names, and other entries stay", async () => {
     const storage = storageOf({
       "console.views.ann.north": vip,
       "console.views.ann.south": vip,
@@ -36,7 +36,7 @@ describe("views that the browser has kept", () => {
     expect([...storage.kept.keys()]).toEqual(["console.views.bob.north"]);
   });
 
-  test("stay where the server refuses them or is away", async () => {
+  test("stay if the server rejects them or is unavailable", async () => {
     for (const status of [403, null]) {
       const storage = storageOf({ "console.views.ann.north": vip });
       await moveKeptViews(storage, "ann", () => Promise.reject(new ServiceError("x", "x", { status })));

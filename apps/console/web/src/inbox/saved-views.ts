@@ -9,7 +9,7 @@ import { describeError } from "../ui/describe-error.ts";
 import { FILTER_NAMES, readInboxSearch } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
 
-/** The filters of a search, as a saved view has them. */
+/** Returns the filters of a search in the format of saved views. */
 export function filtersOf(search: InboxSearch): SavedView["filters"] {
   const found: SavedView["filters"] = {};
   for (const name of FILTER_NAMES) {
@@ -19,13 +19,13 @@ export function filtersOf(search: InboxSearch): SavedView["filters"] {
   return found;
 }
 
-/** The views that a text of a browser's storage stands for; what is wrong in it is left out. */
+/** Parses the views in a stored text; invalid ones are ignored. */
 export function readKeptViews(stored: string | null, project: string): SavedView[] {
   let given: unknown = [];
   try {
     given = JSON.parse(stored ?? "[]");
   } catch {
-    // Somebody else's text: there are no views in it.
+    // Invalid text contains no views.
   }
   if (!Array.isArray(given)) return [];
   return (given as { name?: unknown; view?: unknown; search?: object }[]).flatMap((item) =>
@@ -69,13 +69,13 @@ export async function moveKeptViews(
 
 const NONE: readonly SavedView[] = [];
 
-/** What a saved view asks for, as the address has it. */
+/** Returns the search of a saved view, in the format of the URL. */
 export const searchOf = ({ filters, project }: SavedView): InboxSearch =>
   readInboxSearch({ ...filters, ...(project === null ? { projects: "all" } : {}) });
 
 /**
- * One's own saved views, which are on the server: those of this project and of all projects. A change is shown at once,
- * and taken back where the server refuses it.
+ * The operator's own saved views, stored on the server: those of this project and of all projects. A change is shown
+ * immediately, and reverted if the server rejects it.
  */
 export function useSavedViews() {
   const { connection, storage, toasts } = useServices();
@@ -102,9 +102,9 @@ export function useSavedViews() {
   }
   return {
     views: all.filter((view) => view.project === null || view.project === project),
-    /** The view that has a name already, of whichever project. */
+    /** Finds the view with a name, of any project. */
     find: (name: string) => all.find((view) => view.name === name),
-    /** Keeps a view; one of the same name is replaced. Returns whether that succeeded; a toast says why not. */
+    /** Saves a view, replacing one with the same name. Returns whether that succeeded; a toast shows the error. */
     save: (view: SavedView): Promise<boolean> => {
       const isThere = all.some(({ name }) => name === view.name);
       const next = isThere ? all.map((other) => (other.name === view.name ? view : other)) : [...all, view];

@@ -29,8 +29,8 @@ import { useInbox, rowsMoved, useFetchAhead } from "./use-ticket-list.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
 
 /**
- * The customer's initials with the channel at the corner. While the row is pointed at, has the focus in its checkbox, or is
- * selected, the checkbox takes this place.
+ * The customer's initials with the channel at the corner. While the row is hovered, its checkbox is focused, or it is
+ * selected, the checkbox is shown instead.
  */
 function RowAvatar({ ticket, name, isSelected }: { ticket: TicketItem; name: string; isSelected: boolean }) {
   return (
@@ -67,7 +67,7 @@ function TicketRow({
   view: string;
   search: InboxSearch;
   assigneeName: string | null;
-  /** The actor who looks at the list, and the names of others. */
+  /** The actor who views the list, and the names of others. */
   me: string;
   nameOf: (actor: string) => string;
   colorOf: ReturnType<typeof useTagColor>;
@@ -146,7 +146,7 @@ function TicketRow({
             </span>
             <span className="flex h-10 shrink-0 flex-col items-end">
               <span className="flex h-5 items-center">
-                {/* In a view of reviews each row would say the same. */}
+                {/* In a view of reviews every row would have the same state. */}
                 {!(view === "review" && ticket.stage === "review") && <StateMark ticket={ticket} />}
               </span>
               <span className="flex h-5 items-center gap-1.5">
@@ -173,7 +173,7 @@ function TicketRow({
 }
 
 const ROW_PX = 78;
-/** The next page is asked for so many rows before its place comes into sight. */
+/** The next page is requested this many rows before its position becomes visible. */
 const AHEAD_ROWS = 40;
 const OVERSCAN_ROWS = 8;
 
@@ -187,7 +187,7 @@ function RowSkeleton() {
   );
 }
 
-/** The tickets of the list; as many as there are, only those in sight are drawn. */
+/** The tickets of the list, of which only visible ones are rendered. */
 // oxlint-disable-next-line max-lines-per-function -- effects and markup of one virtual list
 export function TicketList({
   list,
@@ -203,7 +203,7 @@ export function TicketList({
   currentId: string | null;
   selected: ReadonlySet<string>;
   onToggle: (id: string) => void;
-  /** What is said where there is no ticket. */
+  /** Text for an empty list. */
   empty: TextKey;
   isFiltered: boolean;
   /** Searches all tickets instead of the view; absent if that would find nothing more. */
@@ -234,7 +234,7 @@ export function TicketList({
   }, [fetchNextPage, hasNextPage, isError, isFetchingNextPage, items.length, lastRow]);
 
   const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: 0 };
-  // What comes in, or goes, above must not move what is read further down.
+  // Tickets inserted or removed above must not move the rows that are being read.
   const shown = useRef({ items, first: startIndex, last: endIndex });
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -247,7 +247,7 @@ export function TicketList({
   const currentIndex = items.findIndex(({ id }) => id === currentId);
   useEffect(() => {
     if (currentIndex >= 0) virtual.scrollToIndex(currentIndex, { align: "auto" });
-    // The place follows the ticket that is chosen, not the list as it changes.
+    // The position follows the selected ticket, not changes of the list.
   }, [currentId]);
   const { id: nextId, project: nextProject } = (currentIndex < 0 ? undefined : items[currentIndex + 1]) ?? {};
   const prefetch = ({ id, project }: Pick<TicketItem, "id" | "project">) =>

@@ -17,13 +17,13 @@ interface Channel {
 
 const TASK: Channel = { icon: ClipboardList, title: "task.title" };
 
-/** The channel that a ticket came in by; a task has none of its own. */
+/** Returns the channel of a ticket; tasks have none of their own. */
 export const channelOf = (ticket: Pick<TicketItem, "channelId" | "origin">): Channel =>
   isTask(ticket)
     ? TASK
     : { icon: CHANNEL_ICONS[CHANNELS[ticket.channelId].icon], title: `channel.${ticket.channelId}` };
 
-/** The channel as an icon, which says its name. */
+/** The channel as an icon with its name. */
 export function ChannelMark({ ticket }: { ticket: Pick<TicketItem, "channelId" | "origin"> }) {
   const { t } = useTexts();
   const { icon: Icon, title } = channelOf(ticket);
@@ -70,7 +70,7 @@ export function StateMark({
 
 const PRIORITIES: readonly TicketPriority[] = ["low", "normal", "high", "urgent"];
 
-/** The severity that the sender of a task gave; null without one. */
+/** Returns the severity given by the sender of a task; null if there is none. */
 export const severityOf = (value: unknown): TicketPriority | null => PRIORITIES.find((name) => name === value) ?? null;
 
 /** A priority above the normal one, as an icon. */
@@ -86,7 +86,7 @@ export function PriorityMark({ priority }: { priority: TicketPriority }) {
   );
 }
 
-/** The day by which a task is to be done. */
+/** The due date of a task. */
 export function DueMark({ ticket }: { ticket: Pick<TicketItem, "channel_meta" | "status"> }) {
   const { t, day } = useTexts();
   const isLate = isOverdue(ticket, useNow());
@@ -105,7 +105,7 @@ export function DueMark({ ticket }: { ticket: Pick<TicketItem, "channel_meta" | 
   );
 }
 
-/** How sure the agent is, in percent. */
+/** The agent's confidence, in percent. */
 export function ConfidenceMark({ confidence }: { confidence: number | null }) {
   const { t, percent } = useTexts();
   if (confidence === null || confidence === 0) return null;
@@ -119,7 +119,7 @@ export function ConfidenceMark({ confidence }: { confidence: number | null }) {
   );
 }
 
-/** How long until a ticket is due by the SLA targets, or for how long it is late; nothing without a deadline. */
+/** Time until a ticket is due by the SLA targets, or since when it is overdue; nothing without a deadline. */
 export function DeadlineMark({ deadline }: Pick<TicketItem, "deadline">) {
   const { dateTime, duration, t } = useTexts();
   const nowMs = useNow();
@@ -139,10 +139,10 @@ export function DeadlineMark({ deadline }: Pick<TicketItem, "deadline">) {
   );
 }
 
-/** After so long, waiting is shown as late where there are no SLA targets. */
+/** Wait after which it is shown as late if there are no SLA targets, in milliseconds. */
 const LONG_WAIT_MS = 86_400_000;
 
-/** Since when the customer has been waiting for an answer; without a deadline by the SLA targets, which says more. */
+/** Time since which the customer has been waiting for an answer, for tickets without a deadline by the SLA targets. */
 export function WaitingMark({ since }: { since: string }) {
   const { ago, past, t } = useTexts();
   const nowMs = useNow();

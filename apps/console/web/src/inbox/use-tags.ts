@@ -5,14 +5,14 @@ import { useProject, useServices } from "../session/services.ts";
 
 const NO_TAGS: readonly Tag[] = [];
 
-/** The managed tags of the project that is worked on; none until they are loaded. */
+/** Returns the managed tags of the current project; empty until they are loaded. */
 export function useTags(): readonly Tag[] {
   const { connection } = useServices();
   return useQuery(tagsQuery(connection, useProject())).data ?? NO_TAGS;
 }
 
 /**
- * Returns a function that finds the color of a tag of a ticket by its name; undefined for a tag that is not managed, and for
+ * Returns a function that finds the color of a ticket's tag by its name; undefined for an unmanaged tag, and for
  * tickets of other projects.
  */
 export function useTagColor(): (name: string, ofProject: string) => TagColor | undefined {

@@ -15,7 +15,7 @@ import { VIEWS, nameOfQuery, SAVED_ICON as SavedIcon } from "./views.ts";
 
 const ALL = "*";
 
-/** Whose tickets are shown: those of one project, or of all. For those who have a role in more than one. */
+/** Selects the tickets of the current project, or of all. For operators with a role in several projects. */
 export function ProjectSpan({ search, className }: { search: InboxSearch; className: string }) {
   const { t } = useTexts();
   const { projects } = useSession();
@@ -49,12 +49,12 @@ export function ProjectSpan({ search, className }: { search: InboxSearch; classN
   );
 }
 
-/** News come in bursts: the counts are asked for at most so often. */
+/** Minimum interval between two requests of the counts, because events arrive in bursts. */
 const REFETCH_MS = 2_000;
 
 /**
- * How many tickets the views have that somebody works off, of the project or of all, by the id of the view; absent while
- * that is not known.
+ * Returns the numbers of tickets in counted views, of the project or of all, by the id of the view; absent while
+ * unknown.
  */
 function useViewCounts(ofAll: boolean): ReadonlyMap<string, TicketCount> {
   const { connection, live } = useServices();
@@ -70,7 +70,7 @@ function useViewCounts(ofAll: boolean): ReadonlyMap<string, TicketCount> {
         const query = ofAll ? { ...own, allProjects: "1" as const } : own;
         return (await connection.call("countTickets", project, { query, signal })).item;
       },
-      // The inbox is as useful without.
+      // The inbox works without the counts.
       retry: (failures: number, error: Error) =>
         !(error instanceof ServiceError && error.status !== null && error.status < 500) && failures < 3,
     })),
@@ -102,7 +102,7 @@ const LINK =
 
 const isSame = (one: InboxSearch, other: InboxSearch) => nameOfQuery(one) === nameOfQuery(other);
 
-/** How many tickets a view has; none is nothing to tell. */
+/** The number of tickets of a view; nothing for zero. */
 function ViewCount({ count }: { count: TicketCount | undefined }) {
   const { number } = useTexts();
   if (count === undefined || count.count === 0) return null;
@@ -156,7 +156,7 @@ function SavedViews({ current, search }: { current: string; search: InboxSearch 
   );
 }
 
-/** The views of the inbox, and those that one has saved. */
+/** The views of the inbox, and the operator's saved views. */
 export function ViewSidebar({ current, search }: { current: string; search: InboxSearch }) {
   const { t } = useTexts();
   const project = useProject();

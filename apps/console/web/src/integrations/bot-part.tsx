@@ -43,7 +43,7 @@ function Token({ channel, disabled }: { channel: BotChannel; disabled: boolean }
 
   async function save(botToken: string | null) {
     await run(async () => {
-      // A bot with a token should run, and without one none can.
+      // A bot with a token is enabled, and one without a token cannot run.
       await change(channel.id, { config: { botToken }, enabled: botToken !== null });
       setToken("");
       toasts.show({ kind: "done", text: t(botToken === null ? "bot.removed" : "bot.saved") });
@@ -212,7 +212,7 @@ function Greeting() {
   );
 }
 
-/** A channel with a bot: the token of its bot, its greeting, and a message to try it with. */
+/** A channel with a bot: its token, its greeting, and a test message. */
 export function BotPart({ channel }: { channel: BotChannel }) {
   const { t } = useTexts();
   const mayDo = useRights();

@@ -37,7 +37,7 @@ export function AddressField({ address }: { address: ReturnType<typeof useAddres
   );
 }
 
-/** The state of a channel, or of a part of the service; `enabled` is null if it cannot be switched off. */
+/** The state of a channel, or of another part of the service; `enabled` is null if it cannot be disabled. */
 export interface Doing {
   enabled: boolean | null;
   state: ChannelItem["state"] | null;
@@ -68,7 +68,7 @@ export const doingOf = (position: ServiceAddress | undefined): Doing => ({
   since: null,
 });
 
-/** Returns the text and the tone of a state. */
+/** Returns the text and the color of a state. */
 function describeState({ enabled, state }: Doing): Described {
   if (state === null) return { text: "doing.unknown", tone: "plain" };
   return enabled === false ? OF_DISABLED[state] : OF_ENABLED[state];
@@ -89,7 +89,7 @@ const WORDS = {
   accent: "text-accent",
 } as const satisfies Record<Tone, string>;
 
-/** A state, and since when. */
+/** A state, with its start time. */
 export function StateLine({ doing }: { doing: Doing }) {
   const { t } = useTexts();
   const { text, tone } = describeState(doing);

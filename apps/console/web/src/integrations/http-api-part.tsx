@@ -28,7 +28,7 @@ const RIGHTS: readonly KeyRight[] = [
 ];
 
 const HOUR_S = 3_600;
-/** Choices of how long the previous secret signs beside a new one. The server accepts up to 30 days. */
+/** Choices for how long the previous secret signs beside a new one. The server accepts up to 30 days. */
 const OVERLAPS_S = [0, HOUR_S, 24 * HOUR_S, 7 * 24 * HOUR_S, 30 * 24 * HOUR_S] as const;
 const TIMEOUT_MAX_S = 120;
 const BUFFER_MAX_DAYS = 365;
@@ -79,7 +79,7 @@ function Callbacks({ channel, disabled }: { channel: ChannelOf<"api">; disabled:
   );
 }
 
-/** An example call with curl and with the client library, and the test that it arrives. */
+/** An example call with curl and with the client library, and a test that it arrives. */
 function TryApi({ apiKey, address }: { apiKey: string | null; address: ReturnType<typeof useAddress> }) {
   const { t } = useTexts();
   const { url } = address;

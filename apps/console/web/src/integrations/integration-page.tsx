@@ -77,7 +77,7 @@ function Frame({
   );
 }
 
-/** One way in and out: its settings, and how it is set up on the other side. */
+/** An integration: its settings, and the setup on the other side. */
 export function IntegrationPage() {
   const { integration: id } = useParams({ from: "/$project/integrations/$integration" });
   const channels = useChannels();

@@ -100,7 +100,7 @@ function Card({
   );
 }
 
-/** All ways in and out, with how each is doing. */
+/** All integrations, with their states. */
 export function IntegrationsPage() {
   const { t } = useTexts();
   const channels = useChannels();

@@ -7,7 +7,7 @@ import type { ChannelId, ServiceAddressId } from "../api/channels.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
 import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
 
-/** What a card says of a channel's settings: a few facts, those that matter at a glance. */
+/** Returns the most important settings of a channel for its card. */
 export function describeFacts(channel: ChannelItem, { t, number }: Texts): { label: string; value: string }[] {
   const api = channelOf([channel], "api");
   if (api !== undefined) {
@@ -39,22 +39,22 @@ export function describeFacts(channel: ChannelItem, { t, number }: Texts): { lab
   return [{ label: t("bot.token"), value }];
 }
 
-/** Ids of all integrations, as in their addresses. */
+/** Ids of all integrations, as in their URLs. */
 export type IntegrationId = ChannelId;
 
-/** A way in and out, as its card and its page show it. */
+/** An integration, as shown on its card and its page. */
 export interface Integration {
   id: IntegrationId;
   title: TextKey;
   text: TextKey;
   icon: LucideIcon;
-  /** The part of the service that others call; none for what calls others itself. */
+  /** The part of the service with a public URL; null for an integration that only makes outgoing calls. */
   address: ServiceAddressId | null;
-  /** What of it a page takes: the path after its address. */
+  /** Path that is appended to the URL on its page. */
   path: string;
 }
 
-/** The integrations that the service itself serves at an address. */
+/** The integrations with a URL of the service itself. */
 const OWN = {
   api: {
     id: "api",
@@ -82,7 +82,7 @@ const OWN = {
   },
 } as const satisfies Partial<Record<IntegrationId, Integration>>;
 
-/** A channel that customers reach on another company's servers: it has no address of its own. */
+/** Returns a channel on another company's servers, which has no URL of its own. */
 const remoteChannel = (id: Exclude<TicketChannelId, keyof typeof OWN>): Integration => ({
   id,
   title: `integrations.${id}`,
@@ -102,5 +102,5 @@ export const INTEGRATIONS: readonly Integration[] = [
   OWN["tool-server"],
 ];
 
-/** The integration of an address; null where there is none. */
+/** Returns the integration with an id from a URL; null if there is none. */
 export const findIntegration = (id: string): Integration | null => INTEGRATIONS.find((one) => one.id === id) ?? null;

@@ -170,7 +170,7 @@ function KeyList({ rights }: Pick<KeysSectionProps, "rights">) {
 export function KeysSection({ text, suggestedName, rights, onMade }: KeysSectionProps) {
   const { t } = useTexts();
   const isAdministrator = useRights()("admin:*");
-  /** The dialog that is open: "new", or the one with the key that was created. */
+  /** The open dialog: "new", or the one with the created key. */
   const [open, setOpen] = useState<"new" | { key: string } | null>(null);
   const close = () => setOpen(null);
   function show(key: string) {

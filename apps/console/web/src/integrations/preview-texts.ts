@@ -1,6 +1,6 @@
-/** What the widget says by itself in one of its languages, as far as the preview shows it. */
+/** The widget's default texts in one of its languages that the preview shows. */
 export interface PreviewTexts {
-  /** The language in itself. */
+  /** The native name of the language. */
   name: string;
   dir: "ltr" | "rtl";
   title: string;
@@ -117,7 +117,7 @@ export const PREVIEW_TEXTS = {
   },
 } as const satisfies Record<string, PreviewTexts>;
 
-/** What the widget says where this is its language (BCP 47): whatever its region, and English where it has none. */
+/** Returns the widget's texts for a language tag (BCP 47), regardless of its region; English as the fallback. */
 export function previewTextsOf(locale: string): PreviewTexts {
   const [language = ""] = locale.toLowerCase().split("-");
   return Object.hasOwn(PREVIEW_TEXTS, language)

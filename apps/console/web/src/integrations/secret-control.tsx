@@ -17,16 +17,16 @@ function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count));
 }
 
-/** Makes a webhook secret as Standard Webhooks writes them: `whsec_` and the base64 of 32 random bytes. */
+/** Generates a webhook secret in the format of Standard Webhooks: `whsec_` and the base64 of 32 random bytes. */
 export const makeWebhookSecret = (): string => `whsec_${base64(randomBytes(SECRET_BYTES))}`;
 
-/** Makes a secret of 32 random bytes, in hex. */
+/** Generates a secret of 32 random bytes, in hex. */
 export const makeIdentitySecret = (): string =>
   [...randomBytes(SECRET_BYTES)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const WIDGET_KEY_BYTES = 24;
 
-/** Makes a key of the widget. It is in the source of pages, so it is not a secret; it only has to be unique. */
+/** Generates a key of the widget. It is in the source of pages, so it is not a secret; it only has to be unique. */
 export const makeWidgetKey = (): string =>
   `wk_${base64(randomBytes(WIDGET_KEY_BYTES)).replaceAll("+", "-").replaceAll("/", "_")}`;
 
@@ -39,7 +39,7 @@ export function RemoveSecretDialog({
   return <ConfirmDialog title={t("secret.removeTitle", { name })} action={t("secret.remove")} {...rest} />;
 }
 
-/** A secret that the service stores sealed: it is created here and shown once, changed, or removed. */
+/** A secret that the service stores encrypted: it is created here and shown once, changed, or removed. */
 export function SecretControl({
   name,
   isSet,
@@ -49,14 +49,14 @@ export function SecretControl({
   removeText,
   children,
 }: {
-  /** Name of the secret, as in "Webhook secret". */
+  /** Name of the secret, such as "Webhook secret". */
   name: string;
   isSet: boolean;
   disabled: boolean;
   make: () => string;
   /** Saves it; null removes it. */
   set: (secret: string | null) => Promise<void>;
-  /** What happens when it is removed. */
+  /** Consequence of its removal. */
   removeText: string;
   /** Fields for the change of a secret. */
   children?: ReactNode;

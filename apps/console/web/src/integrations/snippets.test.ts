@@ -4,17 +4,17 @@ import { TOOL_CLIENTS, curlCall, toolSnippet, widgetTag } from "./snippets.ts";
 const URL = "http://127.0.0.1:31417";
 
 describe("snippets", () => {
-  test("keep a key that is no plain word within its quotes", () => {
+  test("quote a key with special characters", () => {
     expect(widgetTag("https://chat.example", `a"><script>`)).toBe(
       `<script async src="https://chat.example/widget.js" data-svc-widget data-api-key="a&quot;&gt;&lt;script&gt;"></script>`,
     );
     expect(curlCall(URL, "it's", "Wie geht's?")).toContain(`'X-Api-Key: it'\\''s'`);
   });
 
-  test.each(TOOL_CLIENTS)("name the tool server's address and the key for %s", (client) => {
+  test.each(TOOL_CLIENTS)("contain the tool server's URL and the key for %s", (client) => {
     const snippet = toolSnippet(client, URL, "svc_key");
     expect(snippet).toContain(`${URL}/mcp`);
-    // VS Code asks for it, and keeps it sealed.
+    // VS Code asks for it, and stores it encrypted.
     if (client !== "vscode") expect(snippet).toContain("svc_key");
   });
 

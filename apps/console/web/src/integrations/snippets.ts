@@ -1,18 +1,18 @@
-/** What stands where a key belongs that is not known here. */
+/** Placeholder for a key that is not known here. */
 export const KEY_PLACEHOLDER = "svc_…";
 
-/** A text as it can stand in an attribute of HTML between double quotes. */
+/** Escapes a text for a double-quoted HTML attribute. */
 const attribute = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** The tag that puts the widget on a page. */
+/** Returns the tag that adds the widget to a page. */
 export const widgetTag = (url: string, apiKey: string): string =>
   `<script async src="${attribute(url)}/widget.js" data-svc-widget data-api-key="${attribute(apiKey)}"></script>`;
 
-/** A text as one word of a shell. */
+/** Quotes a text for a shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The call that sends a message, for a terminal. */
+/** Returns a curl command that sends a message. */
 export const curlCall = (url: string, key: string, text: string): string =>
   [
     `curl -sS ${url}/api/v1/messages \\`,
@@ -20,7 +20,7 @@ export const curlCall = (url: string, key: string, text: string): string =>
     `  -d ${quoted(JSON.stringify({ text }))}`,
   ].join("\n");
 
-/** The same with the client library, for Node.js and browsers. */
+/** Returns the same call with the client library, for Node.js and browsers. */
 export const clientCall = (url: string, key: string, text: string): string =>
   [
     'import { createClient } from "@svc/client";',
@@ -29,13 +29,13 @@ export const clientCall = (url: string, key: string, text: string): string =>
     `const answer = await client.send({ text: ${JSON.stringify(text)} });`,
   ].join("\n");
 
-/** Programs that use the tools. */
+/** Programs that can use the tool server. */
 export const TOOL_CLIENTS = ["claude-code", "claude-desktop", "vscode", "cursor", "zed", "obsidian", "n8n"] as const;
 export type ToolClient = (typeof TOOL_CLIENTS)[number];
 
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
-/** What is written where, so that each program finds the tool server. */
+/** Returns the configuration with which a program finds the tool server. */
 export function toolSnippet(client: ToolClient, url: string, key: string): string {
   const address = `${url}/mcp`;
   const headers = { "X-Api-Key": key };

@@ -20,7 +20,7 @@ interface Tool {
   text: TextKey;
 }
 
-/** The tools, each with what a key needs to see it. */
+/** The tools, each with the scope that a key needs. */
 const TOOLS: readonly Tool[] = [
   { name: "svc_search_kb", scope: "kb:read", text: "tools.searchKb" },
   { name: "svc_list_kbs", scope: "kb:read", text: "tools.listKbs" },
@@ -39,7 +39,7 @@ const RIGHTS: readonly KeyRight[] = [
   { id: "issues", text: "right.toolsIssues", scopes: ["messages:write"], isUsual: false },
 ];
 
-/** What each program is called, and where what is copied goes. */
+/** Names of the programs, and where to paste the configuration. */
 const CLIENTS = {
   "claude-code": { name: "Claude Code", where: "tools.claudeCode" },
   "claude-desktop": { name: "Claude Desktop", where: "tools.claudeDesktop" },
@@ -50,7 +50,7 @@ const CLIENTS = {
   n8n: { name: "n8n", where: "tools.n8n" },
 } as const satisfies Record<ToolClient, { name: string; where: TextKey }>;
 
-/** The tool server: how programs are set up that use it, their keys, and what each key lets them do. */
+/** The tool server: configurations for programs, their keys, and the permissions of keys. */
 export function ToolServerPart() {
   const { t } = useTexts();
   const project = useProject();

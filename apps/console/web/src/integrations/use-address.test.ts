@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import { readAddress } from "./use-address.ts";
 
-describe("the address of a part, as somebody says it", () => {
+describe("the entered URL of a part", () => {
   test.each([
     ["https://chat.example.com/", "https://chat.example.com"],
     [" http://127.0.0.1:31415 ", "http://127.0.0.1:31415"],
     ["https://www.example.com/chat", "https://www.example.com/chat"],
-  ])("%s is one", (text, address) => expect(readAddress(text)).toBe(address));
+  ])("%s is valid", (text, address) => expect(readAddress(text)).toBe(address));
 
   test.each([
     "",
@@ -19,5 +19,5 @@ describe("the address of a part, as somebody says it", () => {
     'https://x"onload="alert(1)',
     "https://user:password@example.com",
     "https://example.com?key=1",
-  ])("%s is none", (text) => expect(readAddress(text)).toBeNull());
+  ])("%s is invalid", (text) => expect(readAddress(text)).toBeNull());
 });

@@ -4,16 +4,16 @@ import { portsQuery } from "../api/channels.ts";
 import type { ServiceAddressId } from "../api/channels.ts";
 import { useServices } from "../session/services.ts";
 
-/** Characters of addresses that are no signs of a shell, of HTML or of JSON: what is said is put into snippets. */
+/** URLs without special characters of shells, HTML or JSON, because they are inserted into snippets. */
 const ADDRESS = /^https?:\/\/[\w.:[\]-]+(?:\/[\w./~%-]*)?$/i;
 
-/** An address as it is put before paths: http or https, without a slash at its end. Null for anything else. */
+/** Parses a URL to which paths can be appended: http or https, without a trailing slash. Null for anything else. */
 export function readAddress(text: string): string | null {
   const trimmed = text.trim().replace(/\/+$/, "");
   return ADDRESS.test(trimmed) && URL.canParse(trimmed) ? trimmed : null;
 }
 
-/** The parts of the service, followed. */
+/** The parts of the service with their ports, polled. */
 export function useServiceAddresses() {
   const { connection } = useServices();
   return useQuery(portsQuery(connection));
@@ -22,8 +22,8 @@ export function useServiceAddresses() {
 const nameOf = (id: ServiceAddressId) => `console.address.${id}`;
 
 /**
- * The address by which others call a part: what somebody has said in this browser, else its port on the machine that
- * the console was opened on. Only who has put a proxy before it knows the address that it has outside.
+ * The URL of a part for other systems: the one entered in this browser, otherwise its port on the host of the console.
+ * Only the administrator of a proxy knows the public URL.
  */
 export function useAddress(id: ServiceAddressId) {
   const { storage } = useServices();

@@ -10,7 +10,10 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
-/** Returns the whole number that was typed. Text that is not a number goes to the server as zero, which describes the range. */
+/**
+ * Returns the entered whole number. Text that is not a number is sent as zero, for which the server describes the
+ * range.
+ */
 export const wholeNumber = (text: string): number => Math.round(Number(text)) || 0;
 
 /** The state of a message, for a person who tries a channel. */
@@ -66,7 +69,7 @@ export function useChannelChange() {
     input: ChannelChange,
     isConflict: (now: Pick<ChannelItem, "config">) => boolean = () => false,
   ): Promise<"saved" | "conflict"> {
-    // A response that is on its way was read before the change.
+    // A pending response was read before the change.
     await queryClient.cancelQueries({ queryKey });
     const known = channelOf(queryClient.getQueryData<ChannelItem[]>(queryKey) ?? [], id);
     // The page follows what is saved: it may have read what others have changed while this was edited.
@@ -86,7 +89,7 @@ export function useChannelChange() {
   };
 }
 
-/** Switches a channel on or off immediately, and offers to undo it. */
+/** Enables or disables a channel immediately, and offers to undo it. */
 export function useChannelSwitch(id: ChannelId, name: string) {
   const change = useChannelChange();
   const { toasts } = useServices();
@@ -102,13 +105,13 @@ export function useChannelSwitch(id: ChannelId, name: string) {
   return { isBusy, set: (enabled: boolean) => void set(enabled) };
 }
 
-/** True if each error belongs to a field of the settings, and is shown there. */
+/** Returns true if each error belongs to a field of the settings, and is shown there. */
 const isAtFields = (error: unknown) =>
   error instanceof ServiceError &&
   error.errors.length > 0 &&
   error.errors.every(({ pointer }) => pointer.startsWith("/config/"));
 
-/** A form over the settings of a channel. What others save meanwhile is shown immediately. */
+/** A form for the settings of a channel. Changes saved by others are shown immediately. */
 export function useChannelForm<Id extends ChannelId>(channel: ChannelOf<Id>): SettingsForm<ChannelConfigs[Id]> {
   type Settings = ChannelConfigs[Id];
   const change = useChannelChange();

@@ -21,7 +21,7 @@ const ICONS = {
 
 const pathsOf = (text: string) => text.split(/\s+/).filter((path) => path !== "");
 
-/** The launcher: its face, its place, and the pages without it. */
+/** The launcher's icon, position, and pages without it. */
 // oxlint-disable-next-line max-lines-per-function -- one form: a few lines for each of its fields
 export function LauncherFields({ form }: { form: SettingsForm<WidgetConfig> }) {
   const { t } = useTexts();

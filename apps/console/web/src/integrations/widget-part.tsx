@@ -241,7 +241,7 @@ function Identity({ channel, form }: { channel: ChannelOf<"widget">; form: Form 
   const { errorOf, isDisabled, set, shown } = form;
   const isSet = channel.config.identitySecret !== null;
   async function save(secret: string | null) {
-    // Without a secret no visitor could prove who they are.
+    // Without a secret no visitor could be identified.
     const open = secret === null ? { requireIdentity: false } : {};
     await change("widget", { config: { identitySecret: secret, ...open } });
   }
@@ -270,7 +270,7 @@ function Identity({ channel, form }: { channel: ChannelOf<"widget">; form: Form 
 
 const Column = ({ children }: { children: ReactNode }) => <div className="flex min-w-0 flex-col gap-4">{children}</div>;
 
-/** The widget: the tag for pages, how it looks, who may use it, and a preview of all that. */
+/** The widget: the tag for pages, its appearance, access to it, and a preview. */
 export function WidgetPart({ channel }: { channel: ChannelOf<"widget"> }) {
   const { t } = useTexts();
   const form = useChannelForm(channel);

@@ -1,6 +1,6 @@
 /**
- * What the widget says by itself, by name, as in English; of what depends on a number, the form for many. `title` and
- * `greeting` have settings of their own. A test compares it with the widget's own.
+ * The widget's default texts in English, by name; for texts that depend on a number, the plural form. `title` and
+ * `greeting` have settings of their own. A test compares them with the widget.
  */
 export const WIDGET_STRINGS = {
   openChat: "Open chat",

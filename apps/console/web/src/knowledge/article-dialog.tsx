@@ -16,7 +16,7 @@ import { readStoredArticle } from "./stored-article.ts";
 
 const TITLE_MAX_CHARS = 300;
 
-/** A draft that was saved, by its article's ID, or who has saved another one that it would replace. */
+/** A saved draft, by its article's ID, or the author of another one that it would replace. */
 type SavedDraft = { id: string } | { isOf: string };
 
 /**
@@ -67,7 +67,7 @@ function useArticle(gap: Gap, onWritten: () => void) {
       await connection.call("writeGapArticle", project, { params, body, ifMatch: version });
     } catch (cause) {
       if (!(cause instanceof ServiceError) || cause.code !== "version_conflict") throw cause;
-      // Another operator has changed the gap: the next attempt is for its current version.
+      // Another operator has changed the gap: the next attempt applies to its current version.
       const { item } = await connection.call("getGap", project, { params });
       setVersion(item.version);
       setError(t(item.article === null ? "gap.changed" : "gap.hasArticle"));
@@ -87,7 +87,7 @@ function useArticle(gap: Gap, onWritten: () => void) {
   return { article, change, error, submit, saveDraft };
 }
 
-/** Saves the text as a draft, and opens the page of its article. Asks before it replaces the draft of a colleague. */
+/** Saves the text as a draft, and opens the page of its article. Asks before it replaces a colleague's draft. */
 function DraftButton({
   isDisabled,
   save,
@@ -145,7 +145,7 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
     onClose();
   });
   const known = kbs.data ?? [];
-  // The project's own first: articles of a shop do not belong into the guide of this service.
+  // The project's own first: articles of a shop do not belong in the guide of this service.
   const searched = known.filter(({ id }) => gap.kbIds.includes(id));
   const usual = gap.article?.kbId ?? (ownKb(searched) ?? ownKb(known) ?? searched[0] ?? known[0])?.id;
   const target = kbId ?? usual ?? "";

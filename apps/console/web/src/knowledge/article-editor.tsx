@@ -12,10 +12,10 @@ import { useArticleChange } from "./use-article-change.ts";
 
 const IMAGE_MAX_BYTES = 2 * 1024 * 1024;
 
-/** Bytes of a file that are turned into text at once: a call has a limit of arguments. */
+/** Number of bytes that are encoded in one call, because the number of arguments is limited. */
 const PIECE_BYTES = 0x80_00;
 
-/** The content of a file in base64. */
+/** Returns the content of a file in base64. */
 async function readBase64(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let text = "";
@@ -65,7 +65,7 @@ function ImageButton({ articleId, onAdded }: { articleId: string; onAdded: (imag
   );
 }
 
-/** Warns that somebody else has saved a version. */
+/** Warns that another operator has saved a version. */
 function StaleNotice({ onLoad }: { onLoad: () => void }) {
   const { t } = useTexts();
   return (
@@ -80,13 +80,13 @@ function StaleNotice({ onLoad }: { onLoad: () => void }) {
 
 interface EditorProps {
   article: Article;
-  /** What is typed, and the version that it is based on. */
+  /** The edited text, and the version that it is based on. */
   draft: Article;
   isDirty: boolean;
   onChange: Dispatch<SetStateAction<Article>>;
 }
 
-/** Title and text of an article; they are saved as a new version. */
+/** Title and text of an article, which are saved as a new version. */
 export function ArticleEditor({ article, draft, isDirty, onChange }: EditorProps) {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -94,13 +94,13 @@ export function ArticleEditor({ article, draft, isDirty, onChange }: EditorProps
   const { isBusy, change } = useArticleChange();
   const isStale = draft.revision < article.revision;
 
-  // Sending it to review changes the version, but not the text that this one is based on.
+  // Submitting it for review changes the version, but not the text that this one is based on.
   const ifMatch = isStale ? draft.version : article.version;
   const body = { title: draft.title.trim(), text: draft.text };
   const save = () =>
     change(async () => {
       const { item } = await connection.call("updateArticle", project, { params: { id: article.id }, body, ifMatch });
-      // What was typed meanwhile is not saved yet.
+      // Text that was typed meanwhile is not saved yet.
       onChange(({ title, text }) => (title === draft.title && text === draft.text ? item : { ...item, title, text }));
       return t("article.saved");
     });

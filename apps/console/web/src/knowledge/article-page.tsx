@@ -78,7 +78,7 @@ function Actions({ article, isDirty }: { article: Article; isDirty: boolean }) {
   );
 }
 
-/** The text of an article in the editor. What is not saved is stored in this browser, and survives a reload. */
+/** The text of an article in the editor. Unsaved changes are stored in this browser, and survive a reload. */
 function useArticleDraft(article: Article) {
   const { storage } = useServices();
   const { me } = usePeople();
@@ -91,7 +91,7 @@ function useArticleDraft(article: Article) {
     stored.current = draft;
     const { revision, text, title, version } = draft;
     const isSaved = title === article.title && text === article.text;
-    // Another version comes from the server: it was saved or loaded.
+    // The server returned another version, because it was saved or loaded.
     if (version === before.version && !isSaved)
       storage.setItem(name, JSON.stringify({ revision, text, title, version }));
     else storage.removeItem(name);
@@ -107,7 +107,7 @@ function ArticleView({ article }: { article: Article }) {
   const [tab, setTab] = useState(mayWrite ? "edit" : "preview");
   const [draft, setDraft] = useArticleDraft(article);
   const isDirty = draft.title !== article.title || draft.text !== article.text;
-  // Operators who may not edit see the newest version, also after it has changed.
+  // Operators without edit permission see the newest version, also after it has changed.
   const shown = mayWrite ? draft : article;
   const { publishedRevision, revision, status, title, updatedAt, updatedBy } = article;
   const tabs = [
@@ -151,7 +151,7 @@ function ArticleView({ article }: { article: Article }) {
   );
 }
 
-/** One article: its text, how it looks, its versions, and its review. */
+/** An article: its text, preview, versions, and review. */
 export function ArticlePage() {
   const { articleId } = useParams({ from: "/$project/knowledge/articles/$articleId" });
   const { connection } = useServices();

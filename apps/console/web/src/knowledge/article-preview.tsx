@@ -5,11 +5,11 @@ import { useProject, useServices } from "../session/services.ts";
 import { Markdown, OwnImages } from "../ui/markdown.tsx";
 import { readImage } from "../ui/read-image.ts";
 
-/** A larger image could take the memory of the page: 25 megapixels take 100 MB. */
+/** A larger image could exhaust the memory of the page: 25 megapixels take 100 MB. */
 const MAX_PIXELS = 25_000_000;
 const OWN_IMAGE = /^images\/([\da-f-]{36})$/i;
 
-/** An image of an article; its description while it loads, and if it cannot be shown. */
+/** An image of an article; its description while it loads, or if it cannot be shown. */
 function ArticleImage({ articleId, imageId, alt }: { articleId: string; imageId: string; alt: string }) {
   const { connection } = useServices();
   const project = useProject();

@@ -13,7 +13,7 @@ import { useArticleChange } from "./use-article-change.ts";
 
 const wholeText = ({ title, text }: { title: string; text: string }) => `${title}\n\n${text}`;
 
-/** What has changed from a version to the newest one. */
+/** The changes from a version to the newest one. */
 function Comparison({ article, number }: { article: Article; number: number }) {
   const { t } = useTexts();
   const { connection } = useServices();

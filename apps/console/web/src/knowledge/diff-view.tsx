@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { diffTexts } from "./mark-words.ts";
 
-/** The changes from one text to another: deletions struck out, insertions marked, for screen readers, too. */
+/** The changes from one text to another, with deletions struck out and insertions marked, also for screen readers. */
 export function DiffView({ label, before, after }: { label: string; before: string; after: string }) {
   const parts = useMemo(() => diffTexts(before, after), [before, after]);
   return (

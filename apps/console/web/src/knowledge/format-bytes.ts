@@ -3,7 +3,7 @@ import type { Texts } from "../i18n/texts.ts";
 const UNITS = ["kilobyte", "megabyte", "gigabyte"] as const;
 const STEP = 1_000;
 
-/** A size in words, as in "9 bytes" and "1.4 MB". */
+/** Formats a size, such as "9 bytes" and "1.4 MB". */
 export function formatBytes(sizeBytes: number, { language }: Pick<Texts, "language">): string {
   const write = (value: number, unit: string, unitDisplay: "long" | "short") =>
     new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay, maximumSignificantDigits: 3 }).format(value);

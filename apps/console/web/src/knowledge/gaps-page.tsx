@@ -21,7 +21,7 @@ import { EmptyState } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 
-/** The answer that the agents would give to a gap now. */
+/** The current answer of the agents to a gap. */
 function AnswerNow({ id }: { id: string }) {
   const { t, percent } = useTexts();
   const { connection } = useServices();
@@ -114,7 +114,7 @@ function GapDetails({ gap: { examples, id, status }, onMark }: { gap: Gap } & Pi
   );
 }
 
-/** A question without a good answer, and how often it was asked. Opened, with its details. */
+/** A question without a good answer, and how often it was asked; expanded, with its details. */
 function GapRow({
   gap,
   isOpen,
@@ -169,7 +169,7 @@ const ArticleDialog = lazyDialog(async () => (await import("./article-dialog.tsx
 
 const STATUSES = ["open", "answered", "ignored"] as const satisfies readonly GapStatus[];
 
-/** What the gaps are filtered and sorted by. */
+/** Filter and order of the gaps. */
 interface GapFilter {
   status: GapStatus;
   sort: GapSort;

@@ -78,7 +78,7 @@ function Actions({ kb }: { kb: KbItem }) {
   );
 }
 
-/** One knowledge base: its documents, and what a search in it finds. */
+/** A knowledge base: its documents, and a search. */
 export function KbPage() {
   const { kbId } = useParams({ from: "/$project/knowledge/$kbId" });
   const { tab = "documents" } = useSearch({ from: "/$project/knowledge/$kbId" });

@@ -106,7 +106,7 @@ function Count({ value }: { value: { count: number; isMore: boolean } | undefine
   );
 }
 
-/** The frame of the pages about knowledge: one tab each for knowledge bases, articles, gaps and proposals. */
+/** Layout of the pages about knowledge: one tab each for knowledge bases, articles, gaps and proposals. */
 export function KnowledgeFrame({ actions, children }: { actions?: ReactNode; children: ReactNode }) {
   const { t } = useTexts();
   const project = useProject();

@@ -7,17 +7,17 @@ const marked = (text: string, query: string) =>
     .map((piece) => piece.text);
 
 describe("the words of a query in a passage", () => {
-  test("are marked in their forms, whatever their case and accents", () => {
+  test("are marked in all forms, regardless of case and accents", () => {
     expect(marked("Shoes can be Returned within 30 days.", "return shoe?")).toEqual(["Shoes", "Returned"]);
     expect(marked("Die Rücksendung kostet nichts.", "rucksendungen")).toEqual(["Rücksendung"]);
   });
 
-  test("are not marked where they are too short to say anything", () => {
+  test("are not marked if they are too short to be specific", () => {
     expect(marked("It can be in a box.", "can it be in a")).toEqual([]);
     expect(marked("Error E07 of the VPN, at 5.", "E07, VPN, 5")).toEqual(["E07", "VPN", "5"]);
   });
 
-  test("leave the text as it was, markup and all", () => {
+  test("do not change the text itself, including markup", () => {
     const text = "<b>Refunds</b> & “refund” — 30 %\n";
     const pieces = markWords(text, "refund");
     expect(pieces.map((piece) => piece.text).join("")).toBe(text);

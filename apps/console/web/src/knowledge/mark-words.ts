@@ -1,22 +1,22 @@
 import { diffWordsWithSpace } from "diff";
 
-/** A piece of a text, and whether it is one of the words that were looked for. */
+/** A part of a text, and whether it matches a searched word. */
 export interface MarkedPiece {
   text: string;
   isMarked: boolean;
 }
 
 const WORDS = /[\p{L}\p{N}]+/gu;
-/** Shorter words stand everywhere, but for those with digits and those in capitals, as in E07 and VPN. */
+/** Shorter words are too common, except those with digits and acronyms, such as E07 and VPN. */
 const WORD_MIN_CHARS = 4;
 const CODE = /\p{N}|^\p{Lu}{2,}$/u;
-/** Forms of a word begin alike: so many letters at its end may differ. */
+/** Forms of a word begin with the same letters; at most this many differ at the end. */
 const ENDING_MAX_CHARS = 3;
 const STEM_MIN_CHARS = 4;
 
 const fold = (word: string) => word.toLowerCase().normalize("NFD").replaceAll(/\p{M}/gu, "");
 
-/** The beginning that forms of a word share, as far as one can say without a dictionary. */
+/** Returns the common beginning of the forms of a word, approximated without a dictionary. */
 const stemOf = (word: string) => word.slice(0, Math.max(STEM_MIN_CHARS, word.length - ENDING_MAX_CHARS));
 
 function isLike(word: string, wanted: string): boolean {
@@ -25,7 +25,10 @@ function isLike(word: string, wanted: string): boolean {
   return Math.abs(word.length - wanted.length) <= ENDING_MAX_CHARS && word.startsWith(stemOf(wanted));
 }
 
-/** The text in pieces, with those marked that are a form of a word of the query. What comes out is the text, whole. */
+/**
+ * Splits a text into parts, and marks those that are a form of a word of the query. The parts together are the whole
+ * text.
+ */
 export function markWords(text: string, query: string): MarkedPiece[] {
   const wanted = [...query.matchAll(WORDS)]
     .filter(([word]) => word.length >= WORD_MIN_CHARS || CODE.test(word))
@@ -52,21 +55,23 @@ export function markWords(text: string, query: string): MarkedPiece[] {
   return pieces;
 }
 
-/** A piece of a text that goes, comes, or stays. */
+/** A deleted, inserted, or unchanged part of a text. */
 export interface DiffPart {
   value: string;
   added: boolean;
   removed: boolean;
 }
 
-/** What is longer is shown as before and after: comparing takes longer than reading. */
+/** Longer texts are shown as before and after, because comparing them would be slow. */
 const COMPARED_MAX_CHARS = 20_000;
-/** Where less of the longer text than this stays, single words that stay would only make both unreadable. */
+/**
+ * Minimum unchanged share of the longer text; below it, single unchanged words would make the comparison unreadable.
+ */
 const KEPT_MIN_SHARE = 0.4;
 
 const countSigns = (text: string) => text.replaceAll(/\s/g, "").length;
 
-/** What changes from one text to another, word by word; one after the other where little stays. */
+/** Returns the changes from one text to another, word by word; the two whole texts if little is unchanged. */
 export function diffTexts(before: string, after: string): DiffPart[] {
   const isShort = before.length + after.length <= COMPARED_MAX_CHARS;
   const parts = isShort ? diffWordsWithSpace(before, after) : [];

@@ -19,7 +19,7 @@ import { EmptyState } from "../ui/notice.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 
-/** Title of a proposal, where it comes from, and its status. */
+/** Title, origin and status of a proposal. */
 function ProposalHead({ proposal, base }: { proposal: Proposal; base: string | null }) {
   const { t } = useTexts();
   const project = useProject();
@@ -55,7 +55,7 @@ function ProposalHead({ proposal, base }: { proposal: Proposal; base: string | n
   );
 }
 
-/** A proposed change: where it comes from, what it changes, and the decision. */
+/** A proposed change: its origin, the change, and the decision. */
 function ProposalCard({
   proposal,
   base,

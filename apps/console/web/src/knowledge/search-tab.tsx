@@ -60,7 +60,7 @@ function Answer({ agent, query, turn }: { agent: Agent; query: string; turn: num
   const answer = useQuery({
     queryKey: ["kb-answer", project, agent.id, query, turn],
     retry: false,
-    // Asking takes time and may cost something: only who presses the button asks, and nothing asks again by itself.
+    // Asking takes time and may cost money: only the button asks, and nothing asks again automatically.
     staleTime: "static",
     gcTime: 0,
     refetchOnWindowFocus: false,
@@ -140,7 +140,10 @@ function Hits({ hits, query }: { hits: UseQueryResult<KbHit[]>; query: string })
   );
 }
 
-/** Asks a knowledge base as a customer would: what is found, with scores, and what an agent would answer with it. */
+/**
+ * Searches a knowledge base like a customer's question: the passages with scores, and the answer that an agent would
+ * give.
+ */
 export function SearchTab({ kb }: { kb: KbItem }) {
   const { t } = useTexts();
   const { connection } = useServices();

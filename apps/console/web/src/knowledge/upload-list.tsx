@@ -13,7 +13,7 @@ const SIGNS = {
   failed: { icon: CircleAlert, className: "text-bad" },
 } as const satisfies Record<Upload["state"], { icon: typeof Clock; className: string }>;
 
-/** Files on their way: how many are there, and which were not taken and why. */
+/** Files being uploaded: how many are done, and which were rejected and why. */
 export function UploadList({ queue }: { queue: UploadQueue }) {
   const texts = useTexts();
   const { t } = texts;

@@ -15,8 +15,8 @@ function makeQueue(send: (name: string) => Promise<void>) {
   return { queue, states: () => queue.uploads.get().map(({ name, state }) => `${name} ${state}`), sent: () => sent };
 }
 
-describe("files on their way into a knowledge base", () => {
-  test("are sent two at a time, in their order", async () => {
+describe("files uploaded to a knowledge base", () => {
+  test("are sent two at a time, in order", async () => {
     const open: (() => void)[] = [];
     const { queue, states, sent } = makeQueue(() => new Promise((resolve) => open.push(resolve)));
     queue.add([file("one"), file("two"), file("three")]);
@@ -30,7 +30,7 @@ describe("files on their way into a knowledge base", () => {
     expect(sent()).toBe(3);
   });
 
-  test("fail alone, with the reason, and can be sent again", async () => {
+  test("fail separately, with the reason, and can be sent again", async () => {
     let isAway = true;
     const { queue, states } = makeQueue((name) =>
       name === "bad" && isAway ? Promise.reject(new Error("away")) : Promise.resolve(),
@@ -47,7 +47,7 @@ describe("files on their way into a knowledge base", () => {
     expect(states()).toEqual([]);
   });
 
-  test("are not sent where they would be refused anyway", async () => {
+  test("are not sent if they would be rejected anyway", async () => {
     const { queue, states, sent } = makeQueue(() => Promise.resolve());
     queue.add([file("large.pdf"), file("small.pdf")]);
     await settled();

@@ -6,41 +6,41 @@ import { createStore } from "../ui/create-store.ts";
 import type { Store } from "../ui/create-store.ts";
 import { describeError } from "../ui/describe-error.ts";
 
-/** A file on its way into a knowledge base. */
+/** A file being uploaded to a knowledge base. */
 export interface Upload {
   id: number;
   name: string;
   sizeBytes: number;
   state: "waiting" | "sending" | "sent" | "failed";
-  /** Why it was not taken, in words. */
+  /** Description of the error. */
   error: string | null;
 }
 
-/** The files that somebody has chosen, sent a few at a time; one that fails harms no other. */
+/** The chosen files, sent a few at a time; a failing one does not affect the others. */
 export interface UploadQueue {
   uploads: Store<readonly Upload[]>;
   add: (files: readonly File[]) => void;
-  /** Sends one again that failed. */
+  /** Sends a failed one again. */
   retry: (id: number) => void;
-  /** Forgets those that are done, or one. */
+  /** Removes the finished ones from the list, or a single one. */
   clear: (id?: number) => void;
-  /** Ends what is being sent. */
+  /** Aborts the current uploads. */
   stop: () => void;
 }
 
 interface UploadQueueOptions {
   send: (file: File, signal: AbortSignal) => Promise<void>;
-  /** Words for what went wrong. */
+  /** Describes an error. */
   describe: (error: unknown) => string;
   /** Called after each accepted file. */
   onSent: () => void;
-  /** Says why a file is not even sent; null for one that is. */
+  /** Returns why a file is not sent; null if it is. */
   refuse: (file: File) => string | null;
 }
 
 const AT_ONCE = 2;
 
-/** Makes a queue without files. */
+/** Creates an empty queue. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createUploadQueue({ send, describe, onSent, refuse }: UploadQueueOptions): UploadQueue {
   const uploads = createStore<readonly Upload[]>([]);
@@ -108,12 +108,12 @@ export function createUploadQueue({ send, describe, onSent, refuse }: UploadQueu
   };
 }
 
-/** KB_LIMITS of the contracts say the same; the server checks. */
+/** Copied from KB_LIMITS of the contracts; the server checks it. */
 const FILE_MAX_BYTES = 50 * 1024 * 1024;
-/** What a chooser of files offers. */
+/** File types of the file chooser. */
 export const ACCEPTED_FILES = ".txt,.md,.markdown,.html,.htm,.pdf,.docx,.xlsx,.csv";
 
-/** The files that somebody puts into a knowledge base; `findKb` says into which, when the first is sent. */
+/** The uploads to a knowledge base; `findKb` selects it when the first file is sent. */
 export function useUploads(findKb: () => Promise<string>): UploadQueue {
   const { connection, queryClient } = useServices();
   const project = useProject();

@@ -1,7 +1,7 @@
 import { useAction } from "../forms/use-action.ts";
 import { useServices } from "../session/services.ts";
 
-/** Returns a function that changes the article, shows what was done, and refetches it. */
+/** Returns a function that changes the article, confirms the change, and refetches it. */
 export function useArticleChange() {
   const { queryClient } = useServices();
   const { isBusy, runAside } = useAction();

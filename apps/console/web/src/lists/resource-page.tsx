@@ -13,17 +13,19 @@ import { EmptyState, ErrorNotice, Notice } from "../ui/notice.tsx";
 import { Skeletons } from "../ui/query-view.tsx";
 import { useRowKeys } from "./use-row-keys.ts";
 
-/** The result of a query that reads a list page by page, as far as it is shown. */
+/** The used part of the result of a paged query. */
 type PagesQuery<Item> = Pick<
   UseInfiniteQueryResult<InfiniteData<Page<Item>>>,
   "data" | "error" | "isError" | "isPending" | "isSuccess" | "hasNextPage" | "isFetchingNextPage"
 > & { fetchNextPage: () => Promise<unknown>; refetch: () => Promise<unknown> };
 
-/** Returns the items of all pages that are loaded. */
+/** Returns the items of all loaded pages. */
 export const itemsOf = <Item,>({ data }: Pick<PagesQuery<Item>, "data">): Item[] =>
   data?.pages.flatMap(({ items }) => items) ?? [];
 
-/** What surrounds the items of pages: a skeleton while they load, the error, `empty`, and a button for the next page. */
+/**
+ * The items of pages with their states: a skeleton while they load, the error, `empty`, and a button for the next page.
+ */
 export function Pages({
   query,
   skeleton,
@@ -34,7 +36,7 @@ export function Pages({
   query: PagesQuery<unknown>;
   /** Classes of the skeleton of one item. */
   skeleton: string;
-  /** Number of items that the skeleton has. */
+  /** Number of items of the skeleton. */
   rows?: number;
   empty: ReactNode;
   /** The items. Not shown if there are none. */
@@ -57,7 +59,7 @@ export function Pages({
   );
 }
 
-/** Above the list: what the resources are, or a search field, and the button that creates one. */
+/** Above the list: a description of the resources, or a search field, and the button that creates one. */
 const ResourceHead = ({ head, children }: { head: ReactNode; children: ReactNode }) => (
   <div
     className={`mb-4 flex flex-wrap justify-between gap-3 ${typeof head === "string" ? "items-center" : "items-end"}`}
@@ -67,7 +69,7 @@ const ResourceHead = ({ head, children }: { head: ReactNode; children: ReactNode
   </div>
 );
 
-/** The rows of resources, with their keyboard. */
+/** The rows of resources, with their keyboard shortcuts. */
 function ResourceRows<Item extends { id: string }>({
   items,
   label,
@@ -101,7 +103,10 @@ function ResourceRows<Item extends { id: string }>({
   );
 }
 
-/** A page of resources of one kind: text or search above, a button that creates one, and the list with its keyboard. */
+/**
+ * A page of resources of one kind: text or search above, a button that creates one, and the list with its keyboard
+ * shortcuts.
+ */
 export function ResourcePage<Item extends { id: string }>({
   query,
   label,
@@ -116,16 +121,16 @@ export function ResourcePage<Item extends { id: string }>({
   query: PagesQuery<Item>;
   /** Name of the list. */
   label: string;
-  /** Beside the button that creates one: what the resources are, or a search field. */
+  /** Beside the button that creates one: a description of the resources, or a search field. */
   head?: ReactNode;
   /** Fields that filter the list, above it. */
   filter?: ReactNode;
   /** Creates a resource; undefined if the operator may not. `id` is the command's. */
   create?: { id: string; title: string; run: () => void } | undefined;
   icon: LucideIcon;
-  /** Texts for an empty list. If it is one that was filtered, nothing can be created from it. */
+  /** Texts for an empty list. `isFiltered` omits the button that creates one. */
   empty: { title: string; text: string; isFiltered?: boolean; action?: ReactNode };
-  /** Commands for the row that has the focus. */
+  /** Commands for the focused row. */
   commandsOf?: (item: Item) => readonly (GroupCommand | false)[];
   /** The content of a row. */
   children: (item: Item) => ReactNode;
@@ -158,7 +163,7 @@ export function ResourcePage<Item extends { id: string }>({
   );
 }
 
-/** Shows a secret once, to be copied. */
+/** Shows a secret once, with a copy button. */
 export function ShownOnceDialog({
   title,
   warning,

@@ -5,7 +5,7 @@ import type { GroupCommand } from "../session/command-registry.ts";
 
 /**
  * Moves through the rows of a list with j and k: focuses the element with `data-row="<id>"`. `commandsOf` returns the
- * commands for the row that has the focus.
+ * commands for the focused row.
  */
 export function useRowKeys<Item extends { id: string }>(
   items: readonly Item[],
@@ -24,7 +24,7 @@ export function useRowKeys<Item extends { id: string }>(
     setCurrentId(item.id);
     focus(item.id);
   };
-  // After the current row was removed, the one that has taken its position is current.
+  // After the current row was removed, the row at its position becomes current.
   const last = useRef(0);
   useEffect(() => {
     if (index >= 0) {

@@ -17,7 +17,7 @@ const AGENT: AgentAnswers = {
   ],
 };
 
-test("a threshold sends the answers from it on, and its shares are of those that were decided", () => {
+test("a threshold sends the answers above it, and its shares refer to decided answers", () => {
   expect(resultAt(AGENT, 50)).toEqual({
     sent: 16,
     share: 0.8,
@@ -37,7 +37,7 @@ test("a threshold sends the answers from it on, and its shares are of those that
   });
 });
 
-test("the histogram has every answer once, those of full confidence in its last bar", () => {
+test("the histogram contains every answer once, with full confidence in its last bar", () => {
   const bins = histogramOf(AGENT);
   expect(bins).toHaveLength(20);
   expect(bins[2]).toEqual([0, 0, 0, 0, 4, 0]);

@@ -2,10 +2,10 @@ import type { AnswerCounts, AnswerStats } from "@svc/contracts";
 import type { Texts } from "../i18n/texts.ts";
 import type { BarPart } from "./plots.tsx";
 
-/** What became of the answers of one agent. */
+/** Outcomes of the answers of one agent. */
 export type AgentAnswers = AnswerStats["agents"][number];
 
-/** Outcomes of an answer, in the order in which they are shown. Each answer has exactly one. */
+/** Outcomes of an answer, in display order. Each answer has exactly one. */
 export const OUTCOMES = ["accepted", "edited", "askedPerson", "ratedBadly", "rejected", "undecided"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -18,22 +18,22 @@ const COLORS = {
   undecided: "rest",
 } as const satisfies Record<Outcome, BarPart["color"]>;
 
-/** The parts of a bar of outcomes. */
+/** Returns the parts of a bar of outcomes. */
 export const outcomeParts = (t: Texts["t"]): BarPart[] =>
   OUTCOMES.map((outcome) => ({ label: t(`answers.${outcome}`), color: COLORS[outcome] }));
 
-/** The counts of all outcomes, in their order. */
+/** Returns the counts of all outcomes, in their order. */
 export const outcomeValues = (counts: AnswerCounts): number[] => OUTCOMES.map((outcome) => counts[outcome]);
 
-/** What a threshold would have sent of an agent's answers, and what became of these. */
+/** Answers of an agent that a threshold would have sent, with their outcomes. */
 export interface ThresholdResult {
   sent: number;
-  /** Share of all answers; null where there are none. */
+  /** Share of all answers; null if there are none. */
   share: number | null;
-  /** Of what would have been sent and was decided; null where nothing was. */
+  /** Share of decided answers that would have been sent; null if there are none. */
   accepted: number | null;
   edited: number | null;
-  /** The customer asked for a person or rated badly, or a person rejected the answer. */
+  /** The customer asked for a person or rated badly, or an operator rejected the answer. */
   rejected: number | null;
   undecided: number;
 }

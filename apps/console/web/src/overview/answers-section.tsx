@@ -16,8 +16,8 @@ import { PLOT_HEIGHT, StackedBar, sumOf, BarPlot } from "./plots.tsx";
 import { answerStatsQuery } from "./stats.ts";
 
 /**
- * A chart of answers by confidence; those that the threshold would hold are faded. The table and the shares say the
- * same.
+ * A chart of answers by confidence; those below the threshold are faded. The table and the shares contain the same
+ * data.
  */
 function Histogram({ agent, threshold }: { agent: AgentAnswers; threshold: number }) {
   const { t } = useTexts();
@@ -86,7 +86,7 @@ function useSaveThreshold(agent: AgentAnswers & { name: string }, onSaved: () =>
 
 const shareIn = (share: number | null, percent: (share: number) => string) => (share === null ? "–" : percent(share));
 
-/** The results of a threshold in figures, beside those of the present one. */
+/** The results of a threshold in numbers, beside those of the current one. */
 function ThresholdFigures({ agent, threshold, present }: { agent: AgentAnswers; threshold: number; present: number }) {
   const { t, number, percent } = useTexts();
   const result = resultAt(agent, threshold);
@@ -201,7 +201,7 @@ function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
   );
 }
 
-/** What other thresholds would have sent of an agent's past answers; administrators can set the threshold here. */
+/** The effect of other thresholds on an agent's past answers; administrators can set the threshold here. */
 function ThresholdSection({ agents }: { agents: readonly AgentAnswers[] }) {
   const { t } = useTexts();
   const known = agents.flatMap((agent) => (agent.name === null ? [] : [{ ...agent, name: agent.name }]));
@@ -259,7 +259,7 @@ function Outcomes({ agents }: AnswerStats) {
   );
 }
 
-/** What became of the agents' answers, and what other thresholds would have sent. */
+/** The outcomes of the agents' answers, and the effect of other thresholds. */
 export function AnswersSection({ search }: { search: OverviewSearch }) {
   const { connection } = useServices();
   const project = useProject();

@@ -26,7 +26,7 @@ import {
 } from "./time-section.tsx";
 import type { Counts } from "./time-section.tsx";
 
-/** As the log, `svc doctor` and the alert. */
+/** Same threshold as in the log, `svc doctor` and the alert. */
 const STORAGE_WARNING_SHARE = 0.8;
 
 type Row = Counts & { id: string; label: string };
@@ -57,7 +57,7 @@ function Tiles({ stats }: { stats: Stats }) {
   );
 }
 
-/** How each of these fared: how their messages ended, and how long the first reply took. */
+/** Outcomes of messages and times to the first reply, by row. */
 function Plots({ title, head, rows }: { title: string; head: string; rows: readonly Row[] }) {
   const texts = useTexts();
   const { duration, t } = texts;
@@ -185,7 +185,7 @@ function StorageNotice({ storage: { usedShare } }: { storage: Stats["storage"] }
 
 const OVERDUE = { overdue: "1" } as const;
 
-/** How many tickets are late by the SLA targets now, with a link to them; nothing if none is. */
+/** Number of tickets that are overdue by the SLA targets, with a link to them; nothing if there are none. */
 function OverdueNotice() {
   const { number, t } = useTexts();
   const { connection } = useServices();
@@ -210,7 +210,7 @@ function OverdueNotice() {
   );
 }
 
-/** Names negative ratings and SLA breaches of the time range, with a link to the report; nothing if there are none. */
+/** Shows negative ratings and SLA breaches of the time range, with a link to the report; nothing if there are none. */
 function SignalsNotice({ stats: { ratings, breaches }, search }: { stats: Stats; search: OverviewSearch }) {
   const { number, t } = useTexts();
   const project = useProject();
@@ -246,7 +246,7 @@ function FiguresSkeleton() {
   );
 }
 
-/** How well it goes: what came in, how it was answered and how fast, in a span of time, and what waits now. */
+/** The overview: incoming messages, outcomes and times in a period, and the waiting work. */
 export function OverviewPage() {
   const { t } = useTexts();
   const { connection } = useServices();

@@ -3,7 +3,7 @@ import { errorOfDates, nameDay, readOverviewSearch, timesOf } from "./overview-s
 
 const AGENT = "0190f0f0-1111-7222-8333-444455556666";
 
-test("an address is read; what is wrong in it is left out", () => {
+test("a URL is parsed, and invalid parameters are ignored", () => {
   expect(readOverviewSearch({ days: 7, channel: "widget", agent: AGENT })).toEqual({
     days: 7,
     channel: "widget",
@@ -15,7 +15,7 @@ test("an address is read; what is wrong in it is left out", () => {
   expect(readOverviewSearch({ from: "2026-11-01" })).toEqual({});
 });
 
-test("days are whole, the last one included, and come in order", () => {
+test("days are complete, including the last one, and ordered", () => {
   expect(timesOf({ from: "2026-11-01", to: "2026-11-02" }, 0)).toEqual({
     from: new Date(2026, 10, 1).toISOString(),
     to: new Date(2026, 10, 3).toISOString(),
@@ -27,6 +27,6 @@ test("days are whole, the last one included, and come in order", () => {
   expect(errorOfDates("2025-01-01", "2026-11-01")).toBe("long");
 });
 
-test("without days it is the last thirty", () => {
+test("without days the last thirty are used", () => {
   expect(timesOf({}, Date.parse("2026-11-30T12:00:00Z"))).toEqual({ from: "2026-10-31T12:00:00.000Z" });
 });

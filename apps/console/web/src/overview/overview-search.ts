@@ -1,37 +1,37 @@
 import { CHANNEL_IDS } from "@svc/contracts";
 import type { ChannelId } from "@svc/contracts";
 
-/** The spans of time that can be looked at without saying from when, in days. */
+/** The predefined periods up to now, in days. */
 export const SPANS = [1, 7, 30, 90, 365] as const;
 export type Span = (typeof SPANS)[number];
 export const DEFAULT_SPAN: Span = 30;
 
-/** What of the overview is looked at, as its address has it. */
+/** Parameters of the overview in its URL. */
 export interface OverviewSearch {
   days?: Span;
-  /** First and last day, both included, where the reader is: as in 2026-11-22. With both, `days` says nothing. */
+  /** First and last day, both included, in the reader's time zone: such as 2026-11-22. With both, `days` is ignored. */
   from?: string;
   to?: string;
   channel?: ChannelId;
   agent?: string;
 }
 
-/** What is asked of the statistics: times as in RFC 3339. */
+/** Parameters of the statistics: times in RFC 3339. */
 export interface OverviewTimes {
   from: string;
   to?: string;
 }
 
-/** Why two days make no span of time: the first is after the last, or it is longer than can be asked for. */
+/** Errors of two days as a period: the first is after the last, or the period is too long. */
 export type DatesError = "order" | "long";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const DAY_MS = 86_400_000;
-/** STATS_LIMITS of the contracts say the same; the server checks. */
+/** Copied from STATS_LIMITS of the contracts; the server checks it. */
 const MAX_DAYS = 366;
 
-/** Midnight at the beginning of a day where the reader is, so many days later; null where there is no such day. */
+/** Returns midnight at the start of a day in the reader's time zone, some days later; null for an invalid day. */
 export function startOf(day: string, daysLater = 0): Date | null {
   if (!DAY.test(day)) return null;
   const [year = 0, month = 0, date = 0] = day.split("-").map(Number);
@@ -40,13 +40,13 @@ export function startOf(day: string, daysLater = 0): Date | null {
   return new Date(year, month - 1, date + daysLater);
 }
 
-/** A day as an address and a date field have it. */
+/** Formats a day for a URL and a date field. */
 export function nameDay(time: Date): string {
   const two = (part: number) => String(part).padStart(2, "0");
   return `${String(time.getFullYear()).padStart(4, "0")}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 }
 
-/** What is wrong with a first and a last day; null where nothing is. */
+/** Returns the error of a first and a last day; null if there is none. */
 export function errorOfDates(from: string, to: string): DatesError | null {
   const start = startOf(from);
   const end = startOf(to, 1);
@@ -54,7 +54,7 @@ export function errorOfDates(from: string, to: string): DatesError | null {
   return end.getTime() - start.getTime() > MAX_DAYS * DAY_MS ? "long" : null;
 }
 
-/** What an address asks for; what is wrong in it is left out. */
+/** Parses the parameters of a URL; invalid ones are ignored. */
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
   const days = SPANS.find((span) => span === Number(search["days"]));
   const channel = CHANNEL_IDS.find((id) => id === search["channel"]);
@@ -67,7 +67,7 @@ export function readOverviewSearch(search: Record<string, unknown>): OverviewSea
   };
 }
 
-/** The times that are asked for, at this moment. */
+/** Returns the times of the period at this moment. */
 export function timesOf({ days = DEFAULT_SPAN, from, to }: OverviewSearch, nowMs: number): OverviewTimes {
   const start = from === undefined ? null : startOf(from);
   const end = to === undefined ? null : startOf(to, 1);

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 
-/** Looks of what a bar is made of. */
+/** Classes of the parts of a bar. */
 const FILLS = {
   accent: "fill-accent",
   ok: "fill-ok",
@@ -20,7 +20,7 @@ const DOTS = {
   rest: "bg-edge/45",
 } as const satisfies Record<keyof typeof FILLS, string>;
 
-/** What a bar is made of. */
+/** A part of a bar. */
 export interface BarPart {
   label: string;
   color: keyof typeof FILLS;
@@ -70,7 +70,7 @@ export function StackedBar({
   });
 }
 
-/** The figures of a plot as a table that can be opened. */
+/** The data of a plot as a collapsible table. */
 function PlotTable({
   title,
   head,
@@ -133,10 +133,10 @@ function PlotFrame({
   children,
 }: {
   title: string;
-  /** Name of the rows. */
+  /** Heading of the rows. */
   head: string;
   parts: readonly BarPart[];
-  /** Heads of the table's columns; by default those of the parts. */
+  /** Headings of the table's columns; by default those of the parts. */
   columns?: readonly string[];
   rows: readonly PlotRow[];
   children: ReactNode;
@@ -157,14 +157,14 @@ function PlotFrame({
   );
 }
 
-/** A bar: as many values as there are parts. */
+/** A bar with one value for each part. */
 export interface BarRow {
   id: string;
   label: string;
   values: readonly number[];
-  /** What the table says of it: as many as it has columns. */
+  /** The cells of its table row, one for each column. */
   cells: readonly string[];
-  /** What stands at its end. */
+  /** Text at the end of the bar. */
   total: string;
 }
 
@@ -202,7 +202,7 @@ function Bar({
   );
 }
 
-/** Bars under each other, on one scale. The same figures stand in a table that can be opened. */
+/** Horizontal bars on one scale. The same data is in a collapsible table. */
 export function BarPlot({
   title,
   head,
@@ -211,7 +211,7 @@ export function BarPlot({
   rows,
 }: {
   title: string;
-  /** What the rows are. */
+  /** Heading of the rows. */
   head: string;
   parts: readonly BarPart[];
   columns?: readonly string[];
@@ -242,18 +242,18 @@ export function BarPlot({
   );
 }
 
-/** What happened in one hour, day or week: as many values as there are parts. */
+/** Values of one hour, day or week, one for each part. */
 export interface TimePoint {
   id: string;
-  /** When it was, in words. */
+  /** Time of the point. */
   label: string;
-  /** The same as briefly as it can be said, for the axis. */
+  /** Short form of the time, for the axis. */
   tick: string;
   values: readonly number[];
   cells: readonly string[];
 }
 
-/** An invisible slider over a plot, which chooses a point by the pointer or by the arrow keys. */
+/** An invisible slider over a plot, which selects a point by pointer or arrow keys. */
 function PointSlider({
   label,
   last,
@@ -265,7 +265,7 @@ function PointSlider({
   /** Index of the last point. */
   last: number;
   chosen: number | null;
-  /** The chosen point in words. */
+  /** Description of the selected point. */
   text: string;
   onChoose: (index: number | null) => void;
 }) {
@@ -291,7 +291,7 @@ function PointSlider({
   );
 }
 
-/** The bars of a plot over time, with the chosen one highlighted. */
+/** The bars of a plot over time, with the selected one highlighted. */
 function TimeBars({
   points,
   parts,
@@ -321,8 +321,8 @@ function TimeBars({
 }
 
 /**
- * Bars beside each other over time. One of them is read at a time: the one that is pointed at, or, as a slider, that the
- * arrow keys have come to. The same figures stand in a table that can be opened.
+ * Vertical bars over time. The values of one bar are shown: of the hovered one, or of the one selected with the arrow
+ * keys. The same data is in a collapsible table.
  */
 export function TimePlot({
   title,
@@ -334,14 +334,14 @@ export function TimePlot({
   hint,
 }: {
   title: string;
-  /** What the points are. */
+  /** Heading of the points. */
   head: string;
   parts: readonly BarPart[];
   columns?: readonly string[];
   points: readonly TimePoint[];
-  /** A height of the plot in words. */
+  /** Formats a value of the axis. */
   write: (value: number) => string;
-  /** What stands where nothing is read yet. */
+  /** Text while no bar is selected. */
   hint: string;
 }) {
   const [chosen, setChosen] = useState<number | null>(null);

@@ -11,13 +11,13 @@ import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { queuesQuery } from "./stats.ts";
 
-/** How a queue is: as it should be, later than it should be, or with something that somebody has to look at. */
+/** State of a queue: good, with a delay, or with failed items that need attention. */
 type QueueState = "good" | "slow" | "failed";
 
-/** What is due and waits longer than that is late. */
+/** Due items that wait longer than this count as delayed. */
 const SLOW_MS = 60_000;
 
-/** How a queue is at this time. What was given up says more than what is late. */
+/** Returns the state of a queue at this time. Failures take precedence over delays. */
 function stateOfQueue({ failed, oldestDueAt }: QueueHealth, nowMs: number): QueueState {
   if (failed > 0) return "failed";
   return oldestDueAt !== null && nowMs - Date.parse(oldestDueAt) > SLOW_MS ? "slow" : "good";
@@ -28,7 +28,7 @@ const STATES = {
   slow: { tone: "warn", text: "queue.slow" },
   failed: { tone: "bad", text: "queue.hasFailed" },
 } as const satisfies Record<QueueState, { tone: Tone; text: TextKey }>;
-/** QUEUE_COUNT_MAX of the contracts says the same: so many and more. */
+/** Copied from QUEUE_COUNT_MAX of the contracts: this many and more. */
 const COUNT_MAX = 10_000;
 
 function Row({ health, nowMs }: { health: QueueHealth; nowMs: number }) {
@@ -76,7 +76,7 @@ function Row({ health, nowMs }: { health: QueueHealth; nowMs: number }) {
   );
 }
 
-/** What waits in the queues now, since when, and what was given up. */
+/** Waiting items of the queues, with their ages, and failed ones. */
 export function QueueSection() {
   const { t } = useTexts();
   const { connection } = useServices();

@@ -13,7 +13,7 @@ const DATES = "dates";
 const ALL = "";
 const DAY_MS = 86_400_000;
 
-/** The first and the last day; they hold as soon as both are right. */
+/** The first and the last day; they apply as soon as both are valid. */
 function Dates({ from, to, onChange }: { from: string; to: string; onChange: (from: string, to: string) => void }) {
   const { t } = useTexts();
   const [first, setFirst] = useState(from);
@@ -48,7 +48,7 @@ function Dates({ from, to, onChange }: { from: string; to: string; onChange: (fr
   );
 }
 
-/** What is looked at: the time, and one channel or one agent. All of it is in the page's address. */
+/** Filters of the page: the period, and a channel or an agent. All of them are in the page's URL. */
 export function SpanBar({ search }: { search: OverviewSearch }) {
   const { t } = useTexts();
   const { connection } = useServices();

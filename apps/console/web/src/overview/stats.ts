@@ -4,11 +4,11 @@ import type { Connection } from "../api/connection.ts";
 import { timesOf } from "./overview-search.ts";
 import type { OverviewSearch } from "./overview-search.ts";
 
-/** The figures follow what happens this often. */
+/** Polling intervals of the statistics and of the queues. */
 const FOLLOW_MS = 60_000;
 const FOLLOW_QUEUES_MS = 10_000;
 
-/** What is asked of the statistics, at this moment. */
+/** Returns the parameters of the statistics, at this moment. */
 function queryOf(search: OverviewSearch) {
   const { agent: agentId, channel: channelId } = search;
   return {
@@ -18,24 +18,24 @@ function queryOf(search: OverviewSearch) {
   };
 }
 
-/** The same, with the zone of the browser, whose midnights the times are. */
+/** Returns the same with the browser's time zone, on which the days are based. */
 export const queryWithZoneOf = (search: OverviewSearch) => ({
   ...queryOf(search),
   timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
-/** How a project fared in a span of time. */
+/** Statistics of a project in a period. */
 export const statsQuery = (connection: Connection, project: string, search: OverviewSearch) =>
   queryOptions({
     queryKey: ["stats", project, search],
     refetchInterval: FOLLOW_MS,
-    // Another span of the same project stays shown until its figures are there.
+    // The previous period of the same project stays visible until the new data is loaded.
     placeholderData: (known: Stats | undefined, before) => (before?.queryKey[1] === project ? known : undefined),
     queryFn: ({ signal }): Promise<Stats> =>
       connection.call("getStats", project, { query: queryWithZoneOf(search), signal }),
   });
 
-/** What became of the agents' answers in a span of time. */
+/** Outcomes of the agents' answers in a period. */
 export const answerStatsQuery = (connection: Connection, project: string, search: OverviewSearch) =>
   queryOptions({
     queryKey: ["answer-stats", project, search],
@@ -45,7 +45,7 @@ export const answerStatsQuery = (connection: Connection, project: string, search
       connection.call("getAnswerStats", project, { query: queryOf(search), signal }),
   });
 
-/** What waits in a project's queues now, and what was given up. */
+/** Waiting and failed items in a project's queues. */
 export const queuesQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["queues", project],

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** A figure with its name and a line of text. */
+/** A number with its name and a line of text. */
 export function Tile({ label, value, text }: { label: string; value: string; text: ReactNode }) {
   return (
     <div className="rounded-xl border border-line bg-surface px-4 py-3.5">

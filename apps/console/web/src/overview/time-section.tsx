@@ -5,23 +5,25 @@ import { Section } from "../ui/page-frame.tsx";
 import { TimePlot } from "./plots.tsx";
 import type { BarPart } from "./plots.tsx";
 
-/** The dimensions of the figures: all, a channel, an agent, an hour, a day. */
+/** Numbers that exist for everything, a channel, an agent, an hour and a day. */
 export type Counts = Pick<Stats, "messages" | "automatic" | "handoffs" | "edits" | "firstReplyMs">;
 type T = Texts["t"];
 
-/** What the bar of how messages ended is made of. */
+/** The parts of the bar of messages' outcomes. */
 export const outcomeParts = (t: T): BarPart[] => [
   { label: t("overview.automatic"), color: "accent" },
   { label: t("overview.handoffs"), color: "warn" },
   { label: t("overview.others"), color: "rest" },
 ];
 
-/** How messages ended: without a person, with one, and others, as those that were merged or are under way. */
+/**
+ * Returns the numbers of messages handled without a person, with one, and others, such as merged or unfinished ones.
+ */
 export function outcomesOf({ automatic, handoffs, messages }: Counts): number[] {
   return [automatic, handoffs, Math.max(0, messages - automatic - handoffs)];
 }
 
-/** What the table beside that bar has. */
+/** The columns of the table beside that bar. */
 export const countColumns = (t: T): string[] => [
   t("overview.messages"),
   ...outcomeParts(t).map(({ label }) => label),
@@ -30,13 +32,13 @@ export const countColumns = (t: T): string[] => [
 export const countCells = (counts: Counts, { number }: Texts): string[] =>
   [counts.messages, ...outcomesOf(counts), counts.edits].map(number);
 
-/** What the bar of the first reply's time is made of: up to p50, and from there to p90. */
+/** The parts of the bar of times to the first reply: up to p50, and from there to p90. */
 export const timeParts = (t: T): BarPart[] => [
   { label: t("overview.p50"), color: "accent" },
   { label: t("overview.upToP90"), color: "rest" },
 ];
 
-/** What the table beside that bar has: both times themselves. */
+/** The columns of the table beside that bar: both times. */
 export const timeColumns = (t: T): string[] => [t("overview.p50"), t("overview.p90")];
 export function timeCells({ firstReplyMs: { p50, p90 } }: Counts, { duration }: Texts): string[] {
   return [p50, p90].map((ms) => (ms === null ? "–" : duration(ms)));
@@ -46,7 +48,7 @@ type Unit = Stats["series"]["unit"];
 
 const HEADS = { hour: "overview.hour", day: "overview.day", week: "overview.week" } as const;
 
-/** When a point was, in words and briefly. */
+/** Formats the time of a point, in full and briefly. */
 const NAMES = {
   hour: ({ dateTime }, at) => dateTime(at),
   day: ({ day }, at) => day(at),
@@ -58,7 +60,7 @@ const TICKS = {
   week: ({ day }, at) => day(at),
 } as const satisfies Record<Unit, (texts: Texts, at: string) => string>;
 
-/** What came in over time and how it ended, and how long the first reply took. */
+/** Incoming messages and their outcomes over time, and times to the first reply. */
 export function TimeSection({ series: { points, unit } }: { series: Stats["series"] }) {
   const texts = useTexts();
   const { duration, t } = texts;

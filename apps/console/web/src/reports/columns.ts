@@ -1,10 +1,10 @@
 import type { AnswerCounts, BacklogRow, ReportFigures } from "@svc/contracts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
 
-/** A column of a table: what it is called, its value, and how that is written. */
+/** A column of a table: its heading, value, and format. */
 export interface Column<Row> {
   label: TextKey;
-  /** Null if there is no value, such as the share of nothing. */
+  /** Null if there is no value, such as a share of nothing. */
   value: (row: Row) => number | null;
   write: (value: number, texts: Texts) => string;
 }
@@ -14,7 +14,7 @@ const share = (value: number, { percent }: Texts) => percent(value);
 const time = (value: number, { duration }: Texts) => duration(value);
 const part = (some: number, all: number) => (all === 0 ? null : some / all);
 
-/** Columns of figures, by their names. */
+/** Columns of numbers, by name. */
 export const COLUMNS = {
   conversations: { label: "report.conversations", value: (row) => row.conversations, write: count },
   messages: { label: "overview.messages", value: (row) => row.messages, write: count },
@@ -42,7 +42,7 @@ const { firstReply, firstReplyP90, resolution, resolutionP90, replies, approvals
 const { firstReplyBreaches, nextReplyBreaches, resolutionBreaches } = COLUMNS;
 const BREACHES = [firstReplyBreaches, nextReplyBreaches, resolutionBreaches];
 
-/** The figures at the top of the page. */
+/** The numbers at the top of the page. */
 export const TILES: readonly Column<ReportFigures>[] = [
   conversations,
   selfService,
@@ -54,7 +54,7 @@ export const TILES: readonly Column<ReportFigures>[] = [
   ...BREACHES,
 ];
 
-/** The columns of the tables, by what their rows are. The first one has a bar. */
+/** The columns of the tables, by the kind of their rows. The first one has a bar. */
 export const TABLE_COLUMNS = {
   volume: [messages, conversations, selfService, automatic],
   channels: [conversations, selfService, firstReply, firstReplyP90, resolution, ratings, csat, badRatings, ...BREACHES],
@@ -83,7 +83,7 @@ export const BACKLOG_COLUMNS: readonly Column<BacklogRow>[] = (["tickets", "unas
   (name) => ({ label: `report.backlog.${name}`, value: (row) => row[name], write: count }),
 );
 
-/** Returns a change in words, as in "▲ 12 %"; "" without a change or a value to compare with. */
+/** Formats a change, such as "▲ 12 %"; "" without a change or a value to compare with. */
 export function describeTrend(now: number | null, before: number | null, percent: (share: number) => string): string {
   if (now === null || before === null || before === 0 || now === before) return "";
   const change = (now - before) / before;

@@ -35,7 +35,7 @@ export function CsvButton({ table, title, search }: { table: TableName; title: s
   );
 }
 
-/** A row of a table, with the same figures of the period before if there are any. */
+/** A row of a table, with the values of the previous period if there are any. */
 export interface TableRow<Row> {
   id: string;
   label: ReactNode;
@@ -43,7 +43,7 @@ export interface TableRow<Row> {
   previous: Row | null;
 }
 
-/** A bar from the start of its cell; the number beside it says the same. */
+/** A bar from the start of its cell; the number beside it has the same value. */
 function Bar({ share }: { share: number }) {
   return (
     <svg aria-hidden viewBox="0 0 100 4" preserveAspectRatio="none" className="mt-1 block h-1 w-full">
@@ -70,7 +70,7 @@ function Cell<Row>({ column, row, max }: { column: Column<Row>; row: TableRow<Ro
   );
 }
 
-/** A table of a report with its title and a button for the file; the first column of figures has bars. */
+/** A table of a report with its title and a button that downloads it; the first column has bars. */
 export function ReportTable<Row>({
   table,
   title,
@@ -83,7 +83,7 @@ export function ReportTable<Row>({
   table: TableName;
   title: string;
   text?: string;
-  /** Name of the rows. */
+  /** Heading of the rows. */
   head: string;
   columns: readonly Column<Row>[];
   rows: readonly TableRow<Row>[];

@@ -16,7 +16,7 @@ import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { BACKLOG_COLUMNS, DRAFT_COLUMNS, TABLE_COLUMNS, TILES, describeTrend } from "./columns.ts";
 import { CsvButton, ReportTable } from "./report-table.tsx";
 
-/** The totals, each with its trend and the period before. */
+/** The totals, each with its trend and the previous period. */
 function Tiles({ total }: Report) {
   const texts = useTexts();
   const { t } = texts;
@@ -51,7 +51,7 @@ const TIME_FORMATS = {
   week: { day: "numeric", month: "short" },
 } as const satisfies Record<Report["unit"], Intl.DateTimeFormatOptions>;
 
-/** Writes the keys of rows, which are times, hours, weekdays and channels; those of people and agents have names. */
+/** Formats the keys of rows: times, hours, weekdays and channels. Operators and agents have names. */
 function writeKeys({ unit, timeZone }: Report, { language, t }: Texts) {
   const time = new Intl.DateTimeFormat(language, { ...TIME_FORMATS[unit], timeZone });
   const hour = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
@@ -146,7 +146,7 @@ function Comments({ report, search }: { report: Report; search: OverviewSearch }
   );
 }
 
-/** What waits for a person now, and what became of drafts. */
+/** Tickets that wait for an operator, and outcomes of drafts. */
 function BacklogAndDrafts({ report, search }: { report: Report; search: OverviewSearch }) {
   const { t } = useTexts();
   return (
@@ -200,7 +200,7 @@ function Figures({ report, search }: { report: Report; search: OverviewSearch })
   );
 }
 
-/** Figures of a time range with the period before: satisfaction, times, volume, people and SLA breaches. */
+/** Report of a period and the previous one: satisfaction, times, volume, operators and SLA breaches. */
 export function ReportsPage() {
   const { t } = useTexts();
   const { connection } = useServices();

@@ -4,33 +4,33 @@ import { isSingleKey, matchKeys, nameKey, READ_MS, createCommandRegistry } from 
 const plain = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false };
 
 describe("keys", () => {
-  test("are named the same with Ctrl and Cmd, and letters are small", () => {
+  test("have the same names with Ctrl and Cmd, and letters are lower-case", () => {
     expect(nameKey({ ...plain, key: "K", ctrlKey: true })).toBe("mod+k");
     expect(nameKey({ ...plain, key: "k", metaKey: true })).toBe("mod+k");
     expect(nameKey({ ...plain, key: "J", shiftKey: true })).toBe("shift+j");
   });
 
-  test("that are signs do not need Shift named", () => {
+  test("of symbols do not include Shift", () => {
     expect(nameKey({ ...plain, key: "?", shiftKey: true })).toBe("?");
     expect(nameKey({ ...plain, key: "#" })).toBe("#");
   });
 
-  test("find their command, the later registered of two", () => {
+  test("find their command, the later one of two", () => {
     expect(matchKeys(["j"], ["j", "k", "j"])).toEqual({ kind: "hit", index: 2 });
   });
 
-  test("that begin a sequence wait for the rest", () => {
+  test("that start a sequence wait for the rest", () => {
     expect(matchKeys(["g"], ["g i", "j"])).toEqual({ kind: "begin" });
     expect(matchKeys(["g", "i"], ["g i", "j"])).toEqual({ kind: "hit", index: 0 });
     expect(matchKeys(["g", "x"], ["g i", "j"])).toEqual({ kind: "none" });
   });
 
-  test("of a single letter or sign can be told from others, with Shift or not", () => {
+  test("of a single letter or symbol are recognized, with and without Shift", () => {
     const names = ["a", "shift+e", "!", "?", "shift", "shift+Enter", "Enter", "mod+k", "mod+shift+a", "alt+x", "+"];
     expect(names.filter(isSingleKey)).toEqual(["a", "shift+e", "!", "?", "+"]);
   });
 
-  test("that nothing has find nothing", () => {
+  test("without a command find nothing", () => {
     expect(matchKeys(["z"], ["j", undefined])).toEqual({ kind: "none" });
   });
 });
@@ -38,14 +38,16 @@ describe("keys", () => {
 const kept = { Element: globalThis.Element, document: globalThis.document };
 
 beforeAll(() => {
-  // A page without anything that has the focus, and without a dialog.
+  // A page without a focused element or a dialog.
   Object.assign(globalThis, { Element: EventTarget, document: { querySelector: () => null } });
 });
 afterAll(() => {
   Object.assign(globalThis, kept);
 });
 
-/** A page with `j` that moves, `d` that shows details, and `a` that sends; `press` says how long after the start. */
+/**
+ * Opens a page with `j` that moves, `d` that shows details, and `a` that sends; `press` takes the time since the start.
+ */
 function openPage() {
   const done: string[] = [];
   const registry = createCommandRegistry();
@@ -74,7 +76,7 @@ describe("a key", () => {
     expect(done).toEqual(["a", "d", "j", "j", "j"]);
   });
 
-  test("that decides something counts once where it is pressed twice, and again once what came next could be read", () => {
+  test("of a decision counts once if it is pressed twice, and again after the next item could be read", () => {
     const { done, press } = openPage();
     for (const at of [1_000, 1_150, 1_000 + READ_MS]) press("a", at);
     for (const at of [5_000, 5_150]) press("d", at);

@@ -1,6 +1,6 @@
 import type { TextKey } from "../i18n/texts.ts";
 
-/** What is known of a key that was pressed. */
+/** Properties of a pressed key. */
 interface KeyPress {
   key: string;
   ctrlKey: boolean;
@@ -9,7 +9,10 @@ interface KeyPress {
   shiftKey: boolean;
 }
 
-/** A key as commands name it: `j`, `?`, `Enter`, `mod+k`, `shift+Enter`. Ctrl and Cmd are the same; letters are small. */
+/**
+ * Returns the name of a key in commands: `j`, `?`, `Enter`, `mod+k`, `shift+Enter`. Ctrl and Cmd are equivalent;
+ * letters are lower-case.
+ */
 export function nameKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyPress): string {
   const isLetter = /^\p{L}$/u.test(key);
   const isSign = key.length === 1 && !isLetter;
@@ -17,21 +20,24 @@ export function nameKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyPress): 
   return [
     ctrlKey || metaKey ? "mod+" : "",
     altKey ? "alt+" : "",
-    // A sign says by itself whether Shift was held.
+    // A symbol already implies whether Shift was held.
     shiftKey && !isSign ? "shift+" : "",
     name,
   ].join("");
 }
 
-/** Whether a key is a single letter or sign, with Shift or not: what may be switched off, and what speech types. */
+/**
+ * Returns whether a key is a single letter or symbol, with or without Shift: these can be disabled, because speech
+ * input types them.
+ */
 export const isSingleKey = (name: string): boolean => Array.from(name.replace(/^shift\+(?=.)/, "")).length === 1;
 
-/** What keys that were pressed one after another come to among the keys of commands. */
+/** Result of matching a sequence of pressed keys with the keys of commands. */
 export type KeyMatch = { kind: "hit"; index: number } | { kind: "begin" } | { kind: "none" };
 
 /**
- * Finds the command whose keys (as in `g i`) have been pressed; of several the last one, which was registered later and
- * so is closer to what is worked on.
+ * Finds the command whose keys (such as `g i`) were pressed; of several the last one, which was registered later and is
+ * therefore more specific.
  */
 export function matchKeys(pressed: readonly string[], keysOfCommands: readonly (string | undefined)[]): KeyMatch {
   const text = pressed.join(" ");
@@ -40,23 +46,23 @@ export function matchKeys(pressed: readonly string[], keysOfCommands: readonly (
   return { kind: keysOfCommands.some((keys) => keys?.startsWith(`${text} `) === true) ? "begin" : "none" };
 }
 
-/** Chapters of the list of keys. */
+/** Sections of the list of keyboard shortcuts. */
 export type CommandGroup = "general" | "go" | "list" | "ticket" | "bulk" | "page";
 
-/** Something that can be done now: by its keys, and from the palette. */
+/** An available command, with its keys, and in the palette. */
 export interface Command {
   id: string;
-  /** What it does, as the palette and the list of keys show it. */
+  /** Title in the palette and in the list of keyboard shortcuts. */
   title: string;
   group: CommandGroup;
-  /** As in `j`, `g i` or `mod+k`; none for what the palette alone offers. */
+  /** Such as `j`, `g i` or `mod+k`; none for commands that are only in the palette. */
   keys?: string;
-  /** True for what changes something for good, as in sending: its key counts once, even where it is pressed twice. */
+  /** True for an irreversible change, such as sending: its key counts once, even if it is pressed twice. */
   isDecision?: boolean;
   run: () => void;
 }
 
-/** A command, without the group that all of its list have. */
+/** A command without its group, which all commands of a list share. */
 export type GroupCommand = Omit<Command, "group">;
 
 /** Titles of the groups. */
@@ -69,35 +75,35 @@ export const GROUP_TITLES = {
   page: "keys.page",
 } as const satisfies Record<CommandGroup, TextKey>;
 
-/** A key that was pressed on the page, as the browser tells it. */
+/** A key pressed on the page, as reported by the browser. */
 export type PressedKey = KeyPress &
   Pick<KeyboardEvent, "defaultPrevented" | "isComposing" | "preventDefault" | "repeat" | "target" | "timeStamp">;
 
-/** The commands of all that is shown now. */
+/** The commands of everything that is shown. */
 export interface CommandRegistry {
-  /** Adds what `read` answers at any time, until the answer is called. */
+  /** Adds the commands that `read` returns at any time, until the returned function is called. */
   add: (read: () => readonly Command[]) => () => void;
-  /** All commands, the later registered of two with the same id. */
+  /** Returns all commands, the later one of two with the same id. */
   list: () => Command[];
-  /** Runs what a key stands for. True when it was for a command. */
+  /** Runs the command of a key. Returns true if there was one. */
   press: (event: PressedKey, hasSingleKeys: boolean) => boolean;
 }
 
-/** How long the second key of a sequence is waited for. */
+/** Time limit for the second key of a sequence, in milliseconds. */
 const SEQUENCE_MS = 1_200;
 
-/** Nobody has read what has come to the place of something decided so shortly before. */
+/** Time after a decision in which the next item cannot have been read, in milliseconds. */
 export const READ_MS = 600;
-/** Keys that may be held. All others count once, however long they are held. */
+/** Keys that repeat while they are held. All others count once. */
 const HELD: ReadonlySet<string> = new Set(["j", "k", "ArrowDown", "ArrowUp"]);
 
 const EDITABLE = "input, textarea, select, [contenteditable], [role=menu], [role=listbox], [role=combobox]";
 const PRESSABLE = "a[href], button, summary, [role=button], [role=tab], [role=checkbox]";
 
-/** In a field it undoes what was typed. */
+/** In a field it undoes typing. */
 const UNDO_KEY = "mod+z";
 
-/** Whether a key belongs to what has the focus, and not to a command. */
+/** Returns whether a key is handled by the focused element, and not by a command. */
 function isTaken(event: PressedKey, name: string): boolean {
   const { target } = event;
   if (!(target instanceof Element) || (name.startsWith("mod+") && name !== UNDO_KEY)) return false;
@@ -105,7 +111,7 @@ function isTaken(event: PressedKey, name: string): boolean {
   return ["Enter", " ", "Spacebar"].includes(name) && target.closest(PRESSABLE) !== null;
 }
 
-/** Makes a registry without commands. */
+/** Creates a registry without commands. */
 export function createCommandRegistry(): CommandRegistry {
   const sources = new Set<() => readonly Command[]>();
   let pressed: string[] = [];

@@ -22,7 +22,7 @@ const sessionOf = (id: string): Session => ({
   expiresAt: "2026-11-23T00:00:00.000Z",
 });
 
-/** A page that has read a ticket as Ann, and whose session then becomes `sessions`, one after the other. */
+/** Opens a page that has read a ticket as Ann, and whose session then becomes each of `sessions`. */
 function afterAnn(sessions: readonly (Session | null)[]) {
   const queryClient = new QueryClient();
   let notified = 0;
@@ -37,15 +37,15 @@ function afterAnn(sessions: readonly (Session | null)[]) {
   return { notified, kept: keys.map(({ queryKey }) => queryKey[0]) };
 }
 
-describe("what was read for one operator", () => {
-  test("is gone when the session ends, and when it is somebody else's", () => {
+describe("data read for one operator", () => {
+  test("is removed when the session ends, and when another operator signs in", () => {
     const nothing = { notified: 1, kept: ["session", "sign-in-ways"] };
     expect(afterAnn([null])).toEqual(nothing);
     expect(afterAnn([sessionOf("bob")])).toEqual(nothing);
     expect(afterAnn([null, sessionOf("ann")])).toEqual(nothing);
   });
 
-  test("stays while the same operator goes on, as with a new password", () => {
+  test("stays while the same operator continues, for example with a new password", () => {
     expect(afterAnn([sessionOf("ann")])).toEqual({ notified: 0, kept: ["session", "ticket", "sign-in-ways"] });
   });
 });

@@ -1,12 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Session } from "../api/session.ts";
 
-/** What is the same for every operator. */
+/** Queries with the same data for every operator. */
 const OF_NOBODY: ReadonlySet<unknown> = new Set(["session", "sign-in-ways", "link"]);
 
 /**
- * Lets go of all that was read, and tells so, when the session ends or is somebody else's from then on: nobody is shown
- * what another operator was allowed to see.
+ * Clears all data, and calls `onOther`, when the session ends or another operator signs in, who must not see the
+ * previous operator's data.
  */
 export function keepOneOperatorsData(queryClient: QueryClient, onOther: () => void): void {
   let owner: string | null = null;

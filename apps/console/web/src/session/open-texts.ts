@@ -19,21 +19,24 @@ const SOURCES: Record<Language, Source> = {
   },
 };
 
-/** The parts in their order: a page that needs one needs those before it, too. */
+/** The parts in order: a page that needs one needs those before it, too. */
 const PARTS: readonly TextPart[] = ["first", "ticket", "pages"];
 
-/** The texts that the console shows, in the language that is chosen. */
+/** The texts of the console, in the selected language. */
 export interface OpenTexts {
   shown: Pick<Store<Texts>, "get" | "subscribe">;
-  /** Shows this language from when its texts are there. Rejects where they cannot be had: what is shown stays. */
+  /**
+   * Switches to this language once its texts are loaded. Rejects if they cannot be loaded: then the language is
+   * unchanged.
+   */
   choose: (language: Language) => Promise<void>;
-  /** Fetches the texts of tickets, or those of all pages, too; resolves when they are shown. */
+  /** Also loads the texts of tickets, or those of all pages; resolves when they are shown. */
   need: (part: "ticket" | "pages") => Promise<void>;
 }
 
 /**
- * Opens the texts of a language; rejects where they cannot be had. Numbers and times are written as where the first of
- * `wanted` (BCP 47) in the chosen language is spoken.
+ * Opens the texts of a language; rejects if they cannot be loaded. Numbers and times use the region of the first of
+ * `wanted` (BCP 47) in the selected language.
  */
 export async function openTexts(first: Language, wanted: readonly string[]): Promise<OpenTexts> {
   let asked: { language: Language; part: TextPart } = { language: first, part: "first" };
@@ -47,7 +50,7 @@ export async function openTexts(first: Language, wanted: readonly string[]): Pro
   }
   const shown = createStore(await load(asked));
 
-  /** Shows what is asked for, and what is asked for meanwhile. */
+  /** Loads and shows the requested texts, including those requested meanwhile. */
   async function show(): Promise<void> {
     if (asked === done) return;
     const mine = asked;

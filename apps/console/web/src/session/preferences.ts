@@ -6,26 +6,26 @@ import type { Store } from "../ui/create-store.ts";
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
-/** What somebody likes in this browser. */
+/** Preferences of an operator in this browser. */
 export interface Preferences {
   theme: Theme;
   language: Language;
-  /** Whether single letters are commands; who speaks to the computer may want to switch that off. */
+  /** Whether single letters are keyboard shortcuts; users of speech input may want to disable them. */
   hasSingleKeys: boolean;
   /** Whether new reviews show a system notification. */
   hasNotifications: boolean;
 }
 
-/** Read by public/theme.js, too. */
+/** Also read by public/theme.js. */
 const KEY = "console.preferences";
 
-/** The preferences that a stored text stands for; what is missing or wrong in it has its default. */
+/** Parses stored preferences; missing or invalid values have their defaults. */
 export function readPreferences(stored: string | null, languages: readonly string[]): Preferences {
   let given: Record<string, unknown> = {};
   try {
     given = (JSON.parse(stored ?? "{}") as Record<string, unknown> | null) ?? {};
   } catch {
-    // Somebody else's text: the defaults are as good as ever.
+    // Invalid: the defaults apply.
   }
   const { theme, language } = given;
   return {
@@ -46,7 +46,7 @@ function show({ theme, language }: Preferences): void {
   else root.dataset["theme"] = theme;
 }
 
-/** The preferences of this browser: kept, and shown, whenever they change. */
+/** The preferences of this browser: stored and applied whenever they change. */
 export function openPreferences(storage: Pick<Storage, "getItem" | "setItem">): Store<Preferences> {
   const store = createStore(readPreferences(storage.getItem(KEY), navigator.languages));
   show(store.get());

@@ -14,12 +14,12 @@ import type { CommandGroup, CommandRegistry, GroupCommand } from "./command-regi
 import type { OpenTexts } from "./open-texts.ts";
 import type { Preferences } from "./preferences.ts";
 
-/** Name of the project that is worked on. */
+/** Returns the name of the current project. */
 export const useProject = (): string => useParams({ from: "/$project" }).project;
 
-/** Somebody whom a ticket can be given to. */
+/** An operator to whom a ticket can be assigned. */
 export interface Person {
-  /** What the server calls them, as in `operator:…`. */
+  /** The actor in the API, such as `operator:…`. */
   actor: string;
   name: string;
   isMe: boolean;
@@ -31,8 +31,8 @@ export interface Person {
 export type KeptTexts = Pick<Storage, "getItem" | "setItem" | "removeItem"> & { keys: () => string[] };
 
 /**
- * The browser's storage, or for as long as the page is open a replacement where the browser allows none. A full
- * storage keeps nothing new.
+ * Opens the browser's storage, or if the browser blocks it a replacement until the page is closed. A full storage
+ * ignores new values.
  */
 export function openStorage(find: () => Storage): KeptTexts {
   try {
@@ -44,14 +44,14 @@ export function openStorage(find: () => Storage): KeptTexts {
         try {
           storage.setItem(key, value);
         } catch {
-          // Full: what is typed is still on the page.
+          // Full: typed text is still on the page.
         }
       },
       removeItem: (key) => storage.removeItem(key),
       keys: () => Object.keys(storage),
     };
   } catch {
-    // Refused by the browser's settings.
+    // Blocked by the browser's settings.
     const texts = new Map<string, string>();
     return {
       getItem: (key) => texts.get(key) ?? null,
@@ -62,12 +62,15 @@ export function openStorage(find: () => Storage): KeptTexts {
   }
 }
 
-/** Names this tab of the browser, so that the server tells several of one person apart. Also without a secure context. */
+/**
+ * Name of this browser tab, with which the server distinguishes several tabs of one operator. Also works without a
+ * secure context.
+ */
 export const TAB_NAME = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) =>
   byte.toString(16).padStart(2, "0"),
 ).join("");
 
-/** What the pages work with: made once, in main.tsx. */
+/** Dependencies of the pages, created once in main.tsx. */
 export interface Services {
   connection: Connection;
   live: Live;
@@ -82,14 +85,14 @@ export interface Services {
 
 export const ServicesContext = createContext<Services | null>(null);
 
-/** What the pages work with. Throws outside of the app. */
+/** Returns the dependencies of the pages. Throws outside of the app. */
 export function useServices(): Services {
   const services = useContext(ServicesContext);
   if (services === null) throw new Error("useServices is for components within the app.");
   return services;
 }
 
-/** Who is signed in. For components within the shell, which is shown to nobody else. */
+/** Returns the session. For components within the shell, which requires one. */
 export function useSession(): Session {
   const { connection } = useServices();
   const { data } = useQuery(sessionQuery(connection));
@@ -97,14 +100,14 @@ export function useSession(): Session {
   return data;
 }
 
-/** Tells what may be done in the project that is worked on. */
+/** Returns the permission check for the current project. */
 export function useRights(): (scope: RequiredScope) => boolean {
   const session = useSession();
   const project = useProject();
   return (scope) => mayDo(session, project, scope);
 }
 
-/** Who works in the project, oneself first, and the names of those who did something. */
+/** Returns the project's operators, the signed-in one first, and the names of actors. */
 export function usePeople(): { people: Person[]; nameOf: (actor: string) => string; me: string } {
   const { connection } = useServices();
   const { operator } = useSession();
@@ -130,7 +133,7 @@ export function usePeople(): { people: Person[]; nameOf: (actor: string) => stri
   };
 }
 
-/** Offers commands of one group while the component is mounted; false for a command that is not available now. */
+/** Adds commands of one group while the component is mounted; false for a command that is not available now. */
 export function useCommands(group: CommandGroup, commands: readonly (GroupCommand | false)[]): void {
   const { commands: registry } = useServices();
   const current = useRef(commands);

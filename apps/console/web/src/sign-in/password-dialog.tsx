@@ -4,10 +4,10 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { formText, Field } from "../ui/field.tsx";
 
-/** OPERATOR_LIMITS of the contracts say the same; the server checks. */
+/** Copied from OPERATOR_LIMITS of the contracts; the server checks it. */
 const PASSWORD_MIN_CHARS = 12;
 
-/** Changes one's own password. Every other session of this person ends. */
+/** Changes the signed-in operator's password. Their other sessions end. */
 export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();

@@ -15,7 +15,7 @@ import { describeError, describeSsoError } from "../ui/describe-error.ts";
 import { formText, Field } from "../ui/field.tsx";
 import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 
-/** The frame of pages for people who are not signed in. */
+/** Layout of pages without a session. */
 const EntryCard = ({ title, text, children }: { title: string; text?: string; children: ReactNode }) => (
   <main className="flex h-full items-center justify-center overflow-y-auto p-4">
     <div className="w-full max-w-sm rounded-2xl border border-line bg-surface p-7 shadow-pop">
@@ -27,7 +27,7 @@ const EntryCard = ({ title, text, children }: { title: string; text?: string; ch
   </main>
 );
 
-/** OPERATOR_LIMITS of the contracts say the same; the server checks. */
+/** Copied from OPERATOR_LIMITS of the contracts; the server checks it. */
 const PASSWORD_MIN_CHARS = 12;
 
 const TITLES = {
@@ -109,7 +109,7 @@ function LinkForm({ token, link, onUsed }: { token: string; link: LinkAnswer; on
 export function LinkPage() {
   const { t } = useTexts();
   const { connection } = useServices();
-  // In the part of the URL that is not sent to servers.
+  // In the fragment of the URL, which is not sent to servers.
   const [token] = useState(() => location.hash.slice(1));
   const link = useQuery({
     queryKey: ["link", token],

@@ -5,14 +5,14 @@ import { useProject, usePeople } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { TagChip } from "../ui/tag-chip.tsx";
 
-/** What changes on a ticket with a reply: as a canned reply has it, or as a reply takes it. */
+/** Changes to a ticket with a reply: as stored in a canned reply, or as sent with a reply. */
 type Actions = CannedReply["actions"] & Pick<ReplyActions, "snooze">;
 
-/** Whether a reply with these actions changes anything else than a reply without. */
+/** Returns whether these actions change anything besides what a reply itself changes. */
 export const hasActions = ({ addTags = [], ...others }: Actions): boolean =>
   addTags.length > 0 || Object.values(others).some((value) => value !== undefined && value !== false);
 
-/** What changes on a ticket with a reply, in a few words each. */
+/** The changes to a ticket with a reply, in a few words each. */
 export function ActionChips({ actions }: { actions: Actions }) {
   const { dateTime, t } = useTexts();
   const { me, nameOf } = usePeople();

@@ -63,7 +63,7 @@ export function CannedPicker({
   );
 }
 
-/** A row of a canned reply to choose. */
+/** A canned reply as an item of the list. */
 const itemOf = ({ actions, id, folder, name, tags, text }: CannedReply) => ({
   id,
   words: `${name} ${folder ?? ""} ${tags.join(" ")} ${text.slice(0, 200)}`,

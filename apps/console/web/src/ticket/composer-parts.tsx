@@ -11,7 +11,7 @@ import { ActionChips } from "./action-chips.tsx";
 import type { Macro, SeenChange } from "./own-drafts.ts";
 import type { ReplyFile, ReplyFiles } from "./use-reply-files.ts";
 
-/** Who can be mentioned; the keys are the text's, which keeps the focus. */
+/** Operators who can be mentioned; the text field keeps the focus and handles the keys. */
 export function MentionList({
   people,
   picked,
@@ -47,7 +47,7 @@ export function MentionList({
   );
 }
 
-/** What changes on the ticket with the reply. */
+/** The changes to the ticket with the reply. */
 export function MacroList({ macro, onRemove }: { macro: Macro; onRemove: () => void }) {
   const { t } = useTexts();
   return (
@@ -65,7 +65,7 @@ const SIGNS = {
   failed: { icon: CircleAlert, className: "text-bad" },
 } as const satisfies Record<ReplyFile["state"], { icon: typeof Paperclip; className: string }>;
 
-/** The files that go with what is being written. */
+/** The files of the text being written. */
 export function ReplyFileList({
   files: { files, tryAgain },
   onRemove,
@@ -127,8 +127,8 @@ interface ReportWith {
   nameOf: (actor: string) => string;
 }
 
-/** Each kind of change in words. */
-const TELLINGS: {
+/** Descriptions of each kind of change. */
+const DESCRIPTIONS: {
   [Kind in SeenChange["kind"]]: (change: Extract<SeenChange, { kind: Kind }>, by: ReportWith) => string;
 } = {
   message: ({ text }, { t }) => t("conflict.message", { text: quote(text) }),
@@ -141,12 +141,12 @@ const TELLINGS: {
 };
 
 function tell(change: SeenChange, by: ReportWith): string {
-  // Each kind's own way takes what is of that kind.
-  const telling = TELLINGS[change.kind] as (change: SeenChange, by: ReportWith) => string;
+  // The description of each kind accepts changes of that kind.
+  const telling = DESCRIPTIONS[change.kind] as (change: SeenChange, by: ReportWith) => string;
   return telling(change, by);
 }
 
-/** What has happened since the text was begun: nothing goes out over it unseen. */
+/** The changes since the text was started, which must be seen before it is sent. */
 export function ChangesNotice({
   ref,
   changes,

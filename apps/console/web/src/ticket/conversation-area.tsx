@@ -8,12 +8,14 @@ import { Conversation } from "./conversation.tsx";
 import { useHistory } from "./history.ts";
 import { useCustomerTyping } from "./use-presence.ts";
 
-/** Older items are fetched when the view is this close to the oldest one that is shown. */
+/** Distance from the oldest shown item at which older items are fetched, in pixels. */
 const OLDER_WITHIN_PX = 240;
-/** A reader who is this close to the end stays at the end when new items arrive. */
+/** Distance from the end at which the view stays at the end when new items arrive, in pixels. */
 const END_WITHIN_PX = 80;
 
-/** Keeps the position in the conversation: a ticket opens at its newest item, and older items are inserted above. */
+/**
+ * Keeps the scroll position of the conversation: a ticket opens at its newest item, and older items are inserted above.
+ */
 function useConversationScroll(ticket: TicketDetail) {
   const { history, hasMore, isLoading, loadOlder } = useHistory(ticket);
   const scroller = useRef<HTMLDivElement>(null);
@@ -26,7 +28,7 @@ function useConversationScroll(ticket: TicketDetail) {
     else setNewMessages(true);
   }, [newest]);
 
-  // Older items are inserted above the ones that are read, which stay in place.
+  // Older items are inserted above the visible ones, which keep their position.
   const heightBefore = useRef<number | null>(null);
   const showOlder = () => {
     heightBefore.current = scroller.current?.scrollHeight ?? null;
@@ -77,7 +79,7 @@ function ConversationStatus({
   );
 }
 
-/** The conversation of a ticket, which scrolls, and below it the field for a reply. */
+/** The scrolling conversation of a ticket, and below it the field for a reply. */
 export function ConversationArea({
   ticket,
   onSource,

@@ -13,10 +13,13 @@ import { useProject, useServices } from "../session/services.ts";
 import { Avatar, Badge } from "../ui/badge.tsx";
 import { pageOf } from "./read-ticket.ts";
 
-/** Earlier conversations that the panel shows; the page of the customer has all. */
+/** Number of earlier conversations in the panel; the page of the customer has all. */
 const EARLIER_COUNT = 5;
 
-/** The page that the customer wrote from, or came from. The address is the visitor's: it opens without a referrer. */
+/**
+ * The page on which the customer wrote, or the referring page. The URL is set by the visitor, so it opens without a
+ * referrer.
+ */
 function PageLink({ url, title }: { url: string; title: string }) {
   return (
     <a
@@ -50,7 +53,7 @@ function EarlierConversations({ customerId, ticketId }: { customerId: string; ti
   );
 }
 
-/** Initials, name and e-mail address of the customer; the name leads to the page of the customer. */
+/** Initials, name and email address of the customer; the name links to the page of the customer. */
 function CustomerHead({ ticket }: { ticket: TicketDetail }) {
   const { t } = useTexts();
   const project = useProject();
@@ -84,7 +87,7 @@ function CustomerHead({ ticket }: { ticket: TicketDetail }) {
   );
 }
 
-/** The customer beside the conversation: who it is, what is known, the page, and the other conversations. */
+/** The customer beside the conversation: identity, data, page, and other conversations. */
 export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -103,7 +106,7 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
         {userId !== null && (
           <Fact label={t("details.userId")}>
             <IdText label={t("details.userId")} text={userId} />
-            {/* The widget takes a user id only with its signature. */}
+            {/* The widget accepts a user id only with its signature. */}
             {channelId === "widget" && (
               <span title={t("details.verifiedHint")}>
                 <Badge tone="ok">{t("details.verified")}</Badge>
@@ -120,7 +123,7 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
             ),
         )}
         {data !== undefined && (
-          // The user ID and the language of the conversation stand beside.
+          // The user ID and the language of the conversation are shown separately.
           <CustomerFactRows
             customer={{ ...data, language: null, externalId: data.externalId === userId ? null : data.externalId }}
           />

@@ -11,7 +11,7 @@ const wordsOf = ({ t, percent }: Texts): ReasonWords => ({ t, percent, nameOf })
 const words = wordsOf(createTexts("de", { ...de.first, ...de.ticket }));
 const english = wordsOf(createTexts("en", { ...en.first, ...en.ticket }));
 
-/** Without the space that does not break, which German has before a percent sign. */
+/** Without the non-breaking space that precedes a percent sign in German. */
 const describe = (reason: string, language = words) => describeReason(reason, language).replaceAll("\u00a0", " ");
 
 test.each([
@@ -108,18 +108,18 @@ test.each([
   ["it lacks a restriction of the quoted sentence", "die Einschränkung ist eine andere als in der Quelle"],
   ["words of its language cannot be compared", "kann nicht mit der Quelle verglichen werden"],
   ["the customer does that, not the company", "es ist eine andere Person oder Firma, die handelt"],
-])("why a statement is not supported is shown in the console's language: %s", (why, shown) => {
+])("the reason why a statement is unsupported is shown in the console's language: %s", (why, shown) => {
   expect(describe(`Not supported: "It is so." (${why}).`)).toBe(`Nicht belegt: „It is so.“ (${shown}).`);
 });
 
-test("an operator is named, and a free assignee stays as it was written", () => {
+test("an operator is named, and a free-text assignee is unchanged", () => {
   expect(describe("operator:1 has this conversation")).toBe("Ann ist diesem Ticket zugewiesen.");
   expect(describe("80 % sure; Ada L. has this conversation")).toBe(
     "Konfidenz 80 %. Ada L. ist diesem Ticket zugewiesen.",
   );
 });
 
-test("several reasons are told one after the other", () => {
+test("several reasons are shown one after the other", () => {
   expect(describe("80 % sure; the customer asks for a person")).toBe(
     "Konfidenz 80 %. Der Kunde möchte mit einem Mitarbeiter sprechen.",
   );
@@ -130,13 +130,13 @@ test("a confidence below the threshold is not rounded up to it", () => {
   expect(english.percent(shownBelow(0.711, 0.9))).toBe("71%");
 });
 
-test("what is no reason of the pipeline's stays as it is", () => {
+test("a text that is not a reason of the pipeline is unchanged", () => {
   for (const text of ["It was advertising; really.", "", "approved; by me", "x".repeat(2_100)]) {
     expect(describe(text)).toBe(text);
   }
 });
 
-test("a weak draft is explained by what it lacks, else by the place that it quotes", () => {
+test("a weak draft is explained by what it lacks, otherwise by the quoted document", () => {
   const weak = (why: string, title?: string) => describeWeakDraft({ why, title }, words);
   const compared = "confidence 41 % (threshold 50 %)";
   const lacks = "Die Passage in „Hours; and more“ erwähnt „Cassandra“, „E12“ nicht.";

@@ -2,9 +2,9 @@ import { textOf } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 
 /**
- * Reasons as the pipeline writes them and as earlier versions wrote them, with the texts that say the same. Groups are
- * values of the text: `share` and `asked` are percentages, `who` is an actor, `choice` a choice of triage, `words` and
- * `titles` are quoted, and `rest` is another reason.
+ * Reasons of the pipeline of this and earlier versions, with their translated texts. Groups are values of the text:
+ * `share` and `asked` are percentages, `who` is an actor, `choice` a choice of triage, `words` and `titles` are quoted,
+ * and `rest` is another reason.
  */
 const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^this (?:conversation|issue) is marked as spam$/iu, "reason.spam"],
@@ -133,7 +133,10 @@ const MODEL_REASONS: readonly (readonly [RegExp, TextKey])[] = [
   ],
 ];
 
-/** A choice of triage, and the next best agent, as this and as earlier versions write it. Names may be anything. */
+/**
+ * A choice of triage, and the next best agent, in the formats of this and earlier versions. Names may contain any
+ * characters.
+ */
 const CHOICES: readonly RegExp[] = [
   /^(?<first>.+) \((?<share>\d+)%\), ahead of (?<second>.+) \((?<other>\d+)%\)$/u,
   /^(?<first>.+) \((?<share>\d+) %; next (?<second>.+) (?<other>\d+) %\)$/u,
@@ -141,10 +144,10 @@ const CHOICES: readonly RegExp[] = [
 ];
 const NO_AGENT = "none of the agents";
 
-/** A reason that is longer is somebody's own words. */
+/** A longer reason was written by a person. */
 const REASON_MAX_CHARS = 2_000;
 
-/** What a reason is described with. */
+/** Functions for describing a reason. */
 export interface ReasonWords {
   t: Texts["t"];
   percent: Texts["percent"];
@@ -164,13 +167,13 @@ function describeChoice(choice: string, { t, percent }: ReasonWords): string {
   return choice;
 }
 
-/** Quotes in the language's own marks; the end of a list that was cut is a number of more of them. */
+/** Quotes the items with the language's quotation marks; the end of a truncated list is the number of further items. */
 const describeList = (list: string, t: Texts["t"]) =>
   list
     .replaceAll(/"([^"]*)"/g, (_, word: string) => t("reason.word", { word }))
     .replace(/ and (\d+) more(?: words)?$/u, (_, n: string) => t("reason.andMore", { n: Number(n) }));
 
-/** Why a statement is not supported, as the pipeline writes it behind the statement. */
+/** Reasons why a statement is unsupported, which follow the statement. */
 const CLAIM_REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [
     /^(?:the (?:email address|phone number|link|image|HTML|number|name|code) )?"?(?<word>[^"]+)"? is not in (?:its citations|the quoted sentence)(?:, "[^"]*" is)?$/iu,
@@ -233,7 +236,7 @@ const describeClaims = (claims: string, t: Texts["t"]) =>
     t,
   );
 
-/** A reason, or sentences of which each may be one. */
+/** Describes a reason, or sentences of which each may be one. */
 function describeSentences(text: string, words: ReasonWords): string {
   const whole = describeOne(text, words);
   if (whole !== text) return whole;
@@ -266,18 +269,18 @@ function describeOne(reason: string, words: ReasonWords): string {
   return reason;
 }
 
-/** Returns the confidence to show beside a threshold that it is below: rounded to percent, it stays below. */
+/** Returns the confidence to show beside a higher threshold: rounded to percent, it stays below the threshold. */
 export const shownBelow = (confidence: number, threshold: number) =>
   Math.min(confidence, Math.round(threshold * 100 - 1) / 100);
 
-/** How confidence and threshold compare, before the reason of the confidence. */
+/** Comparison of confidence and threshold, before the reason for the confidence. */
 const COMPARED = /(?:confidence \d+ ?% \(threshold \d+ ?%\)|only \d+ % sure, \d+ % are asked for)(?:; |\.?$)/giu;
-/** A reason that says where the answer stands and how sure it is, and no more. */
+/** A reason that contains only the quoted document and the confidence. */
 const ONLY_TITLE = /^quotes ".+", (?:confidence )?\d+ ?%(?: sure)?(?:\. The message [^"]+)?\.?$/iu;
 
 /**
- * Returns why a draft is below its agent's threshold, in plain words: what the reasons of the pipeline say besides the
- * confidence, else the place that it quotes.
+ * Returns why a draft is below its agent's threshold: the pipeline's reasons other than the confidence, otherwise the
+ * quoted document.
  */
 export function describeWeakDraft(
   { why, title }: { why: string; title: string | undefined },
@@ -290,8 +293,8 @@ export function describeWeakDraft(
 }
 
 /**
- * What the pipeline says of its reasons, in the console's language. Several of them stand behind each other, divided by
- * semicolons. What is none of its reasons, as an operator's own words, stays as it is.
+ * Translates the pipeline's reasons into the console's language. Several reasons are separated by semicolons. Other
+ * texts, such as an operator's own, are unchanged.
  */
 export function describeReason(reason: string, words: ReasonWords): string {
   if (reason.length > REASON_MAX_CHARS) return reason;

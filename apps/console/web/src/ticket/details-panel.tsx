@@ -43,7 +43,7 @@ function TaskFacts({ ticket }: { ticket: TicketDetail }) {
 const TAB =
   "h-8 rounded-md px-2.5 text-xs font-medium text-muted hover:text-ink data-[state=active]:bg-hover data-[state=active]:text-ink";
 
-/** The state of the ticket, each with a button that changes it. */
+/** The properties of the ticket, each with a button that changes it. */
 function TicketFacts({ ticket, onEdit }: { ticket: TicketDetail; onEdit: ((dialog: TicketDialog) => void) | null }) {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -165,7 +165,7 @@ export function DetailsPanel({
   onClose,
 }: {
   ticket: TicketDetail;
-  /** Whether it is shown if the ticket is too narrow to show it always. */
+  /** Whether it is shown if the ticket is too narrow to show it permanently. */
   isOpen: boolean;
   onSource: (source: Source) => void;
   /** Opens the dialog for a field. Null if the operator may only read. */

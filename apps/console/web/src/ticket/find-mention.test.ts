@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { findMention, mentionsIn } from "./find-mention.ts";
 
-test("a mention begins with an @ behind white space, and ends with a blank", () => {
+test("a mention begins with an @ after white space, and ends with a space", () => {
   expect(findMention("ask @an", 7)).toEqual({ at: 4, word: "an" });
   expect(findMention("@", 1)).toEqual({ at: 0, word: "" });
   expect(findMention("ann@example.com", 15)).toBeNull();
@@ -10,7 +10,7 @@ test("a mention begins with an @ behind white space, and ends with a blank", () 
   expect(findMention("nobody", 6)).toBeNull();
 });
 
-test("a note is for those whose names stand in it after an @", () => {
+test("a note mentions operators whose names follow an @", () => {
   const people = [
     { actor: "operator:1", name: "Ann Able" },
     { actor: "operator:2", name: "Ben" },
@@ -19,7 +19,7 @@ test("a note is for those whose names stand in it after an @", () => {
   expect(mentionsIn("Nobody@home", people)).toEqual({});
 });
 
-test("a name is the whole name, and the longest that fits", () => {
+test("a name must match completely, and the longest match counts", () => {
   const people = ["Ann", "Anna", "Ann Able", "Ann-Marie", "Ünal"].map((name) => ({ actor: `operator:${name}`, name }));
   const found = (text: string) => mentionsIn(text, people).mentions ?? [];
   expect(found("@Anna, look")).toEqual(["Anna"]);
@@ -29,14 +29,14 @@ test("a name is the whole name, and the longest that fits", () => {
   expect(found("@Annabel, @Ann-Sophie, x@Ann, a.b@Ann")).toEqual([]);
 });
 
-test("of people with the same name those are told who were chosen, or all of them", () => {
+test("of operators with the same name the chosen ones are mentioned, or all of them", () => {
   const people = ["1", "2", "3"].map((id) => ({ actor: `operator:${id}`, name: "Ann" }));
   expect(mentionsIn("@Ann", people)).toEqual({ mentions: ["1", "2", "3"] });
   expect(mentionsIn("@Ann", people, ["operator:2"])).toEqual({ mentions: ["2"] });
   expect(mentionsIn("nobody", people, ["operator:2"])).toEqual({});
 });
 
-test("nobody mentions themselves, also where a colleague has the beginning of the name", () => {
+test("the author cannot mention themselves, also if a colleague's name begins with theirs", () => {
   const people = [
     { actor: "operator:1", name: "Ann Lee", isMe: true },
     { actor: "operator:2", name: "Ann", isMe: false },

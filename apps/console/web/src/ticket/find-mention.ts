@@ -1,7 +1,7 @@
-/** The longest name that is looked for. */
+/** Maximum length of a name in a mention. */
 const WORD_MAX_CHARS = 40;
 
-/** The mention that is being written at the caret: where its @ stands, and the letters so far; null where none is. */
+/** Returns the mention at the caret: the position of its @, and the letters so far; null if there is none. */
 export function findMention(text: string, caret: number): { at: number; word: string } | null {
   const before = text.slice(0, caret);
   const at = before.lastIndexOf("@");
@@ -11,15 +11,15 @@ export function findMention(text: string, caret: number): { at: number; word: st
 }
 
 const ACTOR = /^operator:/;
-/** REVIEW_LIMITS of the contracts say the same; the server checks. */
+/** Copied from REVIEW_LIMITS of the contracts; the server checks it. */
 const MENTIONS_MAX_COUNT = 20;
 
-/** What may stand before the @ of a mention, so that an e-mail address is none. */
+/** Characters that may precede the @ of a mention, so that an email address is not one. */
 const BEFORE = /[^\p{L}\p{N}\p{M}_.]$/u;
-/** What goes on with a name: Ann is neither Anna nor Ann-Marie. */
+/** Characters that continue a name: Ann is neither Anna nor Ann-Marie. */
 const GOES_ON = /^(?:[\p{L}\p{N}\p{M}_]|-\p{L})/u;
 
-/** The names that stand in a text after an @, each as far as it goes: the longest of those that fit. */
+/** Returns the names after an @ in a text: the longest match at each position. */
 function namesIn(text: string, names: readonly string[]): Set<string> {
   const longestFirst = names.filter((name) => name !== "").sort((one, other) => other.length - one.length);
   const found = new Set<string>();
@@ -34,8 +34,8 @@ function namesIn(text: string, names: readonly string[]): Set<string> {
 }
 
 /**
- * Whom a note is for: the operators whose names stand in it after an @, as the server wants their ids. Of several with
- * the same name those who were `chosen` from the list, where somebody was. Nobody mentions themselves.
+ * Returns the ids of operators whom a note mentions, whose names follow an @. Of several with the same name, those
+ * `chosen` from the list if any, otherwise all. The author is excluded.
  */
 export function mentionsIn(
   text: string,

@@ -4,10 +4,13 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { readImage } from "../ui/read-image.ts";
 
-/** A larger image could take the memory of the page: 25 megapixels take 100 MB. */
+/** A larger image could exhaust the memory of the page: 25 megapixels take 100 MB. */
 const MAX_PIXELS = 25_000_000;
 
-/** Returns the image as its bytes say, whatever its sender says; null for what is none or is too large. */
+/**
+ * Returns the image with the type detected from its content, whatever its declared type; null if it is not an image or
+ * too large.
+ */
 function imageOf(bytes: ArrayBuffer): Blob | null {
   const image = readImage(bytes);
   return image === null || image.width * image.height > MAX_PIXELS ? null : new Blob([bytes], { type: image.type });
@@ -27,7 +30,7 @@ function useIsNear(element: { current: HTMLElement | null }): boolean {
   return isNear;
 }
 
-/** The address of a blob for as long as it is shown; null before. */
+/** Returns the URL of a blob while it is shown; null before. */
 function useAddress(blob: Blob | null): string | null {
   const [address, setAddress] = useState<string | null>(null);
   useEffect(() => {
@@ -40,8 +43,8 @@ function useAddress(blob: Blob | null): string | null {
 }
 
 /**
- * An image of a conversation, small until it is clicked; nothing if the file is no PNG, JPEG, GIF or WebP. It is loaded when
- * it comes into view, and shown as an image only, never as a page.
+ * An image of a conversation, small until it is clicked; nothing if the file is not a PNG, JPEG, GIF or WebP. It is
+ * loaded when it becomes visible, and shown only as an image, never as a page.
  */
 export function ImageView({
   ticket: { id, project },

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { flattenValues, pageOf, splitQuote, differenceOf, pickOf } from "./read-ticket.ts";
 
-test("nested values are labelled with the path to them, and no JSON is left", () => {
+test("nested values are labelled with their path, and no JSON is left", () => {
   const values = {
     order: "K-2001",
     plan: { name: "Pro", seats: 4, trial: false },
@@ -22,7 +22,7 @@ test("nested values are labelled with the path to them, and no JSON is left", ()
   ]);
 });
 
-test("a quote is found in its passage, with other white space, too", () => {
+test("a quote is found in its passage, even with different white space", () => {
   expect(splitQuote("One. Two (2)\n three. Four.", "Two (2) three.")).toEqual({
     before: "One. ",
     quote: "Two (2)\n three.",
@@ -30,7 +30,7 @@ test("a quote is found in its passage, with other white space, too", () => {
   });
 });
 
-test("where the quote is not in it, or empty, all of the passage is quoted", () => {
+test("a missing or empty quote highlights the whole passage", () => {
   expect(splitQuote("abc", "x")).toEqual({ before: "", quote: "abc", after: "" });
   expect(splitQuote("abc", " ")).toEqual({ before: "", quote: "abc", after: "" });
 });
@@ -38,7 +38,7 @@ test("where the quote is not in it, or empty, all of the passage is quoted", () 
 const fields = { subject: "Parcel", priority: "normal", tags: ["lost", "north"] } as const;
 const before = { ...fields, tags: [...fields.tags] };
 
-test("a change names what is other than before, and nothing else", () => {
+test("a change contains only the differences", () => {
   expect(differenceOf(before, { ...before, tags: [...before.tags] })).toEqual({});
   expect(differenceOf(before, { ...before, priority: "high" })).toEqual({ priority: "high" });
   expect(differenceOf(before, { subject: "", priority: "normal", tags: ["lost"] })).toEqual({
@@ -48,7 +48,7 @@ test("a change names what is other than before, and nothing else", () => {
   expect(differenceOf(before, { ...before, tags: ["north", "lost"] })).toEqual({ tags: ["north", "lost"] });
 });
 
-test("two changes meet in what both are about", () => {
+test("the intersection of two changes contains their common fields", () => {
   expect(pickOf({ subject: "Theirs", priority: "low" }, { subject: "Mine", tags: [] })).toEqual({ subject: "Theirs" });
   expect(pickOf({ priority: "low" }, { tags: [] })).toEqual({});
 });
@@ -67,6 +67,6 @@ test.each([
   [{ url: "data:text/html,x", title: "Lamps" }, null],
   ["no address", null],
   [null, null],
-])("the page %j is a link only to an address of the web", (value, link) => {
+])("the page %j is only a link if it is a web URL", (value, link) => {
   expect(pageOf(value)).toEqual(link);
 });

@@ -15,8 +15,8 @@ const textOfValue = (value: unknown) => {
 };
 
 /**
- * Returns JSON as labels with their values, for people: the label of a nested value is the path to it, and a list of
- * plain values is one value.
+ * Returns JSON as labels with their values, for display: the label of a nested value is its path, and a list of plain
+ * values is one value.
  */
 export function flattenValues(values: Readonly<Record<string, unknown>>, path = ""): NamedText[] {
   return Object.entries(values).flatMap(([name, value]) => {
@@ -28,7 +28,7 @@ export function flattenValues(values: Readonly<Record<string, unknown>>, path = 
   });
 }
 
-/** A text in three: what stands before the quote, the quote as it stands there, and what stands behind. */
+/** A text in three parts: before the quote, the quote itself, and after it. */
 export interface QuotedText {
   before: string;
   quote: string;
@@ -36,12 +36,12 @@ export interface QuotedText {
 }
 
 const escape = (word: string) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-/** A quote of more words than that is found by its first ones. */
+/** A longer quote is located by this many of its first words. */
 const WORDS_MAX_COUNT = 2_000;
 
 /**
- * Finds a quote in its passage, whatever white space is between its words. Where it is not in it, all of the passage
- * counts as quoted.
+ * Finds a quote in its passage, ignoring differences in white space. If it is not found, the whole passage counts as
+ * quoted.
  */
 export function splitQuote(passage: string, quote: string): QuotedText {
   const words = quote.trim().split(/\s+/).slice(0, WORDS_MAX_COUNT);
@@ -53,7 +53,7 @@ export function splitQuote(passage: string, quote: string): QuotedText {
 
 type Fields = Pick<TicketItem, "subject" | "priority" | "tags">;
 
-/** What of subject, priority and tags has to change for `before` to become `after`: what is the same is left out. */
+/** Returns the changes of subject, priority and tags from `before` to `after`, without equal fields. */
 export function differenceOf(before: Fields, after: Fields): TicketChange {
   const hasSameTags =
     before.tags.length === after.tags.length && before.tags.every((tag, index) => tag === after.tags[index]);
@@ -64,18 +64,18 @@ export function differenceOf(before: Fields, after: Fields): TicketChange {
   };
 }
 
-/** Of one change what another one is about, too. */
+/** Returns the fields of one change that another one contains too. */
 export const pickOf = (change: TicketChange, other: TicketChange): TicketChange =>
   Object.fromEntries(Object.entries(change).filter(([name]) => Object.hasOwn(other, name)));
 
-/** What the pipeline has done with one message. */
+/** A run of the pipeline for one message. */
 export interface TraceRun {
   id: number;
   at: string;
   messageId: string | null;
   triage: { why: string; confidence: number | null } | null;
   gate: { why: string; sends: boolean } | null;
-  /** How long each stage took, in milliseconds, in their order. */
+  /** Duration of each stage, in milliseconds, in order. */
   stages: { name: string; ms: number }[];
   passages: { chunkId: string; score: number }[];
   moves: { at: string; to: string; why: string }[];
@@ -86,7 +86,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 const numberOf = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : null);
 
-/** The stages in the order in which they run; others stand behind them. */
+/** The stages in execution order; unknown ones follow. */
 const ORDER = [
   "openTicket",
   "heedVisitor",
@@ -107,7 +107,7 @@ function stagesOf(data: unknown): TraceRun["stages"] {
     .sort((one, other) => positionOf(one.name) - positionOf(other.name));
 }
 
-/** What the pipeline has done for a ticket, the newest first, out of its events. */
+/** Returns the runs of the pipeline for a ticket, newest first, from its events. */
 export function readTrace({ events }: Pick<TicketDetail, "events">): TraceRun[] {
   return events
     .filter(({ actor }) => actor === "pipeline")
@@ -130,8 +130,8 @@ export function readTrace({ events }: Pick<TicketDetail, "events">): TraceRun[] 
 }
 
 /**
- * Returns the page that a value of `channel_meta` names, by its address alone or as an object with `url` and `title`; null
- * if that is not an address of the web.
+ * Returns the page in a value of `channel_meta`, which is a URL or an object with `url` and `title`; null if it is not
+ * a web URL.
  */
 export function pageOf(value: unknown): { url: string; title: string } | null {
   const { url, title } = isObject(value) ? (value as Record<string, unknown>) : { url: value, title: undefined };

@@ -4,14 +4,14 @@ import { useTags } from "../inbox/use-tags.ts";
 import { Field } from "../ui/field.tsx";
 import { TagChip } from "../ui/tag-chip.tsx";
 
-/** Reads tags that are separated by commas. */
+/** Parses tags separated by commas. */
 export const readTags = (typed: string): string[] =>
   typed
     .split(",")
     .map((tag) => tag.trim().replace(/^#/, ""))
     .filter((tag) => tag !== "");
 
-/** Tags as a text, and below it the managed ones, each added by a press. `onChange` receives the text. */
+/** Tags as text, and below it the managed ones, each with a button that adds it. `onChange` receives the text. */
 export function TagsField({
   label,
   name,
@@ -21,7 +21,7 @@ export function TagsField({
 }: {
   label: string;
   name?: string;
-  /** The tags at first. */
+  /** The initial tags. */
   before: readonly string[];
   autoFocus?: boolean;
   onChange?: (typed: string) => void;
@@ -42,7 +42,7 @@ export function TagsField({
         name={name}
         value={typed}
         data-autofocus={autoFocus ? "" : undefined}
-        // The next tag is typed behind the others.
+        // The next tag is typed after the others.
         onFocus={({ currentTarget }) => currentTarget.setSelectionRange(typed.length, typed.length)}
         onChange={write}
       />

@@ -49,7 +49,7 @@ function BackToList() {
   );
 }
 
-/** The state of a ticket, its channel, its customer, and what a task says besides. */
+/** The state of a ticket, its channel, its customer, and the fields of a task. */
 function HeaderFacts({ ticket }: { ticket: TicketDetail }) {
   const { t } = useTexts();
   const { icon: ChannelIcon, title } = channelOf(ticket);
@@ -60,7 +60,7 @@ function HeaderFacts({ ticket }: { ticket: TicketDetail }) {
     <p className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
       <StateMark ticket={ticket} />
       <ChannelIcon aria-hidden className="ml-1 size-3.5 shrink-0 text-faint" />
-      {/* A phone has no room for more than a task's icon, source and severity. */}
+      {/* On a phone only a task's icon, source and severity fit. */}
       <span className={`shrink-0 ${severity === null ? "" : "max-sm:sr-only"}`}>{t(title)}</span>
       {name !== t(title) && (
         <>
@@ -113,7 +113,7 @@ function ViewerList({ viewers }: { viewers: Viewers }) {
   );
 }
 
-/** What the buttons of a ticket do. */
+/** Actions of the buttons of a ticket. */
 interface HeaderDoing {
   askToResolve: () => void;
   assign: (assignee: string) => void;
@@ -179,7 +179,7 @@ function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClose
   );
 }
 
-/** Buttons for what is done most often; a phone has them in the menu. */
+/** Buttons for the most frequent actions; on a phone they are in the menu. */
 function QuickActions({
   ticket,
   isClosed,
@@ -211,7 +211,7 @@ function QuickActions({
   );
 }
 
-/** Subject and state of a ticket, who else views it, and what can be done with it as a whole. */
+/** Subject and state of a ticket, its other viewers, and the actions for it as a whole. */
 export function TicketHeader({
   ticket,
   viewers,

@@ -9,7 +9,7 @@ import { Button } from "../ui/button.tsx";
 import { flattenValues } from "./read-ticket.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
-/** How the state of a call is shown. */
+/** Display of the states of a call. */
 export const TOOL_STATES = {
   waiting: { tone: "warn", title: "tool.waiting" },
   approved: { tone: "accent", title: "tool.isApproved" },
@@ -20,7 +20,7 @@ export const TOOL_STATES = {
   rejected: { tone: "plain", title: "tool.isRejected" },
 } as const satisfies Record<ToolCall["state"], { tone: Tone; title: TextKey }>;
 
-/** A call of a tool, with its arguments as they would be sent. */
+/** A tool call, with the arguments that would be sent. */
 export function ToolCallView({ call }: { call: ToolCall }) {
   const { duration, t } = useTexts();
   const { tone, title } = TOOL_STATES[call.state];
@@ -62,7 +62,7 @@ export function ToolCallView({ call }: { call: ToolCall }) {
   );
 }
 
-/** Calls of the agent's tools that wait for a person: made once, or never. */
+/** Tool calls of the agent that wait for an operator: made once, or never. */
 export function ToolCalls({
   ticket,
   actions,

@@ -9,7 +9,7 @@ import { readTrace } from "./read-ticket.ts";
 import type { TraceRun } from "./read-ticket.ts";
 import { ToolCallView } from "./tool-calls.tsx";
 
-/** What a stage does, in words; a stage that is not known here is shown by its name. */
+/** Descriptions of stages; an unknown stage is shown by its name. */
 const STAGES: ReadonlyMap<string, TextKey> = new Map([
   ["openTicket", "trace.opening"],
   ["heedVisitor", "trace.wishes"],
@@ -26,14 +26,14 @@ const STAGES: ReadonlyMap<string, TextKey> = new Map([
   ["sendReply", "trace.sending"],
   ["sendReview", "trace.sending"],
 ]);
-/** What a language model was asked for, in words. */
+/** Descriptions of the purposes of model calls. */
 const PURPOSES: ReadonlyMap<string, TextKey> = new Map([
   ["answer", "trace.answering"],
   ["triage", "state.triage"],
   ["notes", "trace.notes"],
 ]);
 
-/** The text for a name, or the name itself where there is none. */
+/** Returns the text for a name, or the name itself if there is none. */
 const wordFor = (texts: ReadonlyMap<string, TextKey>, name: string, t: Texts["t"]) => {
   const key = texts.get(name);
   return key === undefined ? name : t(key);
@@ -124,7 +124,7 @@ function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => v
   );
 }
 
-/** What the pipeline has done and why: what triage chose, what was found, how long it took, and what it cost. */
+/** The runs of the pipeline: the choice of triage, the passages, the durations, and the cost. */
 export function Trace({ ticket, onSource }: { ticket: TicketDetail; onSource: (source: Source) => void }) {
   const { dateTime, duration, number, t } = useTexts();
   const runs = useMemo(() => readTrace(ticket), [ticket]);

@@ -2,20 +2,20 @@ import { useCallback, useEffect, useState } from "react";
 import type { PresenceEventData } from "../api/live.ts";
 import { useServices, TAB_NAME, useProject, useSession } from "../session/services.ts";
 
-/** The server forgets who has not been heard of for longer than this. */
+/** Interval of the reports; the server removes viewers without a report for longer than 45 seconds. */
 const HEARTBEAT_MS = 20_000;
 
 type Viewer = PresenceEventData["viewers"][number];
 const NOBODY: readonly Viewer[] = [];
 
-/** Tells the server what this tab shows. */
+/** Returns a function that reports the ticket that this tab shows. */
 function useReportPresence(): (ticketId: string | null, isTyping: boolean) => void {
   const { connection } = useServices();
   const project = useProject();
   return useCallback(
     (id: string | null, types: boolean) => {
       const body = { ticketId: id, isTyping: types, tab: TAB_NAME };
-      // A failed report does no harm: the next one comes soon, or the page shows that the server is unavailable.
+      // A failed report is harmless: the next one follows soon, or the page shows that the server is unavailable.
       connection.send("POST", "/presence", { project, body }).catch(() => undefined);
     },
     [connection, project],
@@ -23,8 +23,8 @@ function useReportPresence(): (ticketId: string | null, isTyping: boolean) => vo
 }
 
 /**
- * Tells that no ticket is looked at, once none is shown and when the page of tickets is left; from one ticket to the next
- * that one says it all.
+ * Reports that no ticket is viewed, when none is shown and when the page of tickets is left; the report of the next
+ * ticket replaces that of the previous one.
  */
 export function useAbsence(isNoneShown: boolean): void {
   const tell = useReportPresence();
@@ -34,10 +34,13 @@ export function useAbsence(isNoneShown: boolean): void {
   useEffect(() => () => tell(null, false), [tell]);
 }
 
-/** A customer who is writing says so again within this time. */
+/** Time after which a customer without another event is no longer typing, in milliseconds. */
 const TYPING_ENDS_MS = 6_000;
 
-/** Whether the customer of this ticket is writing. What they have sent, as `newest` shows, they write no more. */
+/**
+ * Returns whether the customer of this ticket is typing. The indicator ends when their message arrives, which changes
+ * `newest`.
+ */
 export function useCustomerTyping(ticketId: string, newest: string | undefined): boolean {
   const { live } = useServices();
   const [isTyping, setTyping] = useState(false);
@@ -58,17 +61,17 @@ export function useCustomerTyping(ticketId: string, newest: string | undefined):
   return isTyping;
 }
 
-/** Tells that this ticket is looked at, and answers who else looks at it. */
+/** Reports that this ticket is viewed, and returns its other viewers. */
 export function usePresence(ticketId: string, isTyping: boolean): readonly Viewer[] {
   const { live } = useServices();
   const { operator } = useSession();
   const tell = useReportPresence();
   const [presence, setPresence] = useState<PresenceEventData | null>(null);
   useEffect(() => {
-    // Nobody looks at a tab in the background, and its ticket still notifies by email.
+    // A tab in the background does not count as viewing, so that its ticket still causes notification emails.
     const reportHere = () => {
       if (document.visibilityState === "visible") tell(ticketId, isTyping);
-      // The customer would read until the end of this presence that somebody is typing.
+      // Otherwise the customer would see the typing indicator until this presence expires.
       else if (isTyping) tell(ticketId, false);
     };
     reportHere();

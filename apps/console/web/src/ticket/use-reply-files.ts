@@ -6,31 +6,31 @@ import { useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 import type { KeptFile } from "./own-drafts.ts";
 
-/** A file that goes with what is being written. */
+/** A file of the text being written. */
 export interface ReplyFile {
   key: number;
   name: string;
   sizeBytes: number;
   state: "sending" | "ready" | "failed";
-  /** What the server calls it, once it has it. */
+  /** Id of the file on the server, once it is uploaded. */
   fileId: string | null;
-  /** When it was handed in, in milliseconds since 1970. */
+  /** Time of the upload, in milliseconds since 1970. */
   atMs: number;
-  /** Why it was not taken, in words. */
+  /** Description of the error. */
   error: string | null;
-  /** What is tried again; null where that would not help. */
+  /** The content for a retry; null if that would not help. */
   content: File | null;
 }
 
-/** OPERATOR_FILE_LIMITS of the contracts say the same; the server checks. */
+/** Copied from OPERATOR_FILE_LIMITS of the contracts; the server checks them. */
 const MAX_COUNT = 10;
 const MAX_BYTES = 10 * 1024 * 1024;
 /** 10 MB at 1 Mbit/s take 80 seconds. */
 const TIMEOUT_MS = 5 * 60_000;
-/** The server lets go of files that nothing names after a day (OPERATOR_FILE_LIMITS); an hour is for the sending. */
+/** The server deletes files without a reply after a day (OPERATOR_FILE_LIMITS); an hour is reserved for sending. */
 const KEPT_MS = 23 * 3_600_000;
 
-/** Files that were kept with a text; one that the server has not, or not any more, is there to be chosen again. */
+/** Restores files stored with a text; one that is not (or no longer) on the server must be chosen again. */
 function restore(kept: readonly KeptFile[], t: Texts["t"]): ReplyFile[] {
   return kept.map(({ atMs, fileId, name, sizeBytes }, index) => {
     const isThere = fileId !== null && Date.now() - atMs < KEPT_MS;
@@ -41,7 +41,7 @@ function restore(kept: readonly KeptFile[], t: Texts["t"]): ReplyFile[] {
   });
 }
 
-/** The files that go with a reply to this ticket, first those of `kept`: each is handed in as soon as it is chosen. */
+/** The files of a reply to this ticket, initially those of `kept`: each is uploaded as soon as it is chosen. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function useReplyFiles({
   ticketId,
@@ -92,11 +92,11 @@ export function useReplyFiles({
   return {
     files,
     isSending,
-    /** Whether one of them was not handed in. */
+    /** Whether the upload of one of them has failed. */
     hasFailed: files.some(({ state }) => state === "failed"),
-    /** As they are kept with the text. */
+    /** In the format in which they are stored with the text. */
     kept: files.map(({ atMs, fileId, name, sizeBytes }): KeptFile => ({ atMs, fileId, name, sizeBytes })),
-    /** As a decision names them. */
+    /** In the format of a decision. */
     attachments: files.flatMap(({ fileId }) => (fileId === null ? [] : [{ fileId }])),
     add(chosen: readonly File[]) {
       const room = Math.max(0, MAX_COUNT - files.length);
@@ -121,7 +121,7 @@ export function useReplyFiles({
       void send(key, content);
     },
     remove: (key: number) => setFiles((all) => all.filter((file) => file.key !== key)),
-    /** Shows these, and no others. */
+    /** Replaces the files. */
     replace: (others: readonly KeptFile[]) => setFiles(restore(others, t)),
   };
 }

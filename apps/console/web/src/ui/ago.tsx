@@ -6,7 +6,7 @@ const now = createStore(Date.now());
 let followers = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One clock for all that says how long ago something was; it runs while anybody looks at it. */
+/** A shared clock for all ages; it runs while any component uses it. */
 const clock = {
   ...now,
   subscribe(listener: () => void) {
@@ -25,8 +25,8 @@ const clock = {
 export const useNow = (): number => useStore(clock);
 
 /**
- * How long ago something was, as briefly as it can be said; `as` says it within a sentence, or since when it is. The
- * time itself where it is pointed at.
+ * The age of an event as briefly as possible; `as` selects the form within a sentence, or the start time. The exact
+ * time is the tooltip.
  */
 export function Ago({
   time,

@@ -9,7 +9,7 @@ const TONES = {
 } as const;
 export type Tone = keyof typeof TONES;
 
-/** A word or two that say what state something is in. */
+/** A short label for a state. */
 export function Badge({ tone = "plain", children }: { tone?: Tone; children: ReactNode }) {
   return (
     <span
@@ -20,7 +20,7 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Rea
   );
 }
 
-/** A hue that is always the same for the same name. */
+/** Returns a hue that depends only on the name. */
 function hueOf(name: string): number {
   let sum = 0;
   for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 360;
@@ -56,14 +56,14 @@ export function Avatar({
         backgroundColor: `light-dark(oklch(0.92 0.045 ${hue}), oklch(0.36 0.06 ${hue}))`,
         color: `light-dark(oklch(0.38 0.1 ${hue}), oklch(0.92 0.05 ${hue}))`,
       }}
-      // Not as text: a screen reader says the name.
+      // Not as text, because a screen reader reads the name.
       data-initials={initialsOf(name)}
       className={`inline-flex shrink-0 items-center justify-center rounded-full font-semibold before:content-[attr(data-initials)] ${AVATAR_SIZES[size]}`}
     />
   );
 }
 
-/** Stands at the corner of what has something new; its name says so in words. */
+/** A dot at the corner of an element with unread items; the element's name contains that too. */
 export const UnreadDot = () => (
   <span
     aria-hidden

@@ -13,7 +13,7 @@ const SIGNS: Record<string, string> = {
 
 const isApple = () => /mac|iphone|ipad/i.test(navigator.userAgent);
 
-/** Returns a key as keyboards show it: `mod+k` is Ctrl K (German: Strg K), and ⌘ K on Apple's. */
+/** Returns a key as it is labelled on keyboards: `mod+k` is Ctrl K (German: Strg K), and ⌘ K on Apple's. */
 function writeKey(key: string, ctrl: string): string[] {
   return key.split(/\+(?=.)/).map((part) => {
     if (part === "mod") return isApple() ? "⌘" : ctrl;
@@ -22,7 +22,7 @@ function writeKey(key: string, ctrl: string): string[] {
   });
 }
 
-/** The keys of a command, hidden from screen readers: the list of keys names them. */
+/** The keys of a command, hidden from screen readers: the list of keyboard shortcuts contains them. */
 export function Kbd({ keys, isOn = "surface" }: { keys: string; isOn?: "surface" | "accent" }) {
   const { t } = useTexts();
   const variant = isOn === "accent" ? "border-on-accent/35 text-on-accent" : "border-line bg-page text-muted";
@@ -119,7 +119,7 @@ export function Button({
 
 const ICON_SIZES = { small: "size-6 [&_svg]:size-3.5", normal: "size-8 [&_svg]:size-4" } as const;
 
-/** A button with an icon alone; its name is its tooltip. */
+/** A button with only an icon; its name is its tooltip. */
 export function IconButton({
   icon: Icon,
   label,

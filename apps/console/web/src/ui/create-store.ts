@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from "react";
 
-/** A value that components follow. */
+/** A value to which components can subscribe. */
 export interface Store<Value> {
   get: () => Value;
   set: (next: Value | ((value: Value) => Value)) => void;
   subscribe: (listener: () => void) => () => void;
 }
 
-/** Makes a store with a first value. Listeners hear of each value that is another one than before. */
+/** Creates a store with an initial value. Listeners are called for each different value. */
 export function createStore<Value>(first: Value): Store<Value> {
   let value = first;
   const listeners = new Set<() => void>();
@@ -26,7 +26,7 @@ export function createStore<Value>(first: Value): Store<Value> {
   };
 }
 
-/** The value of a store, followed. */
+/** Returns the value of a store, and subscribes to it. */
 export function useStore<Value>(store: Pick<Store<Value>, "get" | "subscribe">): Value {
   return useSyncExternalStore(store.subscribe, store.get);
 }

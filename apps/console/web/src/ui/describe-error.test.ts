@@ -7,8 +7,8 @@ import { describeError, describeSsoError } from "./describe-error.ts";
 
 const [english, german] = [createTexts("en", en.first).t, createTexts("de", de.first).t];
 
-describe("what went wrong", () => {
-  test("is said in the language of the page, with the server's own words where they add something", () => {
+describe("the description of an error", () => {
+  test("is in the language of the page, with the server's detail if that adds something", () => {
     const error = new ServiceError("invalid_request", "The ticket is closed.", { status: 400 });
     expect(describeError(error, english)).toBe("The ticket is closed.");
     expect(describeError(error, german)).toBe("Ungültige Eingabe: The ticket is closed.");
@@ -16,7 +16,7 @@ describe("what went wrong", () => {
     expect(describeError(signedOut, german)).toBe("Ihre Sitzung ist abgelaufen. Melden Sie sich erneut an.");
   });
 
-  test("says each error once, and calls a field by its name", () => {
+  test("contains each error once, with the name of its field", () => {
     const errors = [
       { pointer: "/tools/0/url", code: "forbidden", detail: "is refused" },
       { pointer: "/tools/1/name", code: "too_small", detail: "at least 1 character" },
@@ -27,7 +27,7 @@ describe("what went wrong", () => {
     );
   });
 
-  test("names every field that is at error, and an unknown code in the server's words", () => {
+  test("contains every invalid field, and the server's detail for an unknown code", () => {
     const errors = [{ pointer: "/text", code: "too_small", detail: "at least 1 character" }];
     const error = new ServiceError("teapot", "It is a teapot.", { errors });
     expect(describeError(error, german)).toBe("It is a teapot. · text: at least 1 character");
@@ -35,7 +35,7 @@ describe("what went wrong", () => {
   });
 });
 
-test("each way in which single sign-on fails is told in words of its own, and one that is not known all the same", () => {
+test("each error of single sign-on has its own text, and an unknown one a general text", () => {
   const texts = ["unknown_operator", "unavailable", "rate_limited", "refused"].map(describeSsoError);
   expect(new Set(texts).size).toBe(4);
   expect(["constructor", "", "x"].map(describeSsoError)).toEqual(Array(3).fill("signIn.ssoFailed"));

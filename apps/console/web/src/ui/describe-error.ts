@@ -1,7 +1,7 @@
 import { ServiceError } from "@svc/client";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 
-/** What the codes of docs/errors.md mean, in the language of the page; most with the server's own words behind it. */
+/** Texts for the codes of docs/errors.md, in the language of the page; most are followed by the server's detail. */
 const CODES: ReadonlyMap<string, TextKey> = new Map([
   ["csrf_refused", "error.oldPage"],
   ["insufficient_scope", "error.noRight"],
@@ -19,14 +19,14 @@ const CODES: ReadonlyMap<string, TextKey> = new Map([
   ["version_conflict", "error.changed"],
 ]);
 
-/** A field as people would call it: its names, without the places in lists. */
+/** Returns a readable name of a field, without list indexes. */
 const nameOf = (pointer: string): string =>
   pointer
     .split("/")
     .filter((part) => !/^\d*$/.test(part))
     .join(" ") || "–";
 
-/** What went wrong, for people: what its code means, with the server's own words, and each field at error once. */
+/** Describes an error: the text of its code, the server's detail, and each invalid field once. */
 export function describeError(error: unknown, t: Texts["t"]): string {
   if (!(error instanceof ServiceError)) return t("error.unknown");
   const { code, detail, errors } = error;
@@ -36,12 +36,12 @@ export function describeError(error: unknown, t: Texts["t"]): string {
     detail,
   );
   const text = key === undefined ? words : t(key, { detail: words });
-  // The server's own words name the first one.
+  // The server's detail contains the first one.
   const others = errors.filter((one) => !text.includes(one.detail));
   return [text, ...others.map((one) => `${nameOf(one.pointer)}: ${one.detail}`)].join(" · ");
 }
 
-/** Why single sign-on did not work, as the server says it in the address that it sends the browser back to. */
+/** Errors of single sign-on, in the URL to which the server redirects the browser. */
 const SSO_ERRORS: ReadonlyMap<string, TextKey> = new Map([
   ["unknown_operator", "signIn.ssoUnknown"],
   ["unavailable", "signIn.ssoAway"],
@@ -49,5 +49,5 @@ const SSO_ERRORS: ReadonlyMap<string, TextKey> = new Map([
   ["refused", "signIn.ssoFailed"],
 ]);
 
-/** The text for an error of single sign-on; the general one for an error that is not known. */
+/** Returns the text for an error of single sign-on; a general one for an unknown error. */
 export const describeSsoError = (error: string): TextKey => SSO_ERRORS.get(error) ?? "signIn.ssoFailed";

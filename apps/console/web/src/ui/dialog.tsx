@@ -4,20 +4,23 @@ import type { ReactNode, Ref } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
 
-/** The element that is focused first: one that asks for it, else the first field, else the first button of the footer. */
+/**
+ * The element that is focused first: one with `data-autofocus`, otherwise the first field, otherwise the first button
+ * of the footer.
+ */
 const FIRST = [
   "[data-autofocus]",
   ":is(input, textarea, [role=combobox]):not([type=hidden], [readonly], :disabled)",
   "footer button:not(:disabled)",
 ] as const;
 
-/** True for a field of a form: a search field is none. */
+/** Returns true for a field of a form, unlike a search field. */
 const isOfForm = (target: EventTarget) =>
   (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) && target.form !== null;
 
 const WIDTHS = { small: "max-w-md", normal: "max-w-xl", wide: "max-w-4xl" } as const;
 
-/** Opens a modal dialog while the component is mounted, and asks before text that was typed into a form is discarded. */
+/** Opens a modal dialog while the component is mounted, and asks before text typed into a form is discarded. */
 function useModal(onClose: () => void, keepsText: boolean) {
   const ref = useRef<HTMLDialogElement>(null);
   const keepWriting = useRef<HTMLButtonElement>(null);
@@ -94,7 +97,7 @@ function DialogHead({
   );
 }
 
-/** Asks whether typed text is discarded. */
+/** Asks whether to discard typed text. */
 function DiscardBar({
   ref,
   onDiscard,
@@ -117,9 +120,9 @@ function DiscardBar({
 }
 
 /**
- * A dialog over the page: the browser's own element, which traps the focus, closes with Escape or a press beside it, and
+ * A dialog over the page: the browser's own element, which traps the focus, closes with Escape or a click outside, and
  * restores the focus. It is open while the component is mounted. After text was typed into a form in it, Escape and
- * presses beside it ask first.
+ * clicks outside ask first.
  */
 export function Dialog({
   title,
@@ -159,7 +162,7 @@ export function Dialog({
         currentTarget.showModal();
         leave();
       }}
-      // A press beside the dialog is one on its backdrop, which is the element itself.
+      // A click outside the dialog is one on its backdrop, which is the element itself.
       onPointerDown={(event) => event.target === event.currentTarget && leave()}
       className={`animate-appear outline-none mx-auto mt-[10vh] max-h-[80vh] w-[calc(100vw-2rem)] overflow-hidden rounded-xl border border-line bg-raised p-0 shadow-pop backdrop:bg-shade ${WIDTHS[width]}`}
     >

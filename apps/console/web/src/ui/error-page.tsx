@@ -6,7 +6,7 @@ import { Button } from "./button.tsx";
 import { describeError } from "./describe-error.ts";
 import { EmptyState, Skeleton } from "./notice.tsx";
 
-/** Shown in place of a page that cannot be shown. */
+/** Shown instead of a page that cannot be rendered. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTexts();
   return (
@@ -17,7 +17,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** Shown where the address leads nowhere. */
+/** Shown for an unknown path. */
 export function MissingPage() {
   const { t } = useTexts();
   return (
@@ -29,7 +29,7 @@ export function MissingPage() {
   );
 }
 
-/** The outline of a page whose script or data is on its way. */
+/** Skeleton of a page whose script or data is loading. */
 export const PageSkeleton = () => (
   <div aria-busy className="flex h-full flex-col gap-3 p-5">
     <Skeleton className="h-5 w-44" />

@@ -11,10 +11,10 @@ export function formText(form: FormData, name: string): string {
 
 const BOX =
   "w-full rounded-md border border-edge bg-surface text-base text-ink aria-invalid:border-bad disabled:opacity-60 md:text-sm";
-/** Classes of a control that takes one line of text. */
+/** Classes of a single-line control. */
 export const CONTROL = `h-8 px-2.5 ${BOX}`;
 
-/** A label, a hint or an error, and the value: what all fields have in common. */
+/** Common properties of all fields: a label, a hint or an error, and the value. */
 interface FieldProps<Value extends string = string> {
   label: string;
   hint?: ReactNode;
@@ -55,7 +55,7 @@ function Labelled({
   );
 }
 
-/** A labelled field of one line. */
+/** A labelled single-line field. */
 export function Field({ label, hint, error, className, onChange, ...rest }: FieldProps & Rest<"input">) {
   return (
     <Labelled label={label} hint={hint} error={error} className={className}>
@@ -86,7 +86,7 @@ export function SelectField<Value extends string>({
   );
 }
 
-/** A labelled field of several lines. */
+/** A labelled multi-line field. */
 export function TextArea({
   label,
   hidesLabel = false,

@@ -13,13 +13,13 @@ describe("findOption", () => {
     expect(findOption(OPTIONS, typed, from)).toBe(found);
   });
 
-  test("the same letter again goes to the next option with it, and round", () => {
+  test("the same letter again goes to the next matching option, and wraps around", () => {
     expect(findOption(OPTIONS, "h", 0)).toBe(2);
     expect(findOption(OPTIONS, "hh", 2)).toBe(4);
     expect(findOption(OPTIONS, "hhh", 4)).toBe(2);
   });
 
-  test("what no label begins with stays where it is", () => {
+  test("typed letters without a matching option change nothing", () => {
     expect(findOption(OPTIONS, "x", 3)).toBe(3);
     expect(findOption([], "x", 0)).toBe(0);
   });

@@ -1,18 +1,19 @@
-/** Something to choose, by its value. */
+/** An option with its value. */
 export interface Option<Value extends string> {
   value: Value;
   label: string;
 }
 
 /**
- * Returns the index of the next option whose label begins with the letters that were typed, starting at `from` and going
- * round; `from` itself where none does. The same letter typed repeatedly goes through the options that begin with it.
+ * Returns the index of the next option whose label begins with the typed letters, starting at `from` and wrapping
+ * around; `from` itself if there is none. The same letter typed repeatedly cycles through the options that begin with
+ * it.
  */
 export function findOption(options: readonly Option<string>[], typed: string, from: number): number {
   const letters = Array.from(typed.toLowerCase());
   const isOneLetter = letters.every((letter) => letter === letters[0]);
   const begin = isOneLetter ? (letters[0] ?? "") : typed.toLowerCase();
-  // One more letter of a word may still mean the option that is active; a letter alone means the next one.
+  // A further letter of a word may still match the active option; a single letter moves to the next one.
   const start = isOneLetter ? from + 1 : from;
   for (let step = 0; step < options.length; step += 1) {
     const index = (start + step) % options.length;

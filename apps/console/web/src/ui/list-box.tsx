@@ -4,16 +4,16 @@ import type { ComponentProps, KeyboardEvent } from "react";
 import { findOption } from "./find-option.ts";
 import type { Option } from "./find-option.ts";
 
-/** Letters that are typed with shorter pauses are one word. */
+/** Maximum pause between letters of one word, in milliseconds. */
 const WORD_MS = 700;
-/** Options that PageUp and PageDown move by. */
+/** Number of options by which PageUp and PageDown move. */
 const PAGE_COUNT = 10;
 const LIST_MAX_PX = 320;
 /** Distance of the list from its field, and from the edges of the window. */
 const GAP_PX = 4;
 const EDGE_PX = 8;
 
-/** Places the list below its field, or above it where there is more room. */
+/** Places the list below its field, or above it if there is more space. */
 function place(list: HTMLElement, field: DOMRect): void {
   const below = innerHeight - field.bottom - GAP_PX - EDGE_PX;
   const above = field.top - GAP_PX - EDGE_PX;
@@ -26,7 +26,10 @@ function place(list: HTMLElement, field: DOMRect): void {
   else style.top = `${field.bottom + GAP_PX}px`;
 }
 
-/** Shows the list over the page at its field, keeps the active option in sight, and calls `onLeave` when the page moves. */
+/**
+ * Shows the list over the page at its field, scrolls the active option into view, and calls `onLeave` when the page
+ * moves.
+ */
 function useListPlace(field: { current: HTMLElement | null }, active: number, onLeave: () => void) {
   const ref = useRef<HTMLUListElement>(null);
   const placedAt = useRef<number | undefined>(undefined);
@@ -45,7 +48,7 @@ function useListPlace(field: { current: HTMLElement | null }, active: number, on
     leave.current = onLeave;
   });
   useEffect(() => {
-    // The event of a scroll that ended before the list was placed comes afterwards.
+    // The event of a scroll that ended before the list was placed arrives afterwards.
     const onScroll = ({ target }: Event) => {
       if (target !== ref.current && field.current?.getBoundingClientRect().top !== placedAt.current) leave.current();
     };
@@ -60,7 +63,7 @@ function useListPlace(field: { current: HTMLElement | null }, active: number, on
   return ref;
 }
 
-/** The options, over the page and its dialogs. `onLeave` is called when what is below moves. */
+/** The options, over the page and its dialogs. `onLeave` is called when the page below moves. */
 function OptionList({
   id,
   label,
@@ -112,7 +115,7 @@ function OptionList({
   );
 }
 
-/** Which option a key moves to from the active one of `count`; null if it moves to none. */
+/** Returns the option to which a key moves from the active one of `count`; null if it moves to none. */
 function moveOf(key: string, active: number, count: number): number | null {
   const to: Record<string, number> = {
     ArrowDown: active + 1,
@@ -126,7 +129,7 @@ function moveOf(key: string, active: number, count: number): number | null {
   return index === undefined ? null : Math.max(0, Math.min(index, count - 1));
 }
 
-/** The state of a list box: whether it is open, and the option that the keys are at. */
+/** The state of a list box: whether it is open, and the active option. */
 function useListBox(
   listId: string,
   options: readonly Option<string>[],
@@ -146,7 +149,7 @@ function useListBox(
     typed.current = { letters: (isWord ? typed.current.letters : "") + letter, at: nowMs };
     setActive(findOption(options, typed.current.letters, active ?? selected));
   }
-  /** As the select-only combobox of the ARIA Authoring Practices Guide. */
+  /** Implements the select-only combobox of the ARIA Authoring Practices Guide. */
   function onKeyDown(event: KeyboardEvent) {
     const { altKey, ctrlKey, key, metaKey, timeStamp } = event;
     const isTyping = timeStamp - typed.current.at < WORD_MS;
@@ -160,7 +163,7 @@ function useListBox(
     else if (move !== null) setActive(move);
     else if (key.length === 1 && !altKey) type(key, timeStamp);
     else return;
-    // An Escape that closes the list leaves a dialog open.
+    // An Escape that closes the list must not close the dialog.
     event.preventDefault();
     event.stopPropagation();
   }
@@ -174,7 +177,7 @@ function useListBox(
   return { active, attributes, close, take, toggle: () => setActive(isOpen ? null : selected) };
 }
 
-/** What a choice is about: its options, and the one that is chosen. */
+/** Properties of a choice: its options, and the selected one. */
 interface Choice<Value extends string> {
   value?: Value | undefined;
   defaultValue?: Value | undefined;
@@ -182,11 +185,13 @@ interface Choice<Value extends string> {
   onChange?: ((value: Value) => void) | undefined;
 }
 
-/** The index of the option that is chosen, and a function that chooses another. `input` has its value in a form. */
+/**
+ * Returns the index of the selected option, and a function that selects another one. `input` has its value in a form.
+ */
 function useChoice<Value extends string>({ value, defaultValue, options, onChange }: Choice<Value>) {
   const input = useRef<HTMLInputElement>(null);
   const [own, setOwn] = useState(defaultValue);
-  // A value without an option is shown as the first one, as by browsers.
+  // A value without an option is shown as the first one, like in browsers.
   const selected = Math.max(
     0,
     options.findIndex((option) => option.value === (value ?? own)),
@@ -196,15 +201,15 @@ function useChoice<Value extends string>({ value, defaultValue, options, onChang
     if (next === undefined) return;
     setOwn(next);
     onChange?.(next);
-    // A dialog hears that something in its form was changed.
+    // Notifies a dialog that something in its form was changed.
     input.current?.dispatchEvent(new Event("input", { bubbles: true }));
   };
   return { choose, input, selected };
 }
 
 /**
- * A choice between options: a button that shows the one that is chosen and opens the list of all. In a form it has the
- * value of the option under its `name`.
+ * A choice between options: a button that shows the selected one and opens the list of all. In a form it has the value
+ * of the option under its `name`.
  */
 export function ListBox<Value extends string>({
   id,
@@ -238,7 +243,7 @@ export function ListBox<Value extends string>({
         aria-haspopup="listbox"
         {...attributes}
         onClick={({ currentTarget }) => {
-          // Safari focuses no button that is clicked.
+          // Safari does not focus a clicked button.
           currentTarget.focus();
           toggle();
         }}
@@ -249,7 +254,7 @@ export function ListBox<Value extends string>({
         </span>
         <ChevronDown aria-hidden className="size-4 shrink-0 text-faint" />
       </button>
-      {/* Without a name it is not sent; a dialog still hears from it that something was changed. */}
+      {/* Without a name it is not submitted; a dialog still gets its change events. */}
       <input ref={input} type="hidden" name={name} value={options[selected]?.value ?? ""} disabled={rest.disabled} />
       {active !== null && (
         <OptionList

@@ -5,19 +5,19 @@ import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { splitAddresses } from "./split-addresses.ts";
 
-/** The only addresses that a link may have; with any other one its text stays text. */
+/** The only URLs that a link may have; with any other one its text stays text. */
 const SAFE_ADDRESS = /^(?:https?:\/\/|mailto:|tel:)/i;
-/** What is longer is shown as it was written: nobody makes a browser work for minutes on one message. */
+/** A longer text is shown unformatted, because parsing it could block the browser. */
 const MARKDOWN_MAX_CHARS = 20_000;
-/** What lies deeper within each other is shown as it was written. */
+/** Deeper nesting is shown unformatted. */
 const DEPTH_MAX = 12;
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
-/** The lexer writes some characters as HTML would have them; here they are text. */
+/** The lexer escapes some characters as HTML entities; here they are text. */
 const plain = (text: string) =>
   text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name: string) => ENTITIES[name] ?? whole);
 
-/** A link to another site, which learns nothing of this page and gets no hold of it. */
+/** A link to another site, which gets neither a referrer nor access to this page. */
 export function OutLink({ href, children }: { href: string; children: ReactNode }) {
   const { t } = useTexts();
   if (!SAFE_ADDRESS.test(href)) return <>{children}</>;
@@ -29,7 +29,7 @@ export function OutLink({ href, children }: { href: string; children: ReactNode 
   );
 }
 
-/** Shows images that the page itself has, by their addresses; returns null for any other image. Without it, images are links. */
+/** Renders images of the page itself by their URLs; returns null for any other image. Without it, images are links. */
 export const OwnImages = createContext<(href: string, alt: string) => ReactNode>(() => null);
 
 function Image({ href, alt }: { href: string; alt: string }) {
@@ -45,7 +45,7 @@ const childrenOf = (token: Token, depth: number): ReactNode => {
   return viewTokens(tokens, depth + 1);
 };
 
-/** How each kind of token is shown. What is not here, HTML above all, is shown as it was written. */
+/** Views of the tokens by type. Other tokens, above all HTML, are shown as their source text. */
 const VIEWS: Record<string, View> = {
   space: () => null,
   def: (token) => <p>{token.raw.trim()}</p>,
@@ -66,7 +66,7 @@ const VIEWS: Record<string, View> = {
   escape: (token) => plain((token as Tokens.Escape).text),
   text: (token, depth) => childrenOf(token, depth),
   link: (token, depth) => <OutLink href={(token as Tokens.Link).href}>{childrenOf(token, depth)}</OutLink>,
-  // A picture would tell its server who reads this, and when.
+  // Loading an image would tell its server who reads the message, and when.
   image: (token) => {
     const { href, text } = token as Tokens.Image;
     return <Image href={href} alt={plain(text)} />;
@@ -108,7 +108,7 @@ function viewTokens(tokens: readonly Token[], depth: number): ReactNode {
   ));
 }
 
-/** A text as it was written, with its line breaks; its addresses are no links. */
+/** A text without formatting, with its line breaks; URLs are not links. */
 export const PlainText = ({ text }: { text: string }) => (
   <div dir="auto" className="wrap-anywhere whitespace-pre-wrap">
     {text}
@@ -131,8 +131,8 @@ export const TypedText = ({ text }: { text: string }) => (
 );
 
 /**
- * A text in Markdown. It may come from anybody: HTML in it is shown as text, pictures are links, and links lead to web
- * pages, mail and telephones only.
+ * An untrusted text in Markdown: HTML is shown as text, images are links, and links can only lead to web pages, email
+ * addresses and phone numbers.
  */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   if (text.length > MARKDOWN_MAX_CHARS) return <PlainText text={text} />;

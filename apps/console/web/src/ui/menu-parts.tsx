@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import type { ReactElement, ReactNode } from "react";
 import { Kbd } from "./button.tsx";
 
-/** A menu that opens at a button, and is open at first. */
+/** A menu that opens at a button, and is initially open. */
 export function Menu({
   trigger,
   align = "end",
@@ -13,7 +13,7 @@ export function Menu({
 }: {
   trigger: ReactElement;
   align?: "start" | "end";
-  /** How it was first opened: the keyboard selects the first item. */
+  /** How it was first opened: with the keyboard, the first item is selected. */
   opensAs: "pointer" | "keyboard";
   children: ReactNode;
 }) {
@@ -42,7 +42,7 @@ export function Menu({
 const ITEM =
   "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm outline-none select-none data-disabled:opacity-45 data-highlighted:bg-hover";
 
-/** Something that a menu does. */
+/** An action in a menu. */
 export function MenuItem({
   icon: Icon,
   keys,
@@ -67,7 +67,7 @@ export function MenuItem({
   );
 }
 
-/** One of a few that are chosen between. */
+/** One of several options in a menu. */
 export function MenuChoice({
   value,
   onChange,
@@ -94,5 +94,5 @@ export function MenuChoice({
   );
 }
 
-/** A line between groups of items. */
+/** A separator between groups of items. */
 export const MenuLine = () => <DropdownMenu.Separator className="my-1 h-px bg-line" />;

@@ -4,7 +4,7 @@ import type * as MenuParts from "./menu-parts.tsx";
 
 let loading: Promise<typeof MenuParts> | undefined;
 
-/** Loads the script of menus, once. A failed attempt is repeated at the next use. */
+/** Loads the script of menus once. A failed attempt is repeated at the next use. */
 function loadParts(): Promise<typeof MenuParts> {
   loading ??= import("./menu-parts.tsx").catch((error: unknown) => {
     loading = undefined;
@@ -12,7 +12,7 @@ function loadParts(): Promise<typeof MenuParts> {
   });
   return loading;
 }
-/** Starts loading before it is needed. Opening the menu reports what fails. */
+/** Starts loading in advance. Errors are reported when the menu is opened. */
 const preload = () => void loadParts().catch(() => undefined);
 
 /** How a menu was first opened. */
@@ -26,8 +26,8 @@ function LoadedMenu({ firstUse, ...props }: MenuProps & { firstUse: FirstUse }) 
 type MenuProps = Omit<ComponentProps<typeof MenuParts.Menu>, "opensAs">;
 
 /**
- * A menu that opens at a button. It leaves the page as it is, so nothing moves. The script of menus is loaded when one is
- * first pointed at or focused; until it is there, the button stays as it is.
+ * A menu that opens at a button, without changing the layout of the page. The script of menus is loaded when one is
+ * first hovered or focused; until it is loaded, the button stays unchanged.
  */
 export function Menu(props: MenuProps) {
   const [firstUse, setFirstUse] = useState<FirstUse | null>(null);
@@ -48,19 +48,19 @@ export function Menu(props: MenuProps) {
   });
 }
 
-/** Something that a menu does. */
+/** An action in a menu. */
 export function MenuItem(props: ComponentProps<typeof MenuParts.MenuItem>) {
   const { MenuItem: Loaded } = use(loadParts());
   return <Loaded {...props} />;
 }
 
-/** One of a few that are chosen between. */
+/** One of several options in a menu. */
 export function MenuChoice(props: ComponentProps<typeof MenuParts.MenuChoice>) {
   const { MenuChoice: Loaded } = use(loadParts());
   return <Loaded {...props} />;
 }
 
-/** A line between groups of items. */
+/** A separator between groups of items. */
 export function MenuLine() {
   const { MenuLine: Loaded } = use(loadParts());
   return <Loaded />;

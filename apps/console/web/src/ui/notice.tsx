@@ -50,7 +50,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
   );
 }
 
-/** Shown instead of an empty list: what the page is for, and what to do next. */
+/** Shown instead of an empty list: the purpose of the page, and the next step. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -76,7 +76,7 @@ export function EmptyState({
   );
 }
 
-/** A placeholder of the size of what is loading. */
+/** A placeholder with the size of the loading content. */
 export const Skeleton = ({ className }: { className: string }) => (
   <span aria-hidden className={`animate-shimmer block rounded bg-line ${className}`} />
 );

@@ -4,15 +4,15 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 
-/** Something to choose. */
+/** An item of the list. */
 export interface PickItem {
   id: string;
-  /** What is looked for when somebody types. */
+  /** Words that are searched. */
   words: string;
   view: ReactNode;
 }
 
-/** A list to choose from by a few letters, with the keys alone if one likes. */
+/** A list with a search field, which can be used with the keyboard alone. */
 export function PickList({
   label,
   items,
@@ -20,9 +20,9 @@ export function PickList({
   onPick,
 }: {
   label: string;
-  /** What is offered, or a function that returns it for the words that were typed. */
+  /** The items, or a function that returns them for the typed words. */
   items: readonly PickItem[] | ((words: string) => readonly PickItem[]);
-  /** What is said where nothing fits. */
+  /** Text without a matching item. */
   empty: string;
   onPick: (id: string) => void;
 }) {

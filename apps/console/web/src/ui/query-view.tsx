@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { ErrorNotice, Skeleton } from "./notice.tsx";
 
-/** Placeholders of this many rows that are loading. */
+/** Placeholders of this many loading rows. */
 export const Skeletons = ({ count, className }: { count: number; className: string }) => (
   <div aria-busy className="flex flex-col gap-2">
     {Array.from({ length: count }, (_, row) => (
@@ -18,7 +18,10 @@ interface QueryState<Data> {
   refetch: () => Promise<unknown>;
 }
 
-/** What a query has: the skeleton while it loads, its error with a button that retries, and what `children` make of its data. */
+/**
+ * The result of a query: the skeleton while it loads, its error with a button that retries, and the view that
+ * `children` returns for its data.
+ */
 export function QueryView<Data>({
   query: { data, error, isPending, refetch },
   skeleton,

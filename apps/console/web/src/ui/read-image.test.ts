@@ -42,6 +42,6 @@ test.each([
   expect(readImage(bytes)).toBeNull();
 });
 
-test("ends for a JPEG whose segments lead nowhere", () => {
+test("terminates for a JPEG whose segments lead nowhere", () => {
   expect(readImage(bytesOf([0xff, 0xd8], ...Array.from({ length: 1_000 }, () => [0xff, 0xe0, 0, 0])))).toBeNull();
 });

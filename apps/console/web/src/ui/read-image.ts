@@ -1,4 +1,4 @@
-/** Type and size of an image, as its first bytes say. */
+/** Type and size of an image, read from its first bytes. */
 export interface ImageFacts {
   type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   /** In pixels. */
@@ -10,12 +10,12 @@ const startsWith = (view: DataView, at: number, text: string) =>
   view.byteLength >= at + text.length &&
   Array.from(text).every((char, index) => view.getUint8(at + index) === char.codePointAt(0));
 
-/** Walks the segments of a JPEG to the one that has the size (ITU-T T.81, B.1.1 and B.2.2). */
+/** Finds the JPEG segment with the size (ITU-T T.81, B.1.1 and B.2.2). */
 function readJpeg(view: DataView): Omit<ImageFacts, "type"> | null {
   let at = 2;
   while (at + 9 <= view.byteLength && view.getUint8(at) === 0xff) {
     const marker = view.getUint8(at + 1);
-    // SOF0 to SOF15, without DHT, JPG and DAC, which are numbered among them.
+    // SOF0 to SOF15, except DHT, JPG and DAC, whose codes are in the same range.
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
     at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
@@ -25,7 +25,7 @@ function readJpeg(view: DataView): Omit<ImageFacts, "type"> | null {
 
 const size24 = (view: DataView, at: number) => 1 + view.getUint16(at, true) + (view.getUint8(at + 2) << 16);
 
-/** The three forms of a WebP (RFC 9649): lossy, lossless and extended. */
+/** Reads the size from the three forms of a WebP (RFC 9649): lossy, lossless and extended. */
 function readWebp(view: DataView): Omit<ImageFacts, "type"> | null {
   if (view.byteLength < 30) return null;
   if (startsWith(view, 12, "VP8X")) return { width: size24(view, 24), height: size24(view, 27) };
@@ -38,8 +38,8 @@ function readWebp(view: DataView): Omit<ImageFacts, "type"> | null {
 }
 
 /**
- * Returns the type and the size of a PNG, JPEG, GIF or WebP by its bytes, whatever its name and its sender say; null for any
- * other file. The size is what a browser would need memory for, so that it can be checked before.
+ * Returns the type and the size of a PNG, JPEG, GIF or WebP by its content, whatever its name and its declared type;
+ * null for any other file. The size determines the memory that a browser needs, so that it can be checked before.
  */
 export function readImage(bytes: ArrayBuffer): ImageFacts | null {
   const view = new DataView(bytes);

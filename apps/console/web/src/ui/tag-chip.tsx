@@ -1,6 +1,6 @@
 import type { TagColor } from "@svc/contracts";
 
-/** Hue and chroma of each color in OKLCH. Lightness, which makes the contrast, is the same for all. */
+/** Hue and chroma of each color in OKLCH. Lightness, which determines the contrast, is the same for all. */
 const COLORS: Record<TagColor, readonly [hue: number, chroma: number]> = {
   gray: [270, 0.008],
   red: [25, 1],

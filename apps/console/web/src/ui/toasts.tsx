@@ -10,18 +10,18 @@ interface Toast {
   id: number;
   kind: "done" | "error";
   text: string;
-  /** What can be done about it, as in undoing it. */
+  /** An action, such as undo. */
   action?: { label: string; run: () => void };
 }
 
-/** The toasts that are shown. */
+/** The shown toasts. */
 export interface Toasts {
   shown: Store<readonly Toast[]>;
   show: (toast: Omit<Toast, "id">) => void;
   dismiss: (id: number) => void;
 }
 
-/** So many are shown at once, the newest. */
+/** Maximum number of shown toasts; the newest ones. */
 const SHOWN_MAX_COUNT = 3;
 
 /** Creates an empty list of toasts. */
@@ -39,7 +39,7 @@ export function createToasts(): Toasts {
   };
 }
 
-/** What has an action stays longer; nothing goes while it is pointed at or has the focus. */
+/** Time until a toast is hidden; longer if it has an action. None is hidden while it is hovered or focused. */
 const SHOWN_MS = { done: 5_000, error: 9_000, action: 9_000 } as const;
 
 function ToastView({ toast, toasts }: { toast: Toast; toasts: Toasts }) {
@@ -80,8 +80,8 @@ function ToastView({ toast, toasts }: { toast: Toast; toasts: Toasts }) {
 }
 
 /**
- * The toasts, announced to screen readers. They take room below what they are put after instead of covering it, so that
- * nothing in use is hidden by them.
+ * The toasts, announced to screen readers. They are part of the layout below the preceding element instead of covering
+ * it, so that they hide nothing in use.
  */
 export function ToastList({ toasts }: { toasts: Toasts }) {
   const { t } = useTexts();

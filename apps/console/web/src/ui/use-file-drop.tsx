@@ -3,10 +3,10 @@ import type { DragEvent, Ref } from "react";
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("Files");
 
-/** Receives files that are dropped on an element, unless `isOpen` is false. `isOver` is true while files are dragged over it. */
+/** Receives files dropped on an element, unless `isOpen` is false. `isOver` is true while files are dragged over it. */
 export function useFileDrop(isOpen: boolean, onFiles: (files: File[]) => void) {
   const [isOver, setOver] = useState(false);
-  // Elements within it send events of their own.
+  // Child elements emit their own events.
   const depth = useRef(0);
   const leave = () => {
     depth.current = 0;
@@ -32,7 +32,7 @@ export function useFileDrop(isOpen: boolean, onFiles: (files: File[]) => void) {
       if (!isOpen || !hasFiles(event)) return;
       event.preventDefault();
       leave();
-      // A folder looks like a file without a type, and cannot be read: the browser says so when it is sent.
+      // A folder appears as a file without a type, and cannot be read: the browser reports that when it is uploaded.
       onFiles([...event.dataTransfer.files]);
     },
   };

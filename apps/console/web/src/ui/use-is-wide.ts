@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** As `lg:` in the styles: list and ticket stand beside each other. */
+/** Same breakpoint as `lg:` in the styles: list and ticket are side by side. */
 const query = globalThis.matchMedia("(min-width: 64rem)");
 
 const subscribe = (listener: () => void) => {
@@ -8,5 +8,5 @@ const subscribe = (listener: () => void) => {
   return () => query.removeEventListener("change", listener);
 };
 
-/** True where the window has room for the list and a ticket. */
+/** Returns true if the window has space for the list and a ticket. */
 export const useIsWide = (): boolean => useSyncExternalStore(subscribe, () => query.matches);
