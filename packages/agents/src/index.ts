@@ -37,13 +37,7 @@ export { classifyMessage, contextAfter, needsNoReply } from "./talk/classify-mes
 export type { MessageClass, MessageContext, MessageKind } from "./talk/classify-message.ts";
 export { createTalkRecognizer } from "./talk/recognize-talk.ts";
 export type { TalkRecognizer } from "./talk/recognize-talk.ts";
-export {
-  automaticText,
-  automaticTextLanguages,
-  isForPerson,
-  replyToTalk,
-  whyOfTalk,
-} from "./talk/reply-to-talk.ts";
+export { automaticText, automaticTextLanguages, isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
 export type { AutomaticText } from "./talk/reply-to-talk.ts";
 export type { CallableTool, OpenedTool, ToolOutcome } from "./tools/callable-tool.ts";
 export { findSchemaProblem } from "./tools/check-arguments.ts";

@@ -27,10 +27,24 @@ describe("the paths of pages", () => {
   });
 
   test("differ from unknown paths", () => {
-    for (const path of ["/", "/sign-in", "/north/inbox", "/north/customers/some-id", "/north/inbox/all/some-id", "/north/knowledge/gaps/"]) {
+    for (const path of [
+      "/",
+      "/sign-in",
+      "/north/inbox",
+      "/north/customers/some-id",
+      "/north/inbox/all/some-id",
+      "/north/knowledge/gaps/",
+    ]) {
       expect({ path, is: isPagePath(path, false) }).toEqual({ path, is: true });
     }
-    for (const path of ["/metrics", "/north/admin", "/North/inbox/all", "/north/inbox/a/b/c", "/a/b/c/d/e", "/sign-in/x"]) {
+    for (const path of [
+      "/metrics",
+      "/north/admin",
+      "/North/inbox/all",
+      "/north/inbox/a/b/c",
+      "/a/b/c/d/e",
+      "/sign-in/x",
+    ]) {
       expect({ path, is: isPagePath(path, false) }).toEqual({ path, is: false });
     }
     expect(isPagePath("/north", true)).toBe(true);
