@@ -27,6 +27,8 @@ type Found = ReturnType<typeof differenceOf>;
 const IDLE_SECONDS = 30;
 /** Time for work after a response, such as recording its delivery. */
 const AFTER_MS = 1_000;
+/** A process counts as idle after ten seconds without work: until then its sweeps run twice a second. */
+const IDLE_AFTER_MS = 12_000;
 /** Rarer statements belong to the background, or to caches refreshed once per second. */
 const LEAST_SHOWN = 0.05;
 const NAME_CHARS = 70;
@@ -174,7 +176,7 @@ async function countAll({ urlsOf, groups }: Product, sender: Omit<Sender, "url">
     for (const chat of CHATS) await sendAndDrain(known, chat);
   };
   await sendEach();
-  await pause(AFTER_MS);
+  await pause(IDLE_AFTER_MS);
   const idle = await countDuring(() => pause(IDLE_SECONDS * 1_000));
   const idlePerSecond = printIdle(`idle, ${Object.keys(groups).length} processes`, idle);
   const sync = printCosts("sync message in a known chat", await countDuring(sendEach), CHATS.length, idle);
