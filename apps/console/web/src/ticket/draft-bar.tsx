@@ -79,7 +79,8 @@ function DraftReason({ draft: { item, threshold } }: { draft: ShownDraft }) {
   const { nameOf } = usePeople();
   const { confidence, isStale, sources, text, why } = item;
   const words = { t, percent, nameOf };
-  if (text.trim() === "") return `${t("draft.why")} ${describeReason(why, words).replace(/[^.!?]$/u, "$&.")} ${t("draft.empty")}`;
+  if (text.trim() === "")
+    return `${t("draft.why")} ${describeReason(why, words).replace(/[^.!?]$/u, "$&.")} ${t("draft.empty")}`;
   if (isStale) return t("draft.stale");
   if (threshold === null) return `${t("draft.why")} ${describeReason(why, words)}`;
   const shares = { share: percent(shownBelow(confidence ?? 0, threshold)), threshold: percent(threshold) };
