@@ -229,6 +229,14 @@ describeInBrowser("everyone can use the console", () => {
       await page.keyboard.type("agents");
       await page.keyboard.press("Enter");
       await page.waitForURL("**/shop/agents");
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("Type a command, or search tickets and customers…").waitFor();
+      await page.keyboard.type("send it back");
+      await page
+        .getByRole("option", { name: /send it back/i })
+        .first()
+        .waitFor();
+      await page.keyboard.press("Escape");
       await page.keyboard.press("g");
       await page.keyboard.press("i");
       await page.waitForURL("**/shop/inbox/review");

@@ -38,6 +38,42 @@ const subscribe = (listener: () => void) => {
   return () => darkSystem.removeEventListener("change", listener);
 };
 
+/** What follows the greeting: the suggested questions, or bubbles of a conversation if there are none. */
+function PreviewQuestions({
+  questions,
+  accent,
+  line,
+  raised,
+}: {
+  questions: readonly string[];
+  accent: string;
+  line: string;
+  raised: string;
+}) {
+  if (questions.length === 0) {
+    return (
+      <>
+        <span className="h-8 w-28 self-end rounded-2xl rounded-ee-md" style={{ backgroundColor: accent }} />
+        <span className="h-12 w-40 rounded-2xl rounded-es-md" style={{ backgroundColor: raised }} />
+      </>
+    );
+  }
+  return (
+    <span className="flex flex-wrap gap-1.5">
+      {questions.map((question, index) => (
+        <span
+          key={index}
+          dir="auto"
+          className="max-w-full truncate rounded-full border px-2.5 py-1 text-xs"
+          style={{ borderColor: line }}
+        >
+          {question}
+        </span>
+      ))}
+    </span>
+  );
+}
+
 /** The open panel of the widget. */
 function PreviewPanel({
   config,
@@ -77,25 +113,7 @@ function PreviewPanel({
         >
           {greeting}
         </span>
-        {questions.length > 0 ? (
-          <span className="flex flex-wrap gap-1.5">
-            {questions.map((question) => (
-              <span
-                key={question}
-                dir="auto"
-                className="max-w-full truncate rounded-full border px-2.5 py-1 text-xs"
-                style={{ borderColor: line }}
-              >
-                {question}
-              </span>
-            ))}
-          </span>
-        ) : (
-          <>
-            <span className="h-8 w-28 self-end rounded-2xl rounded-ee-md" style={{ backgroundColor: accent }} />
-            <span className="h-12 w-40 rounded-2xl rounded-es-md" style={{ backgroundColor: raised }} />
-          </>
-        )}
+        <PreviewQuestions questions={questions} {...{ accent, line, raised }} />
       </div>
       <div className="m-2.5 flex items-center gap-2 rounded-2xl border px-3 py-2" style={{ borderColor: line }}>
         {config.features.upload && <FileUp className="size-4 shrink-0" style={{ color: soft }} />}

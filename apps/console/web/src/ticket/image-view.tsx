@@ -60,6 +60,8 @@ export function ImageView({
   const place = useRef<HTMLDivElement>(null);
   const isNear = useIsNear(place);
   const [isLarge, setLarge] = useState(false);
+  // Its beginning may be that of an image, and the rest not: its name is below anyway, and no broken picture says it again.
+  const [isBroken, setBroken] = useState(false);
   const { data = null } = useQuery({
     queryKey: ["image", project, id, fileId],
     enabled: isNear,
@@ -69,7 +71,7 @@ export function ImageView({
   const address = useAddress(data);
   return (
     <div ref={place}>
-      {address !== null && (
+      {address !== null && !isBroken && (
         <button
           type="button"
           aria-expanded={isLarge}
@@ -80,6 +82,7 @@ export function ImageView({
           <img
             src={address}
             alt={name}
+            onError={() => setBroken(true)}
             className={`max-w-full rounded-lg border border-line ${isLarge ? "" : "max-h-40"}`}
           />
         </button>
