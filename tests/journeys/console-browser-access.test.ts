@@ -553,6 +553,53 @@ describeInBrowser("everyone can use the console", () => {
       expect((await callApi(`${ground.line.url}/sw.js`)).status).toBe(200);
     }));
 
+  test("a search that finds nothing in a view is offered in all tickets, and finds them there", () =>
+    ground.browser.visit(async (open) => {
+      const word = "trebuchet";
+      const { ticketId } = await ask(`Is the ${word} heavy?`);
+      const searched = () =>
+        callApi(`${api.baseUrl(0)}/api/v1/admin/tickets?q=${word}`, { key: ground.product.adminKey, project: "shop" });
+      await waitFor(async () => (await searched()).text.includes(ticketId), { what: "the words of the ticket" });
+      const visitor = await ground.enter(open, admin);
+      const page = await visitor.openPath(`/shop/inbox/resolved?q=${word}`);
+      await page.getByText("No results").waitFor();
+      await button(page, "Search in All").click();
+      await rowOf(page, word).waitFor();
+      expect(new URL(page.url()).pathname).toBe("/shop/inbox/all");
+      expect(new URL(page.url()).searchParams.get("q")).toBe(word);
+      // There is nowhere else to search.
+      await page.goto(`${ground.line.url}/shop/inbox/all?q=not${word}`);
+      await page.getByText("No results").waitFor();
+      expect(await button(page, "Search in All").count()).toBe(0);
+      expect(visitor.errors()).toEqual([]);
+    }));
+
+  test("the model server is removed only after a question", () =>
+    ground.browser.visit(async (open) => {
+      const settings = async () =>
+        (await callApi(`${api.baseUrl(0)}/api/v1/admin/model-settings`, { key: ground.product.adminKey })).text;
+      const baseUrl = "https://models.example.com/v1";
+      const stored = await callApi(`${api.baseUrl(0)}/api/v1/admin/model-settings`, {
+        method: "PUT",
+        key: ground.product.adminKey,
+        json: { baseUrl },
+      });
+      expect(stored.status).toBe(200);
+      const visitor = await ground.enter(open, admin);
+      const page = await visitor.openPath("/shop/administration/models");
+      const dialog = page.getByRole("dialog", { name: "Remove the model server?" });
+      await button(page, "Remove").click();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await dialog.waitFor({ state: "detached" });
+      expect(await settings()).toContain(baseUrl);
+      await button(page, "Remove").click();
+      await dialog.getByRole("button", { name: "Remove" }).click();
+      await page.getByText("Removed. Agents quote their knowledge bases.").waitFor();
+      await dialog.waitFor({ state: "detached" });
+      expect(await settings()).not.toContain(baseUrl);
+      expect(visitor.errors()).toEqual([]);
+    }));
+
   test("push notifications that one tab turns off are off in the other, once that has the focus", () =>
     ground.browser.visit(async (open) => {
       const endpoint = `https://push.example.com/${newId()}`;
