@@ -1,9 +1,7 @@
-import type { RequiredScope } from "@svc/contracts";
 import { Link, useParams } from "@tanstack/react-router";
 import { Fragment, Suspense, lazy, useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
-import type { TextKey } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/services.ts";
 import { Notice } from "../ui/notice.tsx";
 import { MissingPage } from "../ui/error-page.tsx";
@@ -15,32 +13,11 @@ import { KeysSection } from "./keys-section.tsx";
 import { ModelsSection } from "./models-section.tsx";
 import { OperatorsSection } from "./operators-section.tsx";
 import { ProjectsSection } from "./projects-section.tsx";
+import { SECTIONS } from "./sections.ts";
+import type { AdministrationSection } from "./sections.ts";
 import { TagsSection } from "./tags-section.tsx";
 
 const WebhooksSection = lazy(async () => ({ default: (await import("./webhooks-section.tsx")).WebhooksSection }));
-
-/** A section of the administration, with an entry in the list. */
-interface AdministrationSection {
-  id: "keys" | "operators" | "projects" | "models" | "tags" | "canned-replies" | "webhooks" | "deliveries" | "audit";
-  title: TextKey;
-  /** Scope that is required to see it. */
-  scope: RequiredScope;
-  /** Heading above it in the list. */
-  group?: TextKey;
-}
-
-/** The sections of the administration, in the order of the list. */
-const SECTIONS: readonly AdministrationSection[] = [
-  { id: "operators", title: "administration.operators", scope: "admin:*" },
-  { id: "projects", title: "administration.projects", scope: "admin:*" },
-  { id: "models", title: "administration.models", scope: "models:read" },
-  { id: "tags", title: "administration.tags", scope: "tickets:read" },
-  { id: "canned-replies", title: "administration.canned", scope: "tickets:read" },
-  { id: "audit", title: "administration.audit", scope: "audit:read" },
-  { id: "keys", title: "administration.keys", scope: "admin:*", group: "administration.developers" },
-  { id: "webhooks", title: "administration.webhooks", scope: "webhooks:read" },
-  { id: "deliveries", title: "administration.deliveries", scope: "webhooks:read" },
-];
 
 const TAB =
   "-mb-px inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink lg:mb-0 lg:rounded-md lg:border-b-0 lg:hover:bg-hover lg:aria-[current=page]:bg-accent-soft lg:aria-[current=page]:text-accent";
@@ -62,8 +39,8 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
 };
 
 /**
- * The sections of the administration: a list beside the open one, or above it in a narrow window. An operator without
- * the scope of a section sees which one is required.
+ * The sections of the administration: a list beside the open one, or above it in a narrow window. It has the
+ * sections that the operator's role allows. A link to another one shows which scope it requires.
  */
 export function AdministrationPage() {
   const { section: id } = useParams({ from: "/$project/administration/$section" });
@@ -78,6 +55,7 @@ export function AdministrationPage() {
   const section = SECTIONS.find((other) => other.id === id);
   if (section === undefined) return <MissingPage />;
   const Part = PARTS[section.id];
+  const shown = SECTIONS.filter(({ scope }) => mayDo(scope));
   return (
     <PageFrame title={t("nav.administration")} text={t("administration.text")}>
       <div className="lg:grid lg:grid-cols-[11rem_minmax(0,1fr)] lg:gap-8">
@@ -86,9 +64,9 @@ export function AdministrationPage() {
           aria-label={t("nav.administration")}
           className="mb-4 flex gap-1 overflow-x-auto border-b border-line lg:sticky lg:top-4 lg:flex-col lg:gap-0.5 lg:self-start lg:border-b-0"
         >
-          {SECTIONS.map((other) => (
+          {shown.map((other, index) => (
             <Fragment key={other.id}>
-              {other.group !== undefined && (
+              {other.group !== undefined && other.group !== shown[index - 1]?.group && (
                 <span className="px-2.5 pt-3 pb-1 text-2xs font-semibold text-faint max-lg:hidden">
                   {t(other.group)}
                 </span>

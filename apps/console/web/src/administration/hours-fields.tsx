@@ -133,6 +133,7 @@ export function HoursFieldset({
           hint={t("projects.timeZoneHint")}
           list="time-zones"
           placeholder="Europe/Berlin"
+          pointer="/businessHours/timeZone"
           {...field("timeZone")}
         />
         <datalist id="time-zones">
@@ -148,6 +149,7 @@ export function HoursFieldset({
                   key={day}
                   label={dayName.format(dateOf(index))}
                   placeholder={t("projects.closed")}
+                  pointer={`/businessHours/week/${day}`}
                   {...field(day)}
                 />
               ))}
@@ -156,6 +158,7 @@ export function HoursFieldset({
             <TextArea
               label={t("projects.holidays")}
               hint={t("projects.holidaysHint")}
+              pointer="/businessHours/holidays"
               rows={3}
               {...field("holidays")}
             />
@@ -164,6 +167,7 @@ export function HoursFieldset({
         <Field
           label={t("projects.replyTime")}
           hint={t("projects.replyTimeHint")}
+          pointer="/replyTimeMinutes"
           type="number"
           inputMode="numeric"
           min={1}

@@ -160,6 +160,7 @@ function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "f
           key={name}
           label={t(`projects.${name}`)}
           hint={t(`projects.${name}Hint`)}
+          pointer={`/${name}Days`}
           {...COUNT}
           max={RETENTION_MAX_DAYS}
           {...field(`${name}Days`)}
@@ -173,6 +174,7 @@ function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "f
               key={name}
               label={t(`projects.${name}`)}
               hint={t(`projects.${name}Hint`)}
+              pointer={`/modelLimits/${name}`}
               {...COUNT}
               max={name === "concurrency" ? CONCURRENCY_MAX : TOKENS_PER_DAY_MAX}
               {...field(name)}
@@ -184,7 +186,7 @@ function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "f
         <legend className="mb-2 text-sm font-semibold">{t("projects.quotas")}</legend>
         <div className="grid gap-4 sm:grid-cols-2">
           {QUOTAS.map((name) => (
-            <Field key={name} label={t(`projects.${name}`)} {...COUNT} {...field(name)} />
+            <Field key={name} label={t(`projects.${name}`)} pointer={`/quotas/${name}`} {...COUNT} {...field(name)} />
           ))}
         </div>
         <p className="mt-2 text-xs text-muted">{t("projects.quotasHint")}</p>
@@ -217,6 +219,7 @@ function ProjectDialog({
     >
       <Field
         label={t("projects.name")}
+        pointer="/name"
         hint={t(isDefault ? "projects.defaultHint" : "projects.nameHint")}
         maxLength={63}
         pattern="[a-z0-9][a-z0-9\-]{0,62}"
@@ -227,6 +230,7 @@ function ProjectDialog({
       />
       <TextArea
         label={t("projects.handoff")}
+        pointer="/handoffText"
         hint={t(item === null ? "projects.handoffNewHint" : "projects.handoffHint")}
         rows={3}
         maxLength={5_000}
@@ -235,6 +239,7 @@ function ProjectDialog({
       <HandoffTextsField texts={handoffTexts} onChange={setHandoffTexts} />
       <TextArea
         label={t("projects.greeting")}
+        pointer="/greeting"
         hint={t("bot.greetingHint")}
         rows={3}
         maxLength={4_000}
@@ -349,7 +354,9 @@ function ProjectRow({
         </p>
       </div>
       <IconButton icon={Pencil} label={t("projects.change", { name })} onClick={onChange} />
-      <IconButton icon={Trash2} label={t("projects.delete", { name })} onClick={onDelete} />
+      {name !== DEFAULT_PROJECT && (
+        <IconButton icon={Trash2} label={t("projects.delete", { name })} onClick={onDelete} />
+      )}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { BookOpen, Bot, ChartColumn, Inbox, Plug, ShieldCheck, Users } from "luc
 import type { LucideIcon } from "lucide-react";
 import { linkOptions } from "@tanstack/react-router";
 import type { LinkOptions } from "@tanstack/react-router";
+import { SECTIONS } from "../administration/sections.ts";
 import type { TextKey } from "../i18n/texts.ts";
 
 /** A page in the navigation. */
@@ -13,9 +14,9 @@ export interface Page {
   /** Its route in router.tsx. */
   link: (project: string) => LinkOptions;
   keys: string;
-  /** Scope that is required to see it. */
-  scope: RequiredScope;
-  /** True for pages in the bar on phones; the others are under "More" there. */
+  /** It is shown to those who are allowed one of these. */
+  scopes: readonly RequiredScope[];
+  /** True for those that stand in the bar of a phone; the others are under "More" there. */
   isInBar?: true;
 }
 
@@ -27,7 +28,7 @@ export const PAGES: readonly Page[] = [
     icon: Inbox,
     link: (project) => linkOptions({ to: "/$project/inbox/$view", params: { project, view: "review" } }),
     keys: "g i",
-    scope: "tickets:read",
+    scopes: ["tickets:read"],
     isInBar: true,
   },
   {
@@ -36,7 +37,7 @@ export const PAGES: readonly Page[] = [
     icon: Users,
     link: (project) => linkOptions({ to: "/$project/customers", params: { project } }),
     keys: "g c",
-    scope: "tickets:read",
+    scopes: ["tickets:read"],
   },
   {
     id: "knowledge",
@@ -44,7 +45,7 @@ export const PAGES: readonly Page[] = [
     icon: BookOpen,
     link: (project) => linkOptions({ to: "/$project/knowledge", params: { project } }),
     keys: "g k",
-    scope: "kb:read",
+    scopes: ["kb:read"],
     isInBar: true,
   },
   {
@@ -53,7 +54,7 @@ export const PAGES: readonly Page[] = [
     icon: Bot,
     link: (project) => linkOptions({ to: "/$project/agents", params: { project } }),
     keys: "g a",
-    scope: "agents:read",
+    scopes: ["agents:read"],
     isInBar: true,
   },
   {
@@ -62,7 +63,7 @@ export const PAGES: readonly Page[] = [
     icon: Plug,
     link: (project) => linkOptions({ to: "/$project/integrations", params: { project } }),
     keys: "g t",
-    scope: "channels:read",
+    scopes: ["channels:read"],
   },
   {
     id: "overview",
@@ -70,7 +71,7 @@ export const PAGES: readonly Page[] = [
     icon: ChartColumn,
     link: (project) => linkOptions({ to: "/$project/overview", params: { project } }),
     keys: "g o",
-    scope: "tickets:read",
+    scopes: ["tickets:read"],
     isInBar: true,
   },
   {
@@ -79,6 +80,6 @@ export const PAGES: readonly Page[] = [
     icon: ShieldCheck,
     link: (project) => linkOptions({ to: "/$project/administration", params: { project } }),
     keys: "g s",
-    scope: "webhooks:read",
+    scopes: SECTIONS.map(({ scope }) => scope),
   },
 ];

@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { firstSection } from "../administration/sections.ts";
 import { mayDo, sessionQuery } from "../api/session.ts";
 import { needsFirstRun } from "../first-run/first-run-state.ts";
 import { readInboxSearch } from "../inbox/inbox-search.ts";
@@ -110,7 +111,7 @@ const administrationRoute = createRoute({
   path: "administration",
   async beforeLoad({ context: { queryClient, connection }, params: { project } }) {
     const session = await queryClient.ensureQueryData(sessionQuery(connection));
-    const section = session !== null && mayDo(session, project, "admin:*") ? "keys" : "deliveries";
+    const section = firstSection((scope) => session !== null && mayDo(session, project, scope));
     throw redirect({ to: "/$project/administration/$section", params: { project, section } });
   },
 });

@@ -120,7 +120,7 @@ function SignedIn({ session }: { session: Session }) {
   const mayDo = useRights();
   const navigate = useNavigate();
   const [open, setOpen] = useState<"palette" | "keys" | "mentions" | null>(null);
-  const pages = PAGES.filter(({ scope }) => mayDo(scope));
+  const pages = PAGES.filter(({ scopes }) => scopes.some(mayDo));
   const isWide = useIsWide();
   const { ticketId, view } = useParams({ strict: false });
   const isKnown = session.projects.some(({ name }) => name === project);

@@ -1,8 +1,10 @@
-import { useId } from "react";
+import { useCallback, useEffect, useId, useRef, useState } from "react";
 import type { ComponentProps, ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "../ui/button.tsx";
+import { errorAt } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { FieldErrors } from "../ui/field.tsx";
 import { useAction } from "./use-action.ts";
 
 /** The error of a form as a whole. The element exists before it has a text, so that screen readers announce it. */
@@ -12,7 +14,10 @@ export const FormError = ({ error }: { error: string | null }) => (
   </p>
 );
 
-/** A dialog with one form, a button that submits it, and the error message of `onSubmit`. */
+/**
+ * A dialog with one form, a button that submits it, and the error message of `onSubmit`. Errors of fields with a
+ * `pointer` are shown at them, and the first of them is focused.
+ */
 export function FormDialog({
   title,
   action,
@@ -38,7 +43,21 @@ export function FormDialog({
 }) {
   const { t } = useTexts();
   const formId = useId();
-  const { error: failure, isBusy, run } = useAction();
+  const { error: failure, cause, isBusy, run } = useAction();
+  const formRef = useRef<HTMLFormElement>(null);
+  const [isAtField, setAtField] = useState(false);
+  const findError = useCallback(
+    (pointer: string, hasLines: boolean) => errorAt(cause, pointer, t, hasLines),
+    [cause, t],
+  );
+  useEffect(() => {
+    if (cause === null) return;
+    const field = formRef.current?.querySelector<HTMLElement>("[aria-invalid=true]") ?? null;
+    setAtField(field !== null);
+    field?.focus();
+    // A long form may be scrolled to anywhere.
+    (field ?? formRef.current?.lastElementChild)?.scrollIntoView({ block: "center" });
+  }, [cause]);
   return (
     <Dialog
       title={title}
@@ -55,6 +74,7 @@ export function FormDialog({
       }
     >
       <form
+        ref={formRef}
         id={formId}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || isDisabled || isBusy) return;
@@ -68,8 +88,8 @@ export function FormDialog({
         }}
         className="flex flex-col gap-4 p-4"
       >
-        {children}
-        <FormError error={failure ?? error} />
+        <FieldErrors value={findError}>{children}</FieldErrors>
+        <FormError error={failure !== null && isAtField ? t("error.fields") : (failure ?? error)} />
       </form>
     </Dialog>
   );

@@ -15,7 +15,11 @@ export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
   useCommands("page", [isDirty && { id: "save", title: t("ui.save"), keys: "mod+s", run: save }]);
   // The first field with an error is focused.
   useEffect(() => {
-    if (error !== null) document.querySelector<HTMLElement>("main [aria-invalid=true]")?.focus();
+    if (error === null) return;
+    const field = document.querySelector<HTMLElement>("main [aria-invalid=true]");
+    field?.focus();
+    // The bar covers the end of the page.
+    field?.scrollIntoView({ block: "center" });
   }, [error]);
   return (
     <>

@@ -10,6 +10,7 @@ export function useAction() {
   const { queryClient, toasts } = useServices();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
+  const [cause, setCause] = useState<unknown>(null);
 
   function describe(cause: unknown): string {
     // The item was changed or deleted meanwhile: the shown data is stale.
@@ -19,16 +20,18 @@ export function useAction() {
     return describeError(cause, t);
   }
 
-  /** Runs the action, unless another one is running; `error` is set if it throws. Returns true if it was done. */
+  /** Runs the action, unless another one is running; `error` and `cause` are set if it throws. Returns true if it was done. */
   async function run(action: () => Promise<unknown>): Promise<boolean> {
     if (isBusy) return false;
     setBusy(true);
     setError(null);
+    setCause(null);
     try {
       await action();
       return true;
-    } catch (cause) {
-      setError(describe(cause));
+    } catch (thrown) {
+      setError(describe(thrown));
+      setCause(thrown);
       return false;
     } finally {
       setBusy(false);
@@ -47,5 +50,5 @@ export function useAction() {
     });
   }
 
-  return { isBusy, error, setError, run, runAside };
+  return { isBusy, error, cause, setError, run, runAside };
 }

@@ -1,6 +1,7 @@
-import { ServiceError } from "@svc/client";
 import { useState } from "react";
+import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
+import { errorAt } from "../ui/describe-error.ts";
 
 /** Unsaved changes: by field, the value before and the new one. */
 export type Edits<Settings> = { readonly [Name in keyof Settings]?: { before: Settings[Name]; value: Settings[Name] } };
@@ -64,7 +65,7 @@ export interface SettingsForm<Settings> {
   /** The saved settings with the edits. */
   shown: Settings;
   set: <Name extends keyof Settings>(name: Name, value: Settings[Name]) => void;
-  /** Returns the error of a field, as the server describes it. */
+  /** Returns the error of a field, in the language of the page. */
   errorOf: (name: keyof Settings) => string | undefined;
   /** Returns the attributes of the control of a field. */
   field: <Name extends keyof Settings>(
@@ -102,19 +103,6 @@ interface SettingsFormOptions<Settings> {
   describe: (error: unknown) => string;
 }
 
-/** Returns the first error of a field. For an item of a list it starts with the position, counted from one. */
-function errorAt(error: unknown, pointer: string): string | undefined {
-  if (!(error instanceof ServiceError)) return undefined;
-  const found = error.errors.find((one) => `${one.pointer}/`.startsWith(`${pointer}/`));
-  if (found === undefined) return undefined;
-  const path = found.pointer
-    .slice(pointer.length + 1)
-    .split("/")
-    .filter((part) => part !== "")
-    .map((part) => (/^\d+$/.test(part) ? String(Number(part) + 1) : part));
-  return path.length === 0 ? found.detail : `${path.join(" · ")}: ${found.detail}`;
-}
-
 /** A form for saved settings. If another operator has changed the same fields meanwhile, the next save overrides it. */
 export function useSettingsForm<Settings extends object>({
   saved,
@@ -123,6 +111,7 @@ export function useSettingsForm<Settings extends object>({
   store,
   describe,
 }: SettingsFormOptions<Settings>): SettingsForm<Settings> {
+  const { t } = useTexts();
   const { toasts } = useServices();
   const [edits, setEdits] = useState<Edits<Settings>>({});
   const [error, setError] = useState<unknown>(null);
@@ -131,7 +120,7 @@ export function useSettingsForm<Settings extends object>({
   const changes = changesOf(saved, edits);
   const shown = withEdits(saved, edits);
   const set: SettingsForm<Settings>["set"] = (name, value) => setEdits((known) => addEdit(known, saved, name, value));
-  const errorOf = (name: keyof Settings) => errorAt(error, `${pointer}/${String(name)}`);
+  const errorOf = (name: keyof Settings) => errorAt(error, `${pointer}/${String(name)}`, t);
 
   function isConflict(now: Settings): boolean {
     const found = conflictsOf(now, edits);

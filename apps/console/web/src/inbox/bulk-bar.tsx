@@ -15,11 +15,12 @@ import type { BulkDialog, BulkErrors } from "./bulk-dialogs.tsx";
 
 const BulkDialogs = lazyDialog(async () => (await import("./bulk-dialogs.tsx")).BulkDialogs);
 
+/** What can be done with all selected tickets, with the keys that do it with the open ticket otherwise. */
 const ACTIONS = {
-  takeover: { title: "bulk.takeover", icon: UserPlus },
-  resolve: { title: "bulk.resolve", icon: CircleCheck },
-  spam: { title: "bulk.spam", icon: OctagonX },
-  reopen: { title: "bulk.reopen", icon: RotateCcw },
+  takeover: { title: "bulk.takeover", icon: UserPlus, keys: "i" },
+  resolve: { title: "bulk.resolve", icon: CircleCheck, keys: "shift+e", isDecision: true },
+  spam: { title: "bulk.spam", icon: OctagonX, keys: "!", isDecision: true },
+  reopen: { title: "bulk.reopen", icon: RotateCcw, keys: "shift+o" },
 } as const;
 
 /** Returns the actions for the selected tickets: closed ones cannot be closed again, and open ones not opened. */
@@ -108,19 +109,31 @@ export function BulkBar({
   const isBusy = progress !== null;
   const names = actionsFor(tickets);
   const more = [
-    { kind: "assign", title: "bulk.assign", icon: Users },
-    { kind: "tag", title: "bulk.tag", icon: Tag },
+    { kind: "assign", title: "bulk.assign", icon: Users, keys: "#" },
+    { kind: "tag", title: "bulk.tag", icon: Tag, keys: "t" },
   ] as const;
   const inMenu = [
     ...names.slice(IN_BAR).map((kind) => ({ kind, ...ACTIONS[kind], run: () => void run({ kind }) })),
     ...more.map((item) => ({ ...item, run: () => setDialog({ kind: item.kind }) })),
   ];
-  const commandOf = (kind: string, title: TextKey, runIt: () => void) =>
-    mayWrite &&
-    !isBusy && { id: `bulk-${kind}`, title: t("command.bulk", { action: t(title), n: tickets.length }), run: runIt };
+  const commandOf = (
+    kind: string,
+    { title, keys, isDecision = false }: { title: TextKey; keys: string; isDecision?: boolean },
+    runIt: () => void,
+  ) =>
+    mayWrite && {
+      id: `bulk-${kind}`,
+      title: t("command.bulk", { action: t(title), n: tickets.length }),
+      keys,
+      isDecision,
+      // While a change is made, its keys are not those of the open ticket.
+      run: () => {
+        if (!isBusy) runIt();
+      },
+    };
   useCommands("bulk", [
-    ...names.map((name) => commandOf(name, ACTIONS[name].title, () => choose(name))),
-    ...more.map(({ kind, title }) => commandOf(kind, title, () => setDialog({ kind }))),
+    ...names.map((name) => commandOf(name, ACTIONS[name], () => choose(name))),
+    ...more.map(({ kind, ...item }) => commandOf(kind, item, () => setDialog({ kind }))),
   ]);
 
   return (

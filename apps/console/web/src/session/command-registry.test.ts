@@ -69,6 +69,17 @@ function openPage() {
   return { done, press };
 }
 
+test("a key is that of the selection if the open ticket has it too, whichever was registered later", () => {
+  const done: string[] = [];
+  const registry = createCommandRegistry();
+  for (const group of ["bulk", "ticket"] as const) {
+    registry.add(() => [{ id: group, title: group, group, keys: "!", run: () => void done.push(group) }]);
+  }
+  const key = { ...plain, key: "!", isComposing: false, target: null, timeStamp: 1_000, repeat: false };
+  registry.press({ ...key, defaultPrevented: false, preventDefault: () => undefined }, true);
+  expect(done).toEqual(["bulk"]);
+});
+
 describe("a key", () => {
   test("that is held counts once, unless it moves through a list", () => {
     const { done, press } = openPage();

@@ -137,7 +137,8 @@ export function createCommandRegistry(): CommandRegistry {
       }
       if (isTaken(event, name) || document.querySelector("dialog:modal") !== null) return false;
       if (!hasSingleKeys && isSingleKey(name)) return false;
-      const commands = list();
+      // With a selection, the keys of a ticket are those of the selected tickets.
+      const commands = list().toSorted((one, other) => Number(one.group === "bulk") - Number(other.group === "bulk"));
       const keys = commands.map((command) => command.keys);
       const isSoon = event.timeStamp - pressedAt < SEQUENCE_MS;
       const together = isSoon ? [...pressed, name] : [name];

@@ -28,6 +28,16 @@ function useConversationScroll(ticket: TicketDetail) {
     else setNewMessages(true);
   }, [newest]);
 
+  // Images and drafts that appear later do not push the end out of view, unless the reader has scrolled away from it.
+  const content = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+    });
+    for (const element of [scroller.current, content.current]) if (element !== null) observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
   // Older items are inserted above the visible ones, which keep their position.
   const heightBefore = useRef<number | null>(null);
   const showOlder = () => {
@@ -45,7 +55,7 @@ function useConversationScroll(ticket: TicketDetail) {
     if (isAtEnd.current) setNewMessages(false);
     if (scrollTop < OLDER_WITHIN_PX && hasMore && !isLoading) showOlder();
   }
-  return { scroller, history, hasMore, isLoading, isAtEnd, hasNewMessages, showEnd, showOlder, onScroll };
+  return { scroller, content, history, hasMore, isLoading, isAtEnd, hasNewMessages, showEnd, showOlder, onScroll };
 }
 
 /** Whether the customer is typing, and a button that shows new messages. */
@@ -105,7 +115,10 @@ export function ConversationArea({
         onScroll={scroll.onScroll}
         className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
       >
-        <div className="@container mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3">
+        <div
+          ref={scroll.content}
+          className="@container mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3"
+        >
           {scroll.hasMore && (
             <Button
               variant="quiet"

@@ -3,7 +3,7 @@ import { ServiceError } from "@svc/client";
 import de from "../i18n/de.json" with { type: "json" };
 import en from "../i18n/en.json" with { type: "json" };
 import { createTexts } from "../i18n/texts.ts";
-import { describeError, describeSsoError } from "./describe-error.ts";
+import { describeError, describeSsoError, errorAt } from "./describe-error.ts";
 
 const [english, german] = [createTexts("en", en.first).t, createTexts("de", de.first).t];
 
@@ -39,4 +39,35 @@ test("each error of single sign-on has its own text, and an unknown one a genera
   const texts = ["unknown_operator", "unavailable", "rate_limited", "refused"].map(describeSsoError);
   expect(new Set(texts).size).toBe(4);
   expect(["constructor", "", "x"].map(describeSsoError)).toEqual(Array(3).fill("signIn.ssoFailed"));
+});
+
+describe("the error of a field", () => {
+  const detail = "must be a time, such as `09:00` or `24:00`";
+  const errors = [
+    { pointer: "/businessHours/week/monday/0/0", code: "invalid_format", detail },
+    { pointer: "/businessHours/holidays/1/date", code: "invalid_format", detail: "is not a valid ISO date" },
+    { pointer: "/config/strings/title", code: "custom", detail: "is odd" },
+  ];
+  const error = new ServiceError("invalid_request", "The project is not valid.", { errors });
+
+  test("is in the language of the page, with the line for fields of several lines", () => {
+    expect(errorAt(error, "/businessHours/week/monday", german, false)).toBe(de.first["rule.time"]);
+    expect(errorAt(error, "/businessHours/week/monday", english, false)).toBe(en.first["rule.time"]);
+    expect(errorAt(error, "/businessHours/holidays", german)).toBe(`Zeile 2: ${de.first["rule.date"]}`);
+    expect(errorAt(error, "/businessHours/week/mon", german)).toBeUndefined();
+    expect(errorAt(error, "/config/strings", german)).toBe("title: is odd");
+    expect(errorAt(new Error("x"), "/name", german)).toBeUndefined();
+  });
+});
+
+test("known sentences of the server are in the language of the page", () => {
+  const text = '"a.pdf" contains no text (its pages are scanned images); run text recognition (OCR) first.';
+  const file = new ServiceError("invalid_request", text);
+  expect(describeError(file, english)).toMatch(/^"a.pdf" contains no text\./);
+  expect(describeError(file, german)).toMatch(/^"a.pdf" enthält keinen Text/);
+  const address = new ServiceError("invalid_request", "The URL is not valid: /url is not allowed. It is local.", {
+    errors: [{ pointer: "/url", code: "forbidden_address", detail: "is not allowed. It is local" }],
+  });
+  expect(describeError(address, english)).toMatch(/^url: is not allowed\./);
+  expect(describeError(address, german)).toMatch(/^url: ist nicht erlaubt/);
 });

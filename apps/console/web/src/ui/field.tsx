@@ -1,4 +1,4 @@
-import { useId } from "react";
+import { createContext, useContext, useId } from "react";
 import type { ComponentProps, ReactNode } from "react";
 import { Search } from "lucide-react";
 import { ListBox } from "./list-box.tsx";
@@ -10,15 +10,20 @@ export function formText(form: FormData, name: string): string {
 }
 
 const BOX =
-  "w-full rounded-md border border-edge bg-surface text-base text-ink aria-invalid:border-bad disabled:opacity-60 md:text-sm";
-/** Classes of a single-line control. */
+  "w-full scroll-my-32 rounded-md border border-edge bg-surface text-base text-ink aria-invalid:border-bad disabled:opacity-60 md:text-sm";
+/** Classes of a control that takes one line of text. */
 export const CONTROL = `h-8 px-2.5 ${BOX}`;
 
-/** Common properties of all fields: a label, a hint or an error, and the value. */
+/** Returns the error of the field at a JSON pointer of the request that the form has sent; see `errorAt`. */
+export const FieldErrors = createContext<(pointer: string, hasLines: boolean) => string | undefined>(() => undefined);
+
+/** A label, a hint or an error, and the value: what all fields have in common. */
 interface FieldProps<Value extends string = string> {
   label: string;
   hint?: ReactNode;
   error?: string | null | undefined;
+  /** JSON pointer of the value in the request, by which the form finds its error. */
+  pointer?: string;
   onChange?: (value: Value) => void;
 }
 type Rest<Tag extends "input" | "textarea"> = Omit<ComponentProps<Tag>, "onChange">;
@@ -28,15 +33,20 @@ function Labelled({
   label,
   hidesLabel = false,
   hint,
-  error,
+  error: given,
+  pointer,
+  hasLines = false,
   className = "",
   children,
 }: Omit<FieldProps, "onChange"> & {
   hidesLabel?: boolean;
+  hasLines?: boolean;
   className?: string | undefined;
   children: (attributes: { id: string; "aria-invalid": boolean; "aria-describedby": string | undefined }) => ReactNode;
 }) {
   const id = useId();
+  const findError = useContext(FieldErrors);
+  const error = given ?? (pointer === undefined ? undefined : findError(pointer, hasLines));
   const isWrong = error != null;
   const note = error ?? hint;
   const noteId = note === undefined ? undefined : `${id}-hint`;
@@ -55,10 +65,10 @@ function Labelled({
   );
 }
 
-/** A labelled single-line field. */
-export function Field({ label, hint, error, className, onChange, ...rest }: FieldProps & Rest<"input">) {
+/** A labelled field of one line. */
+export function Field({ label, hint, error, pointer, className, onChange, ...rest }: FieldProps & Rest<"input">) {
   return (
-    <Labelled label={label} hint={hint} error={error} className={className}>
+    <Labelled label={label} hint={hint} error={error} {...(pointer !== undefined && { pointer })} className={className}>
       {(attributes) => (
         <input
           {...rest}
@@ -78,7 +88,8 @@ export function SelectField<Value extends string>({
   hint,
   className,
   ...rest
-}: Omit<FieldProps<Value>, "error"> & Omit<ComponentProps<typeof ListBox<Value>>, "id"> & { hidesLabel?: boolean }) {
+}: Omit<FieldProps<Value>, "error" | "pointer"> &
+  Omit<ComponentProps<typeof ListBox<Value>>, "id"> & { hidesLabel?: boolean }) {
   return (
     <Labelled label={label} hidesLabel={hidesLabel} hint={hint} className={className}>
       {(attributes) => <ListBox<Value> {...rest} {...attributes} label={label} className={CONTROL} />}
@@ -92,12 +103,21 @@ export function TextArea({
   hidesLabel = false,
   hint,
   error,
+  pointer,
   className,
   onChange,
   ...rest
 }: FieldProps & Rest<"textarea"> & { hidesLabel?: boolean }) {
   return (
-    <Labelled label={label} hidesLabel={hidesLabel} hint={hint} error={error} className={className}>
+    <Labelled
+      label={label}
+      hidesLabel={hidesLabel}
+      hint={hint}
+      error={error}
+      {...(pointer !== undefined && { pointer })}
+      hasLines
+      className={className}
+    >
       {(attributes) => (
         <textarea
           rows={4}
@@ -123,7 +143,7 @@ export function SearchField({
   className = "",
   onChange,
   ...rest
-}: Omit<FieldProps, "hint" | "error"> & Rest<"input"> & { variant?: keyof typeof SEARCH_LOOKS }) {
+}: Omit<FieldProps, "hint" | "error" | "pointer"> & Rest<"input"> & { variant?: keyof typeof SEARCH_LOOKS }) {
   return (
     <label className={`relative min-w-0 flex-1 ${className}`}>
       <span className="sr-only">{label}</span>

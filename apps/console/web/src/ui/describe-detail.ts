@@ -1,0 +1,54 @@
+import type { TextKey, Texts } from "../i18n/texts.ts";
+
+type Table = readonly (readonly [RegExp, TextKey])[];
+
+/** What a value must be, as the server says it of a field; `{value}` of the text is the group of the pattern. */
+const RULES: Table = [
+  [/^is required$/, "rule.required"],
+  [/^must have at least (\d+) /, "rule.minLength"],
+  [/^must have at most (\d+) /, "rule.maxLength"],
+  [/^must be at least (\S+)$/, "rule.min"],
+  [/^must be at most (\S+)$/, "rule.max"],
+  [/^must be a time, /, "rule.time"],
+  [/^must end after it starts/, "rule.timeOrder"],
+  [/^must be periods in order/, "rule.periodOrder"],
+  [/^is not a valid ISO date$/, "rule.date"],
+  [/^must be an IANA time zone/, "rule.timeZone"],
+  [/^must be an origin/, "rule.origin"],
+  [/^is not a valid URL$/i, "rule.url"],
+  [/^is not allowed\. /, "rule.address"],
+];
+
+/** Whole sentences of the server. */
+const SENTENCES: Table = [
+  [/^(".*") (?:contains no text|is empty)\b/, "sentence.noText"],
+  [/^(".*") is password-protected/, "sentence.encrypted"],
+  [/^(".*") is truncated/, "sentence.truncated"],
+  [/^(".*") is damaged/, "sentence.damaged"],
+  [/^(".*") .*images cannot be read/, "sentence.image"],
+  [/^(".*") requires too much memory/, "sentence.tooComplex"],
+  [/^(".*") .*(?:cannot be read|is not supported|is binary data|contains no text)/, "sentence.unsupported"],
+  [/^This is not a sitemap|^The URL must be that of a sitemap/, "sentence.noSitemap"],
+  [/^The sitemap (\S+) was not read completely/, "sentence.incompleteSitemap"],
+  [/^The server responded with (\d+)/, "sentence.status"],
+  [/^The host name does not exist/, "sentence.noHost"],
+  [/^The connection failed/, "sentence.noConnection"],
+  [/provider is unreachable/, "sentence.modelUnreachable"],
+  [/^No model is chosen/, "sentence.noModel"],
+  [/^The model did not respond within (\d+) s|no answer within/, "sentence.modelTimeout"],
+  [/the provider returned (\d+)/, "sentence.modelStatus"],
+];
+
+function translate(table: Table, detail: string, t: Texts["t"]): string | null {
+  for (const [pattern, key] of table) {
+    const match = pattern.exec(detail);
+    if (match !== null) return t(key, { value: match[1] ?? "", detail });
+  }
+  return null;
+}
+
+/** Returns what the value of a field must be, in the language of the page; in the server's words if they are unknown. */
+export const describeRule = (detail: string, t: Texts["t"]): string => translate(RULES, detail, t) ?? detail;
+
+/** Returns a sentence of the server in the language of the page; null if it is unknown. */
+export const describeSentence = (detail: string, t: Texts["t"]): string | null => translate(SENTENCES, detail, t);
