@@ -9,6 +9,7 @@ import { itemsOf } from "../lists/resource-page.tsx";
 import { useProject, useServices } from "../session/services.ts";
 import { CheckBox, ChoiceGroup } from "../ui/choice-fields.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
+import { describeCustomer } from "./contact-facts.ts";
 import { displayName } from "./customer-facts.tsx";
 import { attributesOf, attributesText } from "./attributes-text.ts";
 import { useRefresh } from "./use-refresh.ts";
@@ -77,7 +78,7 @@ export function CustomerDialog({ customer, onClose }: { customer: CustomerItem; 
 /** Merges another customer into this one, with a search. */
 export function MergeDialog({ customer, onClose }: { customer: CustomerItem; onClose: () => void }) {
   const { t } = useTexts();
-  const { connection } = useServices();
+  const { connection, toasts } = useServices();
   const project = useProject();
   const refresh = useRefresh();
   const [words, setWords] = useState("");
@@ -92,6 +93,9 @@ export function MergeDialog({ customer, onClose }: { customer: CustomerItem; onC
   async function submit() {
     const params = { id: customer.id };
     await connection.call("mergeCustomer", project, { params, body: { customerId: chosen } });
+    const from = others.find(({ id }) => id === chosen);
+    const names = { from: from === undefined ? "" : displayName(from), into: displayName(customer) };
+    toasts.show({ kind: "done", text: t("customer.merged", names) });
     refresh();
     onClose();
   }
@@ -117,7 +121,8 @@ export function MergeDialog({ customer, onClose }: { customer: CustomerItem; onC
           options={others.map((other) => ({
             value: other.id,
             label: displayName(other),
-            hint: [other.email, other.externalId, other.alias].filter((fact) => fact !== null).join(" · "),
+            hint:
+              displayName(other) === other.alias ? t("customer.alias") : describeCustomer(other, displayName(other)),
           }))}
         />
       )}

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { CustomerItem, TicketItem } from "@svc/contracts";
 import type { ReactNode } from "react";
-import { IdText } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { StateMark } from "../inbox/ticket-marks.tsx";
 import { useProject } from "../session/services.ts";
@@ -38,10 +37,10 @@ function LocalTime({ timeZone }: { timeZone: string }) {
   }
 }
 
-/** The data of a customer besides name and address. */
+/** The data of a customer besides name, address and IDs. */
 export function CustomerFactRows({ customer }: { customer: CustomerItem }) {
   const { languageName, t } = useTexts();
-  const { phone, language, timeZone, externalId, attributes, firstSeenAt, lastSeenAt, unsubscribedAt } = customer;
+  const { phone, language, timeZone, attributes, firstSeenAt, lastSeenAt, unsubscribedAt } = customer;
   return (
     <>
       {phone !== null && <Fact label={t("customer.phone")}>{phone}</Fact>}
@@ -49,11 +48,6 @@ export function CustomerFactRows({ customer }: { customer: CustomerItem }) {
       {timeZone !== null && (
         <Fact label={t("customer.localTime")}>
           <LocalTime timeZone={timeZone} />
-        </Fact>
-      )}
-      {externalId !== null && (
-        <Fact label={t("customer.externalId")}>
-          <IdText label={t("customer.externalId")} text={externalId} />
         </Fact>
       )}
       {Object.entries(attributes).map(([name, value]) => (

@@ -4,6 +4,7 @@ import { Ban, Merge, Pencil } from "lucide-react";
 import { useState } from "react";
 import type { CustomerDetail, CustomerItem } from "@svc/contracts";
 import { conversationsQuery, customerQuery } from "../api/customers.ts";
+import { IdText } from "../forms/copy-box.tsx";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { Pages, itemsOf } from "../lists/resource-page.tsx";
@@ -12,6 +13,7 @@ import { Avatar, Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { contactFacts } from "./contact-facts.ts";
 import { BlockDialog, CustomerDialog, MergeDialog } from "./customer-dialogs.tsx";
 import { Conversations, CustomerFactRows, Fact, displayName } from "./customer-facts.tsx";
 import { CustomerNotes } from "./customer-notes.tsx";
@@ -37,19 +39,18 @@ function ConversationSection({ customerId }: { customerId: string }) {
 
 function FactSection({ customer }: { customer: CustomerItem }) {
   const { t } = useTexts();
-  const { alias, email, identities, name } = customer;
+  const { alias, name } = customer;
   return (
     <Section title={t("details.facts")}>
       <dl>
         {name !== null && <Fact label={t("details.name")}>{name}</Fact>}
         {name === null && <Fact label={t("customer.alias")}>{alias}</Fact>}
-        {email !== null && <Fact label={t("details.email")}>{email}</Fact>}
-        <CustomerFactRows customer={customer} />
-        {identities.map(({ kind, value }) => (
-          <Fact key={`${kind} ${value}`} label={t(`customer.kind.${kind}`)}>
-            <bdi>{value}</bdi>
+        {contactFacts(customer).map(({ label, value }) => (
+          <Fact key={value} label={t(label)}>
+            <IdText label={t(label)} text={value} />
           </Fact>
         ))}
+        <CustomerFactRows customer={customer} />
       </dl>
     </Section>
   );

@@ -37,7 +37,7 @@ describe("the texts of the console", () => {
     expect(of(11.7 * hour)).toEqual(["11 hr 42 min", "11 Std. 42 Min."]);
     expect(of(12 * hour)).toEqual(["12 hr", "12 Std."]);
     expect(of(59.9 * minute)).toEqual(["1 hr", "1 Std."]);
-    expect(of(76 * hour)).toEqual(["3 days 4 hr", "3 Tage 4 Std."]);
+    expect(of(76 * hour)).toEqual(["3 days 4 hr", "3 Tg. 4 Std."]);
   });
 
   test("format the same within a sentence", () => {

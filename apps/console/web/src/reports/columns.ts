@@ -7,11 +7,14 @@ export interface Column<Row> {
   /** Null if there is no value, such as a share of nothing. */
   value: (row: Row) => number | null;
   write: (value: number, texts: Texts) => string;
+  /** True for times, which count business hours only where a project has some. */
+  isTime?: true;
 }
 
 const count = (value: number, { number }: Texts) => number(value);
 const share = (value: number, { percent }: Texts) => percent(value);
-const time = (value: number, { duration }: Texts) => duration(value);
+/** Less than a second is not worth a number: outside of business hours, no time passes. */
+const time = (value: number, { duration }: Texts) => (value < 1_000 ? `< ${duration(1_000)}` : duration(value));
 const part = (some: number, all: number) => (all === 0 ? null : some / all);
 
 /** Columns of numbers, by name. */
@@ -25,9 +28,9 @@ export const COLUMNS = {
   approvals: { label: "report.approvals", value: (row) => row.approvals, write: count },
   edits: { label: "overview.edits", value: (row) => row.edits, write: count },
   rejections: { label: "report.rejections", value: (row) => row.rejections, write: count },
-  firstReply: { label: "overview.p50", value: (row) => row.firstReplyP50Ms, write: time },
+  firstReply: { label: "overview.p50", value: (row) => row.firstReplyP50Ms, write: time, isTime: true },
   firstReplyP90: { label: "overview.p90", value: (row) => row.firstReplyP90Ms, write: time },
-  resolution: { label: "report.resolution", value: (row) => row.resolutionP50Ms, write: time },
+  resolution: { label: "report.resolution", value: (row) => row.resolutionP50Ms, write: time, isTime: true },
   resolutionP90: { label: "report.resolutionP90", value: (row) => row.resolutionP90Ms, write: time },
   ratings: { label: "report.ratings", value: (row) => row.ratings, write: count },
   csat: { label: "report.csat", value: (row) => part(row.goodRatings, row.ratings), write: share },

@@ -17,12 +17,12 @@ import { BACKLOG_COLUMNS, DRAFT_COLUMNS, TABLE_COLUMNS, TILES, describeTrend } f
 import { CsvButton, ReportTable } from "./report-table.tsx";
 
 /** The totals, each with its trend and the previous period. */
-function Tiles({ total }: Report) {
+function Tiles({ total, isBusinessTime }: Report) {
   const texts = useTexts();
   const { t } = texts;
   return (
     <dl className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-5">
-      {TILES.map(({ label, value, write }) => {
+      {TILES.map(({ label, value, write, isTime }) => {
         const [now, before] = [value(total), value(total.previous)];
         const say = (figure: number | null) => (figure === null ? "–" : write(figure, texts));
         const trend = describeTrend(now, before, texts.percent);
@@ -32,7 +32,9 @@ function Tiles({ total }: Report) {
             key={label}
             label={t(label)}
             value={say(now)}
-            text={trend === "" ? previous : `${trend} · ${previous}`}
+            text={[trend, previous, isTime && t(isBusinessTime ? "report.inHours" : "report.atAllTimes")]
+              .filter(Boolean)
+              .join(" · ")}
           />
         );
       })}

@@ -122,12 +122,13 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
               </Fact>
             ),
         )}
-        {data !== undefined && (
-          // The user ID and the language of the conversation are shown separately.
-          <CustomerFactRows
-            customer={{ ...data, language: null, externalId: data.externalId === userId ? null : data.externalId }}
-          />
+        {data !== undefined && data.externalId !== null && ![userId, data.email].includes(data.externalId) && (
+          <Fact label={t("customer.externalId")}>
+            <IdText label={t("customer.externalId")} text={data.externalId} />
+          </Fact>
         )}
+        {/* The language of the conversation is shown separately. */}
+        {data !== undefined && <CustomerFactRows customer={{ ...data, language: null }} />}
       </dl>
       {data?.isBlocked === true && <Badge tone="bad">{t("customer.blocked")}</Badge>}
       {data !== undefined && (

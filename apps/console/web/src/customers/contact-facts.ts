@@ -1,0 +1,38 @@
+import type { CustomerItem } from "@svc/contracts";
+import type { TextKey } from "../i18n/texts.ts";
+
+/** A value that a customer is known by, with its label. */
+interface ContactFact {
+  label: TextKey;
+  value: string;
+}
+
+/** Order of the labels of one value: the first one says most about it. */
+const STRENGTH: readonly TextKey[] = [
+  "customer.kind.email",
+  "customer.kind.user",
+  "details.email",
+  "customer.externalId",
+  "customer.kind.telegram",
+  "customer.kind.visitor",
+  "customer.kind.chat",
+];
+
+/** Returns the address and the IDs of a customer: each value once, with the strongest of its labels. */
+export function contactFacts({
+  email,
+  externalId,
+  identities,
+}: Pick<CustomerItem, "email" | "externalId" | "identities">): ContactFact[] {
+  const facts: ContactFact[] = [
+    ...(email === null ? [] : [{ label: "details.email" as const, value: email }]),
+    ...(externalId === null ? [] : [{ label: "customer.externalId" as const, value: externalId }]),
+    ...identities.map(({ kind, value }) => ({ label: `customer.kind.${kind}` as const, value })),
+  ].sort((one, other) => STRENGTH.indexOf(one.label) - STRENGTH.indexOf(other.label));
+  const keyOf = ({ value }: ContactFact) => value.toLowerCase();
+  return facts.filter((fact, index) => facts.findIndex((other) => keyOf(other) === keyOf(fact)) === index);
+}
+
+/** Returns what tells a customer apart from others of the same name: the address and the ID, unless they are the name. */
+export const describeCustomer = ({ email, externalId }: CustomerItem, name: string): string =>
+  [...new Set([email, externalId])].filter((fact) => fact !== null && fact !== name).join(" · ");
