@@ -50,7 +50,7 @@ function PullBar({ model, progress }: { model: string; progress: ModelPullProgre
 
 const countsOf = ({ calls, faults }: Pick<RecentCalls, "calls" | "faults">, { number }: Texts) => ({
   n: calls,
-  faults: number(faults),
+  failed: number(faults),
 });
 
 /** The shown fields of a model; for one that is in no list yet, only its id is known. */
