@@ -224,6 +224,20 @@ describe("a site", () => {
     expect(await keysOf("site")).toEqual([`${origin}/b`]);
   });
 
+  test("without a sitemap is added and synchronized by its links", async () => {
+    pages.set("/linked/", '<html><p>Links: <a href="a">A</a> <a href="b">B</a> <a href="/b">Elsewhere</a></p></html>');
+    for (const name of ["a", "b", "c"]) pages.set(`/linked/${name}`, `<html><p>The words of ${name}.</p></html>`);
+    const source = `${origin}/linked/`;
+    expect(await svcJson("kb", "add", "--sitemap", source, "--kb", "linked")).toMatchObject({
+      code: 0,
+      summary: { added: 3, failed: 0 },
+    });
+    pages.set("/linked/", '<html><p>Links: <a href="a">A</a> <a href="c">C</a></p></html>');
+    const { summary, removed, code } = await svcJson("kb", "sync", source, "--kb", "linked");
+    expect({ code, summary }).toMatchObject({ code: 0, summary: { added: 1, changed: 1, unchanged: 1, removed: 1 } });
+    expect(removed).toEqual([expect.objectContaining({ key: `${source}b` })]);
+  });
+
   test("on a private address that is not allowed is rejected, without a request", async () => {
     asked.length = 0;
     env = { ...env, SVC_FETCH_ALLOW: "" };
@@ -370,7 +384,7 @@ describe("documents are removed", () => {
     const { stderr, code } = await svc(["kb", "remove", "--all", "--yes", "--kb", "nowhere"]);
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'No knowledge base is named "nowhere". Knowledge bases: bin, halves, handbook, kept, other, pile, site.\n',
+      'No knowledge base is named "nowhere". Knowledge bases: bin, halves, handbook, kept, linked, other, pile, site.\n',
     );
   });
 });

@@ -77,6 +77,7 @@ describe("HTML", () => {
       mime: "text/markdown",
       title: "Refunds – Acme",
       sourceMime: "text/html",
+      links: ["https://acme.example/", "https://acme.example/help/terms?a=(1)"],
     });
   });
 
