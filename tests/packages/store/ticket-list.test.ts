@@ -2,14 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { TICKET_SORTS } from "@svc/contracts";
 import type { KeyPosition, TicketSort } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
-import type {
-  NewMessage,
-  NewReply,
-  ProjectId,
-  TicketFieldChange,
-  TicketPageQuery,
-  TicketRecord,
-} from "@svc/store";
+import type { NewMessage, NewReply, ProjectId, TicketFieldChange, TicketPageQuery, TicketRecord } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import * as fc from "fast-check";
 import { Client } from "pg";

@@ -110,7 +110,10 @@ export async function chatWithModel<Output>(
       return position === "" ? message : `${position}: ${message}`;
     });
     misfit = { text: text.slice(0, SHOWN_CHARS), faults: errors.join("; ") };
-    throw new ModelError("invalid_output", "the answer does not match the requested format; use a model that can return JSON by a schema, often a larger one");
+    throw new ModelError(
+      "invalid_output",
+      "the answer does not match the requested format; use a model that can return JSON by a schema, often a larger one",
+    );
   }
 
   try {
