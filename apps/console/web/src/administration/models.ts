@@ -7,6 +7,7 @@ import { given, pagesQuery } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 import { useServices, useProject, useSession } from "../session/services.ts";
+import { describeSentence } from "../ui/describe-detail.ts";
 import { describeError } from "../ui/describe-error.ts";
 
 /** A model with the `id` that lists need. */
@@ -83,7 +84,7 @@ export function describeTestProblem(problem: string, t: Texts["t"]): string {
     const found = pattern.exec(problem);
     if (found !== null) return t(key, found.groups ?? {});
   }
-  return problem;
+  return describeSentence(problem, t) ?? problem;
 }
 
 /** Share of failed calls from which a model is not shown as healthy. */
