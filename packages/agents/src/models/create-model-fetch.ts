@@ -69,6 +69,8 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 /** Content types that a streamed response never has. */
 const NO_STREAM = /^(?:text\/html|application\/json)\b/i;
 
+const NO_MODEL_SERVER = "the URL did not respond like the API of a model server: check the URL (most end in /v1)";
+
 /** A response, or a failed request. */
 type Outcome = { response: Response } | { error: RequestError; refusal?: string };
 
@@ -114,10 +116,7 @@ export function createModelFetch(options: {
     const type = response.headers.get("content-type") ?? "";
     if (body === null || NO_STREAM.test(type)) {
       await body?.cancel();
-      const error = new ModelError(
-        "invalid_output",
-        "the URL did not respond like the API of a model server: check the URL (most end in /v1)",
-      );
+      const error = new ModelError("invalid_output", NO_MODEL_SERVER);
       return { error: { error, canRetry: false, retryAfterMs: null } };
     }
     const firstByteMs = Math.max(1, manners.firstByteMs - (performance.now() - began));

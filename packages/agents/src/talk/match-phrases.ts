@@ -124,13 +124,21 @@ export function compilePhrases(
     return [kind, root];
   });
 
+  return matcherOf(roots, isBlocked);
+}
+
+/** Returns the matcher of phrases by the first state of each kind. */
+function matcherOf(
+  roots: readonly (readonly [kind: string, root: State])[],
+  isBlocked: (term: string, kind: string) => boolean,
+): PhraseMatcher {
   const beginsWith = indexBeginnings(roots.map(([, root]) => root));
   return (tokens, start) => {
     const beginning = beginsWith(tokens[start]?.term ?? "");
     if (beginning.length === 0) return NOTHING;
     const found = new Map<string, number>();
     for (const index of beginning) {
-      const [kind, root] = roots[index] as [string, State];
+      const [kind, root] = roots[index] as (typeof roots)[number];
       const end = longestFrom(root, tokens, start, (blockable) => isBlocked(blockable, kind));
       if (end > start) found.set(kind, end);
     }

@@ -114,16 +114,40 @@ export function hoursOf(fields: HoursFields): BusinessHours {
   return { timeZone, week, holidays };
 }
 
-/** Business hours of a project's team, and its usual reply time. */
-export function HoursFieldset({
-  field,
-  isOpen,
-}: {
-  field: (name: keyof HoursFields) => { value: string; onChange: (value: string) => void };
-  isOpen: boolean;
-}) {
+type HoursField = (name: keyof HoursFields) => { value: string; onChange: (value: string) => void };
+
+/** The hours of each day of the week, and the holidays. */
+function WeekFields({ field }: { field: HoursField }) {
   const { t, language } = useTexts();
   const dayName = new Intl.DateTimeFormat(language, { weekday: "long", timeZone: "UTC" });
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        {DAYS.map((day, index) => (
+          <Field
+            key={day}
+            label={dayName.format(dateOf(index))}
+            placeholder={t("projects.closed")}
+            pointer={`/businessHours/week/${day}`}
+            {...field(day)}
+          />
+        ))}
+      </div>
+      <p className="text-xs text-muted">{t("projects.hoursHint")}</p>
+      <TextArea
+        label={t("projects.holidays")}
+        hint={t("projects.holidaysHint")}
+        pointer="/businessHours/holidays"
+        rows={3}
+        {...field("holidays")}
+      />
+    </>
+  );
+}
+
+/** Business hours of a project's team, and its usual reply time. */
+export function HoursFieldset({ field, isOpen }: { field: HoursField; isOpen: boolean }) {
+  const { t } = useTexts();
   return (
     <fieldset>
       <legend className="mb-2 text-sm font-semibold">{t("projects.hours")}</legend>
@@ -141,29 +165,7 @@ export function HoursFieldset({
             <option key={name} value={name} />
           ))}
         </datalist>
-        {isOpen && (
-          <>
-            <div className="grid gap-4 sm:grid-cols-2">
-              {DAYS.map((day, index) => (
-                <Field
-                  key={day}
-                  label={dayName.format(dateOf(index))}
-                  placeholder={t("projects.closed")}
-                  pointer={`/businessHours/week/${day}`}
-                  {...field(day)}
-                />
-              ))}
-            </div>
-            <p className="text-xs text-muted">{t("projects.hoursHint")}</p>
-            <TextArea
-              label={t("projects.holidays")}
-              hint={t("projects.holidaysHint")}
-              pointer="/businessHours/holidays"
-              rows={3}
-              {...field("holidays")}
-            />
-          </>
-        )}
+        {isOpen && <WeekFields field={field} />}
         <Field
           label={t("projects.replyTime")}
           hint={t("projects.replyTimeHint")}

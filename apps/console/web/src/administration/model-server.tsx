@@ -171,17 +171,44 @@ function ServerFields({ values, field, tested, isKept, changeUrl }: ServerFormSt
   );
 }
 
+/** Asks before the server is removed, or saved although its last test failed. */
+function ConfirmChange({
+  change,
+  save,
+  remove,
+  onClose,
+}: Pick<ServerFormState, "save" | "remove"> & { change: "save" | "remove"; onClose: () => void }) {
+  const { t } = useTexts();
+  const texts = {
+    save: { title: "models.saveFailedTitle", action: "models.saveFailed", text: "models.saveFailedText" },
+    remove: { title: "models.removeTitle", action: "models.remove", text: "models.removeText" },
+  } as const;
+  const { title, action, text } = texts[change];
+  return (
+    <ConfirmDialog
+      title={t(title)}
+      action={t(action)}
+      onConfirm={async () => {
+        await (change === "save" ? save() : remove());
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      {t(text)}
+    </ConfirmDialog>
+  );
+}
+
 /** The form of the server; its values are sent for a test, and stored. */
 function ServerForm({ settings }: { settings: ModelSettings }) {
   const { t } = useTexts();
   const form = useServerForm(settings);
   const { field, tested, isBusy, error, changeUrl, test, save, remove } = form;
-  const [isRemoving, setRemoving] = useState(false);
+  const [asked, setAsked] = useState<"save" | "remove" | null>(null);
   const hasFailed = tested !== null && tested.problem !== null && tested.model === form.values.model.trim();
-  const [isConfirming, setConfirming] = useState(false);
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    if (hasFailed) setConfirming(true);
+    if (hasFailed) setAsked("save");
     else void save();
   }
   function takeFound(baseUrl: string, [model = ""]: string[]) {
@@ -202,37 +229,12 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
           {t(isBusy ? "models.testing" : "models.test")}
         </Button>
         {settings.source === "stored" && (
-          <Button disabled={isBusy} onClick={() => setRemoving(true)}>
+          <Button disabled={isBusy} onClick={() => setAsked("remove")}>
             {t("models.remove")}
           </Button>
         )}
       </div>
-      {isConfirming && (
-        <ConfirmDialog
-          title={t("models.saveFailedTitle")}
-          action={t("models.saveFailed")}
-          onConfirm={async () => {
-            await save();
-            setConfirming(false);
-          }}
-          onClose={() => setConfirming(false)}
-        >
-          {t("models.saveFailedText")}
-        </ConfirmDialog>
-      )}
-      {isRemoving && (
-        <ConfirmDialog
-          title={t("models.removeTitle")}
-          action={t("models.remove")}
-          onConfirm={async () => {
-            await remove();
-            setRemoving(false);
-          }}
-          onClose={() => setRemoving(false)}
-        >
-          {t("models.removeText")}
-        </ConfirmDialog>
-      )}
+      {asked !== null && <ConfirmChange change={asked} save={save} remove={remove} onClose={() => setAsked(null)} />}
     </form>
   );
 }

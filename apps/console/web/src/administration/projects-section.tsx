@@ -196,6 +196,24 @@ function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "f
   );
 }
 
+/** The text after a hand-off, and those for other languages. */
+function HandoffFields({ form, isNew }: { form: ReturnType<typeof useProjectForm>; isNew: boolean }) {
+  const { t } = useTexts();
+  return (
+    <>
+      <TextArea
+        label={t("projects.handoff")}
+        pointer="/handoffText"
+        hint={t(isNew ? "projects.handoffNewHint" : "projects.handoffHint")}
+        rows={3}
+        maxLength={5_000}
+        {...form.field("handoffText")}
+      />
+      <HandoffTextsField texts={form.handoffTexts} onChange={form.setHandoffTexts} />
+    </>
+  );
+}
+
 /** Creates a project, or changes the settings of the given one. */
 function ProjectDialog({
   item,
@@ -208,7 +226,7 @@ function ProjectDialog({
 }) {
   const { t } = useTexts();
   const form = useProjectForm(item, onSaved);
-  const { values, field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit } = form;
+  const { values, field, tablesAsXlsx, setTablesAsXlsx, submit } = form;
   const isDefault = item?.name === DEFAULT_PROJECT;
   return (
     <FormDialog
@@ -228,15 +246,7 @@ function ProjectDialog({
         disabled={isDefault}
         {...field("name")}
       />
-      <TextArea
-        label={t("projects.handoff")}
-        pointer="/handoffText"
-        hint={t(item === null ? "projects.handoffNewHint" : "projects.handoffHint")}
-        rows={3}
-        maxLength={5_000}
-        {...field("handoffText")}
-      />
-      <HandoffTextsField texts={handoffTexts} onChange={setHandoffTexts} />
+      <HandoffFields form={form} isNew={item === null} />
       <TextArea
         label={t("projects.greeting")}
         pointer="/greeting"

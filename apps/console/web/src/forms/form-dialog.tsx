@@ -15,6 +15,29 @@ export const FormError = ({ error }: { error: string | null }) => (
 );
 
 /**
+ * Returns how fields with a `pointer` find their error in `cause`, the error of the last submit, and whether one has
+ * any. Then the first of them is focused and scrolled into view, otherwise the error of the form.
+ */
+function useFieldErrors(cause: unknown) {
+  const { t } = useTexts();
+  const formRef = useRef<HTMLFormElement>(null);
+  const [isAtField, setAtField] = useState(false);
+  const findError = useCallback(
+    (pointer: string, hasLines: boolean) => errorAt(cause, pointer, t, hasLines),
+    [cause, t],
+  );
+  useEffect(() => {
+    if (cause === null) return;
+    const field = formRef.current?.querySelector<HTMLElement>("[aria-invalid=true]") ?? null;
+    setAtField(field !== null);
+    field?.focus();
+    // A long form may be scrolled to anywhere.
+    (field ?? formRef.current?.lastElementChild)?.scrollIntoView({ block: "center" });
+  }, [cause]);
+  return { formRef, isAtField, findError };
+}
+
+/**
  * A dialog with one form, a button that submits it, and the error message of `onSubmit`. Errors of fields with a
  * `pointer` are shown at them, and the first of them is focused.
  */
@@ -44,20 +67,7 @@ export function FormDialog({
   const { t } = useTexts();
   const formId = useId();
   const { error: failure, cause, isBusy, run } = useAction();
-  const formRef = useRef<HTMLFormElement>(null);
-  const [isAtField, setAtField] = useState(false);
-  const findError = useCallback(
-    (pointer: string, hasLines: boolean) => errorAt(cause, pointer, t, hasLines),
-    [cause, t],
-  );
-  useEffect(() => {
-    if (cause === null) return;
-    const field = formRef.current?.querySelector<HTMLElement>("[aria-invalid=true]") ?? null;
-    setAtField(field !== null);
-    field?.focus();
-    // A long form may be scrolled to anywhere.
-    (field ?? formRef.current?.lastElementChild)?.scrollIntoView({ block: "center" });
-  }, [cause]);
+  const { formRef, isAtField, findError } = useFieldErrors(cause);
   return (
     <Dialog
       title={title}

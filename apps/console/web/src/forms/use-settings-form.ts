@@ -104,13 +104,10 @@ interface SettingsFormOptions<Settings> {
 }
 
 /** A form for saved settings. If another operator has changed the same fields meanwhile, the next save overrides it. */
-export function useSettingsForm<Settings extends object>({
-  saved,
-  mayChange,
-  pointer,
-  store,
-  describe,
-}: SettingsFormOptions<Settings>): SettingsForm<Settings> {
+export function useSettingsForm<Settings extends object>(
+  options: SettingsFormOptions<Settings>,
+): SettingsForm<Settings> {
+  const { saved, mayChange, pointer, store, describe } = options;
   const { t } = useTexts();
   const { toasts } = useServices();
   const [edits, setEdits] = useState<Edits<Settings>>({});
