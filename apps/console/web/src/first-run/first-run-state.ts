@@ -7,8 +7,14 @@ import { mayDo } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import type { KeptTexts } from "../session/services.ts";
 
+/** Number of documents of a knowledge base that were read, or will be. */
+export const countAdded = ({ documents, failed }: KbItem): number => documents - failed;
+
 /** True when the agents can know something besides the service's own guide. */
-export const isTaught = (kbs: readonly KbItem[]): boolean => (ownKb(kbs)?.documents ?? 0) > 0;
+export function isTaught(kbs: readonly KbItem[]): boolean {
+  const own = ownKb(kbs);
+  return own !== undefined && countAdded(own) > 0;
+}
 
 /** True when somebody has said on which sites the widget may be; it runs without, for the page that demonstrates it. */
 const hasSites = (channels: readonly ChannelItem[]) =>
