@@ -7,8 +7,14 @@ import { mayDo } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import type { KeptTexts } from "../session/services.ts";
 
+/** Returns the number of documents of a knowledge base that were read, or will be. */
+export const countAdded = ({ documents, failed }: KbItem): number => documents - failed;
+
 /** Returns true if the agents have documents besides the service's own guide. */
-export const isTaught = (kbs: readonly KbItem[]): boolean => (ownKb(kbs)?.documents ?? 0) > 0;
+export function isTaught(kbs: readonly KbItem[]): boolean {
+  const own = ownKb(kbs);
+  return own !== undefined && countAdded(own) > 0;
+}
 
 /** Returns true if allowed sites are set for the widget; without them it runs only for its demo page. */
 const hasSites = (channels: readonly ChannelItem[]) =>

@@ -14,7 +14,7 @@ import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
-import { isTaught } from "./first-run-state.ts";
+import { countAdded, isTaught } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 import { useOwnKb } from "./use-own-kb.ts";
 
@@ -61,7 +61,7 @@ export function TeachStep({ number }: { number: number }) {
       title={t("firstRun.teach")}
       text={isDone !== true ? `${t("firstRun.teachText")} ${t("firstRun.onlyGuide")}` : t("firstRun.teachText")}
       isDone={isDone}
-      done={t(isReading ? "firstRun.reading" : "firstRun.taught", { n: kb?.documents ?? 0 })}
+      done={t(isReading ? "firstRun.reading" : "firstRun.taught", { n: kb === undefined ? 0 : countAdded(kb) })}
     >
       <div
         {...handlers}

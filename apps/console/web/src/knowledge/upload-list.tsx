@@ -9,18 +9,19 @@ import type { Upload, UploadQueue } from "./upload-queue.ts";
 const SIGNS = {
   waiting: { icon: Clock, className: "text-faint" },
   sending: { icon: LoaderCircle, className: "text-accent animate-spin" },
+  reading: { icon: LoaderCircle, className: "text-accent animate-spin" },
   sent: { icon: CircleCheck, className: "text-ok" },
   failed: { icon: CircleAlert, className: "text-bad" },
 } as const satisfies Record<Upload["state"], { icon: typeof Clock; className: string }>;
 
-/** Files being uploaded: how many are done, and which were rejected and why. */
+/** Files being uploaded: how many are done, and which were rejected or could not be read, and why. */
 export function UploadList({ queue }: { queue: UploadQueue }) {
   const texts = useTexts();
   const { t } = texts;
   const uploads = useStore(queue.uploads);
   if (uploads.length === 0) return null;
   const sent = uploads.filter(({ state }) => state === "sent").length;
-  const open = uploads.filter(({ state }) => state === "waiting" || state === "sending").length;
+  const open = uploads.filter(({ state }) => state !== "sent" && state !== "failed").length;
   return (
     <section aria-label={t("upload.title")} className="rounded-xl border border-line bg-surface">
       <header className="flex items-center gap-3 px-3 py-2">

@@ -4,10 +4,17 @@ import { createUploadQueue } from "./upload-queue.ts";
 const file = (name: string) => new File([name], name);
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-function makeQueue(send: (name: string) => Promise<void>) {
+function makeQueue(
+  send: (name: string) => Promise<void>,
+  read: (name: string) => Promise<void> = () => Promise.resolve(),
+) {
   let sent = 0;
   const queue = createUploadQueue({
-    send: ({ name }) => send(name),
+    send: async ({ name }) => {
+      await send(name);
+      return name;
+    },
+    read,
     describe: String,
     onSent: () => (sent += 1),
     refuse: ({ name }) => (name.startsWith("large") ? "too large" : null),
@@ -45,6 +52,17 @@ describe("files uploaded to a knowledge base", () => {
     expect(states()).toEqual(["bad sent", "good sent"]);
     queue.clear();
     expect(states()).toEqual([]);
+  });
+
+  test("fail with the reason if the server cannot read them, while the next ones are sent", async () => {
+    const { queue, states } = makeQueue(
+      () => Promise.resolve(),
+      (name) => (name === "slow" ? new Promise(() => undefined) : Promise.reject(new Error("no text"))),
+    );
+    queue.add([file("slow"), file("scan"), file("slow")]);
+    await settled();
+    expect(states()).toEqual(["slow reading", "scan failed", "slow reading"]);
+    expect(queue.uploads.get()[1]?.error).toBe("Error: no text");
   });
 
   test("are not sent if they would be rejected anyway", async () => {

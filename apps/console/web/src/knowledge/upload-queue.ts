@@ -1,5 +1,9 @@
+import { ServiceError } from "@svc/client";
+import type { DocumentItem } from "@svc/contracts";
 import { useState } from "react";
+import type { Connection } from "../api/connection.ts";
 import { uploadFile } from "../api/knowledge.ts";
+import { pauseMs } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { createStore } from "../ui/create-store.ts";
@@ -11,7 +15,8 @@ export interface Upload {
   id: number;
   name: string;
   sizeBytes: number;
-  state: "waiting" | "sending" | "sent" | "failed";
+  /** `reading` from the end of the upload until the text can be found. */
+  state: "waiting" | "sending" | "reading" | "sent" | "failed";
   /** Description of the error. */
   error: string | null;
 }
@@ -28,8 +33,10 @@ export interface UploadQueue {
   stop: () => void;
 }
 
-interface UploadQueueOptions {
-  send: (file: File, signal: AbortSignal) => Promise<void>;
+interface UploadQueueOptions<Sent> {
+  send: (file: File, signal: AbortSignal) => Promise<Sent>;
+  /** Waits until the server has read what was sent. Throws if it cannot be read. */
+  read: (sent: Sent, signal: AbortSignal) => Promise<void>;
   /** Describes an error. */
   describe: (error: unknown) => string;
   /** Called after each accepted file. */
@@ -42,7 +49,13 @@ const AT_ONCE = 2;
 
 /** Creates an empty queue. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
-export function createUploadQueue({ send, describe, onSent, refuse }: UploadQueueOptions): UploadQueue {
+export function createUploadQueue<Sent>({
+  send,
+  read,
+  describe,
+  onSent,
+  refuse,
+}: UploadQueueOptions<Sent>): UploadQueue {
   const uploads = createStore<readonly Upload[]>([]);
   const files = new Map<number, File>();
   const stopping = new AbortController();
@@ -52,16 +65,29 @@ export function createUploadQueue({ send, describe, onSent, refuse }: UploadQueu
   const set = (id: number, change: Partial<Upload>) =>
     uploads.set((all) => all.map((upload) => (upload.id === id ? { ...upload, ...change } : upload)));
 
+  const fail = (id: number, error: unknown) => set(id, { state: "failed", error: describe(error) });
+
+  async function readOne(id: number, sent: Sent): Promise<void> {
+    set(id, { state: "reading" });
+    try {
+      await read(sent, stopping.signal);
+      files.delete(id);
+      set(id, { state: "sent" });
+    } catch (error) {
+      fail(id, error);
+    }
+  }
+
   async function sendOne(id: number, file: File): Promise<void> {
     running += 1;
     set(id, { state: "sending", error: null });
     try {
-      await send(file, stopping.signal);
-      files.delete(id);
-      set(id, { state: "sent" });
+      const sent = await send(file, stopping.signal);
       onSent();
+      // The next file is sent meanwhile.
+      void readOne(id, sent);
     } catch (error) {
-      set(id, { state: "failed", error: describe(error) });
+      fail(id, error);
     } finally {
       running -= 1;
       sendNext();
@@ -113,22 +139,51 @@ const FILE_MAX_BYTES = 50 * 1024 * 1024;
 /** File types of the file chooser. */
 export const ACCEPTED_FILES = ".txt,.md,.markdown,.html,.htm,.pdf,.docx,.xlsx,.csv";
 
+/** Polling interval of a file that is read, and the time between two calls for all of them. */
+const READ_POLL_MS = 1_000;
+const READ_PAUSE_MS = 250;
+
+/** Returns true if the document was read, or deleted meanwhile. Throws the reason if it cannot be read. */
+async function isRead(
+  connection: Connection,
+  { project, ...input }: { project: string; params: { id: string; docId: string }; signal: AbortSignal },
+): Promise<boolean> {
+  let item: DocumentItem;
+  try {
+    ({ item } = await connection.call("getDocument", project, input));
+  } catch (error) {
+    input.signal.throwIfAborted();
+    // The server has the file: only the call is repeated.
+    return error instanceof ServiceError && error.status === 404;
+  }
+  if (item.status === "failed") throw new ServiceError("invalid_request", item.error ?? "");
+  return item.status === "ready";
+}
+
 /** The uploads to a knowledge base; `findKb` selects it when the first file is sent. */
 export function useUploads(findKb: () => Promise<string>): UploadQueue {
   const { connection, queryClient } = useServices();
   const project = useProject();
   const { t } = useTexts();
-  const [queue] = useState(() =>
-    createUploadQueue({
+  const [queue] = useState(() => {
+    const made: UploadQueue = createUploadQueue({
       async send(file, signal) {
         const kbId = await findKb();
-        await uploadFile(connection, { project, kbId, signal }, file);
+        const { id } = await uploadFile(connection, { project, kbId, signal }, file);
         void queryClient.invalidateQueries({ queryKey: ["documents", project, kbId] });
+        return { id: kbId, docId: id };
+      },
+      async read(params, signal) {
+        while (!(await isRead(connection, { project, params, signal }))) {
+          const count = made.uploads.get().filter(({ state }) => state === "reading").length;
+          await pauseMs(Math.max(READ_POLL_MS, count * READ_PAUSE_MS));
+        }
       },
       describe: (error) => describeError(error, t),
       refuse: ({ size }) => (size > FILE_MAX_BYTES ? t("upload.tooLarge") : size === 0 ? t("upload.empty") : null),
       onSent: () => void queryClient.invalidateQueries({ queryKey: ["kbs", project] }),
-    }),
-  );
+    });
+    return made;
+  });
   return queue;
 }
