@@ -60,7 +60,14 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
   const { line, needsContact, config } = state;
   const isRefused = line === "refused";
   const canUpload = config.features.upload && !needsContact && !isRefused;
-  const notice = ui.isDragging ? "dropFiles" : noticeOf(state);
+  // What is said of one conversation does not stand above the list of all.
+  const shown = ui.listing === null ? state : { ...state, conversation: "open" as const };
+  const notice = ui.isDragging ? "dropFiles" : noticeOf(shown);
+  const { expectedReply } = config;
+  // The handoff text ends with it, if the project has one.
+  const isExpectedSaid = state.entries.some(
+    (entry) => entry.kind === "reply" && entry.item.type === "message" && entry.item.text.includes(expectedReply),
+  );
   const drag = (event: DragEvent) => {
     const { dataTransfer, type } = event;
     if (dataTransfer?.types.includes("Files") !== true) return;
@@ -89,7 +96,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
         {viewHeader(context)}
         {notice !== null && (
           <p class="notice" data-part={isRefused ? "refusal" : "status"}>
-            {texts.text(notice)}
+            {texts.text(notice)} {notice === "personWaiting" && !isExpectedSaid && expectedReply}
           </p>
         )}
         <div
