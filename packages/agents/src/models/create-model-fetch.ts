@@ -114,7 +114,10 @@ export function createModelFetch(options: {
     const type = response.headers.get("content-type") ?? "";
     if (body === null || NO_STREAM.test(type)) {
       await body?.cancel();
-      const error = new ModelError("invalid_output", "the URL did not respond like the API of a model server: check the URL (most end in /v1)");
+      const error = new ModelError(
+        "invalid_output",
+        "the URL did not respond like the API of a model server: check the URL (most end in /v1)",
+      );
       return { error: { error, canRetry: false, retryAfterMs: null } };
     }
     const firstByteMs = Math.max(1, manners.firstByteMs - (performance.now() - began));

@@ -113,10 +113,10 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
       <DocumentName item={item} facts={facts} />
       <p className="shrink-0 pt-0.5 text-right text-xs text-muted tabular-nums max-sm:hidden">
-        {facts}
-        <Ago time={updatedAt} className="block" />
+        {facts === "" ? "" : `${facts} · `}
+        <Ago time={updatedAt} />
       </p>
-      <div className="flex w-20 shrink-0 justify-end pt-0.5">
+      <div className="flex min-w-20 shrink-0 justify-end pt-0.5">
         <Badge tone={TONES[status]}>{t(`document.${status}`)}</Badge>
       </div>
       {mayWrite && url !== null && isPage(item) && (
