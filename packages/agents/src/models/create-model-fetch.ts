@@ -116,7 +116,7 @@ export function createModelFetch(options: {
       await body?.cancel();
       const error = new ModelError(
         "invalid_output",
-        "the URL did not respond like the API of a model server: check the URL (most end in /v1)",
+        "the provider did not respond like a model API: check the URL (most end in /v1)",
       );
       return { error: { error, canRetry: false, retryAfterMs: null } };
     }

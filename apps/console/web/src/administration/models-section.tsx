@@ -48,9 +48,9 @@ function PullBar({ model, progress }: { model: string; progress: ModelPullProgre
   );
 }
 
-const countsOf = ({ calls, faults }: Pick<RecentCalls, "calls" | "faults">, { number }: Texts) => ({
+const countsOf = ({ calls, errors }: Pick<RecentCalls, "calls" | "errors">, { number }: Texts) => ({
   n: calls,
-  faults: number(faults),
+  failed: number(errors),
 });
 
 /** What of a model is shown; of one that no list has yet, only its id is known. */
