@@ -126,7 +126,7 @@ describeInBrowser("pages of the console", () => {
         await page.getByRole("dialog", { name: "Webhook secret" }).waitFor();
         await button(page, "I’ve copied it").press("Enter");
         await button(page, "Send test event").press("Enter");
-        await page.getByText("Test event sent.").waitFor();
+        await page.getByText("Test event delivered.").waitFor();
         await waitFor(() => receiver.requests.some(({ path }) => path === "/events"), { what: "the test event" });
       },
     ],

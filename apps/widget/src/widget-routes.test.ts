@@ -1,11 +1,12 @@
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
+import { widgetSettingsSchema } from "@svc/contracts";
 import { waitFor } from "@svc/testing";
 import express from "express";
 import type { Response } from "express";
 import type { Server } from "node:http";
-import { limitBodyTime } from "./widget-routes.ts";
+import { configAnswer, limitBodyTime } from "./widget-routes.ts";
 
 const HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";
 
@@ -43,4 +44,9 @@ test("a request that is incomplete after its time limit is disconnected, and a c
   waiting[0]?.end("an answer");
   await waitFor(() => whole.heard.includes("an answer"), { what: "the late answer" });
   expect(slow.heard).toBe("");
+});
+
+test("the form before the first message asks in one order, whatever the order of the setting", () => {
+  const settings = widgetSettingsSchema.parse({ apiKey: "svc_widget_test", features: { prechat: ["email", "name"] } });
+  expect(configAnswer(settings, "").features.prechat).toEqual(["name", "email"]);
 });

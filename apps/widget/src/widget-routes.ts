@@ -2,7 +2,7 @@ import type { RequestHandler, Express } from "express";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { describeExpectedReply } from "@svc/channel-manager";
-import { ServiceError, widgetLauncherSchema } from "@svc/contracts";
+import { ServiceError, prechatFieldSchema, widgetLauncherSchema } from "@svc/contracts";
 import type { WidgetConfigAnswer, WidgetSettings } from "@svc/contracts";
 import { clientAddress, hasEtag, answerHealth, methodNotAllowed } from "@svc/http";
 import type { HealthSource } from "@svc/http";
@@ -44,6 +44,7 @@ export function configAnswer(settings: WidgetSettings, expectedReply: string): W
   const { theme, color, position, locale, title, greeting, strings, features, requireIdentity } = settings;
   const { questions, languages, logo, launcher } = settings;
   const { upload, rating, person, sound, prechat } = features;
+  const shown = { upload, rating, person, sound, identity: requireIdentity };
   const [language = ""] = locale.toLowerCase().split("-", 1);
   // A label in one language also needs the launcher's file.
   const texts = [strings, ...Object.values(languages).map((own) => own.strings ?? {})];
@@ -63,7 +64,8 @@ export function configAnswer(settings: WidgetSettings, expectedReply: string): W
     languages,
     logo,
     ...(isDefault ? {} : { launcher }),
-    features: { upload, rating, person, sound, prechat, identity: requireIdentity },
+    // In one order, whatever the order in which they were chosen.
+    features: { ...shown, prechat: prechatFieldSchema.options.filter((field) => prechat.includes(field)) },
   };
 }
 

@@ -1,4 +1,4 @@
-import { customerOf, safeLine, withoutBidiControls } from "@svc/contracts";
+import { CHANNELS, customerOf, safeLine, withoutBidiControls } from "@svc/contracts";
 import type { MessageRecord, OlderThan, ReplyRecord, Store, TicketRecord } from "@svc/store";
 import type { Principal } from "@svc/auth";
 import { operation } from "./operation.ts";
@@ -72,7 +72,7 @@ function transcriptOf(
   return [
     safeLine(ticket.subject, 200),
     `Customer: ${customer}`,
-    `Channel: ${ticket.channelId}`,
+    `Channel: ${CHANNELS[ticket.channelId].label}`,
     `Started: ${timeOf(ticket.createdAt)}`,
     ...(isCut ? ["", "Earlier messages are not in this transcript."] : []),
     ...entries.flatMap(({ lines }) => lines),

@@ -24,7 +24,8 @@ export function checkNode(version: string): Check {
     return fail(name, detail, advice);
   }
   if (major >= OLDEST_MAINTAINED) return ok(name, detail);
-  return warn(name, detail, "This version no longer receives security fixes. Install version 24.");
+  // Supported, as the README says; the version that is recommended is named.
+  return ok(name, `${detail}, which no longer receives security fixes; 24 is recommended`);
 }
 
 const CONFIGURATION = "Configuration";

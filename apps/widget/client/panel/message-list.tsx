@@ -69,7 +69,6 @@ export function MessageList({ context }: { context: PanelContext }) {
     <>
       <ol>
         <li>{viewWords(texts.text("greeting"), false, texts)}</li>
-        {config.expectedReply && <li>{viewWords(config.expectedReply, false, texts)}</li>}
         {entries.flatMap((entry, index) => viewEntry(entry, entries[index - 1], context))}
         {partial !== null && <li data-part="partial">{viewWords(partial, true, texts)}</li>}
       </ol>

@@ -60,9 +60,14 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
   const { line, needsContact, config } = state;
   const isRefused = line === "refused";
   const canUpload = config.features.upload && !needsContact && !isRefused;
-  // The list shows other conversations too: what one of them waits for does not belong to it.
+  // The list shows other conversations too: the state of one does not apply to it.
   const shown = ui.listing === null ? state : { ...state, conversation: "open" as const };
   const notice = ui.isDragging ? "dropFiles" : noticeOf(shown);
+  const { expectedReply } = config;
+  // The handoff text ends with it, if the project has one.
+  const isExpectedSaid = state.entries.some(
+    (entry) => entry.kind === "reply" && entry.item.type === "message" && entry.item.text.includes(expectedReply),
+  );
   const drag = (event: DragEvent) => {
     const { dataTransfer, type } = event;
     if (dataTransfer?.types.includes("Files") !== true) return;
@@ -91,7 +96,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
         {viewHeader(context)}
         {notice !== null && (
           <p class="notice" data-part={isRefused ? "refusal" : "status"}>
-            {texts.text(notice)}
+            {texts.text(notice)} {notice === "personWaiting" && !isExpectedSaid && expectedReply}
           </p>
         )}
         <div

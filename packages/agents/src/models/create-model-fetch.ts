@@ -69,7 +69,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 /** Content types that a streamed response never has. */
 const NO_STREAM = /^(?:text\/html|application\/json)\b/i;
 
-const NO_MODEL_SERVER = "the URL did not respond like the API of a model server: check the URL (most end in /v1)";
+const NO_MODEL_SERVER = "the provider did not respond like a model API: check the URL (most end in /v1)";
 
 /** A response, or a failed request. */
 type Outcome = { response: Response } | { error: RequestError; refusal?: string };

@@ -48,9 +48,9 @@ function PullBar({ model, progress }: { model: string; progress: ModelPullProgre
   );
 }
 
-const countsOf = ({ calls, faults }: Pick<RecentCalls, "calls" | "faults">, { number }: Texts) => ({
+const countsOf = ({ calls, errors }: Pick<RecentCalls, "calls" | "errors">, { number }: Texts) => ({
   n: calls,
-  failed: number(faults),
+  failed: number(errors),
 });
 
 /** The shown fields of a model; for one that is in no list yet, only its id is known. */

@@ -20,19 +20,19 @@ test("the reason for missing models of a server is shown in the console's langua
 });
 
 test("a failed test of a model says in the console's language what to check", () => {
-  const error = "the URL did not respond like the API of a model server: check the URL (most end in /v1)";
+  const error = "the provider did not respond like a model API: check the URL (most end in /v1)";
   expect(describeTestProblem(error, t)).toContain("Prüfen Sie die URL");
   expect(describeTestProblem("out of tokens", t)).toBe("out of tokens");
 });
 
 test("models are failing if many of their calls of the last hour failed, or of the last day without calls since", () => {
-  const of = (model: string, calls: number, faults: number) => {
-    return { model, calls, faults, inputTokens: 0, outputTokens: 0, costUsd: null };
+  const of = (model: string, calls: number, errors: number) => {
+    return { model, calls, faults: errors, inputTokens: 0, outputTokens: 0, costUsd: null };
   };
   const day = [of("openai:a", 65, 65), of("openai:b", 65, 65), of("openai:c", 20, 2), of("openai:d", 0, 1)];
   expect(findFailing([of("openai:b", 4, 0)], day)).toEqual([
-    { model: "openai:a", calls: 65, faults: 65, period: "day" },
-    { model: "openai:d", calls: 1, faults: 1, period: "day" },
+    { model: "openai:a", calls: 65, errors: 65, period: "day" },
+    { model: "openai:d", calls: 1, errors: 1, period: "day" },
   ]);
   expect(findFailing([of("openai:a", 5, 1)], [of("openai:a", 65, 6)])).toMatchObject([{ period: "hour", calls: 5 }]);
 });

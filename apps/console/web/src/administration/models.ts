@@ -74,7 +74,7 @@ export function describeServerError({ provider, detail }: UnreachableProvider, t
 
 /** Why the test of a model failed, as the service writes it, and the texts that say the same. */
 const TEST_ERRORS: readonly (readonly [RegExp, TextKey])[] = [
-  [/^the URL did not respond like the API of a model server/u, "models.problem.noApi"],
+  [/^the provider did not respond like a model API/u, "models.problem.noApi"],
   [/^the provider is unreachable \((?<code>\w+)\)$/u, "models.problem.unreachable"],
 ];
 
@@ -94,7 +94,7 @@ const FAILING_SHARE = 0.2;
 export interface RecentCalls {
   model: string;
   calls: number;
-  faults: number;
+  errors: number;
   period: "hour" | "day";
 }
 
@@ -102,11 +102,11 @@ export interface RecentCalls {
 export function findFailing(hour: Stats["models"], day: Stats["models"]): RecentCalls[] {
   return day.flatMap(({ model, ...ofDay }) => {
     const ofHour = hour.find((other) => other.model === model);
-    const { calls: sent, faults } = ofHour ?? ofDay;
+    const { calls: sent, faults: errors } = ofHour ?? ofDay;
     // Calls that a limit held back were not sent: only the failures count them.
-    const calls = Math.max(sent, faults);
-    return faults > 0 && faults >= calls * FAILING_SHARE
-      ? [{ model, calls, faults, period: ofHour === undefined ? "day" : "hour" }]
+    const calls = Math.max(sent, errors);
+    return errors > 0 && errors >= calls * FAILING_SHARE
+      ? [{ model, calls, errors, period: ofHour === undefined ? "day" : "hour" }]
       : [];
   });
 }

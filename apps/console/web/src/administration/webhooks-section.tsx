@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { CHANNEL_IDS } from "@svc/contracts";
 import type { ChannelId, EventType, TicketPriority, WebhookItem } from "@svc/contracts";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { FlaskConical, Pencil, RefreshCw, Trash2, Webhook } from "lucide-react";
 import { webhookPagesQuery } from "../api/administration.ts";
 import { agentsQuery } from "../api/agents.ts";
@@ -18,6 +19,7 @@ import { CheckBox, Switch } from "../ui/choice-fields.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
+import { filterOf, waitForResult } from "./webhook-test.ts";
 
 /** Copied from WEBHOOK_LIMITS of the contracts; the server checks them. */
 const DESCRIPTION_MAX_CHARS = 200;
@@ -117,6 +119,7 @@ function FilterFields({
 function useWebhookForm(item: WebhookItem | null, onSaved: (secret: string | null) => void) {
   const { connection } = useServices();
   const project = useProject();
+  const { data: agents = [] } = useQuery({ ...agentsQuery(connection, project), enabled: useRights()("agents:read") });
   const { values, field } = useFields({ url: item?.url ?? "", description: item?.description ?? "" });
   const events = useState<EventType[]>(item?.events ?? ["ticket.created"]);
   const active = useState(item?.isActive ?? true);
@@ -129,9 +132,12 @@ function useWebhookForm(item: WebhookItem | null, onSaved: (secret: string | nul
       url: values.url.trim(),
       description: values.description.trim(),
       events: events[0],
-      channels: channels[0],
-      agentIds: agentIds[0],
-      priorities: priorities[0],
+      channels: filterOf(channels[0], CHANNEL_IDS),
+      agentIds: filterOf(
+        agentIds[0],
+        agents.map(({ id }) => id),
+      ),
+      priorities: filterOf(priorities[0], PRIORITIES),
       isActive: active[0],
     };
     if (item === null) {
@@ -320,15 +326,26 @@ function OpenDialog({
 /** Actions for webhooks without a form. */
 function useWebhookActions() {
   const { t } = useTexts();
-  const { connection, queryClient } = useServices();
+  const { connection, queryClient, toasts } = useServices();
   const project = useProject();
+  const navigate = useNavigate();
   const { runAside } = useAction();
+  // A test takes some seconds, in which other actions go on.
+  const { runAside: runTest } = useAction();
 
   const test = ({ id }: WebhookItem) =>
-    runAside(async () => {
-      await connection.call("testWebhook", project, { params: { id } });
+    runTest(async () => {
+      const { item } = await connection.call("testWebhook", project, { params: { id } });
+      const read = async () => (await connection.call("getDelivery", project, { params: { id: item.id } })).item;
+      const attempt = await waitForResult(read);
       await queryClient.invalidateQueries({ queryKey: ["deliveries", project] });
-      return t("webhooks.tested");
+      const section = { to: "/$project/administration/$section", params: { project, section: "deliveries" } } as const;
+      const key = attempt === null ? "tested" : attempt.error === null ? "testDelivered" : "testFailed";
+      toasts.show({
+        kind: attempt?.error == null ? "done" : "error",
+        text: t(`webhooks.${key}`, { error: attempt?.error ?? "" }),
+        action: { label: t("administration.deliveries"), run: () => void navigate(section) },
+      });
     });
 
   const remove = ({ id, version }: WebhookItem) =>

@@ -98,7 +98,7 @@ function useViewCounts(ofAll: boolean): ReadonlyMap<string, TicketCount> {
 }
 
 const LINK =
-  "flex h-8 min-w-0 flex-1 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted hover:bg-hover hover:text-ink aria-[current]:bg-accent-soft aria-[current]:font-semibold aria-[current]:text-accent";
+  "flex h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-ink aria-[current]:bg-accent-soft aria-[current]:font-semibold aria-[current]:text-accent";
 
 const isSame = (one: InboxSearch, other: InboxSearch) => nameOfQuery(one) === nameOfQuery(other);
 
@@ -166,7 +166,7 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
   return (
     <nav
       aria-label={t("inbox.views")}
-      className="w-48 shrink-0 overflow-y-auto border-r border-line bg-page px-2 py-3 max-xl:hidden max-wide:group-has-[aside[data-open]]/inbox:hidden"
+      className="w-48 shrink-0 overflow-y-auto border-r border-line bg-page px-1.5 py-3 max-xl:hidden max-wide:group-has-[aside[data-open]]/inbox:hidden"
     >
       <p aria-hidden className="px-2.5 pb-2 text-lg font-semibold tracking-tight">
         {t("nav.inbox")}

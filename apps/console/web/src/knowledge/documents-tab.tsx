@@ -142,10 +142,10 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
         )}
       </DocumentName>
       <p className="shrink-0 pt-0.5 text-right text-xs text-muted tabular-nums max-sm:hidden">
-        {facts}
-        <Ago time={updatedAt} className="block" />
+        {facts === "" ? "" : `${facts} · `}
+        <Ago time={updatedAt} />
       </p>
-      <div className="flex w-20 shrink-0 justify-end pt-0.5">
+      <div className="flex min-w-20 shrink-0 justify-end pt-0.5">
         <Badge tone={TONES[status]}>{t(`document.${status}`)}</Badge>
       </div>
       {mayWrite && !isFailed && page !== null && (
