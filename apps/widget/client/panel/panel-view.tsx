@@ -54,6 +54,14 @@ function viewChats(context: PanelContext) {
   return null;
 }
 
+/** Returns when a person replies; empty if a reply says so, as the handoff text does. */
+const expectedReplyOf = ({ config: { expectedReply }, entries }: PanelContext["state"]) =>
+  entries.some(
+    (entry) => entry.kind === "reply" && entry.item.type === "message" && entry.item.text.includes(expectedReply),
+  )
+    ? ""
+    : expectedReply;
+
 /** The open panel, and the live region that remains when it is closed. */
 export function PanelView({ context, isModal }: { context: PanelContext; isModal: boolean }) {
   const { state, texts, ui, change } = context;
@@ -63,11 +71,6 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
   // The list shows other conversations too: the state of one does not apply to it.
   const shown = ui.listing === null ? state : { ...state, conversation: "open" as const };
   const notice = ui.isDragging ? "dropFiles" : noticeOf(shown);
-  const { expectedReply } = config;
-  // The handoff text ends with it, if the project has one.
-  const isExpectedSaid = state.entries.some(
-    (entry) => entry.kind === "reply" && entry.item.type === "message" && entry.item.text.includes(expectedReply),
-  );
   const drag = (event: DragEvent) => {
     const { dataTransfer, type } = event;
     if (dataTransfer?.types.includes("Files") !== true) return;
@@ -96,7 +99,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
         {viewHeader(context)}
         {notice !== null && (
           <p class="notice" data-part={isRefused ? "refusal" : "status"}>
-            {texts.text(notice)} {notice === "personWaiting" && !isExpectedSaid && expectedReply}
+            {texts.text(notice)} {notice === "personWaiting" && expectedReplyOf(state)}
           </p>
         )}
         <div

@@ -31,6 +31,7 @@ import { SearchField, SelectField } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
+import { describeUnread } from "../ui/describe-detail.ts";
 import { formatBytes } from "./format-bytes.ts";
 import { FailedActions, ImportList } from "./import-list.tsx";
 import type { SourceKind } from "./source-dialog.tsx";
@@ -76,6 +77,7 @@ function useDocumentActions({ id, kbId, title }: DocumentItem) {
 
 /** The title of a document, where it is from, and why it could not be read, with what can be done about it. */
 function DocumentName({ item, facts, children }: { item: DocumentItem; facts: string; children: ReactNode }) {
+  const texts = useTexts();
   const { error, key, status, title, url } = item;
   // A key that was derived from the title or the content is not shown.
   const isOwnName = key === title || /^text:[0-9a-f]{32}$/.test(key);
@@ -89,7 +91,9 @@ function DocumentName({ item, facts, children }: { item: DocumentItem; facts: st
       </p>
       <p className="text-xs text-muted sm:hidden">{facts}</p>
       {error !== null && (
-        <p className={`mt-0.5 text-xs wrap-anywhere ${status === "failed" ? "text-bad" : "text-warn"}`}>{error}</p>
+        <p className={`mt-0.5 text-xs wrap-anywhere ${status === "failed" ? "text-bad" : "text-warn"}`}>
+          {describeUnread(error, texts)}
+        </p>
       )}
       {children}
     </div>

@@ -8,6 +8,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
+import { describeUnread } from "../ui/describe-detail.ts";
 import { ReadingBar } from "./knowledge-frame.tsx";
 
 /** The buttons of a row that failed. */
@@ -73,9 +74,11 @@ function useImportActions({ id, kbId, maxPages, sitemap }: ImportItem) {
 }
 
 function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
-  const { t } = useTexts();
+  const texts = useTexts();
+  const { t } = texts;
   const { isBusy, readAgain, remove } = useImportActions(item);
-  const { createdAt, done, error, failed, found, sitemap, skipped, status } = item;
+  const error = item.error === null ? null : describeUnread(item.error, texts);
+  const { createdAt, done, failed, found, sitemap, skipped, status } = item;
   const read = done + failed + skipped;
   return (
     <li className="flex items-start gap-2.5 px-3 py-2.5">

@@ -50,5 +50,9 @@ function translate(table: Table, detail: string, t: Texts["t"]): string | null {
 /** Returns what the value of a field must be, in the language of the page; in the server's words if they are unknown. */
 export const describeRule = (detail: string, t: Texts["t"]): string => translate(RULES, detail, t) ?? detail;
 
+/** Returns why a file or a page could not be read, in the language of the page; the server's sentence is more precise. */
+export const describeUnread = (error: string, { language, t }: Pick<Texts, "language" | "t">): string =>
+  language === "en" ? error : (describeSentence(error, t) ?? error);
+
 /** Returns a sentence of the server in the language of the page; null if it is unknown. */
 export const describeSentence = (detail: string, t: Texts["t"]): string | null => translate(SENTENCES, detail, t);
