@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { isBusy, isUnavailable, openStore } from "@svc/store";
+import { isBusy, isUnavailable, newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { startSilencingProxy, testLog, waitFor } from "@svc/testing";
 import { Client } from "pg";
@@ -31,6 +31,9 @@ async function whileLocked<Result>(table: string, work: () => Promise<Result>): 
     await client.end();
   }
 }
+
+/** A delivery that does not exist. */
+const UNKNOWN = { id: newId(), leaseId: newId() };
 
 const untilWaiting = (count: number) =>
   waitFor(
@@ -89,7 +92,7 @@ test("deliveries are recorded while every connection for messages is in use", as
   const limits = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
   const { replies } = await store.replies.takeFromBuffer(project, ticketId, instance, limits);
   const stuck = await whileLocked("deliveries", async () => {
-    const waiting = Array.from({ length: 10 }, () => store.deliveries.claim(project, ticketId));
+    const waiting = Array.from({ length: 10 }, () => store.deliveries.postpone({ ...UNKNOWN, attempt: 1 }, 0));
     await untilWaiting(5);
     await Promise.all(replies.map(({ id }) => store.replies.confirm(project, id)));
     return waiting;

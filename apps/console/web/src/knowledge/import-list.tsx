@@ -62,10 +62,10 @@ function useImportActions({ id, kbId, maxPages, sitemap }: ImportItem) {
   }
   return {
     isBusy,
-    remove: () => runAside(remove),
+    remove: () => void runAside(remove),
     /** Reads the site again; the new import takes the place of this one in the list. */
     readAgain: () =>
-      runAside(async () => {
+      void runAside(async () => {
         await addDocument(connection, { project, kbId }, { sitemap, maxPages });
         await remove();
         return t("source.reading", { site: sitemap });
@@ -101,14 +101,7 @@ function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
         {status === "failed" && (
           <>
             <p className="text-xs wrap-anywhere text-bad">{error ?? t("document.failed")}</p>
-            {mayWrite && (
-              <FailedActions
-                name={sitemap}
-                isBusy={isBusy}
-                onRetry={() => void readAgain()}
-                onRemove={() => void remove()}
-              />
-            )}
+            {mayWrite && <FailedActions name={sitemap} isBusy={isBusy} onRetry={readAgain} onRemove={remove} />}
           </>
         )}
       </div>
@@ -120,14 +113,14 @@ function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
             size="small"
             label={t("import.again", { site: sitemap })}
             disabled={isBusy}
-            onClick={() => void readAgain()}
+            onClick={readAgain}
           />
           <IconButton
             icon={Trash2}
             size="small"
             label={t("import.remove", { site: sitemap })}
             disabled={isBusy}
-            onClick={() => void remove()}
+            onClick={remove}
           />
         </>
       )}
