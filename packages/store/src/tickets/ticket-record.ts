@@ -216,8 +216,8 @@ export const TAKEN_COLUMNS = "status, is_blocked, resolved_at";
 
 /**
  * SQL of the changes to a ticket `t` to which a message is added: the newest meta wins, and a resolved or snoozed
- * ticket is reopened, a resolved one without its assignee, so that the agent answers. With a message of a blocked customer it becomes spam, until the first message after the customer
- * is unblocked.
+ * ticket is reopened, a resolved one without its assignee, so that the agent answers. With a message of a blocked
+ * customer it becomes spam, until the first message after the customer is unblocked.
  */
 export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
   channel_meta = t.channel_meta || excluded.channel_meta,

@@ -9,6 +9,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { sizeText } from "../ui/size-text.ts";
 import { ActionChips } from "./action-chips.tsx";
 import type { Macro, SeenChange } from "./own-drafts.ts";
+import { ImageThumb } from "./image-view.tsx";
 import type { ReplyFile, ReplyFiles } from "./use-reply-files.ts";
 
 /** Operators who can be mentioned; the text field keeps the focus and handles the keys. */
@@ -78,14 +79,15 @@ export function ReplyFileList({
   return (
     <ul aria-label={t("ticket.files")} className="mt-1.5 flex flex-wrap gap-1.5">
       {files.map((file) => {
-        const { content, error, key, name, sizeBytes, state } = file;
+        const { content, error, image, key, name, sizeBytes, state } = file;
         const { icon: Icon, className } = SIGNS[state];
+        const sign = <Icon aria-hidden className={`size-3.5 shrink-0 ${className}`} />;
         return (
           <li
             key={key}
             className="flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface py-0.5 pr-0.5 pl-2 text-xs"
           >
-            <Icon aria-hidden className={`size-3.5 shrink-0 ${className}`} />
+            {image === null || state === "failed" ? sign : <ImageThumb file={image}>{sign}</ImageThumb>}
             <span dir="auto" className="truncate font-medium">
               {name}
             </span>

@@ -140,10 +140,12 @@ function ComposerFoot({ state, isWeak, isBusy }: { state: ComposerState; isWeak:
   const { t } = useTexts();
   const { files, isReady, isStanding, mode, send, signature, takesFiles } = state;
   const isDisabled = !isReady || (takesFiles && files.isSending);
+  const lacksText = !isReady && takesFiles && files.files.length > 0;
+  const foot = lacksText ? "compose.filesOnly" : signature === "" ? "compose.foot" : "compose.footSigned";
   return (
     <div className="mt-2 flex items-center justify-end gap-2">
       <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">
-        {t(mode === "note" ? "compose.noteFoot" : signature === "" ? "compose.foot" : "compose.footSigned")}
+        {t(mode === "note" ? "compose.noteFoot" : foot)}
       </p>
       {mode !== "note" &&
         AFTER_SEND.map(({ after, icon, keys, title }) => (

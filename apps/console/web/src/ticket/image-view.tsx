@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { readImage } from "../ui/read-image.ts";
@@ -28,6 +29,25 @@ function useIsNear(element: { current: HTMLElement | null }): boolean {
     return () => observer.disconnect();
   }, [element]);
   return isNear;
+}
+
+/** A small picture of a chosen file; `children` if it is not a PNG, JPEG, GIF or WebP. */
+export function ImageThumb({ file, children }: { file: File; children: ReactNode }) {
+  const [image, setImage] = useState<Blob | null>(null);
+  useEffect(() => {
+    let isShown = true;
+    const show = async () => {
+      const found = imageOf(await file.arrayBuffer());
+      if (isShown) setImage(found);
+    };
+    // A file that can no longer be read has no thumbnail; its upload reports the error.
+    show().catch(() => undefined);
+    return () => {
+      isShown = false;
+    };
+  }, [file]);
+  const address = useAddress(image);
+  return address === null ? children : <img src={address} alt="" className="size-8 shrink-0 rounded object-cover" />;
 }
 
 /** Returns the URL of a blob while it is shown; null before. */
@@ -60,7 +80,7 @@ export function ImageView({
   const place = useRef<HTMLDivElement>(null);
   const isNear = useIsNear(place);
   const [isLarge, setLarge] = useState(false);
-  // Its beginning may be that of an image, and the rest not: its name is below anyway, and no broken picture says it again.
+  // A file may begin like an image and be damaged: its name is shown below, so no broken picture is needed.
   const [isBroken, setBroken] = useState(false);
   const { data = null } = useQuery({
     queryKey: ["image", project, id, fileId],

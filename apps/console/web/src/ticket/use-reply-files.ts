@@ -20,6 +20,8 @@ export interface ReplyFile {
   error: string | null;
   /** The content for a retry; null if that would not help. */
   content: File | null;
+  /** The chosen file, if it is an image, for its thumbnail; null after a reload. */
+  image: File | null;
 }
 
 /** Copied from OPERATOR_FILE_LIMITS of the contracts; the server checks them. */
@@ -37,7 +39,7 @@ function restore(kept: readonly KeptFile[], t: Texts["t"]): ReplyFile[] {
     const found = isThere
       ? { state: "ready" as const, fileId, error: null }
       : { state: "failed" as const, fileId: null, error: t("compose.lostFile") };
-    return { key: -index - 1, name, sizeBytes, atMs, content: null, ...found };
+    return { key: -index - 1, name, sizeBytes, atMs, content: null, image: null, ...found };
   });
 }
 
@@ -111,7 +113,8 @@ export function useReplyFiles({
         const error = sizeBytes === 0 ? t("compose.emptyFile") : sizeBytes > MAX_BYTES ? t("compose.tooLarge") : null;
         const found =
           error === null ? { state: "sending" as const, content: file } : { state: "failed" as const, content: null };
-        setFiles((all) => [...all, { key, name, sizeBytes, fileId: null, atMs: Date.now(), error, ...found }]);
+        const image = file.type.startsWith("image/") ? file : null;
+        setFiles((all) => [...all, { key, name, sizeBytes, fileId: null, atMs: Date.now(), error, image, ...found }]);
         if (error === null) void send(key, file);
       }
     },
