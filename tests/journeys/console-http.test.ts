@@ -718,7 +718,7 @@ describe("every response", () => {
 
   test("to an unknown path is 404, with a page for browsers", async () => {
     const get = (path: string, accept: string) => callApi(`${urlOf()}${path}`, { headers: { Accept: accept } });
-    for (const path of ["/metrics", "/north/nothing", "/north/inbox", "/a/b/c/d/e"]) {
+    for (const path of ["/metrics", "/north/nothing", "/north/inbox/a/b/c", "/a/b/c/d/e"]) {
       expectProblem(await get(path, "*/*"), "not_found");
     }
     const opened = await get("/north/nothing", "text/html,*/*;q=0.8");
