@@ -480,8 +480,8 @@ describeInBrowser("a day of operators", () => {
       await button(page, "New canned reply").first().click();
       const dialog = page.getByRole("dialog");
       await dialog.getByLabel("Name", { exact: true }).fill("Iceland");
-      await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there, {{customer.name}}. ");
-      await dialog.getByText("Unknown: {{customer.name}}.").waitFor();
+      await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there, {{customer.nickname}}. ");
+      await dialog.getByText("Unknown: {{customer.nickname}}.").waitFor();
       // A single key press does not discard typed text.
       await page.keyboard.press("Escape");
       await button(page, "Keep editing").click();

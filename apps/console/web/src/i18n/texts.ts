@@ -38,6 +38,7 @@ export type TextValues = Readonly<Record<string, string | number>>;
 
 /** The texts of one language, with its formats of numbers and times. */
 export interface Texts {
+  /** BCP 47, with the region if the browser names one: "en-GB". */
   language: string;
   /** Returns the text of this key, with its values inserted; the key itself if its page's texts are not loaded yet. */
   t: (key: TextKey, values?: TextValues) => string;

@@ -7,7 +7,7 @@ import EMOJI from "./emoji.json";
 export function EmojiPicker({ onClose, onPick }: { onClose: () => void; onPick: (sign: string) => void }) {
   const { language, t } = useTexts();
   const items = EMOJI.map(({ sign, de, en }) => {
-    const words = language === "de" ? de : en;
+    const words = language.startsWith("de") ? de : en;
     return {
       id: sign,
       words,

@@ -52,7 +52,7 @@ export const describeRule = (detail: string, t: Texts["t"]): string => translate
 
 /** Returns why a file or a page could not be read, in the language of the page; the server's sentence is more precise. */
 export const describeUnread = (error: string, { language, t }: Pick<Texts, "language" | "t">): string =>
-  language === "en" ? error : (describeSentence(error, t) ?? error);
+  language.startsWith("en") ? error : (describeSentence(error, t) ?? error);
 
 /** Returns a sentence of the server in the language of the page; null if it is unknown. */
 export const describeSentence = (detail: string, t: Texts["t"]): string | null => translate(SENTENCES, detail, t);
