@@ -45,6 +45,8 @@ async function sendFile(visitorId: string) {
   const isMoved = "SELECT 1 FROM widget_files WHERE id = $1 AND object_id IS NOT NULL";
   await waitFor(async () => (await queryDatabase(widget.databaseUrl, isMoved, [fileId])).length > 0, {
     what: "the file to be moved",
+    // Files are moved every 30 s.
+    timeoutMs: 60_000,
   });
   return { fileId, path, before, ticketId };
 }
