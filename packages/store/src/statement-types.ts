@@ -227,7 +227,7 @@ export interface Statements {
   };
   "messages/deliveries": {
     begin: [{ id: readonly (string | null)[]; project: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[] }, { id: string; chatId: string; channelMeta: unknown; coveredBy: string; sealedSecret: string; isKeyRevoked: boolean; webhook: unknown }];
-    claim: [{ project: readonly (string | null)[]; ticketId: readonly (string | null)[]; leaseId: readonly (string | null)[] }, { id: string; leaseId: string; messageId: string; type: string; url: string; replyIds: string[]; createdAt: Date; tries: number; lapses: number; webhookId: string; subjectId: string; ticketEventId: number; number: number; trace: string }];
+    claim: [{ project: readonly (string | null)[]; ticketId: readonly (string | null)[]; leaseId: readonly (string | null)[] }, { leaseId: string; hasMoved: boolean; id: string; messageId: string; type: string; url: string; replyIds: string[]; createdAt: Date; tries: number; lapses: number; webhookId: string; subjectId: string; ticketEventId: number; number: number; trace: string }];
     countDead: [object, { count: number }];
     countFailing: [{ tries: number }, { count: number }];
     due: [{ limit: number | string }, { id: string; projectId: string; ticketId: string; tries: number }];

@@ -176,14 +176,14 @@ describe("a claim", () => {
     for (const own of chats) expect(order.get(own[0].ticketId)).toEqual(own.map(({ id }) => id));
   });
 
-  test("that waits for another one claims the next callback, and never the same", async () => {
-    const [first, second] = [await addCallback("waits"), await addCallback("waits")];
+  /** Makes claims while this change of deliveries is not committed, and commits it once one of them waits. */
+  async function claimDuring(change: string, claims: () => Promise<unknown>): Promise<void> {
     const client = new Client({ connectionString: db.url });
     await client.connect();
     try {
       await client.query("BEGIN");
-      await client.query("UPDATE deliveries SET state = 'delivered' WHERE id = $1", [first.id]);
-      const claiming = claim(first);
+      await client.query(change);
+      const made = claims();
       await waitFor(
         async () =>
           (
@@ -191,13 +191,36 @@ describe("a claim", () => {
               "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
             )
           ).length > 0,
-        { what: "the claim to wait" },
+        { what: "a claim to wait" },
       );
       await client.query("COMMIT");
-      expect((await claiming).id).toBe(second.id);
+      await made;
     } finally {
       await client.end();
     }
+  }
+
+  test("that waits for another one claims the next callback, and never the same", async () => {
+    const [first, second] = [await addCallback("waits"), await addCallback("waits")];
+    let claimed: ClaimedDelivery | undefined;
+    await claimDuring(`UPDATE deliveries SET state = 'delivered' WHERE id = '${first.id}'`, async () => {
+      claimed = await claim(first);
+    });
+    expect(claimed?.id).toBe(second.id);
+  });
+
+  test("of several at once that wait claims one callback of each chat", async () => {
+    const [first] = [await addCallback("waits together"), await addCallback("waits together")];
+    const [other] = [await addCallback("waits beside"), await addCallback("waits beside")];
+    const claimed: (string | undefined)[] = [];
+    await claimDuring(`UPDATE deliveries SET due_at = now() WHERE id IN ('${first.id}', '${other.id}')`, () =>
+      Promise.all(
+        [first, other, first, other, first].map(async ({ ticketId }) => {
+          claimed.push((await store.deliveries.claim(project, ticketId))?.id);
+        }),
+      ),
+    );
+    expect(claimed.filter((id) => id !== undefined).toSorted()).toEqual([first.id, other.id].toSorted());
   });
 
   test("is no attempt: a process that crashed before the request was sent leaves none", async () => {

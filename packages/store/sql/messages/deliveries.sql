@@ -18,36 +18,39 @@ DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.n
 
 -- name: claim (prepared)
 -- For each chat, only its oldest pending callback can be claimed: while it waits for a retry, it delays the later ones.
--- The row is locked and not skipped, so that two workers cannot claim two callbacks of one chat. A claim is not an
--- attempt: that starts with `begin`. A lease that expired without a result counts as a lapse; from the second
--- consecutive one on, `next_at` is set to when the next claim may follow if this lease expires too, so that a callback
--- that crashes its process is retried with growing delays. An event is sent to the current URL of its webhook. Of two
--- claims of one chat, one succeeds. The oldest ones are found first, so that they are locked in the order of their ids,
--- and found again under the lock, because another may have become the oldest meanwhile.
+-- The row is locked and not skipped, so that two workers cannot claim two callbacks of one chat. If it has ended while
+-- this statement waited for the lock, `has_moved` says that another is the oldest now. A claim is not an attempt: that
+-- starts with `begin`. A lease that expired without a result counts as a lapse; from the second consecutive one on,
+-- `next_at` is set to when the next claim may follow if this lease expires too, so that a callback that crashes its
+-- process is retried with growing delays. An event is sent to the current URL of its webhook. Each chat is given once.
+-- Locks the rows of deliveries in the order of their ids.
 WITH oldest AS MATERIALIZED (
-  SELECT i.*, d.id FROM unnest(:project::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS i (project_id, ticket_id, lease_id)
+  SELECT d.id, i.lease_id
+  FROM unnest(:project::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS i (project_id, ticket_id, lease_id)
   CROSS JOIN LATERAL (
     SELECT id FROM deliveries WHERE ticket_id = i.ticket_id AND project_id = i.project_id AND state = 'pending'
     ORDER BY place LIMIT 1
-  ) d ORDER BY d.id
-), head AS MATERIALIZED (
-  SELECT d.id, oldest.lease_id FROM oldest CROSS JOIN LATERAL (
-    SELECT id FROM deliveries
-    WHERE ticket_id = oldest.ticket_id AND project_id = oldest.project_id AND state = 'pending'
-    ORDER BY place LIMIT 1 FOR UPDATE
   ) d
+), head AS MATERIALIZED (
+  SELECT d.id, oldest.lease_id FROM oldest JOIN deliveries d USING (id)
+  WHERE d.state = 'pending' ORDER BY d.id FOR UPDATE OF d
+), claimed AS (
+  UPDATE deliveries d SET lease_id = head.lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',
+    lapses = CASE WHEN d.lease_id IS NULL THEN 0 ELSE d.lapses + 1 END,
+    url = coalesce((SELECT w.url FROM webhooks w WHERE w.id = d.webhook_id), d.url),
+    next_at = CASE WHEN d.lease_id IS NULL OR d.lapses = 0 THEN d.next_at
+      ELSE now() + least(interval '6 hours', interval '30 seconds' * power(4, d.lapses - 1)) END
+  FROM head WHERE d.id = head.id AND d.state = 'pending' AND d.next_at <= now()
+    AND (d.lease_until IS NULL OR d.lease_until < now())
+  RETURNING d.id, d.lease_id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries, d.lapses, d.webhook_id,
+    d.subject_id, d.ticket_event_id,
+    1 + coalesce((SELECT max(number) FROM delivery_attempts a WHERE a.delivery_id = d.id), 0) AS number,
+    (SELECT m.trace FROM messages m WHERE m.id = d.message_id) AS trace
 )
-UPDATE deliveries d SET lease_id = head.lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',
-  lapses = CASE WHEN d.lease_id IS NULL THEN 0 ELSE d.lapses + 1 END,
-  url = coalesce((SELECT w.url FROM webhooks w WHERE w.id = d.webhook_id), d.url),
-  next_at = CASE WHEN d.lease_id IS NULL OR d.lapses = 0 THEN d.next_at
-    ELSE now() + least(interval '6 hours', interval '30 seconds' * power(4, d.lapses - 1)) END
-FROM head WHERE d.id = head.id AND d.state = 'pending' AND d.next_at <= now()
-  AND (d.lease_until IS NULL OR d.lease_until < now())
-RETURNING d.id, d.lease_id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries, d.lapses, d.webhook_id,
-  d.subject_id, d.ticket_event_id,
-  1 + coalesce((SELECT max(number) FROM delivery_attempts a WHERE a.delivery_id = d.id), 0) AS number,
-  (SELECT m.trace FROM messages m WHERE m.id = d.message_id) AS trace;
+SELECT o.lease_id, head.id IS NULL AS has_moved, c.id, c.message_id, c.type, c.url, c.reply_ids, c.created_at, c.tries,
+  c.lapses, c.webhook_id, c.subject_id, c.ticket_event_id, c.number, c.trace
+FROM oldest o LEFT JOIN head USING (id) LEFT JOIN claimed c USING (id)
+WHERE head.id IS NULL OR c.id IS NOT NULL;
 
 -- name: replies (prepared)
 -- The replies that callbacks carry.

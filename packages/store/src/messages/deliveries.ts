@@ -87,6 +87,8 @@ const LEASE_MS = 20_000;
 interface ClaimedRow {
   id: string;
   leaseId: string;
+  /** True if another delivery has become the oldest of the chat; then the row has no other values. */
+  hasMoved: boolean;
   messageId: string;
   type: CallbackType | SentEventType;
   url: string;
@@ -142,21 +144,39 @@ export async function postpone(
   await sql.postpone.run(db, { id, leaseId, attempt, delayMs: Math.round(delayMs) });
 }
 
-const claimBatched = batched(
-  async (db: Db, chats: { project: ProjectId; ticketId: string }[]): Promise<(ClaimedDelivery | null)[]> => {
-    const leaseIds = chats.map(() => newId());
-    const rows = await sql.claim.all<ClaimedRow>(db, {
-      project: chats.map(({ project }) => project),
-      ticketId: chats.map(({ ticketId }) => ticketId),
-      leaseId: leaseIds,
-    });
-    const claimed = new Map(rows.map((row) => [row.leaseId, row]));
-    return chats.map(({ project, ticketId }, index) => {
-      const row = claimed.get(leaseIds[index] ?? "");
-      return row === undefined ? null : asClaimed(row, project, ticketId);
-    });
-  },
-);
+interface Chat {
+  project: ProjectId;
+  ticketId: string;
+}
+
+/** Claims the oldest pending delivery of each of these chats, by its ticket. */
+async function claimAll(db: Db, chats: readonly Chat[]): Promise<Map<string, ClaimedDelivery>> {
+  const leases = new Map(chats.map((chat) => [newId(), chat]));
+  const rows = await sql.claim.all<ClaimedRow>(db, {
+    project: chats.map(({ project }) => project),
+    ticketId: chats.map(({ ticketId }) => ticketId),
+    leaseId: [...leases.keys()],
+  });
+  const claimed = new Map<string, ClaimedDelivery>();
+  const moved: Chat[] = [];
+  for (const row of rows) {
+    const chat = leases.get(row.leaseId);
+    if (chat === undefined) continue;
+    if (row.hasMoved) moved.push(chat);
+    else claimed.set(chat.ticketId, asClaimed(row, chat));
+  }
+  return moved.length === 0 ? claimed : new Map([...claimed, ...(await claimAll(db, moved))]);
+}
+
+const claimBatched = batched(async (db: Db, chats: Chat[]): Promise<(ClaimedDelivery | null)[]> => {
+  const claimed = await claimAll(db, [...new Map(chats.map((chat) => [chat.ticketId, chat])).values()]);
+  return chats.map(({ ticketId }) => {
+    // Of several claims of a chat, only the first gets its delivery.
+    const own = claimed.get(ticketId) ?? null;
+    claimed.delete(ticketId);
+    return own;
+  });
+});
 
 /**
  * Claims the oldest pending delivery of a chat; null if there is none, it is not due yet, or another worker has it.
@@ -165,7 +185,7 @@ const claimBatched = batched(
 export const claim = (db: Db, project: ProjectId, ticketId: string): Promise<ClaimedDelivery | null> =>
   claimBatched(db, { project, ticketId });
 
-function asClaimed(row: ClaimedRow, project: ProjectId, ticketId: string): ClaimedDelivery {
+function asClaimed(row: ClaimedRow, { project, ticketId }: Chat): ClaimedDelivery {
   return {
     project,
     id: row.id,
