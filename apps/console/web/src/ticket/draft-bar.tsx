@@ -116,8 +116,7 @@ export function DraftHead({
           <span className="truncate">{isEmpty ? t("draft.noAnswer") : title}</span>
         </h3>
         {!isWeak && !isEmpty && item.confidence !== null && <ConfidenceBar confidence={item.confidence} />}
-        <span className="flex-1" />
-        {children}
+        <div className="ml-auto flex shrink-0 items-center gap-x-1">{children}</div>
       </div>
       <p className="line-clamp-3 text-xs text-muted">
         <DraftReason draft={draft} />
