@@ -10,7 +10,7 @@ export type { ModelFolder } from "./embeddings/read-model-folder.ts";
 export { searchEachWithEmbeddings, searchWithEmbeddings } from "./embeddings/reorder-by-embeddings.ts";
 export { createMemoryEngine, createPgvectorEngine, createSearchEngine } from "./embeddings/search-engine.ts";
 export type { MeaningComparison, MeaningQuery, SearchEngine } from "./embeddings/search-engine.ts";
-export { createPageFetcher } from "./fetch/create-page-fetcher.ts";
+export { createPageFetcher, isPageGone } from "./fetch/create-page-fetcher.ts";
 export type { FetchedPage, PageFetcher, PageFetcherOptions } from "./fetch/create-page-fetcher.ts";
 export { findSitePages } from "./fetch/find-site-pages.ts";
 export { siteOf } from "./fetch/site-search.ts";

@@ -13,6 +13,7 @@ import type { CannedReply, CannedReplyVariable, ListInput, RenderedReply, ReplyA
 import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts, TicketRecord } from "@svc/store";
 import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
+import { ownCustomerOf } from "./ticket-items.ts";
 import { readTicket } from "./tickets.ts";
 
 /** Query of the list of canned replies. */
@@ -112,8 +113,8 @@ export const deleteCannedReply = operation(
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!|<>~&^$=:/@"']/g;
 /** Those with a meaning within a line: `_` at the edge of a word, `&` of an entity, and `:` and `.` of a URL. */
 const INLINE_SIGNS = /[\\`*[\]<~{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\w*(?:;|$))|:(?=\/\/)|(?<=www)\./giu;
-/** The beginning of a line that makes it a heading, a list, a quote, a rule or an underline. */
-const BLOCK_START = /^(?:\d{1,9}(?=[.)](?: |$))|(?=#{1,6}(?: |$)|[-+](?: |$)|[-=:][-=: ]*$|>))/u;
+/** The beginning of a line that makes it a heading, a list, a quote, a rule, an underline or a table. */
+const BLOCK_START = /^(?:\d{1,9}(?=[.)](?: |$))|(?=#{1,6}(?: |$)|[-+](?: |$)|[-=:|][-=:| ]*$|>))/u;
 /** Text before a value that begins its line. */
 const BEFORE_LINE = /(?:^|\n)[\s\d>*+.)#-]*$/u;
 /** Text before a value within the target of a link, or within a tag. */
@@ -138,16 +139,16 @@ async function nameOf(store: Store, { actor, keyId }: Principal): Promise<string
 }
 
 function valuesOf(
-  { id: ticketId, customer, channelMeta }: TicketRecord,
-  facts: TicketFacts,
-  operatorName: string,
+  ticket: TicketRecord,
+  principal: Principal,
+  { facts, operatorName }: { facts: TicketFacts; operatorName: string },
 ): Record<CannedReplyVariable, string> {
   return {
     // A friendly name is for operators: the customer does not know it.
-    "customer.name": (customer ?? customerOf(channelMeta))?.name ?? "",
+    "customer.name": (ownCustomerOf(ticket, principal) ?? customerOf(ticket.channelMeta))?.name ?? "",
     "customer.userId": facts.userId ?? "",
     "customer.chatId": facts.chatId,
-    "ticket.id": ticketId,
+    "ticket.id": ticket.id,
     "ticket.subject": facts.subject,
     "ticket.channel": facts.channelId,
     "ticket.language": facts.language ?? "",
@@ -187,7 +188,10 @@ export const renderCannedReply = operation(
       throw invalidInput([{ pointer: "/ticketId", code: "not_found", detail }], "The call");
     }
     const ticket = await readTicket(store, principal, ticketId);
-    const values: Record<string, string> = valuesOf(ticket, facts, await nameOf(store, principal));
+    const values: Record<string, string> = valuesOf(ticket, principal, {
+      facts,
+      operatorName: await nameOf(store, principal),
+    });
     const isInTable = text.includes("|");
     return {
       text: fillVariables(text, (name, before) => escapeMarkdown(values[name] ?? "", before, { isInTable })),

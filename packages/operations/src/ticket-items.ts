@@ -76,6 +76,12 @@ export function asToolCall(call: ToolCallRecord, projectName: string): ToolCall 
   };
 }
 
+/** Returns the stored customer of a ticket; null for a ticket of another project, whose customers are not shown. */
+export const ownCustomerOf = (
+  { customer, homeProject }: Pick<TicketRecord, "customer" | "homeProject">,
+  { project }: Pick<Principal, "project">,
+): TicketRecord["customer"] => (homeProject === project ? customer : null);
+
 /**
  * Returns a ticket of the principal's project as shown. The project in which it was created is shown if it is the same
  * one, and to administrators.
@@ -88,7 +94,7 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
   // The name that the stored customer will have, so that a visitor has one name from the start.
   const alias = friendlyNameOf({ ...ticket, project: ticket.homeProject });
   const said = alias === null && name === null && email === null ? null : { id: null, alias, name, email };
-  const stored = ticket.homeProject === principal.project ? ticket.customer : null;
+  const stored = ownCustomerOf(ticket, principal);
   return {
     id: ticket.id,
     homeProject: tellsHome ? ticket.homeProjectName : null,

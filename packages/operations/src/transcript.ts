@@ -54,10 +54,12 @@ const entryOf = (at: Date, author: string, text: string, files: readonly string[
 /** Returns the transcript of a conversation as plain text. */
 function transcriptOf(
   ticket: TicketRecord,
+  principal: Principal,
   { messages, replies, isCut }: Awaited<ReturnType<typeof readEntries>>,
 ): string {
-  const stated = ticket.customer ?? customerOf(ticket.channelMeta);
-  const customer = safeLine(stated?.name ?? stated?.email ?? ticket.customer?.alias ?? "Customer", NAME_CHARS);
+  const stored = ownCustomerOf(ticket, principal);
+  const stated = stored ?? customerOf(ticket.channelMeta);
+  const customer = safeLine(stated?.name ?? stated?.email ?? stored?.alias ?? "Customer", NAME_CHARS);
   const entries = [
     ...messages.map(({ attachments, createdAt, seq, text }) => {
       const files = attachments.map(({ name, type }) => name ?? type);
@@ -86,6 +88,6 @@ function transcriptOf(
  */
 export const getTicketTranscript = operation("getTicketTranscript", async ({ store }, principal, id) => {
   const ticket = await readTicket(store, principal, id);
-  const text = transcriptOf(ticket, await readEntries(store, principal, ticket));
+  const text = transcriptOf(ticket, principal, await readEntries(store, principal, ticket));
   return { filename: `conversation-${ticket.id.slice(0, 8)}.txt`, content: Buffer.from(text) };
 });

@@ -234,6 +234,8 @@ export async function findSources(folder: string, words: readonly string[]): Pro
 interface FoundPages extends FoundSources {
   /** True if there may be more pages than requested. */
   isCut: boolean;
+  /** True if links were followed, because there is no sitemap. */
+  isByLinks: boolean;
   /** Pages that the site names and robots.txt forbids. */
   forbidden: string[];
 }
@@ -250,6 +252,7 @@ export async function findSiteSources(
 ): Promise<FoundPages> {
   const failed: FoundPages["failed"] = [];
   const forbidden: string[] = [];
+  let isByLinks = false;
   const fail = (file: string, { message }: ServiceError) => failed.push({ file, error: message });
   const { createFileReader, findSitePages } = await import("@svc/knowledge");
   const reader = createFileReader();
@@ -260,14 +263,17 @@ export async function findSiteSources(
       signal,
       onIncomplete: fail,
       onForbidden: (page) => forbidden.push(page),
+      onLinks: () => {
+        isByLinks = true;
+      },
     });
     const isCut = pages.length >= maxPages;
     if (isCut) cli.terminal.note(`Only the first ${maxPages} pages are added; raise --max-pages to add more.`);
-    return { sources: pages.map(pageSource), failed, skipped: {}, linksOut: [], isCut, forbidden };
+    return { sources: pages.map(pageSource), failed, skipped: {}, linksOut: [], isCut, isByLinks, forbidden };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     fail(sitemap, error);
-    return { sources: [], failed, skipped: {}, linksOut: [], isCut: false, forbidden };
+    return { sources: [], failed, skipped: {}, linksOut: [], isCut: false, isByLinks, forbidden };
   } finally {
     await reader.close();
   }

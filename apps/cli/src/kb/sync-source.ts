@@ -74,7 +74,7 @@ interface SourceState {
   isOfSource: SourceScope;
   /**
    * Returns true if a document that was not found may still exist: a file that was skipped for its name, its
-   * extension or as a link, or that cannot be read, and a page that robots.txt forbids.
+   * extension or as a link, or that cannot be read, a page that robots.txt forbids, and one without a link to it.
    */
   isStillThere: (key: string) => Promise<boolean>;
   /** Why missing documents must not be removed: the source could not be read completely. Null if it could. */
@@ -123,20 +123,31 @@ async function readSiteState(
   source: string,
   { fetcher, ...options }: { fetcher: PageFetcher; maxPages: number; signal: AbortSignal },
 ): Promise<SourceState> {
-  const { isCut, forbidden, ...found } = await findSiteSources(cli, fetcher, source, options);
+  const { isCut, isByLinks, forbidden, ...found } = await findSiteSources(cli, fetcher, source, options);
   if (found.sources.length === 0) throw nothingFound(source, found.failed.map(({ error }) => `: ${error}`).join(""));
   const reasons = [
     ...(isCut ? ["there may be more pages than the maximum"] : []),
-    ...(found.failed.length > 0 ? ["a part of the sitemap could not be read"] : []),
+    ...(found.failed.length > 0 ? ["a part of the site could not be read"] : []),
   ];
   const pages = found.sources.map(({ key }) => key);
   const left = new Set(forbidden.map(pageIdOf));
-  const isStillThere = (key: string) => Promise.resolve(left.has(pageIdOf(key)));
+  const { isPageGone } = await import("@svc/knowledge");
+  /** Links are no list of all pages: a page to which none leads stays as long as the site has it. */
+  const isServed = async (key: string) => {
+    try {
+      await fetcher.fetch(key, options.signal);
+      return true;
+    } catch (error) {
+      options.signal.throwIfAborted();
+      return !isPageGone(error);
+    }
+  };
+  const isStillThere = async (key: string) => left.has(pageIdOf(key)) || (isByLinks && (await isServed(key)));
   return { found, isOfSource: scopeOfSitemap(source, pages), isStillThere, notRemoved: reasons[0] ?? null };
 }
 
 /**
- * Reads a folder, or a site by its sitemap. Throws CliError if it is empty, so that an empty folder or an unreachable
+ * Reads a folder, or a site by its sitemap or its links. Throws CliError if it is empty, so that an empty folder or an unreachable
  * site empties no knowledge base, and `usage` if it is neither.
  */
 function readSourceState(

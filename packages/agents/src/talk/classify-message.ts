@@ -98,7 +98,8 @@ export function contextAfter(
 }
 
 /** Returns whether a text has a question mark outside its links. */
-const hasQuestionMark = (text: string) => /[?？؟\u037e]/u.test(text.replaceAll(/\S+:\/\/\S+/g, ""));
+const hasQuestionMark = (text: string) =>
+  text.split(/\s+/u).some((word) => !word.includes("://") && /[?？؟\u037e]/u.test(word));
 
 /**
  * Classifies a message. It is small talk if each of its words is empty, a name, or part of the phrases of one language;

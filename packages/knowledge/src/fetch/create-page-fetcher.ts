@@ -199,17 +199,24 @@ function createHostPace(intervalMs: number): HostPace {
   };
 }
 
+/** Statuses of a page that no longer exists. */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
+
 /** Creates an error of a URL, with its position in the request. */
 function problem(
   code: FetchErrorCode,
   detail: string,
-  more: { cause?: unknown; headers?: Record<string, string> } = {},
+  { reason = "not_fetched", ...more }: { reason?: string; cause?: unknown; headers?: Record<string, string> } = {},
 ) {
   return new ServiceError(code, detail, {
     ...more,
-    ...(code === "unavailable" ? {} : { errors: [{ pointer: "/url", code: "not_fetched", detail }] }),
+    ...(code === "unavailable" ? {} : { errors: [{ pointer: "/url", code: reason, detail }] }),
   });
 }
+
+/** Returns true if an error of the fetcher says that the site no longer has the page (404 or 410). */
+export const isPageGone = (error: unknown): boolean =>
+  error instanceof ServiceError && error.errors?.[0]?.code === "page_gone";
 
 /**
  * Returns the error of a response without a page: `unavailable` for a temporary one, else `invalid_request`; null for a
@@ -220,7 +227,8 @@ function statusErrorOf({ status, headers }: OutboundResponse): ServiceError | nu
   const name = STATUS_CODES[status];
   const answered = `The server responded with ${status}${name === undefined ? "" : ` (${name})`}.`;
   if (status < 500 && !PASSING.has(status)) {
-    return problem("invalid_request", `${answered} ${ADVICE[status] ?? "Check the URL."}`);
+    const reason = GONE.has(status) ? "page_gone" : "not_fetched";
+    return problem("invalid_request", `${answered} ${ADVICE[status] ?? "Check the URL."}`, { reason });
   }
   const retryAfter = headers["retry-after"];
   const hasSeconds = retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter);

@@ -65,7 +65,10 @@ export async function findSitePages(
     const isPage = error instanceof ServiceError && error.errors?.[0]?.code === "no_sitemap";
     if (!isPage || !canFollow) throw error;
   }
-  if (pages.size === 0 && canFollow) await followLinks(search, start, followMs);
+  if (pages.size === 0 && canFollow) {
+    options.onLinks?.();
+    await followLinks(search, start, followMs);
+  }
   return [...pages.values()];
 }
 

@@ -41,7 +41,7 @@ export async function followLinks(search: Search, start: URL, followMs: number):
     for (const page of inOrder(level)) {
       if (pages.size >= maxPages) return;
       if (performance.now() > endsAt || unavailable >= MAX_UNAVAILABLE) {
-        const why = unavailable >= MAX_UNAVAILABLE ? "it does not respond" : "the time for that is up";
+        const why = unavailable >= MAX_UNAVAILABLE ? "it does not respond" : "the time limit was reached";
         const detail = `Not all links of ${start.href} were followed, because ${why}.`;
         leaveOut(search, start.href, invalidSite(detail, "incomplete_site"));
         return;

@@ -17,6 +17,8 @@ export interface FindSitePagesOptions {
    * error (`unavailable`).
    */
   onIncomplete?: (url: string, error: ServiceError) => void;
+  /** Called if links are followed, because there is no sitemap: pages to which no link leads are missing then. */
+  onLinks?: () => void;
   /** Time in which links are followed, in milliseconds; the pages found until then are returned. Default: 3 minutes. */
   followMs?: number;
   /** Called for each page that is skipped because robots.txt disallows it. */

@@ -5,7 +5,7 @@ import type { TextKey } from "../i18n/texts.ts";
 export interface AdministrationSection {
   id: "keys" | "operators" | "projects" | "models" | "tags" | "canned-replies" | "webhooks" | "deliveries" | "audit";
   title: TextKey;
-  /** What somebody must be allowed to see it. */
+  /** Scope that is required to see the section. */
   scope: RequiredScope;
   /** Heading above it and those that follow with the same one. */
   group?: TextKey;

@@ -65,7 +65,9 @@ export async function reopenAfterReply(
 ): Promise<TicketItem> {
   for (let attempts = 1; ; attempts++) {
     const { item } = await connection.call("getTicket", project, { params: { id } });
-    if (item.status === "resolved" || attempts === REPLY_ATTEMPTS) return decide(connection, item, "reopen", {});
+    if (item.stage !== "delivering" || attempts === REPLY_ATTEMPTS) {
+      return item.status === "resolved" ? decide(connection, item, "reopen", {}) : item;
+    }
     await pause(REPLY_POLL_MS);
   }
 }

@@ -143,6 +143,9 @@ export const ACCEPTED_FILES = ".txt,.md,.markdown,.html,.htm,.pdf,.docx,.xlsx,.c
 const READ_POLL_MS = 1_000;
 const READ_PAUSE_MS = 250;
 
+/** Statuses after which another call fails too: the session has ended, or the role was changed. */
+const SIGNED_OUT: ReadonlySet<number> = new Set([401, 403]);
+
 /** Returns true if the document was read, or deleted meanwhile. Throws the reason if it cannot be read. */
 async function isRead(
   connection: Connection,
@@ -153,6 +156,7 @@ async function isRead(
     ({ item } = await connection.call("getDocument", project, input));
   } catch (error) {
     input.signal.throwIfAborted();
+    if (error instanceof ServiceError && SIGNED_OUT.has(error.status)) throw error;
     // The server has the file: only the call is repeated.
     return error instanceof ServiceError && error.status === 404;
   }

@@ -99,12 +99,12 @@ export interface OwnDraft {
   mode: ComposeMode;
   texts: OwnTexts;
   macro: Macro | null;
-  /** What was seen of the ticket when it was begun; null where that is not known. */
+  /** The state of the ticket when the draft was begun; null if unknown. */
   seen: SeenTicket | null;
   files: readonly KeptFile[];
 }
 
-/** So many unfinished texts are kept, the last written. */
+/** Maximum number of stored drafts; the last written ones are kept. */
 const MAX_COUNT = 200;
 const PREFIX = "console.draft.";
 
@@ -130,14 +130,15 @@ function isFile(value: unknown): value is KeptFile {
 const isMacro = (value: unknown): value is Macro =>
   isRecord(value) && isRecord(value["actions"]) && typeof value["resolves"] === "boolean";
 
-/** What a kept text holds; null for what is none, as of somebody else. */
+/** Parses a stored draft; null if it is not one. */
 function readDraft(text: string | null): (OwnDraft & { at: number }) | null {
   try {
     const kept: unknown = JSON.parse(text ?? "null");
     if (!isRecord(kept) || !isMode(kept["mode"])) return null;
-    const { at, files, macro, mode, seen, text: oldText } = kept;
-    // An earlier version of the console kept one text.
-    const texts = isRecord(kept["texts"]) ? kept["texts"] : { [mode]: oldText };
+    const { aside, at, files, macro, mode, seen, text: oldText } = kept;
+    // An earlier version of the console stored the text of the mode, and one beside it.
+    const old = { [mode === "edit" ? "reply" : "edit"]: aside, [mode]: oldText };
+    const texts = isRecord(kept["texts"]) ? kept["texts"] : old;
     const textOf = (kind: ComposeMode) => (typeof texts[kind] === "string" ? texts[kind] : "");
     return {
       mode,

@@ -68,6 +68,6 @@ test("known sentences of the server are in the language of the page", () => {
   const address = new ServiceError("invalid_request", "The URL is not valid: /url is not allowed. It is local.", {
     errors: [{ pointer: "/url", code: "forbidden_address", detail: "is not allowed. It is local" }],
   });
-  expect(describeError(address, english)).toMatch(/^url: is not allowed\./);
-  expect(describeError(address, german)).toMatch(/^url: ist nicht erlaubt/);
+  expect(describeError(address, english)).toMatch(/^url: This address is not allowed\./);
+  expect(describeError(address, german)).toMatch(/^url: Diese Adresse ist nicht erlaubt/);
 });
