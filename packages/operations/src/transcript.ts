@@ -2,6 +2,7 @@ import { CHANNELS, customerOf, safeLine, withoutBidiControls } from "@svc/contra
 import type { MessageRecord, OlderThan, ReplyRecord, Store, TicketRecord } from "@svc/store";
 import type { Principal } from "@svc/auth";
 import { operation } from "./operation.ts";
+import { ownCustomerOf } from "./ticket-items.ts";
 import { readTicket } from "./tickets.ts";
 
 /**

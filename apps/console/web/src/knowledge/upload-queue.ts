@@ -144,7 +144,7 @@ const READ_POLL_MS = 1_000;
 const READ_PAUSE_MS = 250;
 
 /** Statuses after which another call fails too: the session has ended, or the role was changed. */
-const SIGNED_OUT: ReadonlySet<number> = new Set([401, 403]);
+const SIGNED_OUT: ReadonlySet<number | null> = new Set([401, 403]);
 
 /** Returns true if the document was read, or deleted meanwhile. Throws the reason if it cannot be read. */
 async function isRead(
