@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { asProjectId } from "@svc/store";
 import type { TicketRecord } from "@svc/store";
-import { asTicketItem, plainSnippet } from "./ticket-items.ts";
+import { asTicketItem, ownCustomerOf, plainSnippet } from "./ticket-items.ts";
 
 test("a visitor has the friendly name before the customer is stored, and an issue has no customer", () => {
   const project = asProjectId("01890a5d-ac96-774b-bcce-b302099a8057");
@@ -41,6 +41,14 @@ test("a visitor has the friendly name before the customer is stored, and an issu
   const later = asTicketItem({ ...ticket, channelMeta: { firstChatId: "v-1" }, chatId: "v-2" }, principal);
   expect(later.customer?.alias).toBe(customer?.alias);
   expect(asTicketItem({ ...ticket, channelId: "api", chatId: "issue:1" }, principal).customer).toBeNull();
+});
+
+test("another project that works on a ticket does not get its stored customer", () => {
+  const [home, other] = ["8057", "8058"].map((end) => asProjectId(`01890a5d-ac96-774b-bcce-b302099a${end}`));
+  if (home === undefined || other === undefined) throw new Error("two projects are needed");
+  const customer = { id: "c", alias: "Quiet Otter", name: "Ina Vogt", email: "ina@vogt.example" };
+  expect(ownCustomerOf({ customer, homeProject: home }, { project: home })).toBe(customer);
+  expect(ownCustomerOf({ customer, homeProject: home }, { project: other })).toBeNull();
 });
 
 test.each([
