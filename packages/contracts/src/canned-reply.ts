@@ -29,16 +29,27 @@ export const CANNED_REPLY_VARIABLES = {
 } as const;
 export type CannedReplyVariable = keyof typeof CANNED_REPLY_VARIABLES;
 
+const LINE_MAX_CHARS = 1_000;
 const VARIABLE = /\{\{([^{}]*)\}\}/g;
 
 /**
- * Replaces the variables between double braces. `valueOf` receives the name of the variable, and the text before it
- * without its variables.
+ * Replaces the variables between double braces. `valueOf` receives the name of the variable, and the text before it in
+ * its line, with the values that are filled in; of a long line, the last 1,000 characters.
  */
 export function fillVariables(text: string, valueOf: (name: string, before: string) => string): string {
-  return text.replaceAll(VARIABLE, (_, name: string, at: number) =>
-    valueOf(name.trim(), text.slice(0, at).replaceAll(VARIABLE, "")),
-  );
+  const parts: string[] = [];
+  let line = "";
+  let end = 0;
+  const add = (part: string) => {
+    parts.push(part);
+    line = (line + part).slice(-LINE_MAX_CHARS).replace(/^.*\n/su, "");
+  };
+  for (const { 0: variable, 1: name = "", index } of text.matchAll(VARIABLE)) {
+    add(text.slice(end, index));
+    end = index + variable.length;
+    add(valueOf(name.trim(), line));
+  }
+  return parts.join("") + text.slice(end);
 }
 
 /** Returns true if the name is one of `CANNED_REPLY_VARIABLES`. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { fillVariables } from "@svc/contracts";
 import { escapeMarkdown } from "./canned-replies.ts";
 
 const escaped = (value: string, before = "About ") => escapeMarkdown(value, before, { isInTable: false });
@@ -32,9 +33,21 @@ describe("a value in a canned reply", () => {
     ["===", "\\==="],
     ["1. item", "1\\. item"],
     ["> quote", "\\> quote"],
+    ["|-|", "\\|-|"],
+    ["-|-", "\\-|-"],
   ])("begins no block at the beginning of a line: %s", (value, text) => {
-    for (const before of ["", "Hello,\n\n", "Hello,\n> ", "- "]) expect(escaped(value, before)).toBe(text);
+    for (const before of ["", "> ", "- "]) expect(escaped(value, before)).toBe(text);
     expect(escaped(value)).toBe(value);
+  });
+
+  test("makes no table with the value before it, and takes time in proportion to the text", () => {
+    const fill = (text: string, values: Record<string, string>) =>
+      fillVariables(text, (name, before) => escaped(values[name] ?? "", before));
+    expect(fill("{{a}}\n{{b}}", { a: "x|y", b: "-|-" })).toBe("x|y\n\\-|-");
+    expect(fill("See [it]({{a}}{{b}}", { a: "x", b: "y) [z" })).toBe("See [it](xy\\) \\[z");
+    const startedAt = performance.now();
+    fill("](".repeat(5_000) + "{{a}}".repeat(8_000), { a: "](<".repeat(60) });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   test("cannot leave the target of a link, or a cell", () => {

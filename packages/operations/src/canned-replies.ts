@@ -116,19 +116,21 @@ const INLINE_SIGNS = /[\\`*[\]<~{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\
 /** The beginning of a line that makes it a heading, a list, a quote, a rule, an underline or a table. */
 const BLOCK_START = /^(?:\d{1,9}(?=[.)](?: |$))|(?=#{1,6}(?: |$)|[-+](?: |$)|[-=:|][-=:| ]*$|>))/u;
 /** Text before a value that begins its line. */
-const BEFORE_LINE = /(?:^|\n)[\s\d>*+.)#-]*$/u;
-/** Text before a value within the target of a link, or within a tag. */
-const BEFORE_TARGET = /(?:\]\(|<)[^)>\n]*$/u;
+const LINE_START = /^[\s\d>*+.)#-]*$/u;
+
+/** Returns true if a text ends within the target of a link, or within a tag. */
+const isInTarget = (before: string): boolean =>
+  /^(?:\]\(|<)[^)>]*$/u.test(before.slice(Math.max(before.lastIndexOf("]("), before.lastIndexOf("<"), 0)));
 
 /**
- * Escapes a value so that Markdown shows it verbatim, on one line, after the text `before` it. Operators see the text in
+ * Escapes a value so that Markdown shows it verbatim, on one line, after the text `before` it in its line. Operators see the text in
  * the composer, so only characters that change its rendering are escaped.
  */
 export function escapeMarkdown(value: string, before: string, { isInTable }: { isInTable: boolean }): string {
   const line = value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
-  if (isInTable || BEFORE_TARGET.test(before)) return line.replace(MARKDOWN_SIGNS, "\\$&");
+  if (isInTable || isInTarget(before)) return line.replace(MARKDOWN_SIGNS, "\\$&");
   const escaped = line.replace(INLINE_SIGNS, "\\$&");
-  return BEFORE_LINE.test(before) ? escaped.replace(BLOCK_START, "$&\\") : escaped;
+  return LINE_START.test(before) ? escaped.replace(BLOCK_START, "$&\\") : escaped;
 }
 
 /** Returns the name of the operator or of the key; an empty text for the command line. */

@@ -1,10 +1,12 @@
 -- name: read
--- Data of tickets to index. Indexed texts remain, unless the subject has changed.
+-- Data of tickets to index. Indexed texts remain, unless the subject has changed. Another project that works on a ticket
+-- does not find it by the stored customer.
 SELECT t.id AS ticket_id, t.subject, t.user_id, t.channel_meta, {{createdUs}} AS created_us, x.seq, c.alias, c.name, c.email,
   tsvector_to_array(x.document) AS lexemes, t.home_project_id AS project, t.channel_id, t.chat_id, t.language,
   t.created_at, (SELECT m.created_at FROM messages m WHERE m.ticket_id = t.id ORDER BY m.seq DESC LIMIT 1) AS seen_at
 FROM tickets t LEFT JOIN ticket_texts x ON x.ticket_id = t.id AND x.subject = t.subject
-LEFT JOIN ticket_customers k ON k.ticket_id = t.id LEFT JOIN customers c ON c.id = k.customer_id
+LEFT JOIN ticket_customers k ON k.ticket_id = t.id AND t.project_id = t.home_project_id
+LEFT JOIN customers c ON c.id = k.customer_id
 WHERE t.id = ANY (:ticket_ids::uuid[]);
 
 -- name: readSaid

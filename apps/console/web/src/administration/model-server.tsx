@@ -10,10 +10,10 @@ import { useServices } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
+import { describeSentence } from "../ui/describe-detail.ts";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { describeTestProblem } from "./models.ts";
 
 /** Common API URLs by provider; other servers have custom ones. */
 const PROVIDERS = {
@@ -65,7 +65,7 @@ function TestResult({ tested: { model, models, problem, ms } }: { tested: Tested
         <Notice>{t("models.testPassed", { model, seconds: number(Math.round(ms / 100) / 10) })}</Notice>
       ) : (
         <Notice variant="warn">
-          {describeTestProblem(problem, t)}
+          {describeSentence(problem, t) ?? problem}
           {models.length > 0 && model === "" && <> {t("models.choose", { models: models.slice(0, 5).join(", ") })}</>}
         </Notice>
       )}

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import de from "../i18n/de.json" with { type: "json" };
 import { createTexts } from "../i18n/texts.ts";
-import { describeServerError, describeTestProblem, findFailing } from "./models.ts";
+import { describeServerError, findFailing } from "./models.ts";
 
 const { t } = createTexts("de", de.pages);
 const describe = (detail: string) => describeServerError({ provider: "openai", detail }, t);
@@ -17,12 +17,6 @@ test("the reason for missing models of a server is shown in the console's langua
     "antwortet mit HTTP 500. Prüfen Sie SVC_LLM_BASE_URL.",
   );
   expect(describe("openai is new here.")).toBe("is new here.");
-});
-
-test("a failed test of a model says in the console's language what to check", () => {
-  const error = "the provider did not respond like a model API: check the URL (most end in /v1)";
-  expect(describeTestProblem(error, t)).toContain("Prüfen Sie die URL");
-  expect(describeTestProblem("out of tokens", t)).toBe("out of tokens");
 });
 
 test("models are failing if many of their calls of the last hour failed, or of the last day without calls since", () => {

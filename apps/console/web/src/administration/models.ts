@@ -7,7 +7,6 @@ import { given, pagesQuery } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 import { useServices, useProject, useSession } from "../session/services.ts";
-import { describeSentence } from "../ui/describe-detail.ts";
 import { describeError } from "../ui/describe-error.ts";
 
 /** A model with the `id` that lists need. */
@@ -70,21 +69,6 @@ export function describeServerError({ provider, detail }: UnreachableProvider, t
     return t("models.error.check", { why, setting });
   }
   return own;
-}
-
-/** Why the test of a model failed, as the service writes it, and the texts that say the same. */
-const TEST_ERRORS: readonly (readonly [RegExp, TextKey])[] = [
-  [/^the provider did not respond like a model API/u, "models.problem.noApi"],
-  [/^the provider is unreachable \((?<code>\w+)\)$/u, "models.problem.unreachable"],
-];
-
-/** Returns why the test of a model failed, and what to check, in the language of the console where it knows the error. */
-export function describeTestProblem(problem: string, t: Texts["t"]): string {
-  for (const [pattern, key] of TEST_ERRORS) {
-    const found = pattern.exec(problem);
-    if (found !== null) return t(key, found.groups ?? {});
-  }
-  return describeSentence(problem, t) ?? problem;
 }
 
 /** Share of failed calls from which a model is not shown as healthy. */

@@ -1,4 +1,5 @@
 import type { DeliveryItem } from "@svc/contracts";
+import { pauseMs } from "../api/pages.ts";
 
 /** Returns the values to filter by: none if all are chosen, because a filter leaves out what has no value. */
 export const filterOf = <Value extends string>(chosen: readonly Value[], all: readonly Value[]): Value[] =>
@@ -17,7 +18,7 @@ export async function waitForResult(
     const [attempt] = (await read()).attempts;
     // An attempt that is still running has neither.
     if (attempt !== undefined && (attempt.status !== null || attempt.error !== null)) return attempt;
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    await pauseMs(pollMs);
   }
   return null;
 }

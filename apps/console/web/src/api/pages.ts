@@ -1,5 +1,8 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 
+/** Resolves after this time; for polling. */
+export const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
 /** One page of a list, and the cursor of the next one. */
 export interface Page<Item> {
   items: Item[];

@@ -3,6 +3,7 @@ import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 import type { CallOutput } from "@svc/client";
 import type { ReviewAction, ReviewInput, TicketDetail, TicketItem } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
+import { pauseMs } from "./pages.ts";
 
 const STALE_MS = 15_000;
 
@@ -51,8 +52,6 @@ export const undoClose = (connection: Connection, after: TicketItem): Promise<Ti
 /** Number of attempts, and the time between them, until a reply is expected to be processed. */
 const REPLY_ATTEMPTS = 20;
 const REPLY_POLL_MS = 250;
-/** Resolves after this time. */
-export const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
  * Reopens a ticket that a reply has resolved. A reply resolves its ticket when it is processed, shortly after it was

@@ -1,7 +1,8 @@
 import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
-import { decide, give, pauseMs, undoClose } from "../api/tickets.ts";
+import { pauseMs } from "../api/pages.ts";
+import { decide, give, undoClose } from "../api/tickets.ts";
 
 /** Number of concurrent calls: enough to be quick, few enough not to block others. */
 const AT_ONCE = 4;

@@ -38,6 +38,7 @@ const SENTENCES: Table = [
   [/^The server responded with (\d+)/, "sentence.status"],
   [/^The host name does not exist/, "sentence.noHost"],
   [/^The connection failed/, "sentence.noConnection"],
+  [/^the provider did not respond like a model API/, "sentence.modelNoApi"],
   [/provider is unreachable/, "sentence.modelUnreachable"],
   [/^No model is chosen/, "sentence.noModel"],
   [/^The model did not respond within (\d+) s|no answer within/, "sentence.modelTimeout"],

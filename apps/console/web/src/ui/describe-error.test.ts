@@ -3,6 +3,7 @@ import { ServiceError } from "@svc/client";
 import de from "../i18n/de.json" with { type: "json" };
 import en from "../i18n/en.json" with { type: "json" };
 import { createTexts } from "../i18n/texts.ts";
+import { describeSentence } from "./describe-detail.ts";
 import { describeError, describeSsoError, errorAt } from "./describe-error.ts";
 
 const [english, german] = [createTexts("en", en.first).t, createTexts("de", de.first).t];
@@ -65,6 +66,9 @@ test("known sentences of the server are in the language of the page", () => {
   const file = new ServiceError("invalid_request", text);
   expect(describeError(file, english)).toMatch(/^"a.pdf" contains no text\./);
   expect(describeError(file, german)).toMatch(/^"a.pdf" enthält keinen Text/);
+  const noApi = "the provider did not respond like a model API: check the URL (most end in /v1)";
+  expect(describeSentence(noApi, german)).toContain("Prüfen Sie die URL");
+  expect(describeSentence("out of tokens", german)).toBeNull();
   const address = new ServiceError("invalid_request", "The URL is not valid: /url is not allowed. It is local.", {
     errors: [{ pointer: "/url", code: "forbidden_address", detail: "is not allowed. It is local" }],
   });
