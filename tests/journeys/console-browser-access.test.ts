@@ -633,6 +633,8 @@ describeInBrowser("everyone can use the console", () => {
           const { context } = visitor;
           await context.grantPermissions(["notifications"], { origin });
           const page = await visitor.openPath("/shop/customers");
+          // A message to a page that is still loading is not heard.
+          await settled(page);
           const isActive = () => page.evaluate<boolean>("navigator.serviceWorker.controller?.state === 'activated'");
           await waitFor(isActive, { what: "the service worker" });
           const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));

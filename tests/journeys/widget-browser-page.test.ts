@@ -274,7 +274,9 @@ describeInBrowser("a page with the widget", () => {
         opacity: 0.9; transform: none; } button { width: 7px !important } svc-widget { color: red }</style>`;
       /** Returns the computed styles of the elements of a locator. */
       const check = (found: Locator) =>
-        found.evaluate((element) => {
+        found.evaluate(async (element) => {
+          // The pointer is on the launcher, which grows.
+          await Promise.all(element.getAnimations().map(({ finished }: { finished: Promise<unknown> }) => finished));
           const styles = getComputedStyle(element);
           return Object.fromEntries([...styles].map((name) => [name, styles.getPropertyValue(name)]));
         });

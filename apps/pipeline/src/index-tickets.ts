@@ -51,8 +51,9 @@ const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
 const WORDS_POLL_MS = 10_000;
 
 /**
- * Runs twice a second in every replica: updates the ticket lists with changed tickets, and indexes their words, so
- * that a search finds them within about a second, or later while this process is busy with messages (`isBusy`). One
+ * Runs twice a second in every replica, every two seconds if nothing happens: updates the ticket lists with changed
+ * tickets, and indexes their words, so that a search finds them within about a second, two after a pause, or later
+ * while this process is busy with messages (`isBusy`). One
  * replica at a time follows the changes; all of them index words. After an upgrade, existing tickets are indexed in
  * the same way, after changed ones.
  *
@@ -62,17 +63,20 @@ const WORDS_POLL_MS = 10_000;
  */
 export function startTicketIndex(
   { store, mailer, log }: { store: Store; mailer: Mailer | null; log: Log },
-  { isBusy }: { isBusy: () => boolean },
+  { isBusy, wordsPollMs = WORDS_POLL_MS }: { isBusy: () => boolean; wordsPollMs?: number },
 ): { stop(): Promise<void> } {
   let hasNewWords = false;
-  async function follow(isStopped: () => boolean): Promise<boolean> {
-    let isChanged = false;
+  async function follow(isStopped: () => boolean): Promise<void> {
     while (!isStopped() && (await store.ticketIndex.follow(deadlinesOf, { sendsEmails: mailer !== null }))) {
-      hasNewWords = true;
-      isChanged = true;
       await breathe();
     }
-    return isChanged;
+  }
+
+  async function followChanges(isStopped: () => boolean): Promise<true> {
+    // Before the first step, because the last one returns false although it may have queued tickets.
+    hasNewWords = true;
+    await follow(isStopped);
+    return true;
   }
 
   async function readWords(isStopped: () => boolean): Promise<void> {
@@ -116,9 +120,9 @@ export function startTicketIndex(
 
   const isBehind = async () => (await store.dueWork.find()).ticketEvents;
   return startSweeps(log, "tickets", [
-    { isDue: isBehind, run: follow },
+    { isDue: isBehind, run: followChanges },
     readNewWords,
-    { everyMs: WORDS_POLL_MS, run: readWords },
+    { everyMs: wordsPollMs, run: readWords },
     { isDue: async () => (await store.dueWork.find()).snoozes, run: wakeSnoozed },
     { isDue: async () => (await store.dueWork.find()).deadlines, run: recordBreaches },
     { isDue: async () => (await store.dueWork.find()).tagChanges, run: renameTags },
