@@ -1,7 +1,7 @@
 import { detectLanguage, questionWords, stopWords } from "@svc/text";
 import { compilePhrases, talkCharacters, talkTokens } from "./match-phrases.ts";
 import type { PhraseMatcher, TalkToken } from "./match-phrases.ts";
-import { DEFAULT_LANGUAGE, SHARED, isInScriptOf, talkByLanguage } from "./read-talk.ts";
+import { DEFAULT_LANGUAGE, SHARED, readScripts, talkByLanguage } from "./read-talk.ts";
 import type { TalkKind } from "./read-talk.ts";
 
 /** Maximum length of small talk. */
@@ -23,6 +23,9 @@ const DECIDING: readonly TalkKind[] = ["abilities", "help", "bot", "statement"];
 
 /** The last of these in a message decides: "Hello, and thanks!" is thanks. */
 const SOCIAL: readonly TalkKind[] = ["greeting", "praise", "solved", "thanks", "goodbye"];
+
+/** Kinds that decide nothing alone: a message with no others is no small talk. */
+const ASIDES: ReadonlySet<string> = new Set(["filler", "turn", "negation"]);
 
 /** Kinds without a statement. */
 const BARE: ReadonlySet<string> = new Set(["greeting", "thanks", "goodbye", "help", "filler"]);
@@ -53,8 +56,7 @@ export function readSigns(text: string): TalkKind | null {
   return PLEASED.test(trimmed) ? "thanks" : "help";
 }
 
-interface Lexicon {
-  match: PhraseMatcher;
+interface Lexicon extends PhraseMatcher {
   isUnspaced: boolean;
   isFiller: (term: string) => boolean;
   /** Returns whether a word asks, or gives a message another topic than its phrases. */
@@ -95,7 +97,7 @@ function makeLexicon(language: string): Lexicon {
     ]),
   );
   return {
-    match: compilePhrases(phrases, { words: own?.words ?? {}, isUnspaced, isBlocked }),
+    ...compilePhrases(phrases, { words: own?.words ?? {}, isUnspaced, asides: ASIDES, isBlocked }),
     isUnspaced,
     isFiller: (term) => empty.has(term) && !isTurn(term),
     isTurn,
@@ -154,10 +156,9 @@ function decideIn(
   { language, isMarked, chars }: { language: string; isMarked: boolean; chars: number },
 ): { kind: TalkKind | "person"; isWhole: boolean; isBare?: boolean } | null {
   const lexicon = lexiconOf(language);
-  const { kinds, uncovered, emptyWords, beginsEmpty, isTurned } = read(
-    lexicon.isUnspaced ? talkCharacters(tokens) : tokens,
-    lexicon,
-  );
+  const words = lexicon.isUnspaced ? talkCharacters(tokens) : tokens;
+  if (!words.some(({ term }) => lexicon.mayBegin(term))) return null;
+  const { kinds, uncovered, emptyWords, beginsEmpty, isTurned } = read(words, lexicon);
   if (kinds.has("person")) return { kind: "person", isWhole: uncovered.length === 0 };
   if (isTurned) return null;
   const social = SOCIAL.findLast((kind) => kinds.has(kind));
@@ -219,11 +220,13 @@ export function findTalk(text: string, chatLanguage: string | null): TalkReading
   if (shared?.isWhole === true) {
     return { ...shared, language: talkByLanguage().has(chatLanguage ?? "") ? chatLanguage : DEFAULT_LANGUAGE };
   }
-  const readings = [...talkByLanguage().keys()].flatMap((language) => {
-    const decided =
-      language === chatLanguage || isInScriptOf(text, language) ? decideIn(tokens, { ...marks, language }) : null;
-    return decided === null ? [] : [{ ...decided, language }];
-  });
+  const isInScriptOf = readScripts(text);
+  const readings: (NonNullable<ReturnType<typeof decideIn>> & { language: string })[] = [];
+  for (const language of talkByLanguage().keys()) {
+    if (language !== chatLanguage && !isInScriptOf(language)) continue;
+    const decided = decideIn(tokens, { ...marks, language });
+    if (decided !== null) readings.push({ ...decided, language });
+  }
   const whole = readings.filter(({ isWhole }) => isWhole);
   if (whole.length > 0) return chooseReading(whole, text, chatLanguage);
   // Words outside the phrases identify the language.

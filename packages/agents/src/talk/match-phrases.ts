@@ -9,8 +9,10 @@ export interface TalkToken {
   isCapitalized: boolean;
 }
 
-/** A state of the matcher: the transitions, and whether a phrase ends here. */
+/** A state of the phrases of one kind: the transitions, and whether a phrase ends here. */
 interface State {
+  id: number;
+  kind: string;
   next: Map<string, State[]>;
   /** Transitions by prefix: `enttäusch~`. */
   prefixes: [string, State][];
@@ -19,13 +21,35 @@ interface State {
   isEnd: boolean;
 }
 
-/** Returns the end of the longest phrase of each kind at a position. */
-export type PhraseMatcher = (tokens: readonly TalkToken[], start: number) => ReadonlyMap<string, number>;
+/** All states in which a text may be after some words. */
+interface Step {
+  states: readonly State[];
+  /** Kinds of the phrases that end here. */
+  ends: readonly string[];
+  /** Kinds with transitions for any word. */
+  anyKinds: readonly string[];
+  prefixes: readonly string[];
+  words: ReadonlySet<string>;
+  /** Steps after words that texts had here; null if no phrase goes on. */
+  after: Map<string, Step | null>;
+}
+
+/** Finds phrases in the words of a text. */
+export interface PhraseMatcher {
+  /** Returns the end of the longest phrase of each kind at a position. */
+  match: (tokens: readonly TalkToken[], start: number) => ReadonlyMap<string, number>;
+  /** Returns whether a phrase may begin with a word, but for those of `asides`. */
+  mayBegin: (term: string) => boolean;
+}
 
 const NOTHING: ReadonlyMap<string, number> = new Map();
+const NO_KINDS: readonly string[] = [];
 
 const MAX_GAP_WORDS = 2;
 const MAX_TAIL_WORDS = 12;
+
+/** Maximum number of remembered steps of a matcher, and of words after each: texts decide which there are. */
+const MAX_STEPS = 1_000;
 
 /**
  * Returns the words of a text, normalized for comparison with phrases: without case and accents; a repeated letter
@@ -70,14 +94,26 @@ export function compilePhrases(
   {
     words,
     isUnspaced,
+    asides,
     isBlocked,
   }: {
     words: Readonly<Record<string, readonly string[]>>;
     isUnspaced: boolean;
+    asides: ReadonlySet<string>;
     isBlocked: (term: string, kind: string) => boolean;
   },
 ): PhraseMatcher {
   const split = (word: string) => (isUnspaced ? Array.from(word) : [word]);
+  let states = 0;
+  let ofKind = "";
+  const newState = (): State => ({
+    id: (states += 1),
+    kind: ofKind,
+    next: new Map(),
+    prefixes: [],
+    any: [],
+    isEnd: false,
+  });
   const classes = new Map(
     Object.entries(words).map(([name, list]): [string, Part[][]] => [name, list.map((phrase) => parsePhrase(phrase))]),
   );
@@ -91,8 +127,8 @@ export function compilePhrases(
     if ("words" in part) {
       return part.words.flatMap(split).reduce((states, word) => [addWord(word, states, newState())], from);
     }
-    if ("prefix" in part) return [addPrefix(part.prefix, from)];
-    if ("gap" in part) return addGap(isUnspaced ? 2 * part.gap : part.gap, from);
+    if ("prefix" in part) return [addPrefix(part.prefix, from, newState())];
+    if ("gap" in part) return addGap(isUnspaced ? 2 * part.gap : part.gap, from, newState);
     const ends = addAlternatives(part.either, from);
     return part.isOptional ? [...from, ...ends] : ends;
   }
@@ -116,84 +152,93 @@ export function compilePhrases(
     return parseParts(phrase, (name) => classes.get(name) ?? missing(name));
   }
 
-  const roots = Object.entries(phrases).map(([kind, list]): [string, State] => {
+  const roots = Object.entries(phrases).map(([kind, list]) => {
+    ofKind = kind;
     const root = newState();
     for (const phrase of list) {
       for (const end of add(parsePhrase(phrase), [root])) end.isEnd = end !== root;
     }
-    return [kind, root];
+    return root;
   });
-
-  return matcherOf(roots, isBlocked);
+  return {
+    match: createMatcher(roots, isBlocked),
+    mayBegin: createFilter(roots.filter(({ kind }) => !asides.has(kind))),
+  };
 }
 
-/** Returns the matcher of phrases by the first state of each kind. */
-function matcherOf(
-  roots: readonly (readonly [kind: string, root: State])[],
-  isBlocked: (term: string, kind: string) => boolean,
-): PhraseMatcher {
-  const beginsWith = indexBeginnings(roots.map(([, root]) => root));
-  return (tokens, start) => {
-    const beginning = beginsWith(tokens[start]?.term ?? "");
-    if (beginning.length === 0) return NOTHING;
-    const found = new Map<string, number>();
-    for (const index of beginning) {
-      const [kind, root] = roots[index] as (typeof roots)[number];
-      const end = longestFrom(root, tokens, start, (blockable) => isBlocked(blockable, kind));
-      if (end > start) found.set(kind, end);
-    }
-    return found;
-  };
+/** Creates `mayBegin` of a matcher: it tells much sooner than `match` that a text has no phrase. */
+function createFilter(roots: readonly State[]): PhraseMatcher["mayBegin"] {
+  const words = new Set(roots.flatMap(({ next }) => [...next.keys()]));
+  const prefixes = roots.flatMap((root) => root.prefixes.map(([prefix]) => prefix));
+  const isAny = roots.some(({ any }) => any.length > 0);
+  return (term) => isAny || words.has(term) || prefixes.some((prefix) => term.startsWith(prefix));
 }
 
 /**
- * Returns a function from a word to the indexes of the roots from which a phrase may begin with it, in ascending order.
- * For most words there are none, so that a text is traversed only where a phrase may begin.
+ * Creates the matcher of phrases from their first states. It follows the phrases of all kinds at once, and remembers
+ * its steps: most words of most texts are then one lookup.
  */
-function indexBeginnings(roots: readonly State[]): (term: string) => readonly number[] {
-  const all = [...roots.keys()];
-  const always = all.filter((index) => (roots[index]?.any.length ?? 0) > 0);
-  const byWord = new Map<string, number[]>();
-  const byPrefix = new Map<string, [string, number][]>();
-  for (const [index, { next, prefixes }] of roots.entries()) {
-    for (const word of next.keys()) byWord.set(word, [...(byWord.get(word) ?? []), index]);
-    for (const [prefix] of prefixes) {
-      const first = prefix.charAt(0);
-      byPrefix.set(first, [...(byPrefix.get(first) ?? []), [prefix, index]]);
-    }
-  }
-  return (term) => {
-    const exact = byWord.get(term) ?? always;
-    const withPrefix = byPrefix.get(term.charAt(0))?.filter(([prefix]) => term.startsWith(prefix)) ?? [];
-    if (withPrefix.length === 0 && (exact === always || always.length === 0)) return exact;
-    const begun = new Set([...always, ...exact, ...withPrefix.map(([, index]) => index)]);
-    return all.filter((index) => begun.has(index));
-  };
-}
+function createMatcher(
+  roots: readonly State[],
+  isBlocked: (term: string, kind: string) => boolean,
+): PhraseMatcher["match"] {
+  const known = new Map<string, Step>();
 
-function longestFrom(
-  root: State,
-  tokens: readonly TalkToken[],
-  start: number,
-  isBlocked: (term: string) => boolean,
-): number {
-  let longest = start;
-  let states = new Set([root]);
-  for (let position = start; position < tokens.length && states.size > 0; position += 1) {
-    const { term, startsClause } = tokens[position] as TalkToken;
-    const after = new Set<State>();
-    let isWild: boolean | undefined;
-    for (const state of states) {
-      for (const next of state.next.get(term) ?? []) after.add(next);
-      for (const [prefix, next] of state.prefixes) if (term.startsWith(prefix)) after.add(next);
-      if (state.any.length === 0) continue;
-      isWild ??= (position === start || !startsClause) && !isBlocked(term);
-      if (isWild) for (const next of state.any) after.add(next);
-    }
-    for (const state of after) if (state.isEnd) longest = position + 1;
-    states = after;
+  /** Returns the step of these states, the same object for the same states; null for none. */
+  function stepOf(found: ReadonlySet<State>): Step | null {
+    if (found.size === 0) return null;
+    const states = [...found].toSorted((one, other) => one.id - other.id);
+    const key = states.map(({ id }) => id).join();
+    const step = known.get(key) ?? {
+      states,
+      ends: [...new Set(states.flatMap(({ isEnd, kind }) => (isEnd ? [kind] : [])))],
+      anyKinds: [...new Set(states.flatMap(({ any, kind }) => (any.length > 0 ? [kind] : [])))],
+      prefixes: states.flatMap(({ prefixes }) => prefixes.map(([prefix]) => prefix)),
+      words: new Set(states.flatMap(({ next }) => [...next.keys()])),
+      after: new Map<string, Step | null>(),
+    };
+    known.set(key, step);
+    return step;
   }
-  return longest;
+
+  function go({ states }: Step, term: string, wild: readonly string[]): Step | null {
+    const after = new Set<State>();
+    for (const { any, kind, next, prefixes } of states) {
+      for (const to of next.get(term) ?? []) after.add(to);
+      for (const [prefix, to] of prefixes) if (term.startsWith(prefix)) after.add(to);
+      if (wild.includes(kind)) for (const to of any) after.add(to);
+    }
+    return stepOf(after);
+  }
+
+  function stepAfter(step: Step, term: string, isInClause: boolean): Step | null {
+    const wild =
+      isInClause && step.anyKinds.length > 0 ? step.anyKinds.filter((kind) => !isBlocked(term, kind)) : NO_KINDS;
+    const isNamed = step.words.has(term) || step.prefixes.some((prefix) => term.startsWith(prefix));
+    if (!isNamed && wild.length === 0) return null;
+    const key = wild.length === 0 ? term : `${isNamed ? term : ""} ${wild.join()}`;
+    const remembered = step.after.get(key);
+    if (remembered !== undefined) return remembered;
+    const next = go(step, term, wild);
+    if (step.after.size < MAX_STEPS) step.after.set(key, next);
+    return next;
+  }
+
+  let first: Step | null = null;
+  return (tokens, start) => {
+    if (known.size > MAX_STEPS) {
+      known.clear();
+      first = null;
+    }
+    let step: Step | null = (first ??= stepOf(new Set(roots)));
+    let found: Map<string, number> | null = null;
+    for (let position = start; step !== null && position < tokens.length; position += 1) {
+      const { term, startsClause } = tokens[position] as TalkToken;
+      step = stepAfter(step, term, position === start || !startsClause);
+      for (const kind of step?.ends ?? []) (found ??= new Map()).set(kind, position + 1);
+    }
+    return found ?? NOTHING;
+  };
 }
 
 /** Parses a phrase; `classOf` resolves `<name>`. */
@@ -242,30 +287,26 @@ function parseParts(phrase: string, classOf: (name: string) => Part[][]): Part[]
   return parts;
 }
 
-function newState(): State {
-  return { next: new Map(), prefixes: [], any: [], isEnd: false };
-}
-
-function addGap(max: number, from: readonly State[]): State[] {
-  const states = [...from];
+/** Adds up to `max` words of any kind. */
+function addGap(max: number, from: readonly State[], newState: () => State): State[] {
+  const all = [...from];
   let last = from;
   for (let count = 0; count < max; count += 1) {
     const state = newState();
     for (const before of last) before.any.push(state);
-    states.push(state);
+    all.push(state);
     last = [state];
   }
-  return states;
+  return all;
+}
+
+function addPrefix(prefix: string, from: readonly State[], to: State): State {
+  for (const state of from) state.prefixes.push([prefix, to]);
+  return to;
 }
 
 function addWord(word: string, from: readonly State[], to: State): State {
   for (const state of from) state.next.set(word, [...(state.next.get(word) ?? []), to]);
-  return to;
-}
-
-function addPrefix(prefix: string, from: readonly State[]): State {
-  const to = newState();
-  for (const state of from) state.prefixes.push([prefix, to]);
   return to;
 }
 

@@ -126,10 +126,19 @@ const SCRIPTS: Readonly<Record<string, RegExp>> = {
   yi: /\p{Script=Hebrew}/u,
   zh: /\p{Script=Han}/u,
 };
+const LATIN = /\p{Script=Latin}/u;
 
-/** Returns whether a text may be in a language: it has letters of its script. */
-export function isInScriptOf(text: string, language: string): boolean {
-  return language === SHARED || (SCRIPTS[language] ?? /\p{Script=Latin}/u).test(text);
+/** Returns a function that tells whether a text may be in a language: it has letters of its script. */
+export function readScripts(text: string): (language: string) => boolean {
+  // Most languages share a script.
+  const has = new Map<RegExp, boolean>();
+  return (language) => {
+    if (language === SHARED) return true;
+    const script = SCRIPTS[language] ?? LATIN;
+    const isIn = has.get(script) ?? script.test(text);
+    has.set(script, isIn);
+    return isIn;
+  };
 }
 
 const talkOf = createLanguageFiles("talk", talkSchema);
