@@ -1,7 +1,7 @@
 import { detectLanguage, questionWords, stopWords } from "@svc/text";
 import { compilePhrases, talkCharacters, talkTokens } from "./match-phrases.ts";
 import type { PhraseMatcher, TalkToken } from "./match-phrases.ts";
-import { DEFAULT_LANGUAGE, SHARED, readScripts, talkByLanguage } from "./read-talk.ts";
+import { DEFAULT_LANGUAGE, SHARED, languagesByScript, talkByLanguage } from "./read-talk.ts";
 import type { TalkKind } from "./read-talk.ts";
 
 /** Maximum length of small talk. */
@@ -156,9 +156,10 @@ function decideIn(
   { language, isMarked, chars }: { language: string; isMarked: boolean; chars: number },
 ): { kind: TalkKind | "person"; isWhole: boolean; isBare?: boolean } | null {
   const lexicon = lexiconOf(language);
-  const words = lexicon.isUnspaced ? talkCharacters(tokens) : tokens;
-  if (!words.some(({ term }) => lexicon.mayBegin(term))) return null;
-  const { kinds, uncovered, emptyWords, beginsEmpty, isTurned } = read(words, lexicon);
+  const { kinds, uncovered, emptyWords, beginsEmpty, isTurned } = read(
+    lexicon.isUnspaced ? talkCharacters(tokens) : tokens,
+    lexicon,
+  );
   if (kinds.has("person")) return { kind: "person", isWhole: uncovered.length === 0 };
   if (isTurned) return null;
   const social = SOCIAL.findLast((kind) => kinds.has(kind));
@@ -202,6 +203,48 @@ const isPleased = (kind: TalkKind) => kind === "praise" || kind === "solved";
 /** Matches a mail address, a long number or a telephone number; phrases contain it as `00000`. */
 const DATA = /[\w.+-]+@[\w-]+\.[\w.-]+|#?\b[A-Z]{0,4}-?\d[\d\s/-]{3,}\d\b|\+\d[\d\s/()-]{5,}\d/gu;
 
+/** Finds the languages of a script in which a word of a text may begin a phrase, by its words. */
+type LanguageIndex = (tokens: readonly TalkToken[]) => readonly string[];
+
+const indexes = new Map<RegExp, LanguageIndex>();
+
+function indexLanguages(languages: readonly string[]): LanguageIndex {
+  const byWord = new Map<string, string[]>();
+  const byPrefix = new Map<string, [string, string][]>();
+  const always: string[] = [];
+  for (const language of languages) {
+    const { beginnings, isUnspaced } = lexiconOf(language);
+    // The words of a script without spaces are its characters.
+    if (beginnings.isAny || isUnspaced) always.push(language);
+    for (const word of beginnings.words) byWord.set(word, [...(byWord.get(word) ?? []), language]);
+    for (const prefix of beginnings.prefixes) {
+      const first = prefix.charAt(0);
+      byPrefix.set(first, [...(byPrefix.get(first) ?? []), [prefix, language]]);
+    }
+  }
+  return (tokens) => {
+    const found = [...always];
+    for (const { term } of tokens) {
+      found.push(...(byWord.get(term) ?? []));
+      for (const [prefix, language] of byPrefix.get(term.charAt(0)) ?? [])
+        if (term.startsWith(prefix)) found.push(language);
+    }
+    return found;
+  };
+}
+
+/** Returns the languages in which a text may be small talk, in their order. */
+function languagesOf(text: string, tokens: readonly TalkToken[], chatLanguage: string | null): string[] {
+  const found = new Set<string | null>([chatLanguage]);
+  for (const [script, languages] of languagesByScript()) {
+    if (!script.test(text)) continue;
+    const index = indexes.get(script) ?? indexLanguages(languages);
+    indexes.set(script, index);
+    for (const language of index(tokens)) found.add(language);
+  }
+  return [...talkByLanguage().keys()].filter((language) => language !== SHARED && found.has(language));
+}
+
 /** Small talk of a message. */
 export interface TalkReading {
   /** True when it states nothing. */
@@ -220,10 +263,8 @@ export function findTalk(text: string, chatLanguage: string | null): TalkReading
   if (shared?.isWhole === true) {
     return { ...shared, language: talkByLanguage().has(chatLanguage ?? "") ? chatLanguage : DEFAULT_LANGUAGE };
   }
-  const isInScriptOf = readScripts(text);
-  const readings: (NonNullable<ReturnType<typeof decideIn>> & { language: string })[] = [];
-  for (const language of talkByLanguage().keys()) {
-    if (language !== chatLanguage && !isInScriptOf(language)) continue;
+  const readings = shared === null ? [] : [{ ...shared, language: SHARED }];
+  for (const language of languagesOf(text, tokens, chatLanguage)) {
     const decided = decideIn(tokens, { ...marks, language });
     if (decided !== null) readings.push({ ...decided, language });
   }

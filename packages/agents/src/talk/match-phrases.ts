@@ -38,8 +38,15 @@ interface Step {
 export interface PhraseMatcher {
   /** Returns the end of the longest phrase of each kind at a position. */
   match: (tokens: readonly TalkToken[], start: number) => ReadonlyMap<string, number>;
-  /** Returns whether a phrase may begin with a word, but for those of `asides`. */
-  mayBegin: (term: string) => boolean;
+  beginnings: Beginnings;
+}
+
+/** How phrases may begin, but for those of `asides`. */
+export interface Beginnings {
+  words: ReadonlySet<string>;
+  prefixes: readonly string[];
+  /** True if a phrase may begin with any word. */
+  isAny: boolean;
 }
 
 const NOTHING: ReadonlyMap<string, number> = new Map();
@@ -84,6 +91,14 @@ export function talkCharacters(tokens: readonly TalkToken[]): TalkToken[] {
 /** A part of a phrase: words, a gap, or alternatives. */
 type Part = { words: string[] } | { prefix: string } | { gap: number } | { either: Part[][]; isOptional: boolean };
 
+/** How phrases are compiled; `compilePhrases` says what each option means. */
+interface PhraseOptions {
+  words: Readonly<Record<string, readonly string[]>>;
+  isUnspaced: boolean;
+  asides: ReadonlySet<string>;
+  isBlocked: (term: string, kind: string) => boolean;
+}
+
 /**
  * Creates the matcher of phrases by kind. In a phrase, `(a|b c)` is either, `[a|b]` either or nothing, `<name>` one of
  * the phrases of that name in `words`, `a~` a word that begins with a, `*` up to two words and `…` up to twelve words
@@ -91,32 +106,20 @@ type Part = { words: string[] } | { prefix: string } | { gap: number } | { eithe
  */
 export function compilePhrases(
   phrases: Readonly<Record<string, readonly string[]>>,
-  {
-    words,
-    isUnspaced,
-    asides,
-    isBlocked,
-  }: {
-    words: Readonly<Record<string, readonly string[]>>;
-    isUnspaced: boolean;
-    asides: ReadonlySet<string>;
-    isBlocked: (term: string, kind: string) => boolean;
-  },
+  { words, isUnspaced, asides, isBlocked }: PhraseOptions,
 ): PhraseMatcher {
   const split = (word: string) => (isUnspaced ? Array.from(word) : [word]);
   let states = 0;
   let ofKind = "";
-  const newState = (): State => ({
-    id: (states += 1),
-    kind: ofKind,
-    next: new Map(),
-    prefixes: [],
-    any: [],
-    isEnd: false,
-  });
-  const classes = new Map(
-    Object.entries(words).map(([name, list]): [string, Part[][]] => [name, list.map((phrase) => parsePhrase(phrase))]),
-  );
+  const newState = () => createState((states += 1), ofKind);
+  const classes = new Map<string, Part[][]>();
+  const parsePhrase = (phrase: string) => parseParts(phrase, (name) => classes.get(name) ?? missing(name));
+  for (const [name, list] of Object.entries(words)) {
+    classes.set(
+      name,
+      list.map((phrase) => parsePhrase(phrase)),
+    );
+  }
 
   /** Adds parts after these states; returns the final states. */
   function add(parts: readonly Part[], from: readonly State[]): State[] {
@@ -148,10 +151,6 @@ export function compilePhrases(
     return [...new Set([shared, ...ends])];
   }
 
-  function parsePhrase(phrase: string): Part[] {
-    return parseParts(phrase, (name) => classes.get(name) ?? missing(name));
-  }
-
   const roots = Object.entries(phrases).map(([kind, list]) => {
     ofKind = kind;
     const root = newState();
@@ -162,16 +161,16 @@ export function compilePhrases(
   });
   return {
     match: createMatcher(roots, isBlocked),
-    mayBegin: createFilter(roots.filter(({ kind }) => !asides.has(kind))),
+    beginnings: beginningsOf(roots.filter(({ kind }) => !asides.has(kind))),
   };
 }
 
-/** Creates `mayBegin` of a matcher: it tells much sooner than `match` that a text has no phrase. */
-function createFilter(roots: readonly State[]): PhraseMatcher["mayBegin"] {
-  const words = new Set(roots.flatMap(({ next }) => [...next.keys()]));
-  const prefixes = roots.flatMap((root) => root.prefixes.map(([prefix]) => prefix));
-  const isAny = roots.some(({ any }) => any.length > 0);
-  return (term) => isAny || words.has(term) || prefixes.some((prefix) => term.startsWith(prefix));
+function beginningsOf(roots: readonly State[]): Beginnings {
+  return {
+    words: new Set(roots.flatMap(({ next }) => [...next.keys()])),
+    prefixes: roots.flatMap((root) => root.prefixes.map(([prefix]) => prefix)),
+    isAny: roots.some(({ any }) => any.length > 0),
+  };
 }
 
 /**
@@ -286,6 +285,10 @@ function parseParts(phrase: string, classOf: (name: string) => Part[][]): Part[]
   if (others.length > 0 || at < phrase.length) throw new Error(`a phrase has a bracket too many: "${phrase}"`);
   return parts;
 }
+
+const createState = (id: number, kind: string): State => {
+  return { id, kind, next: new Map(), prefixes: [], any: [], isEnd: false };
+};
 
 /** Adds up to `max` words of any kind. */
 function addGap(max: number, from: readonly State[], newState: () => State): State[] {

@@ -128,19 +128,6 @@ const SCRIPTS: Readonly<Record<string, RegExp>> = {
 };
 const LATIN = /\p{Script=Latin}/u;
 
-/** Returns a function that tells whether a text may be in a language: it has letters of its script. */
-export function readScripts(text: string): (language: string) => boolean {
-  // Most languages share a script.
-  const has = new Map<RegExp, boolean>();
-  return (language) => {
-    if (language === SHARED) return true;
-    const script = SCRIPTS[language] ?? LATIN;
-    const isIn = has.get(script) ?? script.test(text);
-    has.set(script, isIn);
-    return isIn;
-  };
-}
-
 const talkOf = createLanguageFiles("talk", talkSchema);
 
 /** Phrases by language. */
@@ -153,6 +140,15 @@ export const talkByLanguage = lazily(
       }),
     ),
 );
+
+/** Languages other than the shared one, by the script that a text in them has letters of. */
+export const languagesByScript = lazily((): ReadonlyMap<RegExp, readonly string[]> => {
+  const own = [...talkByLanguage().keys()].filter((language) => language !== SHARED);
+  const scriptOf = (language: string) => SCRIPTS[language] ?? LATIN;
+  return new Map(
+    own.map((language) => [scriptOf(language), own.filter((other) => scriptOf(other) === scriptOf(language))]),
+  );
+});
 
 /** Returns the phrases used in any language. */
 export function sharedTalk(): Talk {
