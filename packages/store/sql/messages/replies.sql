@@ -58,16 +58,18 @@ FROM unnest(:project_id::uuid[], :id::uuid[]) AS i (project_id, id)
 WHERE r.id = i.id AND r.project_id = i.project_id AND r.delivered_at IS NULL;
 
 -- name: endCall (prepared)
--- Ends calls: the replies that callers have received are delivered, all others are in the buffer from now on. Locks the
--- rows of messages, replies that it writes.
+-- Ends calls: the replies that callers have received are delivered, all others are in the buffer from now on. Planned
+-- once, like `messages.accept`; IS NOT FALSE as in `messages.claim`. Locks the rows of messages, replies that it writes.
 WITH call AS (
   UPDATE messages m SET call_ended_at = now()
-  FROM unnest(:project_id::uuid[], :message_id::uuid[]) AS i (project_id, message_id)
+  FROM unnest(:project_id::uuid[], :message_id::uuid[]) WITH ORDINALITY AS i (project_id, message_id, place)
   WHERE m.id = i.message_id AND m.project_id = i.project_id AND m.call_ended_at IS NULL
+    AND i.place BETWEEN 1 AND 1000000
 )
 UPDATE replies r SET delivered_at = now()
-FROM unnest(:project_id2::uuid[], :id::uuid[]) AS d (project_id, id)
-WHERE r.id = d.id AND r.project_id = d.project_id AND r.delivered_at IS NULL;
+FROM unnest(:project_id2::uuid[], :id::uuid[]) WITH ORDINALITY AS d (project_id, id, place)
+WHERE r.id = d.id AND r.project_id = d.project_id AND (r.delivered_at IS NULL) IS NOT FALSE
+  AND d.place BETWEEN 1 AND 1000000;
 
 -- name: haveUndelivered (prepared)
 -- Returns those of these chats that have an undelivered reply after a sequence number, since a read of the others would
