@@ -63,7 +63,7 @@ export type {
   DeliveredEvent,
   DeliveryRequest,
   DueDelivery,
-  TryResult,
+  AttemptResult,
 } from "./messages/deliveries.ts";
 export type { FileContent, KeptFile, NewWidgetFile, OpenedFile } from "./messages/files.ts";
 export { IDEMPOTENCY_HOURS } from "./messages/idempotency-keys.ts";
