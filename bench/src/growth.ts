@@ -183,7 +183,7 @@ function messageCalls({ store, project, pick, takeWaiting }: Subjects): Record<s
   return {
     "accept a message": () => store.messages.accept(project, messageOf(chat++)),
     "claim a message": () => store.messages.claimBeside(project, takeWaiting().ticketId, 10),
-    "messages due": () => store.messages.takeDue(20),
+    "messages due": () => store.messages.claimDue(20),
     "age of the oldest message": () => store.messages.oldestWaitingMs(),
     "texts before a message": () => store.history.listBefore(project, pick().ticketId, 8, 10),
     "state of a message": () => store.messages.findState(project, pick().messageId),
@@ -191,7 +191,7 @@ function messageCalls({ store, project, pick, takeWaiting }: Subjects): Record<s
     "drain, take": () => store.replies.takeFromBuffer(project, pick().ticketId, crypto.randomUUID(), DRAIN_LIMITS),
     "replies of a call": () => store.replies.readForCall(project, pick().messageId, store.processes.ownId),
     "claim a delivery": () => store.deliveries.claim(project, pick().ticketId),
-    "deliveries due": () => store.deliveries.takeDue(20),
+    "deliveries due": () => store.deliveries.claimDue(20),
     "age of the oldest delivery": () => store.deliveries.oldestDueMs(),
     "follow tickets": () => store.ticketIndex.follow(() => []),
   };

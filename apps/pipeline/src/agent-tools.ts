@@ -289,7 +289,7 @@ export async function makeApprovedCalls(context: StageContext, run: ReviewRun): 
     const tool = known.find(({ name, mark }) => name === call.tool && mark === call.mark);
     if (tool === undefined || !work.covers.includes(call.messageId)) {
       await store.toolCalls.drop(call.project, call.id, DROPPED);
-    } else if (await store.toolCalls.takeApproved(call.project, call.id)) {
+    } else if (await store.toolCalls.claimApproved(call.project, call.id)) {
       const { state, durationMs } = await makeCall(context, tool, call, run.signal);
       log.info({ ticketId, toolCallId: call.id, tool: call.tool, state, durationMs }, "approved tool call made");
     }

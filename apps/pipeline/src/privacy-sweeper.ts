@@ -44,7 +44,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   }
 
   async function purgeIdle(isStopped: () => boolean): Promise<void> {
-    const due = await store.erasures.takeDuePurge();
+    const due = await store.erasures.claimDuePurge();
     if (due === null) return;
     let erased = 0;
     let after: string | null = null;

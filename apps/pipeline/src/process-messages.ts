@@ -82,7 +82,7 @@ export async function processMessages(
   }
 
   async function announceDue(): Promise<boolean> {
-    const due = await store.messages.takeDue(SWEEP_LIMIT);
+    const due = await store.messages.claimDue(SWEEP_LIMIT);
     const issues = due.filter(({ isIssue }) => isIssue);
     const messages = due.filter(({ isIssue }) => !isIssue);
     await announceWork(queues, "incoming-messages", messages);

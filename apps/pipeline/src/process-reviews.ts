@@ -48,7 +48,7 @@ export function processReviews(context: StageContext, { leases, isolation, messa
   }
 
   async function announceDue(): Promise<void> {
-    const due = await store.reviews.takeDue(SWEEP_LIMIT);
+    const due = await store.reviews.claimDue(SWEEP_LIMIT);
     const mark = ({ reviewId, attempts }: (typeof due)[number]) => `${reviewId}-${attempts}`;
     await announceWork(
       queues,

@@ -137,7 +137,7 @@ export function pullModels(
         },
         facts: ({ catalogId }) => ({ catalogId }),
       },
-      announceDue: async () => announceWork(queues, "model-pulls", await store.modelPulls.takeDue(SWEEP_LIMIT)),
+      announceDue: async () => announceWork(queues, "model-pulls", await store.modelPulls.claimDue(SWEEP_LIMIT)),
       isDue: async () => (await store.dueWork.find()).modelPulls,
       sweeps: [{ everyMs: PURGE_MS, run: () => store.modelPulls.purge() }],
       shutdown: SHUTDOWN,

@@ -94,7 +94,7 @@ const BEAT_MS = 5_000;
 const END_WAIT_MS = 1_000;
 
 /** The part of the store that records running processes. */
-type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "takeMissing" | "takeVanished">;
+type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "recordVanished" | "claimVanished">;
 
 /** Returns true if a process with this id runs on this machine. */
 function isRunning(pid: number): boolean {
@@ -136,7 +136,7 @@ export function watchProcesses(
 
   async function reportMissing(silent: readonly SilentProcess[]): Promise<void> {
     const missing = silent.filter((other) => other.host === host && !isAlive(other.pid)).map(({ id }) => id);
-    if (missing.length > 0) report(await processes.takeMissing(missing));
+    if (missing.length > 0) report(await processes.recordVanished(missing));
   }
 
   async function beat(): Promise<void> {
@@ -151,7 +151,7 @@ export function watchProcesses(
       if (isEnded) return;
       await reportMissing(silent);
       const isAnyVanished = silent.some(({ hasVanished }) => hasVanished);
-      if (isAnyVanished && now - heardSince >= SILENT_MS) report(await processes.takeVanished(app));
+      if (isAnyVanished && now - heardSince >= SILENT_MS) report(await processes.claimVanished(app));
     } catch (error) {
       heardSince = null;
       log.debug({ error }, "failed to renew this process's heartbeat");

@@ -332,7 +332,7 @@ export interface Statements {
     sumChat: [{ ticketId: string; project: string }, { total: number; day: number }];
     sweep: [object, { seen: number; removed: number }];
     take: [{ project: string; ticketId: string; fileIds: readonly (string | null)[]; messageId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
-    takeDueProject: [object, { id: string; days: number }];
+    claimDueProject: [object, { id: string; days: number }];
   };
   "people/api-keys": {
     find: [{ id: string }, { id: string; name: string; prefix: string; scopes: string[]; project: string; createdAt: Date; createdBy: string; expiresAt: Date; lastUsedAt: Date; revokedAt: Date; rateLimit: number; projectName: string }];
@@ -437,7 +437,7 @@ export interface Statements {
     readMessageIds: [{ ticketId: string; after: number | string }, { id: string; seq: number }];
     repeatLater: [{ project: string }, object];
     takeDeletedProject: [object, { id: string; isSettled: boolean }];
-    takeDuePurge: [object, { id: string; name: string; retentionDays: number }];
+    claimDuePurge: [object, { id: string; name: string; retentionDays: number }];
   };
   "people/operator-sign-in": {
     addSession: [{ id: string; operatorId: string; hash: Uint8Array }, { id: string; operatorId: string; createdAt: Date; lastUsedAt: Date }];
@@ -550,7 +550,7 @@ export interface Statements {
     listRunning: [object, { id: string; catalogId: string; state: string; status: string; completedBytes: number; totalBytes: number; version: number; errorCode: string; error: string }];
     purge: [object, object];
     retryLater: [{ failure: string; counted: number; delayMs: number; catalogId: string; leaseId: string }, object];
-    takeDue: [{ limit: number | string }, { pullId: string; catalogId: string; attempts: number }];
+    claimDue: [{ limit: number | string }, { pullId: string; catalogId: string; attempts: number }];
   };
   "platform/partitions": {
     list: [{ tables: readonly (string | null)[] }, { tableName: string; name: string; bounds: string }];
@@ -563,8 +563,8 @@ export interface Statements {
     crash: [{ ownId: string }, object];
     end: [{ ownId: string }, object];
     listVanished: [object, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
-    takeMissing: [{ ids: readonly (string | null)[] }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
-    takeVanished: [{ app: string }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
+    recordVanished: [{ ids: readonly (string | null)[] }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
+    claimVanished: [{ app: string }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
   };
   "platform/projects": {
     countHeld: [{ id: string }, { agents: number; "knowledge bases": number; documents: number; tickets: number; "API keys": number; hooks: number; gaps: number; proposals: number; "canned replies": number }];
@@ -819,7 +819,7 @@ export interface Statements {
     listKnown: [{ project: string; ticketId: string }, { id: string; project: string; ticketId: string; messageId: string; agentId: string; tool: string; mark: string; access: string; arguments: unknown; state: string; result: string; durationMs: number; createdAt: Date; finishedAt: Date; decidedBy: string; decidedAt: Date }];
     listOfTicket: [{ ticketId: string; project: string }, { id: string; project: string; ticketId: string; messageId: string; agentId: string; tool: string; mark: string; access: string; arguments: unknown; state: string; result: string; durationMs: number; createdAt: Date; finishedAt: Date; decidedBy: string; decidedAt: Date }];
     moveCall: [{ messageId: string; project: string; id: string }, object];
-    takeApproved: [{ project: string; id: string }, { id: string }];
+    claimApproved: [{ project: string; id: string }, { id: string }];
   };
   "tickets/triage-messages": {
     deleteOldest: [{ project: string }, object];

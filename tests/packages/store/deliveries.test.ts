@@ -560,7 +560,7 @@ describe("the sweeper returns", () => {
   /** Sweeps concurrently on two replicas; returns all ids. */
   async function sweep(limit = 1_000): Promise<string[]> {
     const other = db.openAnother();
-    const taken = await Promise.all([store.deliveries.takeDue(limit), other.deliveries.takeDue(limit)]);
+    const taken = await Promise.all([store.deliveries.claimDue(limit), other.deliveries.claimDue(limit)]);
     return taken
       .flat()
       .filter((due) => due.project === project)

@@ -503,18 +503,18 @@ describe("data older than a project's retention period", () => {
   test("is searched once an hour, by one of the replicas", async () => {
     const project = await db.newProject();
     await db.sql("UPDATE projects SET retention_days = NULL");
-    expect(await db.store.erasures.takeDuePurge()).toBeNull();
+    expect(await db.store.erasures.claimDuePurge()).toBeNull();
     await db.store.projects.update(project, { retentionDays: 7 });
-    const taken = await Promise.all([db.store, db.openAnother()].map((store) => store.erasures.takeDuePurge()));
+    const taken = await Promise.all([db.store, db.openAnother()].map((store) => store.erasures.claimDuePurge()));
     expect(taken.filter((due) => due !== null)).toEqual([
       { project, name: expect.stringMatching(/^project-/), retentionDays: 7 },
     ]);
-    expect(await db.store.erasures.takeDuePurge()).toBeNull();
+    expect(await db.store.erasures.claimDuePurge()).toBeNull();
     await db.sql("UPDATE projects SET purge_at = now()");
-    expect(await db.store.erasures.takeDuePurge()).toMatchObject({ project, retentionDays: 7 });
+    expect(await db.store.erasures.claimDuePurge()).toMatchObject({ project, retentionDays: 7 });
     await db.store.projects.update(project, { retentionDays: null });
     await db.sql("UPDATE projects SET purge_at = now()");
-    expect(await db.store.erasures.takeDuePurge()).toBeNull();
+    expect(await db.store.erasures.claimDuePurge()).toBeNull();
   });
 });
 

@@ -459,15 +459,15 @@ describe("a sitemap", () => {
 describe("the sweeper", () => {
   test("gets unclaimed work, once, and again after a while", async () => {
     const { ingestId } = await queueOne(newFile("a.txt", "a"));
-    expect(await store.ingests.takeDue(10)).toEqual([]);
+    expect(await store.ingests.claimDue(10)).toEqual([]);
     await db.sql("UPDATE ingests SET due_at = now()");
-    expect(await store.ingests.takeDue(10)).toEqual([{ project, ingestId, attempts: 0 }]);
-    expect(await store.ingests.takeDue(10)).toEqual([]);
+    expect(await store.ingests.claimDue(10)).toEqual([{ project, ingestId, attempts: 0 }]);
+    expect(await store.ingests.claimDue(10)).toEqual([]);
     await claimNow();
     await db.sql("UPDATE ingests SET due_at = now()");
-    expect(await store.ingests.takeDue(10)).toEqual([]);
+    expect(await store.ingests.claimDue(10)).toEqual([]);
     await db.sql("UPDATE ingests SET lease_until = now() - interval '1 s'");
-    expect(await store.ingests.takeDue(10)).toHaveLength(1);
+    expect(await store.ingests.claimDue(10)).toHaveLength(1);
   });
 });
 

@@ -119,23 +119,23 @@ test("attempts are counted since the last progress, except those that failed for
 
 test("an unclaimed pull is announced when it is due, and not again immediately", async () => {
   const { pull } = await pulls.begin(MODEL);
-  expect(await pulls.takeDue(10)).toEqual([]);
+  expect(await pulls.claimDue(10)).toEqual([]);
   await db.sql("UPDATE model_pulls SET due_at = now()");
-  expect(await pulls.takeDue(10)).toEqual([{ catalogId: MODEL, pullId: pull.id, attempts: 0 }]);
-  expect(await pulls.takeDue(10)).toEqual([]);
+  expect(await pulls.claimDue(10)).toEqual([{ catalogId: MODEL, pullId: pull.id, attempts: 0 }]);
+  expect(await pulls.claimDue(10)).toEqual([]);
 
   const claim = await claimNow();
   await db.sql("UPDATE model_pulls SET due_at = now()");
-  expect(await pulls.takeDue(10)).toEqual([]);
+  expect(await pulls.claimDue(10)).toEqual([]);
   await expireLease();
-  expect(await pulls.takeDue(10)).toMatchObject([{ attempts: 1 }]);
+  expect(await pulls.claimDue(10)).toMatchObject([{ attempts: 1 }]);
 
   await expireLease();
   const again = await claimNow();
   expect(again.leaseId).not.toBe(claim.leaseId);
   await pulls.retryLater(again, { delayMs: 60_000, failure: "away", counts: true });
   await db.sql("UPDATE model_pulls SET due_at = now()");
-  expect(await pulls.takeDue(10)).toEqual([]);
+  expect(await pulls.claimDue(10)).toEqual([]);
   expect(await pulls.claim()).toBeNull();
 });
 

@@ -354,7 +354,7 @@ describe("a decision that fails", () => {
     await db.store.reviews.retryLater(review, { delayMs: 60_000, failure: "planted", counts: true });
     expect(await db.store.reviews.claim(project, ticketId)).toBeNull();
     const due = () =>
-      db.store.reviews.takeDue(1_000).then((found) => found.filter((item) => item.ticketId === ticketId));
+      db.store.reviews.claimDue(1_000).then((found) => found.filter((item) => item.ticketId === ticketId));
     expect(await due()).toEqual([]);
     await db.sql("UPDATE reviews SET not_before = now(), due_at = now() WHERE id = $1", [review.reviewId]);
     expect(await due()).toEqual([{ project, ticketId, reviewId: review.reviewId, attempts: 1 }]);

@@ -21,7 +21,7 @@ export function callbackSweeps({ store, queues, log }: { store: Store; queues: Q
   }
 
   async function announceDue(): Promise<void> {
-    await announceWork(queues, "webhook-deliveries", await store.deliveries.takeDue(SWEEP_LIMIT));
+    await announceWork(queues, "webhook-deliveries", await store.deliveries.claimDue(SWEEP_LIMIT));
   }
 
   /** Rows over the limit are left to the next sweep. */

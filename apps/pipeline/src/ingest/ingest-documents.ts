@@ -72,7 +72,7 @@ export function ingestDocuments(
     return { counts: true, reason: failure, attempts, minDelayMs: retryAfterMs(error) };
   }
 
-  const announceDue = async () => announceWork(queues, "ingest-documents", await store.ingests.takeDue(SWEEP_LIMIT));
+  const announceDue = async () => announceWork(queues, "ingest-documents", await store.ingests.claimDue(SWEEP_LIMIT));
 
   /** Repeats a removal until nothing is left. It takes many steps, which must not block waiting documents. */
   const purge = (removeSome: () => Promise<boolean>) => async (isStopped: () => boolean) => {

@@ -62,7 +62,7 @@ WHERE (
   SELECT coalesce(sum(coalesce(object_bytes, octet_length(content))), 0) FROM widget_files WHERE project_id = :project AND message_id IS NULL
 ) + octet_length(:content::bytea) <= :project_max_bytes;
 
--- name: takeDueProject
+-- name: claimDueProject
 -- Claims the next project to remove files that are older than its `fileRetentionDays`. Locks the rows of projects that
 -- it reads.
 UPDATE projects SET file_purge_at = now() + {{expire_every}}

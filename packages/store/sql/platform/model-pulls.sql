@@ -72,7 +72,7 @@ WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running';
 -- Deletes old finished pulls. Locks the rows of model_pulls that it writes.
 DELETE FROM model_pulls WHERE state <> 'running' AND updated_at < now() - interval '{{keptDays}} days';
 
--- name: takeDue
+-- name: claimDue
 -- Up to `limit` pulls that are due and not claimed, for the sweeper to publish. Locks the rows of model_pulls that it
 -- reads.
 WITH due AS (

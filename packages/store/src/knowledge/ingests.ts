@@ -313,4 +313,4 @@ export async function retryLater(
 }
 
 /** Returns up to `limit` ingests of all projects that are due and not claimed, for the sweeper to publish. */
-export const takeDue = (context: Context, limit: number) => sql.due.all<DueIngest>(context.db, { limit });
+export const claimDue = (context: Context, limit: number) => sql.due.all<DueIngest>(context.db, { limit });

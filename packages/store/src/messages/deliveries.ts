@@ -300,7 +300,7 @@ export async function oldestDueMs(db: Db): Promise<number> {
  * Returns up to `limit` deliveries of all projects that are due, not claimed, and next in their chat, for the sweeper
  * to publish.
  */
-export async function takeDue(db: Db, limit: number): Promise<DueDelivery[]> {
+export async function claimDue(db: Db, limit: number): Promise<DueDelivery[]> {
   const rows = await sql.due.all<{ id: string; projectId: string; ticketId: string; tries: number }>(db, { limit });
   return rows.map((row) => ({
     project: asProjectId(row.projectId),

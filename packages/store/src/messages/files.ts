@@ -206,7 +206,7 @@ export async function open(
 export async function expire(
   context: Context,
 ): Promise<{ project: ProjectId; expired: number; isMore: boolean } | null> {
-  const due = await sql.takeDueProject.one<{ id: string; days: number }>(context.db);
+  const due = await sql.claimDueProject.one<{ id: string; days: number }>(context.db);
   if (due === null) return null;
   const [row] = await retryOnDeadlock(context.db, (tx) =>
     sql.expireSome.all<{ seen: number; expired: number }>(tx, { id: due.id, days: due.days }),

@@ -385,7 +385,7 @@ export async function retryLater(
  * Returns up to `limit` overdue messages for the sweeper to publish again: the same share of each project, at least
  * one.
  */
-export async function takeDue(context: Context, limit: number): Promise<DueMessage[]> {
+export async function claimDue(context: Context, limit: number): Promise<DueMessage[]> {
   const rows = await sql.due.all<{
     id: string;
     ticketId: string;

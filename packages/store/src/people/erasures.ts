@@ -276,8 +276,8 @@ export async function eraseLoose(
  * Claims the next project for its retention check; null if none is due. Each project is checked once an hour, by any
  * replica.
  */
-export async function takeDuePurge(db: Db): Promise<DuePurge | null> {
-  const row = await sql.takeDuePurge.one<{ id: string; name: string; retentionDays: number }>(db);
+export async function claimDuePurge(db: Db): Promise<DuePurge | null> {
+  const row = await sql.claimDuePurge.one<{ id: string; name: string; retentionDays: number }>(db);
   return row === null ? null : { project: asProjectId(row.id), name: row.name, retentionDays: row.retentionDays };
 }
 

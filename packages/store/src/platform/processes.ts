@@ -144,16 +144,16 @@ export const crash = (context: Context) => sql.crash.exec(context.leases, { ownI
  * Records that these processes have vanished, since their ids no longer exist on the host; each is returned to one
  * caller only.
  */
-export const takeMissing = (context: Context, ids: readonly string[]) =>
-  sql.takeMissing.all<VanishedProcess>(context.leases, { ids });
+export const recordVanished = (context: Context, ids: readonly string[]) =>
+  sql.recordVanished.all<VanishedProcess>(context.leases, { ids });
 
 /**
  * Returns the processes that have vanished, each to one caller only: those of its own app after 30 s, the others after
  * two minutes. Call it only after this process has recorded heartbeats for that long: while the database is
  * unavailable, no process can.
  */
-export const takeVanished = (context: Context, app: string) =>
-  sql.takeVanished.all<VanishedProcess>(context.leases, { app });
+export const claimVanished = (context: Context, app: string) =>
+  sql.claimVanished.all<VanishedProcess>(context.leases, { app });
 
 /** Returns all processes that vanished within a day, reported or not, the last one first. */
 export const listVanished = (context: Context) => sql.listVanished.all<VanishedProcess>(context.leases);

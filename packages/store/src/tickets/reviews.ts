@@ -446,4 +446,4 @@ export async function oldestWaitingMs(context: Context): Promise<number> {
 }
 
 /** Returns up to `limit` overdue decisions of all projects, for the sweeper to publish again. */
-export const takeDue = (context: Context, limit: number) => sql.due.all<DueReview>(context.hot, { limit });
+export const claimDue = (context: Context, limit: number) => sql.due.all<DueReview>(context.hot, { limit });
