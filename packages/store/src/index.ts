@@ -91,7 +91,7 @@ export type {
   ClaimedReply,
   DeadReply,
   OutboxRef,
-  Undelivered,
+  UndeliverableReason,
   UnfinishedReply,
   UnfinishedText,
 } from "./messages/outboxes.ts";

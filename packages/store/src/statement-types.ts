@@ -279,11 +279,11 @@ export interface Statements {
     delivered: [{ seq: number | string; ticketId: string; project: string; leaseId: string; id: string }, object];
     due: [{ channelId: string; limit: number | string }, { projectId: string; ticketId: string }];
     findOutcome: [{ project: string; replyId: string }, { isDelivered: boolean; failure: string }];
-    giveBack: [{ delaySeconds: number; counts: boolean; ticketId: string; project: string; leaseId: string }, object];
+    retryLater: [{ delaySeconds: number; counts: boolean; ticketId: string; project: string; leaseId: string }, object];
     insertNotice: [{ project: string; ticketId: string }, { lastSeq: number; channelId: string }];
     insertReply: [{ id: string; project: string; ticketId: string; lastSeq: number | string; text: string }, object];
     listDead: [{ project: string; limit: number | string }, { id: string; ticketId: string; channelId: string; chatId: string; text: string; failure: string; undeliverableAt: Date }];
-    noteSent: [{ parts: number; ticketId: string; project: string; leaseId: string }, object];
+    recordSentParts: [{ parts: number; ticketId: string; project: string; leaseId: string }, object];
     oldestDueMs: [{ channelId: string }, { age: number }];
     release: [{ project: string; ticketId: string; leaseId: string }, object];
     renew: [{ ticketId: string; project: string; leaseId: string }, object];
