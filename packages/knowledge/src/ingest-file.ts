@@ -56,7 +56,7 @@ export async function ingestFile(
   const { checked, source } = await reader.readDocument(file);
   const added = await addChecked(deps, project, kbId, checked);
   if (added.status === "unchanged") await store.documents.dropWaiting(project, added.documentId);
-  await store.documents.noteSource(
+  await store.documents.recordSource(
     project,
     { id: added.documentId, contentHash: checked.contentHash },
     { hash, ...source },

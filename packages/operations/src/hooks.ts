@@ -289,7 +289,7 @@ export const retryHookBody = operation(
     if (body === null)
       throw new ServiceError("not_found", "This body is no longer stored. A hook keeps the last 20 bodies.");
     if (body.messageId !== null) return asBodyItem(body);
-    await store.hooks.noteBody(project, body.id, await takeHookBody(hook, body));
+    await store.hooks.recordBodyResult(project, body.id, await takeHookBody(hook, body));
     return asBodyItem((await store.hooks.findBody(project, hook.id, body.id)) ?? body);
   },
   { audit: "hooks.retry" },

@@ -75,7 +75,7 @@ export interface Statements {
     list: [{ project: string; kbId: string }, { id: string; kbId: string; key: string; title: string; url: string; mime: string; sizeBytes: number; language: string; status: string; error: string; chunkCount: number; updatedAt: Date }];
     listPage: [{ project: string; kbId: string; before: string; q: string; status: string; limit: number | string }, { id: string; kbId: string; key: string; title: string; url: string; chunkCount: number; updatedAt: Date; language: string; mime: string; sizeBytes: number; status: string; error: string }];
     lockDocument: [{ project: string; kbId: string; id: string }, { wasRead: boolean }];
-    noteSource: [{ hash: Uint8Array; mime: string; sizeBytes: number; project: string; id: string; contentHash: Uint8Array }, object];
+    recordSource: [{ hash: Uint8Array; mime: string; sizeBytes: number; project: string; id: string; contentHash: Uint8Array }, object];
     remove: [{ project: string; kbId: string }, { id: string }];
   };
   "knowledge/gaps": {
@@ -87,7 +87,7 @@ export interface Statements {
     findExample: [{ messageId: string }, object];
     findMessage: [{ messageId: string }, object];
     findSame: [{ project: string; terms: readonly (string | null)[] }, { id: string; terms: string[] }];
-    forgetOldTexts: [{ id: string; project: string }, object];
+    deleteOldTexts: [{ id: string; project: string }, object];
     indexTerms: [{ project: string; gapIds: readonly (string | null)[] }, object];
     insertExample: [{ messageId: string; project: string; id: string; ticketId: string; text: string; terms: readonly (string | null)[] }, object];
     insertGap: [{ id: string; project: string; question: string; messageId: string; language: string; terms: readonly (string | null)[]; agentId: string }, object];
@@ -95,7 +95,7 @@ export interface Statements {
     listByTime: [{ project: string; status: string; q: string; id: string; value: number | string; limit: number | string }, { id: string; question: string; language: string; agentId: string; count: number; status: string; kbId: string; documentId: string; createdAt: Date; lastAt: Date; version: number; kbIds: string[]; value: number; examples: unknown }];
     lockChat: [{ ticketId: string }, object];
     lockGapsOfTickets: [{ project: string; ticketIds: readonly (string | null)[] }, { id: string }];
-    lockNotes: [{ noteLock: number; project: string }, { locked: string; hasWebhooks: boolean }];
+    lockRecording: [{ recordLock: number; project: string }, { locked: string; hasWebhooks: boolean }];
     recount: [{ project: string; gapIds: readonly (string | null)[] }, object];
     replaceQuestion: [{ project: string; gapIds: readonly (string | null)[]; questionMessageId: readonly (string | null)[] }, { id: string }];
     update: [{ status: string; kbId: string; documentId: string; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
@@ -508,11 +508,11 @@ export interface Statements {
     find: [{ project: string; id: string }, { id: string; project: string; projectName: string; name: string; preset: string; auth: unknown; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; mapping: unknown; filter: unknown; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
     findBody: [{ project: string; hookId: string; bodyId: string }, { id: string; receivedAt: Date; contentType: string; headers: unknown; sizeBytes: number; outcome: string; faults: unknown; eventId: string; messageId: string; ticketId: string; chatId: string; userId: string; tries: number; triedAt: Date; content: Buffer }];
     findForCall: [{ id: string }, { id: string; project: string; projectName: string; name: string; preset: string; auth: unknown; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; mapping: unknown; filter: unknown; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
-    forgetOld: [{ limit: number | string }, object];
+    deleteOld: [{ limit: number | string }, object];
     insert: [{ project: string; id: string; name: string; preset: string; auth: object | string; sealed: string; mapping: object | string; filter: object | string; createdBy: string }, { id: string }];
     listBodies: [{ project: string; hookId: string }, { id: string; receivedAt: Date; contentType: string; headers: unknown; sizeBytes: number; outcome: string; faults: unknown; eventId: string; messageId: string; ticketId: string; chatId: string; userId: string; tries: number; triedAt: Date; content: Buffer }];
     listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; project: string; projectName: string; name: string; preset: string; auth: unknown; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; mapping: unknown; filter: unknown; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
-    noteBody: [{ project: string; messageId: string; id: string; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string }, object];
+    recordBodyResult: [{ project: string; messageId: string; id: string; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string }, object];
     remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
     rotate: [{ sealed: string; overlapSeconds: number; project: string; id: string }, object];
     update: [{ name: string; auth: object | string; mapping: object | string; filter: object | string; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
@@ -825,6 +825,6 @@ export interface Statements {
     deleteOldest: [{ project: string }, object];
     findMark: [{ project: string }, { mark: string }];
     list: [{ project: string }, { agentId: string; text: string }];
-    note: [{ project: string; messageId: string; ticketId: string; agentId: string; text: string }, object];
+    record: [{ project: string; messageId: string; ticketId: string; agentId: string; text: string }, object];
   };
 }

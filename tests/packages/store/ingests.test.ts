@@ -75,7 +75,7 @@ function putText(claim: ClaimedIngest, text: string) {
     const prepared = await store.documents.prepare(document, NO_CHUNKS);
     const { documentId } = await documents.putPrepared(claim.project, claim.kbId, prepared);
     const source = { hash: claim.sourceHash ?? hashOf(text), mime: "application/pdf", sizeBytes: claim.sizeBytes };
-    await documents.noteSource(claim.project, { id: documentId, contentHash: document.contentHash }, source);
+    await documents.recordSource(claim.project, { id: documentId, contentHash: document.contentHash }, source);
   };
 }
 
@@ -321,7 +321,7 @@ describe("a document that was read", () => {
     const claim = await claimNow();
     await store.ingests.finish(claim, putText(claim, "text"));
     expect(await findDocument(documentId)).toMatchObject({ mime: "application/pdf", sizeBytes: 14, language: "en" });
-    await putText({ ...claim, sizeBytes: 1 }, "another")({ ...store.documents, noteSource: () => Promise.resolve() });
+    await putText({ ...claim, sizeBytes: 1 }, "another")({ ...store.documents, recordSource: () => Promise.resolve() });
     expect(await findDocument(documentId)).toMatchObject({ mime: "text/plain", sizeBytes: 7 });
     expect(
       await store.documents.findBySource(project, kbId, { key: "a.pdf", hash: hashOf("bytes of a PDF") }),

@@ -10,10 +10,10 @@ self.addEventListener("install", (event) => {
 });
 
 self.addEventListener("activate", (event) => {
-  const forgetOld = caches
+  const deleteOld = caches
     .keys()
     .then((names) => Promise.all(names.filter((name) => name !== CACHE).map((name) => caches.delete(name))));
-  event.waitUntil(forgetOld.then(() => self.clients.claim()));
+  event.waitUntil(deleteOld.then(() => self.clients.claim()));
 });
 
 /** Keeps the newest assets: a version that is gone is asked for no more. */

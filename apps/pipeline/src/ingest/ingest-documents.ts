@@ -216,7 +216,7 @@ async function ingestDocument(
         ? await documents.findUnchanged(project, kbId, checked)
         : await documents.putPrepared(project, kbId, prepared);
     if (put === null) throw new Error("document changed while it was processed");
-    await documents.noteSource(project, { id: put.documentId, contentHash: checked.contentHash }, source);
+    await documents.recordSource(project, { id: put.documentId, contentHash: checked.contentHash }, source);
   });
 }
 

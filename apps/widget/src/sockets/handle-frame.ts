@@ -96,7 +96,7 @@ const HANDLERS: Handlers = {
     return Promise.resolve();
   },
 
-  read: ({ store }, _session, { project, ticketId }, { seq }) => store.visitors.noteRead(project, ticketId, seq),
+  read: ({ store }, _session, { project, ticketId }, { seq }) => store.visitors.recordRead(project, ticketId, seq),
 
   async rate(context, session, { project, ticketId }, { score, comment }) {
     const site = await context.readSite();

@@ -61,7 +61,7 @@ export interface IngestFilter {
 /** Functions on documents in the transaction that finishes an ingest. */
 export type DocumentPutter = Pick<
   Bound<Db, typeof documents>,
-  "findUnchanged" | "putPrepared" | "findBySource" | "noteSource"
+  "findUnchanged" | "putPrepared" | "findBySource" | "recordSource"
 >;
 
 /** Duration of a worker's lease without renewal. */

@@ -262,12 +262,12 @@ export const findBySource = (db: Db, project: ProjectId, kbId: string, { key, ha
  * Records the source of the text with this hash, until another text is put. Has no effect if the document has another
  * text now.
  */
-const noteSource = (
+const recordSource = (
   db: Db,
   project: ProjectId,
   { id, contentHash }: { id: string; contentHash: Buffer },
   { hash, mime, sizeBytes }: DocumentSource,
-) => documentSql.noteSource.exec(db, { project, id, contentHash, hash, mime, sizeBytes });
+) => documentSql.recordSource.exec(db, { project, id, contentHash, hash, mime, sizeBytes });
 
 /** Drops the queued ingest of a document, because its present content is newer. */
 const dropWaiting = (db: Db, project: ProjectId, id: string): Promise<void> =>
@@ -360,7 +360,7 @@ export const documents = {
   find: findDocument,
   listPage: listDocumentPage,
   findBySource,
-  noteSource,
+  recordSource,
   dropWaiting,
   remove: removeDocument,
   put: putDocument,

@@ -242,7 +242,7 @@ export function confirm(db: Db, project: ProjectId, ticketId: string, positions:
 }
 
 /** Records the position up to which a visitor has read; limited to existing entries, and never moves backwards. */
-export async function noteRead(db: Db, project: ProjectId, ticketId: string, seq: number): Promise<void> {
+export async function recordRead(db: Db, project: ProjectId, ticketId: string, seq: number): Promise<void> {
   await sql.readUpTo.run(db, { project, ticketId, seq });
 }
 

@@ -286,7 +286,7 @@ const triageSql = statements("tickets/triage-messages", {
  * 10,000.
  */
 async function recordDecidedMessage(db: Db, project: ProjectId, decided: DecidedMessage): Promise<void> {
-  await triageSql.note.run(db, { project, ...decided });
+  await triageSql.record.run(db, { project, ...decided });
   await triageSql.deleteOldest.run(db, { project });
 }
 
@@ -304,4 +304,4 @@ const listDecidedMessages = (db: Db, project: ProjectId) =>
   triageSql.list.all<Pick<DecidedMessage, "agentId" | "text">>(db, { project });
 
 /** Functions of `store.triageMessages`. */
-export const triageMessages = { note: recordDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };
+export const triageMessages = { record: recordDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };
