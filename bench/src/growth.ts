@@ -188,7 +188,7 @@ function messageCalls({ store, project, pick, takeWaiting }: Subjects): Record<s
     "texts before a message": () => store.history.listBefore(project, pick().ticketId, 8, 10),
     "state of a message": () => store.messages.findState(project, pick().messageId),
     "drain, read": () => store.replies.readBuffer(project, pick().ticketId, 0, DRAIN_LIMITS),
-    "drain, take": () => store.replies.takeFromBuffer(project, pick().ticketId, crypto.randomUUID(), DRAIN_LIMITS),
+    "drain, take": () => store.replies.claimFromBuffer(project, pick().ticketId, crypto.randomUUID(), DRAIN_LIMITS),
     "replies of a call": () => store.replies.readForCall(project, pick().messageId, store.processes.ownId),
     "claim a delivery": () => store.deliveries.claim(project, pick().ticketId),
     "deliveries due": () => store.deliveries.claimDue(20),

@@ -67,7 +67,7 @@ export type {
 } from "./messages/deliveries.ts";
 export type { FileContent, KeptFile, NewWidgetFile, OpenedFile } from "./messages/files.ts";
 export { IDEMPOTENCY_HOURS } from "./messages/idempotency-keys.ts";
-export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./messages/idempotency-keys.ts";
+export type { IdempotencyClaim, IdempotentCall, StoredResponse } from "./messages/idempotency-keys.ts";
 export type {
   ClaimedChat,
   ClaimedMessage,

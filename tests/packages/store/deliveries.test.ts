@@ -516,7 +516,7 @@ describe("a replay", () => {
     const pending = await addCallback("in hands");
     await finishNext(pending, "dead");
     const takeId = newId();
-    const { replies } = await store.replies.takeFromBuffer(project, pending.ticketId, instance, LIMITS, takeId);
+    const { replies } = await store.replies.claimFromBuffer(project, pending.ticketId, instance, LIMITS, takeId);
     expect(textsOf(replies)).toEqual(["answer"]);
     await store.deliveries.replay(project, pending.id);
     await store.replies.release(project, pending.ticketId, takeId);

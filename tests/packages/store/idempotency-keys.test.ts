@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { IDEMPOTENCY_HOURS, newId } from "@svc/store";
-import type { IdempotentCall, KeptAnswer, ProjectId } from "@svc/store";
+import type { IdempotentCall, StoredResponse, ProjectId } from "@svc/store";
 import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
@@ -61,7 +61,7 @@ const repeatOf = (call: IdempotentCall, change: Partial<IdempotentCall> = {}): I
   ...change,
 });
 
-const ANSWER: KeptAnswer = {
+const ANSWER: StoredResponse = {
   status: 202,
   headers: { "Content-Type": "application/json; charset=utf-8", Location: "/api/v1/messages/%F0%9F%99%82" },
   body: '{"ok":true,"text":"naïve 🙂 \\u0000 \\ud800 שלום"}',
@@ -73,7 +73,7 @@ const MINE = (call: IdempotentCall, isRepeat: boolean) => ({
   messageId: call.messageId,
   chatId: call.chatId,
 });
-const ANSWERED = (call: IdempotentCall, answer: KeptAnswer) => ({
+const ANSWERED = (call: IdempotentCall, answer: StoredResponse) => ({
   kind: "answered",
   answer,
   messageId: call.messageId,

@@ -115,12 +115,12 @@ function asEntry(row: EntryRow): ChatEntry {
   return { kind: "reply", ...position, author, authorName, authorPicture, inReplyTo, item };
 }
 
-interface HandedOver extends SeqRange {
+interface DeliveredRange extends SeqRange {
   project: ProjectId;
   ticketId: string;
 }
 
-const confirmBatched = batched<Db, HandedOver, ConfirmedReply[]>(
+const confirmBatched = batched<Db, DeliveredRange, ConfirmedReply[]>(
   async (db: Db, items) => {
     const rows = await sql.confirm.all<{ ticketId: string; inReplyTo: string | null }>(db, {
       projectId: items.map((item) => item.project),
