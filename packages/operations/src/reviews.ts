@@ -7,7 +7,7 @@ import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import { announceReply, announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { OperatorFileGoneError, TooManyTagsError } from "@svc/store";
+import { OperatorFileNotFoundError, TooManyTagsError } from "@svc/store";
 import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
@@ -161,7 +161,7 @@ function refuseImpossible(error: unknown): never {
     const detail = `would give the ticket more than ${TICKET_LIMITS.tagsMaxCount} tags`;
     throw invalidInput([{ pointer: "/actions/addTags", code: "too_many", detail }], "The decision");
   }
-  if (!(error instanceof OperatorFileGoneError)) throw error;
+  if (!(error instanceof OperatorFileNotFoundError)) throw error;
   const detail = "this ticket has no such file; files not attached to a reply are deleted after one day";
   throw invalidInput([{ pointer: "/attachments", code: "not_found", detail }], "The decision");
 }

@@ -65,7 +65,7 @@ export type {
   DueDelivery,
   AttemptResult,
 } from "./messages/deliveries.ts";
-export type { FileContent, KeptFile, NewWidgetFile, OpenedFile } from "./messages/files.ts";
+export type { FileContent, NewMessageFile, NewWidgetFile, OpenedFile } from "./messages/files.ts";
 export { IDEMPOTENCY_HOURS } from "./messages/idempotency-keys.ts";
 export type { IdempotencyClaim, IdempotentCall, StoredResponse } from "./messages/idempotency-keys.ts";
 export type {
@@ -200,7 +200,7 @@ export {
   usedShareOf,
 } from "./platform/stored-bytes.ts";
 export type { ProjectUsage, StorageLimits, StorageUsage, StoredBytes, StoredKind } from "./platform/stored-bytes.ts";
-export { OperatorFileGoneError, TooManyTagsError, ToolCallDecidedError } from "./tickets/apply-decision.ts";
+export { OperatorFileNotFoundError, TooManyTagsError, ToolCallDecidedError } from "./tickets/apply-decision.ts";
 export type { Decided, DecidedMessage, Decision } from "./tickets/apply-decision.ts";
 export type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
@@ -223,7 +223,7 @@ export type {
   TicketChangeRecord,
   TicketRecord,
 } from "./tickets/ticket-record.ts";
-export { LeaseLostError, ProjectGoneError, joinDrafts } from "./tickets/tickets.ts";
+export { LeaseLostError, ProjectNotFoundError, joinDrafts } from "./tickets/tickets.ts";
 export type {
   FinishedRun,
   IssueRecord,

@@ -248,7 +248,7 @@ export interface Statements {
     readContent: [{ id: string }, { content: Buffer }];
     reserve: [{ objectId: string }, object];
     setObject: [{ objectId: string; bytes: number; id: string }, object];
-    takeDeletions: [object, { objectId: string }];
+    claimDeletions: [object, { objectId: string }];
   };
   "messages/idempotency-keys": {
     answer: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
@@ -323,15 +323,15 @@ export interface Statements {
   };
   "messages/widget-files": {
     expireSome: [{ id: string; days: number }, { seen: number; expired: number }];
-    findKept: [{ project: string; messageId: string; fileId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
+    findOfMessage: [{ project: string; messageId: string; fileId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
     insert: [{ id: string; project: string; ticketId: string; filename: string; mime: string; content: Uint8Array; chatMaxBytes: number | string; projectMaxBytes: number | string }, object];
-    keep: [{ id: string; project: string; ticketId: string; messageId: string; filename: string; mime: string; content: Uint8Array }, object];
+    insertForMessage: [{ id: string; project: string; ticketId: string; messageId: string; filename: string; mime: string; content: Uint8Array }, object];
     read: [{ project: string; ticketId: string; fileId: string }, { filename: string; mime: string; content: Buffer; objectId: string }];
     readPiece: [{ from: number; project: string; ticketId: string; fileId: string }, { filename: string; mime: string; sizeBytes: number; objectId: string; piece: Buffer }];
     repeatSoon: [{ id: string }, object];
     sumChat: [{ ticketId: string; project: string }, { total: number; day: number }];
     sweep: [object, { seen: number; removed: number }];
-    take: [{ project: string; ticketId: string; fileIds: readonly (string | null)[]; messageId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
+    assign: [{ project: string; ticketId: string; fileIds: readonly (string | null)[]; messageId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
     claimDueProject: [object, { id: string; days: number }];
   };
   "people/api-keys": {
@@ -683,12 +683,12 @@ export interface Statements {
     lockRoute: [{ project: string }, object];
   };
   "tickets/operator-files": {
-    dropOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
-    freeOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
+    deleteOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
+    releaseOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
     insert: [{ id: string; home: string; ticketId: string; filename: string; mime: string; content: Uint8Array }, { id: string }];
     read: [{ ids: readonly (string | null)[]; home: string; ticketId: string }, { filename: string; mime: string; content: Buffer }];
     sweep: [object, object];
-    takeOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
+    assignOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
   };
   "tickets/review-state": {
     dropBeforeClosing: [{ homeProject: string; id: string }, object];

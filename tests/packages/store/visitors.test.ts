@@ -144,7 +144,7 @@ describe("messages and replies", () => {
     const { messageId } = await db.store.visitors.reserve(owner, ticketId, "m-2");
     const file = { ticketId, filename: "a.txt", mime: "text/plain", content: Buffer.from("abc") };
     const fileId = await db.store.widgetFiles.insert(owner, file);
-    await db.store.widgetFiles.take(owner, ticketId, messageId, [fileId ?? ""]);
+    await db.store.widgetFiles.assign(owner, ticketId, messageId, [fileId ?? ""]);
     await db.store.messages.accept(owner, { ...message, text: "second" }, messageId);
     const all = await db.store.visitors.listAfter(owner, ticketId, 0, 10);
     expect(all).toMatchObject([

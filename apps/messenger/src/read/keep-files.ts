@@ -123,7 +123,8 @@ export async function keepFiles(
     const filename = cleanFileName(file.name);
     const id = messageFileIdOf(messageId, index);
     const outcome =
-      (await store.widgetFiles.findKept(project, messageId, id)) ?? (await gate(() => fetchOne(file, id, filename)));
+      (await store.widgetFiles.findOfMessage(project, messageId, id)) ??
+      (await gate(() => fetchOne(file, id, filename)));
     if (typeof outcome === "string") {
       result.missing.push(`[File not stored: ${filename}, ${outcome}]`);
       continue;
@@ -159,7 +160,7 @@ export async function keepFiles(
     }
     const mime = sniffMime(content);
     try {
-      await store.widgetFiles.keep(project, { id, messageId, ticketId, filename, mime, content });
+      await store.widgetFiles.insertForMessage(project, { id, messageId, ticketId, filename, mime, content });
     } catch (error) {
       if (error instanceof ServiceError && error.code === "storage_full") return "storage limit reached";
       throw error;

@@ -113,7 +113,7 @@ WITH message AS (
 SELECT message.state, message.covered_by, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq;
 
 -- name: listDelivered
--- The replies that the call of a message has handed over, as far as it knows, for a caller who returns and reports that
+-- The replies that the call of a message has delivered, as far as it knows, for a caller who returns and reports that
 -- it did not receive them. The end of a call and the delivery of its replies are written by one statement, with one
 -- timestamp.
 SELECT {{reply_columns}}, r.delivered_at IS NOT NULL AS is_delivered

@@ -253,7 +253,7 @@ export async function reopenCall(
 
 /**
  * Returns the state of a message that was sent before (`received` while another call waits for it), and claims the
- * replies to it that were not handed over, for this call; repeated with the same id, it returns them again.
+ * replies to it that were not delivered, for this call; repeated with the same id, it returns them again.
  * `endAnsweredCall`, or `endCall` and `release`, must follow. Null if there is no such message.
  */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
@@ -280,9 +280,9 @@ export async function claimForCall(
 }
 
 /**
- * Returns the replies that the call of a message has handed over, as far as it knows, for a caller who returns and
+ * Returns the replies that the call of a message has delivered, as far as it knows, for a caller who returns and
  * reports that it did not receive them; without those that a reader of the drain has received. Null while one is being
- * handed over: the result is known a moment later.
+ * delivered: the result is known a moment later.
  */
 export async function listDelivered(
   context: Context,
@@ -310,7 +310,7 @@ export function endAnsweredCall(
 
 /**
  * Ends a sync call that resumed an earlier one, and whose caller has these replies. Replies that it claimed from the
- * buffer count as handed over by it: `listDelivered` finds them. Safe to repeat.
+ * buffer count as delivered by it: `listDelivered` finds them. Safe to repeat.
  */
 export async function endResumedCall(
   context: Context,
@@ -387,7 +387,7 @@ export function confirm(context: Context, project: ProjectId, id: string): Promi
 }
 
 /**
- * Releases replies that were claimed with this id and not handed over, also if the result of the claim was lost. Safe to
+ * Releases replies that were claimed with this id and not delivered, also if the result of the claim was lost. Safe to
  * repeat.
  */
 export async function release(context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> {

@@ -3,7 +3,7 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { statements } from "../sql.ts";
-import { freeOperatorFiles, takeOperatorFiles } from "../messages/files.ts";
+import { releaseOperatorFiles, assignOperatorFiles } from "../messages/files.ts";
 import {
   dropBeforeClosing,
   findWebhookMessage,
@@ -64,10 +64,10 @@ export interface Decided {
 }
 
 /** Thrown if a decision names a file that its ticket does not have: the decision has no effect then. */
-export class OperatorFileGoneError extends Error {
+export class OperatorFileNotFoundError extends Error {
   constructor() {
     super("the ticket has no such file");
-    this.name = "OperatorFileGoneError";
+    this.name = "OperatorFileNotFoundError";
   }
 }
 
@@ -132,7 +132,7 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
   const { work, actor } = decision;
   if (work === null) return null;
   // Only the last one can be retried. Files that this decision names too are assigned below.
-  await freeOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
+  await releaseOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
   const reviewId = newId();
   const send = work.kind === "send" ? work : null;
   await sql.insertReview.run(tx, {
@@ -151,7 +151,8 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
     resolves: send?.resolves ?? false,
   });
   if (send !== null) {
-    if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
+    if (!(await assignOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds)))
+      throw new OperatorFileNotFoundError();
     await sql.coverMessages.run(tx, { homeProject: ticket.homeProject, covers: send.covers, answers: send.answers });
   }
   return reviewId;

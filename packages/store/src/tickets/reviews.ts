@@ -18,7 +18,7 @@ import {
   asWork,
 } from "./review-state.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
-import { dropOperatorFiles } from "../messages/files.ts";
+import { deleteOperatorFiles } from "../messages/files.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
@@ -320,7 +320,7 @@ export async function finishSend(
     const answered = work.answers === null ? work.covers : [...new Set([...work.covers, work.answers])];
     await sql.finishSend.run(tx, { project, answered });
     await recordChange(tx, project, answered);
-    if (work.kind === "send") await dropOperatorFiles(tx, project, ticketId, work.fileIds);
+    if (work.kind === "send") await deleteOperatorFiles(tx, project, ticketId, work.fileIds);
     await endReview(tx, review, null);
     const { before, rest: calm } = await findRest(tx, review, "done");
     const rest = calm === "done" && promisesPerson ? "review" : calm;
