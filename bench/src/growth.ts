@@ -99,7 +99,7 @@ const monthsAgo = (months: number) => {
 /** Creates partitions as in production over the months; a row in each prevents it from being dropped. */
 async function passMonths(client: pg.Client, store: Store) {
   for (let ago = MONTHS + 2; ago >= 0; ago--) {
-    await store.partitions.keep(monthsAgo(ago));
+    await store.partitions.maintain(monthsAgo(ago));
     const time = `'${monthsAgo(ago - 1).toISOString()}'::timestamptz`;
     await client.query(`INSERT INTO delivery_attempts (delivery_id, number) VALUES (${uuidAt(time, "'month'")}, 1)`);
     await client.query(

@@ -82,7 +82,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
 
   async function keepPartitions(): Promise<void> {
     try {
-      const { made, dropped } = await store.partitions.keep();
+      const { made, dropped } = await store.partitions.maintain();
       if (made.length + dropped.length > 0) log.info({ made, dropped }, "changed the partitions of tables");
     } catch (error) {
       if (isUnavailable(error)) throw error;
@@ -95,9 +95,9 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   async function moveFiles(isStopped: () => boolean): Promise<void> {
     if (!store.fileObjects.isConfigured) return;
     while (!isStopped() && (await store.fileObjects.remove()));
-    if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
+    if (!(await store.serviceLeases.claim(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
     while (!isStopped() && (await store.fileObjects.move())) {
-      if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
+      if (!(await store.serviceLeases.claim(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
     }
   }
 

@@ -61,7 +61,7 @@ export function pullModels(
     if (progress === undefined || (progress.isStored && performance.now() - progress.renewedAt < RENEW_MS)) return true;
     progress.isStored = true;
     try {
-      const isHeld = await store.modelPulls.keep(claim, progress, { hasGrown: hasGrown(claim) });
+      const isHeld = await store.modelPulls.saveProgress(claim, progress, { hasGrown: hasGrown(claim) });
       progress.renewedAt = performance.now();
       return isHeld;
     } catch (error) {

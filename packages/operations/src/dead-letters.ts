@@ -76,7 +76,7 @@ export const retryDeadLetter = audited(
       const { project, actor } = principal;
       const isAgain =
         isUuid(messageId) &&
-        ((await store.channelUpdates.revive(project, messageId)) ||
+        ((await store.channelUpdates.retryDead(project, messageId)) ||
           (await store.outboxes.sendAgain(project, messageId, actor)) !== null);
       if (isAgain) return;
       throw noDeadLetter();

@@ -81,7 +81,7 @@ export type {
   DeadUpdate,
   NewChannelUpdate,
   SentMessage,
-  SettledState,
+  FinishedState,
   WaitingUpdate,
 } from "./messages/channel-updates.ts";
 export { PARTITIONED_TABLES } from "./platform/partitions.ts";

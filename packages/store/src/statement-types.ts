@@ -206,7 +206,7 @@ export interface Statements {
     markTimeouts: [{ limit: number | string }, { projectId: string; ticketId: string }];
   };
   "messages/channel-updates": {
-    bury: [{ failure: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
+    markDead: [{ failure: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
     findMessage: [{ ticketId: string; project: string; telegramMessageId: string }, { text: string; channelMeta: unknown }];
     insert: [{ botId: number | string; project: string; updateId: readonly (number | string | null)[]; ticketId: readonly (string | null)[]; messageId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; body: readonly (string | null)[]; excerpt: readonly (string | null)[]; albumId: readonly (string | null)[] }, object];
     isWaiting: [{ botId: number | string; updateId: number | string }, object];
@@ -216,8 +216,8 @@ export interface Statements {
     listHeads: [{ botId: number | string; busyTicketIds: readonly (string | null)[]; limit: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
     prune: [object, { isUnanswered: boolean }];
     retryLater: [{ delayMs: number; failure: string; counted: number; botId: number | string; updateId: number | string }, object];
-    revive: [{ project: string; messageId: string }, object];
-    settle: [{ state: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
+    retryDead: [{ project: string; messageId: string }, object];
+    finish: [{ state: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
   };
   "messages/chats": {
     listBefore: [{ ticketId: string; project: string; seq: number | string; limit: number | string }, { author: string; text: string; sources: unknown }];
@@ -546,7 +546,7 @@ export interface Statements {
     claim: [{ leaseId: string }, { id: string; catalogId: string; status: string; completedBytes: number; totalBytes: number; leaseId: string; attempts: number; startedAt: Date }];
     find: [{ catalogId: string }, { id: string; catalogId: string; state: string; status: string; completedBytes: number; totalBytes: number; version: number; errorCode: string; error: string }];
     finish: [{ state: string; errorCode: string; error: string; catalogId: string; leaseId: string }, object];
-    keep: [{ hasGrown: boolean; status: string; completedBytes: number | string; totalBytes: number | string; catalogId: string; leaseId: string }, object];
+    saveProgress: [{ hasGrown: boolean; status: string; completedBytes: number | string; totalBytes: number | string; catalogId: string; leaseId: string }, object];
     listRunning: [object, { id: string; catalogId: string; state: string; status: string; completedBytes: number; totalBytes: number; version: number; errorCode: string; error: string }];
     purge: [object, object];
     retryLater: [{ failure: string; counted: number; delayMs: number; catalogId: string; leaseId: string }, object];

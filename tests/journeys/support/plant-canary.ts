@@ -151,7 +151,7 @@ export async function plantCanary(product: Product, projectName: string): Promis
       albumId: null,
     })),
   );
-  await store.channelUpdates.bury(botId, [0, 1], name);
+  await store.channelUpdates.markDead(botId, [0, 1], name);
 
   // A file that an operator has uploaded for an unsent reply.
   const handedIn = { filename: `${name}.txt`, mime: "text/plain", content: Buffer.from(`I am ${name}.`) };

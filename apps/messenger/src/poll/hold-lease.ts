@@ -51,7 +51,7 @@ export function holdLease(
 
   async function take(): Promise<boolean> {
     const askedAt = performance.now();
-    const isTaken = await store.serviceLeases.take(name, holder, LEASE_MS);
+    const isTaken = await store.serviceLeases.claim(name, holder, LEASE_MS);
     heldUntil = isTaken ? askedAt + LEASE_MS - MARGIN_MS : 0;
     return isTaken;
   }

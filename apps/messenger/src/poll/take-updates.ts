@@ -3,7 +3,7 @@ import type { IncomingHandler } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
 import { isUnavailable } from "@svc/store";
-import type { SettledState, Store, WaitingUpdate } from "@svc/store";
+import type { FinishedState, Store, WaitingUpdate } from "@svc/store";
 import { keepFiles } from "../read/keep-files.ts";
 import type { Gate } from "../read/keep-files.ts";
 import { ownTexts } from "../read/own-texts.ts";
@@ -70,7 +70,7 @@ async function answerCommand(
   { project }: WaitingUpdate,
   { command, target, languageCode }: CommandReading,
   signal: AbortSignal,
-): Promise<SettledState> {
+): Promise<FinishedState> {
   const own = ownTexts(languageCode);
   const greeting = command === "start" ? ((await store.projects.find(project))?.greeting ?? "") : "";
   const texts = { start: greeting.trim() === "" ? own.greeting : greeting, help: own.help };
@@ -83,7 +83,7 @@ async function acceptReading(
   update: WaitingUpdate,
   given: MessageReading,
   signal: AbortSignal,
-): Promise<SettledState> {
+): Promise<FinishedState> {
   const reading = await correct(store, update, given);
   if (reading === null) return "ignored";
   const { project, chatId, ticketId, messageId, receivedAt } = update;
@@ -118,7 +118,7 @@ export async function takeUpdate(
   context: UpdateContext,
   parts: readonly [WaitingUpdate, ...WaitingUpdate[]],
   signal: AbortSignal,
-): Promise<SettledState> {
+): Promise<FinishedState> {
   const [first] = parts;
   const updates = parts.map(({ body }) => JSON.parse(body) as unknown);
   const reading = readUpdate(updates, { bot: context.bot, receivedAt: first.receivedAt });
@@ -133,7 +133,7 @@ interface ProcessingContext {
   log: Log;
   botId: number;
   /** Processes an update with the other parts of its album. */
-  take: (parts: readonly [WaitingUpdate, ...WaitingUpdate[]], signal: AbortSignal) => Promise<SettledState>;
+  take: (parts: readonly [WaitingUpdate, ...WaitingUpdate[]], signal: AbortSignal) => Promise<FinishedState>;
 }
 
 /** The processing of the stored updates. */
@@ -190,7 +190,7 @@ async function recordFailure(
 ): Promise<void> {
   const { updateId, ticketId } = first;
   if (error instanceof DeliveryError && error.fault === "closed") {
-    await channelUpdates.settle(botId, ids, "ignored");
+    await channelUpdates.finish(botId, ids, "ignored");
     return;
   }
   const waitForMs = delayOf(error);
@@ -204,7 +204,7 @@ async function recordFailure(
   }
   const attempts = first.tries + 1;
   log.warn({ error, updateId, tries: attempts }, "failed to process an update");
-  if (attempts >= LIMITS.maxAttempts) await channelUpdates.bury(botId, ids, textOf(error));
+  if (attempts >= LIMITS.maxAttempts) await channelUpdates.markDead(botId, ids, textOf(error));
   else {
     const delayMs = backoffMs(attempts, PAUSES);
     await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: true });
@@ -234,7 +234,7 @@ export function takeUpdates(context: ProcessingContext, signal: AbortSignal): Up
         parts = [first, ...others];
       } else if (!(await channelUpdates.isWaiting(head))) return;
       const state = await take(parts, signal);
-      await channelUpdates.settle(botId, idsOf(), state);
+      await channelUpdates.finish(botId, idsOf(), state);
       deferrals.delete(head.ticketId);
     } catch (error) {
       // Interrupted updates are processed again by the next holder of the lease.

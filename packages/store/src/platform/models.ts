@@ -102,12 +102,12 @@ const claim = (db: Db) => pullSql.claim.one<ClaimedModelPull>(db, { leaseId: new
  * Renews the lease, and records the progress of the pull; with `hasGrown`, the attempts are counted from the start
  * again. False if the lease was lost: the pull was cancelled, or another worker has it.
  */
-const keep = (
+const saveProgress = (
   db: Db,
   { catalogId, leaseId }: ClaimedModelPull,
   { status, completedBytes, totalBytes }: ModelPullProgress,
   { hasGrown }: { hasGrown: boolean },
-) => pullSql.keep.any(db, { catalogId, leaseId, status, completedBytes, totalBytes, hasGrown });
+) => pullSql.saveProgress.any(db, { catalogId, leaseId, status, completedBytes, totalBytes, hasGrown });
 
 /** Finishes a pull. False, without changes, if the lease was lost. */
 async function finish(db: Db, { catalogId, leaseId }: ClaimedModelPull, end: ModelPullEnd): Promise<boolean> {
@@ -229,7 +229,18 @@ async function readTicket(
 const NO_CALLS: ModelSums = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: null };
 
 /** Functions of `store.modelPulls`. */
-export const modelPulls = { find, listRunning, begin, cancel, claim, keep, finish, retryLater, purge, claimDue };
+export const modelPulls = {
+  find,
+  listRunning,
+  begin,
+  cancel,
+  claim,
+  saveProgress,
+  finish,
+  retryLater,
+  purge,
+  claimDue,
+};
 
 /** Functions of `store.modelCalls`. */
 export const modelCalls = { insert: insertCall, findAllowance, readTicket };

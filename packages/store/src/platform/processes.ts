@@ -224,4 +224,4 @@ export const channelStates = { report: reportState, forget: forgetState, list: l
 export const instances = { beat: beatInstance, end: endInstance, countAlive };
 
 /** Functions of `store.serviceLeases`. */
-export const serviceLeases = { take: takeLease, release: releaseLease };
+export const serviceLeases = { claim: claimLease, release: releaseLease };
