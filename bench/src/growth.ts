@@ -182,7 +182,7 @@ function messageCalls({ store, project, pick, takeWaiting }: Subjects): Record<s
   let chat = 0;
   return {
     "accept a message": () => store.messages.accept(project, messageOf(chat++)),
-    "claim a message": () => store.messages.claimBeside(project, takeWaiting().ticketId, 10),
+    "claim a message": () => store.messages.claimConcurrently(project, takeWaiting().ticketId, 10),
     "messages due": () => store.messages.claimDue(20),
     "age of the oldest message": () => store.messages.oldestWaitingMs(),
     "texts before a message": () => store.history.listBefore(project, pick().ticketId, 8, 10),

@@ -154,7 +154,7 @@ function createMessageClaims({ store, log }: StageContext, isolation: Isolation)
   return async ({ project, ticketId }: Chat, claims: ClaimContext<MessageClaim>): Promise<boolean> => {
     if (waiting.has(ticketId)) return false;
     const found = await isolation.runShared(async () => {
-      const message = await store.messages.claimBeside(project, ticketId, HISTORY_LIMIT);
+      const message = await store.messages.claimConcurrently(project, ticketId, HISTORY_LIMIT);
       if (message === null) return false;
       return "groupLimit" in message ? message : handleInSpan(message, claims);
     });

@@ -33,7 +33,7 @@ export function processReviews(context: StageContext, { leases, isolation, messa
   async function claim(chat: Chat, { handle, isDraining }: ClaimContext<ClaimedReview>): Promise<boolean> {
     const { project, ticketId } = chat;
     const claimed = await isolation.runShared(async () => {
-      const review = await store.reviews.claimBeside(project, ticketId);
+      const review = await store.reviews.claimConcurrently(project, ticketId);
       if (review !== null && review !== "suspect") await handle(review);
       return review;
     });

@@ -319,7 +319,7 @@ function revive(state: ReviewState, call: DecisionCall, only?: readonly string[]
 }
 
 /** Retries one dead letter. Throws not_found if it no longer waits. */
-export function reviveOne(state: ReviewState, messageId: string, call: DecisionCall): Decision {
+export function retryOne(state: ReviewState, messageId: string, call: DecisionCall): Decision {
   if (state.waiting.some(({ id, state: isIn }) => id === messageId && isIn === "failed")) {
     return revive(state, call, [messageId]);
   }

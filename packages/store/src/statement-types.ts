@@ -583,7 +583,7 @@ export interface Statements {
     remove: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
     renameInWidget: [{ after: string; name: string }, object];
     revokeKeys: [{ id: string }, object];
-    takeTicketsBack: [{ id: string }, object];
+    returnTickets: [{ id: string }, object];
     update: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
   };
   "platform/quotas": {
@@ -655,7 +655,7 @@ export interface Statements {
     readText: [{ homeProject: string; id: string }, { text: string }];
     reject: [{ homeProject: string; messageIds: readonly (string | null)[] }, object];
     setReview: [{ reviewId: string; homeProject: string; id: string }, object];
-    takeAttemptBack: [{ uncounted: number; homeProject: string; id: string }, object];
+    uncountAttempt: [{ uncounted: number; homeProject: string; id: string }, object];
     takeLease: [{ homeProject: string; id: string }, object];
     writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; priority: string; addTags: readonly (string | null)[]; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date; deadline: unknown }];
   };
@@ -691,7 +691,7 @@ export interface Statements {
     assignOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
   };
   "tickets/review-state": {
-    dropBeforeClosing: [{ homeProject: string; id: string }, object];
+    deleteStateBeforeClosing: [{ homeProject: string; id: string }, object];
     findEnded: [{ homeProject: string; id: string }, { id: string; state: string }];
     findEnds: [{ home: string; ticketId: string }, { workedOn: string; received: string }];
     findHome: [{ project: string; ticketId: string }, { homeProjectId: string }];
@@ -700,14 +700,14 @@ export interface Statements {
     findWebhookMessage: [{ project: string; messageIds: readonly (string | null)[] }, { id: string }];
     hasReply: [{ home: string; ticketId: string }, object];
     insertReviewEvent: [{ ticketId: string; project: string; messageId: string; actor: string; moves: object | string; data: object | string; answerStep: string; answerConfidence: number; answerAgentId: string }, object];
-    keepBeforeClosing: [{ homeProject: string; id: string }, object];
+    saveStateBeforeClosing: [{ homeProject: string; id: string }, object];
     listWaiting: [{ home: string; ticketId: string }, { id: string; state: string }];
     lockChat: [{ home: string; ticketId: string }, { reviewId: string; isLeased: boolean }];
     lockTicket: [{ project: string; ticketId: string }, { id: string; homeProject: string; project: string; channelId: string; chatId: string; subject: string; status: string; stage: string; assignee: string; agentId: string; language: string; version: number }];
     markCallbacks: [{ project: string; messageIds: readonly (string | null)[]; forgetsFailure: boolean }, object];
     readClosedState: [{ homeProject: string; id: string }, { before: unknown; isAssigneeActive: boolean }];
     readDraft: [{ home: string; ticketId: string }, { text: string; markdown: boolean; sources: unknown; covers: string[] }];
-    receiveAgain: [{ project: string; messageIds: readonly (string | null)[] }, object];
+    processAgain: [{ project: string; messageIds: readonly (string | null)[] }, object];
     restoreClosed: [{ homeProject: string; id: readonly (string | null)[] }, object];
     restoreDraft: [{ homeProject: string; id: string }, object];
   };
@@ -730,7 +730,7 @@ export interface Statements {
     oldestWaitingMs: [object, { age: number }];
     retryLater: [{ project: string; ticketId: string; leaseId: string; delayMs: number; failure: string; counted: number; reviewId: string }, object];
     reviewTicket: [{ agentId: string; confidence: number; language: string; project: string; ticketId: string }, object];
-    reviveUnopened: [object, object];
+    retryUnopened: [object, object];
     wantReplies: [{ ticketId: string; project: string; pushingChannels: readonly (string | null)[] }, object];
   };
   "tickets/tags": {

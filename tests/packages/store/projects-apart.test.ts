@@ -144,7 +144,7 @@ test("another project sees and retries no dead letter", async () => {
     throw new Error("a stranger saw the ticket");
   };
   expect(await store.reviews.decide(stranger, ticketId, refuse)).toBeNull();
-  expect(await store.reviews.reviveUnopened(stranger, ticketId, messageId)).toBe(false);
+  expect(await store.reviews.retryUnopened(stranger, ticketId, messageId)).toBe(false);
   expect(await store.messages.findState(owner, messageId)).toBe("failed");
 });
 

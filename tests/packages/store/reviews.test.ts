@@ -305,14 +305,14 @@ test("a dead letter without a ticket is retried, and one with a ticket is decide
   const run = await claimNow(store, project, ticketId);
   await store.tickets.finish(project, answeredRun(run, [], { state: "failed", stage: "failed", failure: "broken" }));
   expect(await store.messages.findDeadLetter(project, messageId)).toMatchObject({ ticketId, isOpened: false });
-  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(true);
-  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(false);
+  expect(await store.reviews.retryUnopened(project, ticketId, messageId)).toBe(true);
+  expect(await store.reviews.retryUnopened(project, ticketId, messageId)).toBe(false);
   const again = await claimNow(store, project, ticketId);
   expect(again).toMatchObject({ messageId, attempts: 1 });
   await store.tickets.open(project, again);
   await store.tickets.finish(project, answeredRun(again, [], { state: "failed", stage: "failed", failure: "broken" }));
   expect(await store.messages.findDeadLetter(project, messageId)).toMatchObject({ isOpened: true });
-  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(false);
+  expect(await store.reviews.retryUnopened(project, ticketId, messageId)).toBe(false);
 });
 
 test("dead letters that are retried during decisions and ends of runs cause no deadlock", async () => {

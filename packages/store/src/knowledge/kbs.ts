@@ -8,7 +8,7 @@ import * as chunks from "./chunks.ts";
 import { stem } from "./kb-index.ts";
 import type { IndexedChunks } from "./chunks.ts";
 import type { DocumentPostings } from "./postings.ts";
-import { dropWaitingIn, indexAgainIn, putDocuments } from "./put-documents.ts";
+import { deleteQueuedIngests, reindexDocuments, putDocuments } from "./put-documents.ts";
 import type { NewDocument, PreparedDocument, PutDocument } from "./put-documents.ts";
 
 /** A knowledge base: documents that agents answer from. */
@@ -271,7 +271,7 @@ const recordSource = (
 
 /** Drops the queued ingest of a document, because its present content is newer. */
 const dropWaiting = (db: Db, project: ProjectId, id: string): Promise<void> =>
-  db.transaction((tx) => dropWaitingIn(tx, project, [id]));
+  db.transaction((tx) => deleteQueuedIngests(tx, project, [id]));
 
 /**
  * Removes a document with its passages and queued ingests, in one transaction: a search finds all of it or nothing.
@@ -348,7 +348,7 @@ async function indexAgain(
   const ready = await Promise.all(
     items.map(async (item) => ({ ...item, postings: await post(db, item.textSearchConfig, item.indexed) })),
   );
-  return db.transaction((tx) => indexAgainIn(tx, project, kbId, ready));
+  return db.transaction((tx) => reindexDocuments(tx, project, kbId, ready));
 }
 
 /** Functions of `store.documents`. */

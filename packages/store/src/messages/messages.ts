@@ -351,7 +351,7 @@ export async function claim(
  * processes have crashed repeatedly while they held it. With `historyLimit` it also opens the ticket, and reads that
  * many texts of the chat.
  */
-export function claimBeside(
+export function claimConcurrently(
   context: Context,
   project: ProjectId,
   ticketId: string,

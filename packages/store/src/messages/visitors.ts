@@ -1,6 +1,6 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 import type { ReplyAuthor, Source, WidgetFile } from "@svc/contracts";
-import { GONE_SECONDS } from "../people/operators.ts";
+import { VIEWER_TIMEOUT_SECONDS } from "../people/operators.ts";
 import { BAD_RATING_MAX_SCORE } from "../platform/stats.ts";
 import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
@@ -91,7 +91,7 @@ const sql = statements("messages/visitors", {
   widgetLimitsUnusedFileHours: WIDGET_LIMITS.unusedFileHours,
   sweepPage: SWEEP_PAGE,
   badRatingMaxScore: BAD_RATING_MAX_SCORE,
-  goneSeconds: GONE_SECONDS,
+  goneSeconds: VIEWER_TIMEOUT_SECONDS,
   lastLineMaxChars: WIDGET_LIMITS.lastLineMaxChars,
 });
 

@@ -6,7 +6,7 @@ import type { BodyOwner, HeldRows } from "./personal-data-map.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { retryOnDeadlock } from "../db.ts";
-import { takeTicketsBack } from "../platform/projects.ts";
+import { returnTickets } from "../platform/projects.ts";
 import { statements } from "../sql.ts";
 
 /** Numbers of rows, by kind. */
@@ -318,7 +318,7 @@ export function purgeDeleted(db: Db): Promise<boolean> {
     const chats = await sql.listChatsOfDeleted.all<{ ticketId: string }>(tx, { project });
     for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPosition: false });
     if (chats.length > 0) return true;
-    if (await takeTicketsBack(tx, project)) return true;
+    if (await returnTickets(tx, project)) return true;
     for (const [table, goesWith] of Object.entries(TABLES_OF_PROJECTS)) {
       if (goesWith !== "itself") continue;
       const gone = await tx.query(

@@ -5,13 +5,13 @@ import type { AnswerStep } from "../platform/stats.ts";
 import { statements } from "../sql.ts";
 import { releaseOperatorFiles, assignOperatorFiles } from "../messages/files.ts";
 import {
-  dropBeforeClosing,
+  deleteStateBeforeClosing,
   findWebhookMessage,
   insertReviewEvent,
   isClosed,
-  keepBeforeClosing,
+  saveStateBeforeClosing,
   recordChange,
-  receiveAgain,
+  processAgain,
   restoreClosed,
 } from "./review-state.ts";
 import type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./review-state.ts";
@@ -103,12 +103,12 @@ const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => 
     return messageIds;
   },
   async return(tx, { ticket: { homeProject }, waiting }) {
-    await receiveAgain(tx, homeProject, idsOf(waiting, "held"));
+    await processAgain(tx, homeProject, idsOf(waiting, "held"));
     return [];
   },
   async revive(tx, { ticket: { homeProject }, waiting }) {
     const messageIds = idsOf(waiting, "failed");
-    await receiveAgain(tx, homeProject, messageIds);
+    await processAgain(tx, homeProject, messageIds);
     await recordChange(tx, homeProject, messageIds, true);
     return [];
   },
@@ -165,7 +165,7 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
 async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
   if (isUnderWay) return;
   await sql.takeLease.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
-  await sql.takeAttemptBack.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
+  await sql.uncountAttempt.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
 }
 
 /** Records what triage learns from the newest waiting message, or else the newest one. */
@@ -217,8 +217,8 @@ export async function applyDecision(
   }
   const isClosing = decision.waiting === "reject" && isClosed(after.status);
   // A ticket that is marked as spam after it was resolved keeps the state from before both.
-  if (isClosing && !isClosed(before.status)) await keepBeforeClosing(tx, before);
-  if (decision.dropsDraft && !isClosing) await dropBeforeClosing(tx, before);
+  if (isClosing && !isClosed(before.status)) await saveStateBeforeClosing(tx, before);
+  if (decision.dropsDraft && !isClosing) await deleteStateBeforeClosing(tx, before);
   if (decision.dropsDraft) {
     await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }

@@ -14,7 +14,7 @@ import {
   lockReviewState,
   findWebhookMessage,
   recordChange,
-  receiveAgain,
+  processAgain,
   asWork,
 } from "./review-state.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
@@ -247,18 +247,18 @@ export const decide = async (
  * Sends a dead letter without a ticket through the pipeline again, since no decision on a ticket can. False if it is
  * not one, or has a ticket now. Locks like a decision: the chat, the message, its callback.
  */
-export async function reviveUnopened(
+export async function retryUnopened(
   context: Context,
   project: ProjectId,
   ticketId: string,
   messageId: string,
 ): Promise<boolean> {
   return context.db.transaction(async (tx) => {
-    await sql.reviveUnopened.run(tx);
+    await sql.retryUnopened.run(tx);
     await sql.lockChat.run(tx, { project, ticketId });
     const letter = await sql.findDeadLetter.one(tx, { project, ticketId, messageId });
     if (letter === null) return false;
-    await receiveAgain(tx, project, [messageId]);
+    await processAgain(tx, project, [messageId]);
     await recordChange(tx, project, [messageId], true);
     return true;
   });
@@ -294,7 +294,7 @@ export async function claim(context: Context, project: ProjectId, ticketId: stri
  * As `claim`, for a decision that is carried out concurrently with other work; "suspect", without changes, if processes
  * have crashed repeatedly while they carried it out.
  */
-export const claimBeside = (
+export const claimConcurrently = (
   context: Context,
   project: ProjectId,
   ticketId: string,
