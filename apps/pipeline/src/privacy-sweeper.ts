@@ -80,7 +80,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     }
   }
 
-  async function keepPartitions(): Promise<void> {
+  async function maintainPartitions(): Promise<void> {
     try {
       const { made, dropped } = await store.partitions.maintain();
       if (made.length + dropped.length > 0) log.info({ made, dropped }, "changed the partitions of tables");
@@ -105,7 +105,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   const sweeps = startSweeps(log, "expired data", [
     ...steps.map((run) => ({ everyMs: SWEEP_MS, run })),
     { everyMs: WARN_STORAGE_MS, run: warnStorage },
-    { everyMs: KEEP_PARTITIONS_MS, run: keepPartitions },
+    { everyMs: KEEP_PARTITIONS_MS, run: maintainPartitions },
   ]);
   const silence = followDeletions(queues, () => sweeps.wake());
   return {

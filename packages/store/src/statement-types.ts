@@ -184,7 +184,7 @@ export interface Statements {
     countChanges: [{ documents: number; chunks: number; terms: number | string; languages: readonly (string | null)[]; kbId: string }, object];
     deleteChunks: [{ ids: readonly (string | null)[] }, { chunkCount: number; termCount: number }];
     deleteTerms: [{ ids: readonly (string | null)[] }, object];
-    dropWaiting: [{ project: string; documentIds: readonly (string | null)[] }, object];
+    deleteQueuedIngests: [{ project: string; documentIds: readonly (string | null)[] }, object];
     findExisting: [{ key: readonly (string | null)[]; contentHash: readonly (Uint8Array | null)[]; project: string; kbId: string }, { id: string; key: string; chunkCount: number; wasRead: boolean; isSame: boolean }];
     hideOldNumbers: [{ documentIds: readonly (string | null)[] }, object];
     lockKb: [{ project: string; kbId: string }, { id: string }];
@@ -597,7 +597,7 @@ export interface Statements {
     forgetState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
-    takeLease: [{ name: string; holder: string; leaseMs: number }, object];
+    claimLease: [{ name: string; holder: string; leaseMs: number }, object];
   };
   "platform/reports": {
     backlog: [{ boundsHours: readonly (number | null)[]; project: string; channelId: string; agentId: string }, { bucket: number; tickets: number; unassigned: number; snoozed: number }];
@@ -656,7 +656,7 @@ export interface Statements {
     reject: [{ homeProject: string; messageIds: readonly (string | null)[] }, object];
     setReview: [{ reviewId: string; homeProject: string; id: string }, object];
     uncountAttempt: [{ uncounted: number; homeProject: string; id: string }, object];
-    takeLease: [{ homeProject: string; id: string }, object];
+    claimLease: [{ homeProject: string; id: string }, object];
     writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; priority: string; addTags: readonly (string | null)[]; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date; deadline: unknown }];
   };
   "tickets/assign-in-turn": {

@@ -1,4 +1,4 @@
--- name: takeLease (prepared)
+-- name: claimLease (prepared)
 -- Acquires or renews a lease. The row lock serializes concurrent calls; the later one finds the holder.
 INSERT INTO service_leases AS l (name, holder, lease_until)
 VALUES (:name, :holder, now() + :lease_ms * interval '1 millisecond')

@@ -15,7 +15,7 @@ VALUES (:review_id, :home_project, :id, :kind, :actor, :author, :text, :markdown
 UPDATE messages SET covered_by = :answers
 WHERE project_id = :home_project AND id = ANY (:covers::uuid[]) AND state IN ('held', 'failed');
 
--- name: takeLease
+-- name: claimLease
 -- Ends the lease of the worker that has the conversation, unless an earlier decision is being carried out, since the
 -- worker's results are from before the decision. Locks the rows of chats that it writes.
 UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE project_id = :home_project AND ticket_id = :id;

@@ -254,4 +254,4 @@ async function writeIndex(
 
 /** Drops queued ingests of documents that a newer version replaces. Their workers lose their leases. */
 export const deleteQueuedIngests = (tx: Db, project: ProjectId, documentIds: readonly string[]) =>
-  sql.dropWaiting.exec(tx, { project, documentIds });
+  sql.deleteQueuedIngests.exec(tx, { project, documentIds });

@@ -166,8 +166,8 @@ export const countRunning = (context: Context, host: string) =>
  * Acquires or renews a lease for `leaseMs`. Returns false while another holder has it. A holder whose renewal fails has
  * lost the lease, and must stop its work before the lease expires.
  */
-const takeLease = (db: Db, name: string, holder: string, leaseMs: number) =>
-  replicaSql.takeLease.any(db, { name, holder, leaseMs });
+const claimLease = (db: Db, name: string, holder: string, leaseMs: number) =>
+  replicaSql.claimLease.any(db, { name, holder, leaseMs });
 
 /** Releases a lease, so that another process can acquire it at once. Has no effect if another process holds it. */
 const releaseLease = (db: Db, name: string, holder: string) => replicaSql.releaseLease.exec(db, { name, holder });

@@ -164,7 +164,7 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
  */
 async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
   if (isUnderWay) return;
-  await sql.takeLease.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
+  await sql.claimLease.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
   await sql.uncountAttempt.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
 }
 
