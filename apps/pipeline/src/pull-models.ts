@@ -7,7 +7,7 @@ import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { MODEL_PULL_LEASE_MS, retryThroughOutage } from "@svc/store";
 import type { ClaimedModelPull, Store } from "@svc/store";
-import { createLeaseKeeper, defineWork } from "@svc/work";
+import { createLeaseManager, defineWork } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 
 /** Models that one replica pulls at a time; others wait. */
@@ -70,7 +70,7 @@ export function pullModels(
     }
   }
 
-  const leases = createLeaseKeeper<ClaimedModelPull>(log, {
+  const leases = createLeaseManager<ClaimedModelPull>(log, {
     name: "model pulls",
     ms: MODEL_PULL_LEASE_MS,
     renewMs: PROGRESS_MS,

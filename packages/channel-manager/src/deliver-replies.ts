@@ -5,7 +5,7 @@ import { MAX_LAPSES, OUTBOX_LEASE_MS, asProjectId, isUnavailable, retryThroughOu
 import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
 import { count, isTracing, observe, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
-import { createLeaseKeeper, defineWork } from "@svc/work";
+import { createLeaseManager, defineWork } from "@svc/work";
 import type { ClaimContext, Failure, FailurePolicy, HeldLease, Work } from "@svc/work";
 import type { ChannelResources } from "./accept-message.ts";
 
@@ -182,7 +182,7 @@ export function deliverReplies(
       name: "replies",
       consumes: [{ queue: REPLY_QUEUES[channel.id] }],
       target: ({ project, ticketId }: ReplyJob): OutboxRef => ({ project: asProjectId(project), ticketId }),
-      leases: createLeaseKeeper<ReplyClaim>(log, {
+      leases: createLeaseManager<ReplyClaim>(log, {
         name: "replies",
         ms: OUTBOX_LEASE_MS,
         renewMs: RENEW_MS,

@@ -6,7 +6,7 @@ import type { Queues } from "@svc/queue";
 import { asProjectId, isUnavailable } from "@svc/store";
 import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, AttemptResult } from "@svc/store";
 import { count, observe, traceIdOf } from "@svc/telemetry";
-import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
+import { createLeaseManager, defineWork, retryUntilStored } from "@svc/work";
 import type { HeldLease, Work } from "@svc/work";
 import { callbackSweeps } from "./callback-sweeps.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
@@ -103,7 +103,7 @@ export function deliverCallbacks(
       name: "callbacks",
       consumes: [{ queue: "webhook-deliveries" }],
       target: ({ project, ticketId }: DeliveryJob) => ({ project: asProjectId(project), ticketId }),
-      leases: createLeaseKeeper<DeliveryClaim>(log, { name: "callbacks", ms: LEASE_MS, renewMs: LEASE_MS }),
+      leases: createLeaseManager<DeliveryClaim>(log, { name: "callbacks", ms: LEASE_MS, renewMs: LEASE_MS }),
       async claim({ project, ticketId }: Chat, { handle, releaseJob }) {
         const askedAt = performance.now();
         const delivery = await store.deliveries.claim(project, ticketId);

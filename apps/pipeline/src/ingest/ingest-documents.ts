@@ -4,7 +4,7 @@ import type { CheckedDocument } from "@svc/knowledge";
 import { announceWork, followDeletions } from "@svc/queue";
 import { INGEST_LEASE_MS, MAX_LAPSES, isUnavailable } from "@svc/store";
 import type { ClaimedIngest, PreparedDocument, Store } from "@svc/store";
-import { createLeaseKeeper, defineWork } from "@svc/work";
+import { createLeaseManager, defineWork } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 import { ReadingError, readDocument, reading } from "./read-document.ts";
 import type { IngestContext } from "./read-document.ts";
@@ -85,7 +85,7 @@ export function ingestDocuments(
       name: "documents",
       consumes: [{ queue: "ingest-documents", concurrency: INGEST_CONCURRENCY }],
       target: () => undefined,
-      leases: createLeaseKeeper<ClaimedIngest>(log, {
+      leases: createLeaseManager<ClaimedIngest>(log, {
         name: "documents",
         ms: INGEST_LEASE_MS,
         renewMs: RENEW_MS,
