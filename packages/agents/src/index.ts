@@ -66,7 +66,7 @@ export { answerWeights, chooseParts, gateFigures, stepsBonus } from "./answers/c
 export { ratePassages } from "./answers/rate-passages.ts";
 export { readQuestion } from "./answers/read-question.ts";
 export { readFollowUp } from "./follow-up.ts";
-export { applyReading } from "./notes/mend-sentence.ts";
+export { applyReading } from "./notes/repair-sentence.ts";
 export { noteWords } from "./notes/note-words.ts";
 export { repairCandidates } from "./notes/repair-candidates.ts";
 export { findRepairCues } from "./notes/repair-cues.ts";
