@@ -1,5 +1,5 @@
-import { offerTools, openHeaders, tellOutcome } from "@svc/agents";
-import type { AskedCall, CallResult, CallableTool, ChatTool, OnText, ToolCustomer } from "@svc/agents";
+import { offerTools, openHeaders, outcomeText } from "@svc/agents";
+import type { RequestedCall, CallResult, CallableTool, ChatTool, OnText, ToolCustomer } from "@svc/agents";
 import type { Agent, ToolCallState } from "@svc/contracts";
 import type { ToolCallRecord, ToolCaller } from "@svc/store";
 import { cutText } from "@svc/text";
@@ -84,7 +84,7 @@ function describeRecord({ state, result }: ToolCallRecord): string {
   switch (state) {
     case "done":
     case "failed":
-      return tellOutcome({ state, text });
+      return outcomeText({ state, text });
     case "rejected":
       return REJECTED;
     case "waiting":
@@ -172,7 +172,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
     return call.state === "running" ? giveUp(call) : call;
   }
 
-  async function answerCall(asked: AskedCall, signal: AbortSignal): Promise<string> {
+  async function answerCall(asked: RequestedCall, signal: AbortSignal): Promise<string> {
     const { tool, key, occurrence } = asked;
     const state = tool.approval === "operator" ? "waiting" : "running";
     const wanted = {
@@ -195,7 +195,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
     return describeRecord(call);
   }
 
-  async function handleToolCall(asked: AskedCall, signal: AbortSignal): Promise<string> {
+  async function handleToolCall(asked: RequestedCall, signal: AbortSignal): Promise<string> {
     // An aborted run starts no calls.
     signal.throwIfAborted();
     const answering = answerCall(asked, signal);

@@ -6,7 +6,7 @@ import { readFollowUp } from "../follow-up.ts";
 import { ModelError } from "../models/model-error.ts";
 import { questionOf } from "../question-of.ts";
 import type { ModelUsage, ChatTool } from "../models/language-model.ts";
-import { askedMessages, secretsOf, systemPrompt, PROMPT_LIMITS, resultLabel, answerSchema } from "./answer-prompt.ts";
+import { promptMessages, secretsOf, systemPrompt, PROMPT_LIMITS, resultLabel, answerSchema } from "./answer-prompt.ts";
 import type { Claim } from "./answer-prompt.ts";
 import { defuseText, createFence } from "./fence.ts";
 import { collectEvidence } from "./evidence.ts";
@@ -79,7 +79,7 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
   const { quoted, hits, spent } = await lookUp(question, query);
   const evidence = collectEvidence(inReadingOrder(hits), model.results);
   const tools = model.tools ?? [];
-  if (evidence.passages.length === 0 && tools.length === 0) return ifInnocent(quoted, evidence.leftOut);
+  if (evidence.passages.length === 0 && tools.length === 0) return holdIfInstructions(quoted, evidence.leftOut);
 
   const fence = createFence();
   const results = fenceResults(model.results ?? [], evidence, fence);
@@ -94,7 +94,7 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
   const { output, usage } = await model.model.chat({
     caller: { project: model.project, ticketId: model.ticketId, purpose: "answer" },
     system: systemPrompt(agent, fence.word),
-    messages: askedMessages({ evidence, history, results, question: text }, fence),
+    messages: promptMessages({ evidence, history, results, question: text }, fence),
     schema: answerSchema,
     schemaName: "answer",
     maxOutputTokens: MAX_OUTPUT_TOKENS,
@@ -258,7 +258,7 @@ function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: T
  * Returns quotes that needed no model. Quotes with instructions to a model are held, because they were written to
  * manipulate one.
  */
-export function ifInnocent(quoted: Answer, leftOut: readonly string[] = []): Answer {
+export function holdIfInstructions(quoted: Answer, leftOut: readonly string[] = []): Answer {
   if (quoted.text === null || !givesOrders(quoted.text)) return quoted;
   const why = `${quoted.why} ${describeLeftOut(leftOut)}`.trim();
   return {

@@ -5,7 +5,7 @@ import { openCallBounds } from "./language-model.ts";
 import { createModelFetch } from "./create-model-fetch.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelErrorKind } from "./model-error.ts";
-import type { CallManners, ChatRequest, ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
+import type { CallPolicy, ChatRequest, ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
 import type { LearnedQuirks } from "./create-model-fetch.ts";
 
 /** Matches a model's reasoning before its answer. */
@@ -76,7 +76,7 @@ interface Misfit {
 export async function chatWithModel<Output>(
   target: ModelTarget,
   request: ChatRequest<Output>,
-  { manners, tally }: { manners: CallManners; tally: CallTally },
+  { manners, tally }: { manners: CallPolicy; tally: CallTally },
 ): Promise<Output> {
   const timeoutMs = Math.min(request.timeoutMs ?? target.timeoutMs, target.timeoutMs);
   const deadlineAt = performance.now() + timeoutMs;

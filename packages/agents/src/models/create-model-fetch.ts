@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { errorCode, withinMs, isRecord } from "@svc/primitives";
 import { explainStatus, ModelError } from "./model-error.ts";
 import type { RequestError } from "./model-error.ts";
-import type { CallManners } from "./language-model.ts";
+import type { CallPolicy } from "./language-model.ts";
 
 /** Request body of the OpenAI API. */
 type RequestBody = Record<string, unknown>;
@@ -84,7 +84,7 @@ export function createModelFetch(options: {
   apiKey: string | undefined;
   learned: LearnedQuirks;
   deadlineAt: number;
-  manners: CallManners;
+  manners: CallPolicy;
 }): typeof fetch {
   const { apiKey, learned, deadlineAt, manners } = options;
 

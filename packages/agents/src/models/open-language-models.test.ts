@@ -7,7 +7,7 @@ import type { ModelAllowance, ModelCall } from "@svc/store";
 import { collectLog, startFakeModel, waitFor } from "@svc/testing";
 import type { FakeModel } from "@svc/testing";
 import { z } from "zod";
-import type { CallManners, ChatRequest, ChatTool, ModelApi, OpenedModels } from "./language-model.ts";
+import type { CallPolicy, ChatRequest, ChatTool, ModelApi, OpenedModels } from "./language-model.ts";
 import { ModelError } from "./model-error.ts";
 import { openLanguageModels } from "./open-language-models.ts";
 
@@ -23,11 +23,11 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-const FAST: Partial<CallManners> = { firstRetryMs: 1, turnMs: 20 };
-const IMPATIENT: Partial<CallManners> = { firstByteMs: 600, silenceMs: 600 };
+const FAST: Partial<CallPolicy> = { firstRetryMs: 1, turnMs: 20 };
+const IMPATIENT: Partial<CallPolicy> = { firstByteMs: 600, silenceMs: 600 };
 
 /** Models at a server, and what is written down of their calls. */
-function open(baseUrl: string, options: { api?: ModelApi; manners?: Partial<CallManners>; timeoutMs?: number } = {}) {
+function open(baseUrl: string, options: { api?: ModelApi; manners?: Partial<CallPolicy>; timeoutMs?: number } = {}) {
   const { api = "openai", manners = {}, timeoutMs = 20_000 } = options;
   const { log, lines } = collectLog();
   const calls: ModelCall[] = [];

@@ -7,9 +7,9 @@ import type { ProjectId, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 import { estimateTokens } from "./ask-once.ts";
 import type { CallTally } from "./ask-once.ts";
-import { openCallBounds, DEFAULT_MANNERS } from "./language-model.ts";
+import { openCallBounds, DEFAULT_CALL_POLICY } from "./language-model.ts";
 import type {
-  CallManners,
+  CallPolicy,
   ChatRequest,
   ChatResult,
   LanguageModel,
@@ -22,7 +22,7 @@ import { chatWithModel } from "./chat-with-model.ts";
 import type { ModelTarget } from "./chat-with-model.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelErrorKind } from "./model-error.ts";
-import { keepProjectLimits } from "./project-limits.ts";
+import { createProjectLimits } from "./project-limits.ts";
 import type { ProjectLimits } from "./project-limits.ts";
 
 /** No project: the call is not recorded. */
@@ -73,7 +73,7 @@ export interface LanguageModelsDeps {
   /** Reads limits and records calls. */
   store: { modelCalls: Pick<Store["modelCalls"], "findAllowance" | "insert"> };
   /** Overrides of the defaults. */
-  manners?: Partial<CallManners>;
+  manners?: Partial<CallPolicy>;
 }
 
 /**
@@ -83,8 +83,8 @@ export interface LanguageModelsDeps {
  */
 export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): OpenedModels {
   const { log, store } = deps;
-  const manners: CallManners = { ...DEFAULT_MANNERS, ...deps.manners };
-  const limits = keepProjectLimits(store, manners);
+  const manners: CallPolicy = { ...DEFAULT_CALL_POLICY, ...deps.manners };
+  const limits = createProjectLimits(store, manners);
   const models = new Map<string, LanguageModel>();
   /** Calls in progress, each with a function that aborts it. */
   const calls = new Map<Promise<unknown>, (reason: Error) => void>();
@@ -153,7 +153,7 @@ type ModelCall = Parameters<Store["modelCalls"]["insert"]>[1];
 
 /** Dependencies of a call. */
 interface CallDeps {
-  manners: CallManners;
+  manners: CallPolicy;
   limits: ProjectLimits;
   watch: ModelWatch;
   log: Log;
@@ -200,7 +200,7 @@ interface ModelWatch {
   health: OpenedModels["health"];
 }
 
-function watchModels(providers: readonly ModelProviderConfig[], manners: CallManners, log: Log): ModelWatch {
+function watchModels(providers: readonly ModelProviderConfig[], manners: CallPolicy, log: Log): ModelWatch {
   /** Models with errors. */
   const troubles = new Map<string, Breaker>();
   const breakers = new Map(providers.map(({ name }) => [name, openBreaker({ provider: name })]));
@@ -335,7 +335,7 @@ function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: Call
  */
 async function findModelError(
   target: ModelTarget,
-  { manners, signal }: { manners: CallManners; signal: AbortSignal },
+  { manners, signal }: { manners: CallPolicy; signal: AbortSignal },
 ): Promise<ModelError | null> {
   const tally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const request = {

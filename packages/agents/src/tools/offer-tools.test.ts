@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { CallableTool } from "./callable-tool.ts";
 import { offerTools, readOnlyDesk } from "./offer-tools.ts";
-import type { AskedCall } from "./offer-tools.ts";
+import type { RequestedCall } from "./offer-tools.ts";
 import { NO_CONVERSATION, REFUSED } from "./bound-arguments.ts";
 import type { ToolCustomer } from "./bound-arguments.ts";
 
@@ -26,7 +26,7 @@ const ANYBODY = { customer: NO_CONVERSATION, onRefused: () => undefined };
 
 /** Offers both tools, and notes what reaches the desk. */
 function offer() {
-  const asked: AskedCall[] = [];
+  const asked: RequestedCall[] = [];
   const [read, write] = offerTools(
     [toolOf("read"), toolOf("write")],
     (call) => {
@@ -95,7 +95,7 @@ describe("a tool with bound arguments", () => {
   };
 
   function callAs(tool: CallableTool, customer: ToolCustomer) {
-    const asked: AskedCall[] = [];
+    const asked: RequestedCall[] = [];
     const refused: string[] = [];
     const [offered] = offerTools(
       [tool],

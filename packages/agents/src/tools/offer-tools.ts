@@ -10,7 +10,7 @@ import { checkArguments } from "./check-arguments.ts";
 const CALLS_MAX_COUNT = 20;
 
 /** A call that a model has requested, with validated arguments. */
-export interface AskedCall {
+export interface RequestedCall {
   tool: CallableTool;
   arguments: Record<string, unknown>;
   /** Equal for the same tool and arguments. */
@@ -20,10 +20,10 @@ export interface AskedCall {
 }
 
 /** Decides about each call, makes the allowed ones, and returns the result for the model. */
-export type ToolDesk = (call: AskedCall, signal: AbortSignal) => Promise<string>;
+export type ToolDesk = (call: RequestedCall, signal: AbortSignal) => Promise<string>;
 
 /** Returns the result of a call for the model. */
-export function tellOutcome({ state, text }: ToolOutcome): string {
+export function outcomeText({ state, text }: ToolOutcome): string {
   return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call was aborted."}\n${text}`;
 }
 
@@ -77,5 +77,5 @@ export function offerTools(
 export const readOnlyDesk: ToolDesk = async ({ tool, arguments: input, key }, signal) => {
   if (tool.access === "write") return "Not called: tools that change something require a ticket.";
   if (tool.approval === "operator") return "Not called: an operator must approve this call, which requires a ticket.";
-  return tellOutcome(await tool.call(input, { callId: key, signal }));
+  return outcomeText(await tool.call(input, { callId: key, signal }));
 };
