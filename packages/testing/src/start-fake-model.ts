@@ -22,7 +22,7 @@ export interface FakeModel {
   /** Returns the requests so far, oldest first. */
   requests(): ModelRequest[];
   /** Sets the response to all later requests. */
-  answerWith(script: ModelScript, manners?: TransmissionOptions): void;
+  answerWith(script: ModelScript, transmission?: TransmissionOptions): void;
   /** Fails the next request with this status. */
   failNext(status: number, message?: string): void;
   /** Frees the port. Idempotent. */
@@ -42,7 +42,7 @@ function responseOf(said: object | string): FixtureResponse {
  * Starts a fake of model servers on a port of 127.0.0.1 that implements their real protocols. Until `answerWith` is
  * called, every response is an error. A test file that does not close it fails.
  */
-export async function startFakeModel(script?: ModelScript, manners: TransmissionOptions = {}): Promise<FakeModel> {
+export async function startFakeModel(script?: ModelScript, transmission: TransmissionOptions = {}): Promise<FakeModel> {
   // Loading it takes a tenth of a second, so only tests with a model do.
   const { LLMock: Server } = await import("@copilotkit/aimock");
   const mock = new Server({ port: 0, host: "127.0.0.1", logLevel: "silent" });
@@ -65,7 +65,7 @@ export async function startFakeModel(script?: ModelScript, manners: Transmission
     });
   }
 
-  if (script !== undefined) answerWith(script, manners);
+  if (script !== undefined) answerWith(script, transmission);
   return {
     baseUrl: `${mock.url}/v1`,
     mock,

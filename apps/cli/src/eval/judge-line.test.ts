@@ -1,5 +1,5 @@
 import { describe, expect, test, afterAll } from "@jest/globals";
-import { keepTriageModels } from "@svc/agents";
+import { openTriageModels } from "@svc/agents";
 import type { Agent } from "@svc/contracts";
 import type { SearchHit } from "@svc/knowledge";
 import { isSent, badnessOf, isInAnswer, judgeLine, askProduct } from "./judge-line.ts";
@@ -25,7 +25,7 @@ const agentOf = (name: string, change: Partial<Agent> = {}): Agent => ({
   ...change,
 });
 
-const models = keepTriageModels((error) => {
+const models = openTriageModels((error) => {
   throw error;
 });
 afterAll(() => models.close());

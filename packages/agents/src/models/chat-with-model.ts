@@ -76,13 +76,13 @@ interface Misfit {
 export async function chatWithModel<Output>(
   target: ModelTarget,
   request: ChatRequest<Output>,
-  { manners, tally }: { manners: CallPolicy; tally: CallTally },
+  { policy, tally }: { policy: CallPolicy; tally: CallTally },
 ): Promise<Output> {
   const timeoutMs = Math.min(request.timeoutMs ?? target.timeoutMs, target.timeoutMs);
   const deadlineAt = performance.now() + timeoutMs;
   const bounds = openCallBounds(request.signal, timeoutMs);
   const { apiKey } = target.provider;
-  const modelFetch = createModelFetch({ apiKey, learned: target.learned, deadlineAt, manners });
+  const modelFetch = createModelFetch({ apiKey, learned: target.learned, deadlineAt, policy });
   let misfit: Misfit | null = null;
 
   async function tryOnce(): Promise<Output> {
@@ -97,7 +97,7 @@ export async function chatWithModel<Output>(
         schemaName: request.schemaName,
         tools: request.tools ?? [],
         maxRounds: request.maxRounds ?? 1,
-        maxOutputTokens: request.maxOutputTokens ?? manners.maxOutputTokens,
+        maxOutputTokens: request.maxOutputTokens ?? policy.maxOutputTokens,
         signal: bounds.signal,
         onText: await partialReader(request, tally),
       },

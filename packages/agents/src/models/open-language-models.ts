@@ -73,7 +73,7 @@ export interface LanguageModelsDeps {
   /** Reads limits and records calls. */
   store: { modelCalls: Pick<Store["modelCalls"], "findAllowance" | "insert"> };
   /** Overrides of the defaults. */
-  manners?: Partial<CallPolicy>;
+  policy?: Partial<CallPolicy>;
 }
 
 /**
@@ -83,14 +83,14 @@ export interface LanguageModelsDeps {
  */
 export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): OpenedModels {
   const { log, store } = deps;
-  const manners: CallPolicy = { ...DEFAULT_CALL_POLICY, ...deps.manners };
-  const limits = createProjectLimits(store, manners);
+  const policy: CallPolicy = { ...DEFAULT_CALL_POLICY, ...deps.policy };
+  const limits = createProjectLimits(store, policy);
   const models = new Map<string, LanguageModel>();
   /** Calls in progress, each with a function that aborts it. */
   const calls = new Map<Promise<unknown>, (reason: Error) => void>();
   let isClosed = false;
   const writing = new Set<Promise<void>>();
-  const watch = watchModels(config.providers, manners, log);
+  const watch = watchModels(config.providers, policy, log);
   // The client library logs to the console what a model or a provider does not support.
   globalThis.AI_SDK_LOG_WARNINGS = false;
 
@@ -108,7 +108,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
   async function chat<Output>(target: ModelTarget, asked: ChatRequest<Output>): Promise<ChatResult<Output>> {
     const bounds = openCallBounds(asked.signal);
     if (isClosed) bounds.end(closedError());
-    const call = chatWithin(target, asked, { signal: bounds.signal, manners, limits, watch, log, record });
+    const call = chatWithin(target, asked, { signal: bounds.signal, policy, limits, watch, log, record });
     calls.set(call, bounds.end);
     try {
       return await call;
@@ -137,7 +137,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     async findProblem(signal) {
       if (config.defaultModel === null || config.defaultModel === NO_MODEL) return null;
       const target = targetOf(config, config.defaultModel);
-      return target === null ? unknownProvider(config.defaultModel) : findModelError(target, { manners, signal });
+      return target === null ? unknownProvider(config.defaultModel) : findModelError(target, { policy, signal });
     },
 
     async close() {
@@ -153,7 +153,7 @@ type ModelCall = Parameters<Store["modelCalls"]["insert"]>[1];
 
 /** Dependencies of a call. */
 interface CallDeps {
-  manners: CallPolicy;
+  policy: CallPolicy;
   limits: ProjectLimits;
   watch: ModelWatch;
   log: Log;
@@ -164,10 +164,10 @@ interface CallDeps {
 async function chatWithin<Output>(
   target: ModelTarget,
   asked: ChatRequest<Output>,
-  { signal, manners, limits, watch, log, record }: CallDeps & { signal: AbortSignal },
+  { signal, policy, limits, watch, log, record }: CallDeps & { signal: AbortSignal },
 ): Promise<ChatResult<Output>> {
   const { caller } = asked;
-  const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? manners.maxOutputTokens);
+  const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? policy.maxOutputTokens);
   const tally: CallTally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const began = performance.now();
   let problem: string | null = null;
@@ -200,7 +200,7 @@ interface ModelWatch {
   health: OpenedModels["health"];
 }
 
-function watchModels(providers: readonly ModelProviderConfig[], manners: CallPolicy, log: Log): ModelWatch {
+function watchModels(providers: readonly ModelProviderConfig[], policy: CallPolicy, log: Log): ModelWatch {
   /** Models with errors. */
   const troubles = new Map<string, Breaker>();
   const breakers = new Map(providers.map(({ name }) => [name, openBreaker({ provider: name })]));
@@ -212,8 +212,8 @@ function watchModels(providers: readonly ModelProviderConfig[], manners: CallPol
       ? ["language model provider failing", "language model provider available again"]
       : ["language model returns no usable answers", "language model returns usable answers again"];
     return createBreaker({
-      maxFailures: manners.maxFailures,
-      restMs: isProvider ? manners.restMs : 0,
+      maxFailures: policy.maxFailures,
+      restMs: isProvider ? policy.restMs : 0,
       onOpen: (reason) => log.warn(labels, `${failing}: ${reason}; agents quote their knowledge bases instead`),
       onClose: () => log.info(labels, works),
     });
@@ -233,7 +233,7 @@ function watchModels(providers: readonly ModelProviderConfig[], manners: CallPol
       throw new ModelError("resting", `the provider is paused after repeated failures: ${reason}`);
     }
     try {
-      const output = await chatWithModel(target, request, { manners, tally });
+      const output = await chatWithModel(target, request, { policy, tally });
       breaker?.succeed();
       troubles.get(target.id)?.succeed();
       return output;
@@ -335,7 +335,7 @@ function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: Call
  */
 async function findModelError(
   target: ModelTarget,
-  { manners, signal }: { manners: CallPolicy; signal: AbortSignal },
+  { policy, signal }: { policy: CallPolicy; signal: AbortSignal },
 ): Promise<ModelError | null> {
   const tally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const request = {
@@ -347,7 +347,7 @@ async function findModelError(
     signal,
   } as const;
   try {
-    await chatWithModel(target, request, { manners, tally });
+    await chatWithModel(target, request, { policy, tally });
     return null;
   } catch (error) {
     if (error instanceof ModelError) return error;

@@ -21,8 +21,8 @@ const LONGEST_REPEAT = 4;
  * letter. Returns it unchanged if nothing would be left.
  */
 export function cleanPart(text: string, language: string, budget: RepairBudget): string {
-  const mended = repairSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);
-  const cleaned = tidy(withoutRepeats(withoutPauses(mended, language), language));
+  const repaired = repairSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);
+  const cleaned = tidy(withoutRepeats(withoutPauses(repaired, language), language));
   return cleaned === ""
     ? ""
     : cleaned.replace(

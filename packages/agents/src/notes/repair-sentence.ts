@@ -50,14 +50,14 @@ export interface RepairBudget {
  * evaluated position costs 1 of the budget; without budget the rest stays unchanged.
  */
 export function repairSentence(text: string, language: string, budget: RepairBudget): string {
-  let mended = text;
+  let repaired = text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const words = noteWords(mended, language);
-    const choice = choose(words, { language, isStatement: !isQuestion(mended, words) }, budget);
+    const words = noteWords(repaired, language);
+    const choice = choose(words, { language, isStatement: !isQuestion(repaired, words) }, budget);
     if (choice === null) break;
-    mended = applyReading(mended, words, choice);
+    repaired = applyReading(repaired, words, choice);
   }
-  return mended;
+  return repaired;
 }
 
 /** Returns the best reading of all corrections; null if there is none. */
