@@ -90,12 +90,12 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
   get("/api/v1/openapi.json", getOpenApi);
   get("/api/v1/docs", getDocs);
   get("/api/v1/docs/reader.js", getReader);
-  const takeHookBody = createHookIntake({
+  const receiveHookBody = createHookIntake({
     ...context,
     operations,
     receive: (message, to) => context.channel.receive(message, to),
   });
-  const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
+  const hookCall = receiveHook(context, { rateLimit, take: receiveHookBody });
   routes.use("/api/v1/hooks", hideStrayPath);
   for (const path of ["/api/v1/hooks/:hookId", "/api/v1/hooks/:hookId/:secret"]) {
     routes.route(path).post(hookCall).all(refuseHookMethod(rateLimit));
@@ -108,7 +108,7 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
     operations,
     fetchGuard: createFetchGuard(config),
     guard: context.guard,
-    takeHookBody,
+    receiveHookBody,
     maxOpenCalls: config.ceilings.openCalls,
     closing,
   });

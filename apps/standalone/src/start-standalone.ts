@@ -5,7 +5,7 @@ import { consoleService } from "@svc/console";
 import { createLog } from "@svc/log";
 import { messengerService } from "@svc/messenger";
 import { ensureLocalKey, initialize, localKeyFile, makeFirstLink, revokeLocalKeys } from "@svc/operations";
-import type { Initialized } from "@svc/operations";
+import type { InitializeResult } from "@svc/operations";
 import type { Service } from "@svc/contracts";
 import { pipelineService } from "@svc/pipeline";
 import {
@@ -28,7 +28,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The running standalone product. */
 export interface Standalone extends Running {
   config: Config;
-  initialized: Initialized;
+  initialized: InitializeResult;
   /** Shell expression that reads a key from a file or variable, so that the command does not show it. */
   keyForShell: string;
   /** URL where the first administrator of the console chooses a password; null if there is an administrator. */
@@ -80,7 +80,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     const config = loadConfig({ ...env, ...infrastructure.variables });
     await migrateAll(config.directUrl, log);
     const resources = await openResources(config, { app: "standalone", log });
-    let initialized: Initialized;
+    let initialized: InitializeResult;
     let keyForShell: string;
     try {
       initialized = await initialize(resources, {

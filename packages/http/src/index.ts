@@ -1,6 +1,6 @@
 export { addAdminRoutes } from "./admin/add-admin-routes.ts";
 export { createHookIntake } from "./admin/hook-intake.ts";
-export type { HookIntakeContext, TakenBody } from "./admin/hook-intake.ts";
+export type { HookIntakeContext, ReceivedBody } from "./admin/hook-intake.ts";
 export { askerOf, authenticated, checkKeyAgain, principalOf, setPrincipal } from "./authenticated.ts";
 export { clientAddress, upgradeAddress, clientNetwork } from "./client-address.ts";
 export { createApp, requestId } from "./create-app.ts";

@@ -8,7 +8,7 @@ import { isUuid } from "@svc/primitives";
 import { announceReply, announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { OperatorFileNotFoundError, TooManyTagsError } from "@svc/store";
-import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store";
+import type { DecisionResult, Decision, Project, ReviewState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
 import type { DecisionCall } from "./decision-rules.ts";
@@ -111,7 +111,7 @@ async function requireAssignable(
 }
 
 /** Announces a decision to the pipeline and to callbacks. If the queue rejects it, the sweepers announce it. */
-export async function announce({ queues, log }: ReviewDeps, decided: Decided): Promise<void> {
+export async function announce({ queues, log }: ReviewDeps, decided: DecisionResult): Promise<void> {
   const { ticket, hasWork, notifiedMessageId: messageId } = decided;
   const { id: ticketId, homeProject: project, channelId, version } = ticket;
   await leaveToSweeper(log, { ticketId }, async () => {
@@ -129,12 +129,12 @@ export async function announce({ queues, log }: ReviewDeps, decided: Decided): P
 const POLL_MS = [20, 50, 100, 200, 400];
 
 /** Decides; retries a few times while an earlier decision is carried out. Null if there is no such ticket. */
-export async function decidePatiently(
+export async function decideWithRetries(
   { store }: ReviewDeps,
   { project }: Principal,
   ticketId: string,
   plan: (state: ReviewState) => Decision,
-): Promise<Decided | null> {
+): Promise<DecisionResult | null> {
   let isUnderWay = false;
   const check = (state: ReviewState) => {
     ({ isUnderWay } = state);
@@ -200,7 +200,7 @@ async function decide<Action extends ReviewAction>(
   };
   const decideNow =
     versions === null
-      ? () => decidePatiently(deps, principal, ticketId, plan)
+      ? () => decideWithRetries(deps, principal, ticketId, plan)
       : () => store.reviews.decide(principal.project, ticketId, plan);
   const decided = isUuid(ticketId) ? await decideNow().catch(refuseImpossible) : null;
   if (decided === null) {
@@ -228,7 +228,7 @@ export async function closeAsSpam(deps: ReviewDeps, principal: Principal, ticket
     return DECISION_RULES.resolve.decide(state, { status: "spam" }, { actor: principal.actor, target: null });
   };
   try {
-    const decided = await decidePatiently(deps, principal, ticketId, plan);
+    const decided = await decideWithRetries(deps, principal, ticketId, plan);
     if (decided !== null) await announce(deps, decided);
   } catch (error) {
     if (!(error instanceof ServiceError) || !LEAVES_AS_IT_IS.has(error.code)) throw error;

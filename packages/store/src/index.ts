@@ -201,7 +201,7 @@ export {
 } from "./platform/stored-bytes.ts";
 export type { ProjectUsage, StorageLimits, StorageUsage, StoredBytes, StoredKind } from "./platform/stored-bytes.ts";
 export { OperatorFileNotFoundError, TooManyTagsError, ToolCallDecidedError } from "./tickets/apply-decision.ts";
-export type { Decided, DecidedMessage, Decision } from "./tickets/apply-decision.ts";
+export type { DecisionResult, DecidedMessage, Decision } from "./tickets/apply-decision.ts";
 export type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
 export type { TagFields, TagOutcome, TagRecord } from "./tickets/tags.ts";

@@ -12,12 +12,12 @@ import type { EventStream } from "../open-event-stream.ts";
 import type * as operations from "@svc/operations";
 import type {
   ExecuteDeps,
-  HandedInFile,
+  ReplyFileUpload,
   IngestDeps,
   ModelDeps,
   ModelSettingsDeps,
   QueuedDocument,
-  TakeHookBody,
+  ReceiveHookBody,
 } from "@svc/operations";
 import { requireScope } from "@svc/auth";
 import { isUnavailable } from "@svc/store";
@@ -68,7 +68,7 @@ export interface AdminContext extends IngestDeps, ModelDeps, ModelSettingsDeps, 
   /** Decides which callback URLs are allowed. */
   guard: AddressGuard;
   /** Creates a message from a hook's body. */
-  takeHookBody: TakeHookBody;
+  receiveHookBody: ReceiveHookBody;
 }
 
 /** Handles a call of an endpoint by a principal that has its scope. */
@@ -137,7 +137,7 @@ function documentsHandler(): Handler {
 
 const isForm = (request: Request) => /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "");
 
-async function readFormFile(request: Request, meter: BodyMeter): Promise<HandedInFile> {
+async function readFormFile(request: Request, meter: BodyMeter): Promise<ReplyFileUpload> {
   const body = await readBodyBytes(request, OPERATOR_FILE_LIMITS.bodyMaxBytes, meter);
   const { files } = await readForm(body, request.headers["content-type"] ?? "");
   const [file] = files;
@@ -145,7 +145,7 @@ async function readFormFile(request: Request, meter: BodyMeter): Promise<HandedI
   return file;
 }
 
-async function readJsonFile(request: Request, meter: BodyMeter): Promise<HandedInFile> {
+async function readJsonFile(request: Request, meter: BodyMeter): Promise<ReplyFileUpload> {
   const body = await readJsonBody(request, OPERATOR_FILE_LIMITS.bodyMaxBytes, meter);
   const { filename, content } = checkInput(operatorFileInputSchema, body, "The file");
   return { name: filename, bytes: Buffer.from(content, "base64") };

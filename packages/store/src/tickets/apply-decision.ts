@@ -54,7 +54,7 @@ export interface Decision {
 }
 
 /** A committed decision. */
-export interface Decided {
+export interface DecisionResult {
   /** The ticket after the decision. */
   ticket: TicketRecord;
   /** True if there is work for the pipeline. */
@@ -199,7 +199,7 @@ export async function applyDecision(
   tx: Db,
   state: ReviewState & { isLeased: boolean },
   decision: Decision,
-): Promise<Decided> {
+): Promise<DecisionResult> {
   const { ticket: before } = state;
   const { ticket: after, actor, why, action, data } = decision;
   // Interrupt the run first: afterwards, the oldest received message need not be the one that it processed.

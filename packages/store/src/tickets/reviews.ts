@@ -1,7 +1,7 @@
 import { PERSON_PROMISED, PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelId, MessageMode, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 import { applyDecision } from "./apply-decision.ts";
-import type { Decided, Decision } from "./apply-decision.ts";
+import type { DecisionResult, Decision } from "./apply-decision.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "../messages/chats.ts";
 import type { Db } from "../db.ts";
 import type { NewDraft, NewReply } from "./tickets.ts";
@@ -236,7 +236,7 @@ export const decide = async (
   project: ProjectId,
   ticketId: string,
   plan: (state: ReviewState) => Decision,
-): Promise<Decided | null> =>
+): Promise<DecisionResult | null> =>
   context.db.transaction(async (tx) => {
     await sql.decide.run(tx);
     const state = await lockReviewState(tx, project, ticketId);
