@@ -23,7 +23,7 @@ import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
 import { createBinding } from "./create-binding.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import type { HealthSources } from "./get-health.ts";
-import { hideStrayPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
+import { redactUnknownPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
 import { drainMessages } from "./messages/drain-messages.ts";
 import { BEAT_MS, startHeartbeat } from "./messages/heartbeat.ts";
 import { postMessage } from "./messages/post-message.ts";
@@ -96,7 +96,7 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
     receive: (message, to) => context.channel.receive(message, to),
   });
   const hookCall = receiveHook(context, { rateLimit, take: receiveHookBody });
-  routes.use("/api/v1/hooks", hideStrayPath);
+  routes.use("/api/v1/hooks", redactUnknownPath);
   for (const path of ["/api/v1/hooks/:hookId", "/api/v1/hooks/:hookId/:secret"]) {
     routes.route(path).post(hookCall).all(refuseHookMethod(rateLimit));
   }

@@ -5,7 +5,7 @@ import { isRecord } from "./is-record.ts";
 import { pause } from "./retry.ts";
 import { readEvents } from "./read-events.ts";
 import type { ServerEvent } from "./read-events.ts";
-import { delayAfter, isPassing } from "./retry.ts";
+import { delayAfter, isTransient } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
 import { errorOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
@@ -96,7 +96,7 @@ export async function* pullModel(
       if (yield* readOnce(connection, catalogId, position, signal)) return;
       throw new ServiceError("unreachable", "The connection was lost.");
     } catch (error) {
-      if (!(error instanceof ServiceError) || !isPassing(error) || position.failures >= connection.maxRetries)
+      if (!(error instanceof ServiceError) || !isTransient(error) || position.failures >= connection.maxRetries)
         throw error;
       const delayMs = delayAfter(error, position.failures);
       position.failures += 1;

@@ -4,7 +4,7 @@ import { drainAnswerOf, drainCall } from "./drain-chat.ts";
 import { isRecord } from "./is-record.ts";
 import { pause } from "./retry.ts";
 import { readEvents } from "./read-events.ts";
-import { delayAfter, isPassing } from "./retry.ts";
+import { delayAfter, isTransient } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
 import { errorOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
@@ -148,7 +148,7 @@ export function streamReplies(
             yield reply;
           }
         } catch (error) {
-          if (!(error instanceof ServiceError) || !isPassing(error)) throw error;
+          if (!(error instanceof ServiceError) || !isTransient(error)) throw error;
           problem = error;
         }
         const isFirst = !isIdle || performance.now() - begunAtMs >= SHORT_WAIT_MS;

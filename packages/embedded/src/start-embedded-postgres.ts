@@ -21,9 +21,9 @@ import {
 import { EmbeddedPostgresError } from "./errors.ts";
 import type { PostgresLogger } from "./errors.ts";
 import { findBinaries, makeUsable } from "./find-binaries.ts";
-import { acceptsConnections, launchOnSomePort, launchPatiently } from "./launch-on-port.ts";
+import { acceptsConnections, launchOnSomePort, launchWithRetries } from "./launch-on-port.ts";
 import type { ServerOnFolder } from "./launch-on-port.ts";
-import { stopPostmaster, waitUntilGone } from "./launch-postmaster.ts";
+import { stopPostmaster, waitForProcessEnd } from "./launch-postmaster.ts";
 import type { PostgresExit, RunningPostmaster } from "./launch-postmaster.ts";
 import { clearStalePostmasterFile, readLastCommand, spellCommand, waitForReady } from "./postmaster-file.ts";
 import { choosePostgresAccount, claimCluster } from "./run-tool.ts";
@@ -55,7 +55,7 @@ async function adoptOrStopOrphan(
     (await acceptsConnections(port, PROBE_TIMEOUT_MS));
   if (isFit) {
     log.info({ pid: identity.pid, port }, "Adopting a PostgreSQL server left by a killed process");
-    const exited = waitUntilGone(identity, POLL_MS).then(() => ({ code: null, signal: null }));
+    const exited = waitForProcessEnd(identity, POLL_MS).then(() => ({ code: null, signal: null }));
     return { identity, exited, port };
   }
   log.info({ pid: identity.pid }, "Restarting a PostgreSQL server left by a killed process");
@@ -223,7 +223,7 @@ async function startOnFolder(
   const { port, ...first } = orphan ?? (await launchOnSomePort(server, options.port, formerPort));
   const supervised = supervisePostmaster({
     first,
-    launch: (signal) => launchPatiently(server, port, signal),
+    launch: (signal) => launchWithRetries(server, port, signal),
     stopServer: ({ identity }) => stopPostmaster(identity, binaries),
     log,
     onCrash,

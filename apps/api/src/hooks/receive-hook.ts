@@ -131,7 +131,7 @@ function isDecodable(path: string): boolean {
  * Middleware before the routes of hooks: the response to a path without a route repeats only the segment of the hook's id,
  * since any other segment may be a secret.
  */
-export function hideStrayPath(request: Request, _response: Response, next: () => void): void {
+export function redactUnknownPath(request: Request, _response: Response, next: () => void): void {
   const [, id, , ...more] = request.path.split("/");
   const isOfRoute = more.every((part) => part === "") && more.length < 2 && isDecodable(request.path);
   if (!isOfRoute) request.url = `/${id !== undefined && isDecodable(id) ? id : "-"}/-/-`;

@@ -109,7 +109,7 @@ is never passed as an argument, because every user of a machine can see those.`,
 });
 
 const CLEARED =
-  "No webhook secret is set. Callbacks are signed with the API key that sent the message. UndeliverableReason callbacks of messages\n" +
+  "No webhook secret is set. Callbacks are signed with the API key that sent the message. Undelivered callbacks of messages\n" +
   "that were sent while a secret was set can no longer be signed.";
 
 const SECRET_OPTIONS = {

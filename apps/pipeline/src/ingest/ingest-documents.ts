@@ -258,8 +258,8 @@ function retryAfterMs(error: unknown): number {
  * storage is full); otherwise null.
  */
 function findPassingReason(error: unknown): string | null {
-  const isPassing =
+  const isTransient =
     (error instanceof ReadingError && isUnavailable(error.cause)) ||
     (error instanceof ServiceError && (error.code === "rate_limited" || error.code === "storage_full"));
-  return isPassing ? error.message : null;
+  return isTransient ? error.message : null;
 }

@@ -6,7 +6,7 @@ import { createOpenLimit } from "../open-count.ts";
 import { principalOf, checkKeyAgain } from "../authenticated.ts";
 import { readBodyBytes, readJsonBody } from "../json-body.ts";
 import { openEventStream, streamError } from "../open-event-stream.ts";
-import { problemAnswer } from "../problem.ts";
+import { problemResponse } from "../problem.ts";
 import type { BodyMeter } from "../json-body.ts";
 import type { EventStream } from "../open-event-stream.ts";
 import type * as operations from "@svc/operations";
@@ -220,7 +220,7 @@ function sendProgress({ context, request, response }: PullCall, events: EventStr
   const { status, completedBytes, totalBytes } = record;
   if (record.state === "running") events.send("progress", { status, completedBytes, totalBytes }, eventIdOf(record));
   else if (error === null) events.send("done", context.operations.asModelPull(record), eventIdOf(record));
-  else events.send("error", JSON.parse(problemAnswer(request, response, error).body), eventIdOf(record));
+  else events.send("error", JSON.parse(problemResponse(request, response, error).body), eventIdOf(record));
 }
 
 /** Sends each state of a pull until it ends, the client disconnects or the key expires. */

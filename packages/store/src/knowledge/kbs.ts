@@ -270,7 +270,7 @@ const recordSource = (
 ) => documentSql.recordSource.exec(db, { project, id, contentHash, hash, mime, sizeBytes });
 
 /** Drops the queued ingest of a document, because its present content is newer. */
-const deleteQueuedIngests = (db: Db, project: ProjectId, id: string): Promise<void> =>
+const deleteQueuedIngest = (db: Db, project: ProjectId, id: string): Promise<void> =>
   db.transaction((tx) => deleteQueuedIngests(tx, project, [id]));
 
 /**
@@ -361,7 +361,7 @@ export const documents = {
   listPage: listDocumentPage,
   findBySource,
   recordSource,
-  deleteQueuedIngests,
+  deleteQueuedIngest,
   remove: removeDocument,
   put: putDocument,
   findAllUnchanged,

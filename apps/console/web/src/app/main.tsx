@@ -24,7 +24,7 @@ const STALE_MS = 20_000;
 const READ_TIMEOUT_MS = 5_000;
 const RETRY_LONGEST_MS = 8_000;
 /** Temporary errors: queries retry instead of failing. */
-const isPassing = (error: unknown) =>
+const isTransient = (error: unknown) =>
   error instanceof ServiceError && (error.code === "unreachable" || [429, 502, 503, 504].includes(error.status ?? 0));
 const MS_PER_SECOND = 1_000;
 const delayAfter = (failures: number, error: unknown) =>
@@ -38,7 +38,7 @@ const queryClient = new QueryClient({
       staleTime: STALE_MS,
       // The browser's online state does not apply to a server that may run on this machine.
       networkMode: "always",
-      retry: (_, error) => isPassing(error),
+      retry: (_, error) => isTransient(error),
       retryDelay: delayAfter,
     },
     // Changes are never repeated automatically.
