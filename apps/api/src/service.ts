@@ -25,7 +25,7 @@ import { createHealthCheck, getHealth } from "./get-health.ts";
 import type { HealthSources } from "./get-health.ts";
 import { redactUnknownPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
 import { drainMessages } from "./messages/drain-messages.ts";
-import { BEAT_MS, startHeartbeat } from "./messages/heartbeat.ts";
+import { HEARTBEAT_INTERVAL_MS, startHeartbeat } from "./messages/heartbeat.ts";
 import { postMessage } from "./messages/post-message.ts";
 import { openReplyBoard } from "./messages/reply-board.ts";
 import { serveOpenapi } from "./openapi/serve-openapi.ts";
@@ -127,7 +127,7 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
   const manager = createChannelManager(resources);
   manager.register(context.channel);
   const unfollow = await manager.follow({
-    everyMs: BEAT_MS,
+    everyMs: HEARTBEAT_INTERVAL_MS,
     async onSettings({ api }) {
       // SVC_BIND_HOST cannot change while the process runs.
       if (config.bindHost === undefined) await binding.follow(api.config.bindHost);

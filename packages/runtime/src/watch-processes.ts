@@ -89,7 +89,7 @@ export function describeVanished(gone: VanishedProcess): string {
   return `${who}: it was killed (by kill -9, or because of its memory usage), crashed, or cannot reach the database. ${used}.`;
 }
 
-const BEAT_MS = 5_000;
+const HEARTBEAT_INTERVAL_MS = 5_000;
 /** How long a shutdown waits for an unavailable database. After that, the process is reported as crashed. */
 const END_WAIT_MS = 1_000;
 
@@ -145,7 +145,7 @@ export function watchProcesses(
       const memoryBytes = readOwnMemory();
       const silent = await processes.beat({ app, host, pid: process.pid, memoryBytes, memoryLimitBytes });
       const now = Date.now();
-      const isGap = now - heardAt > 2 * BEAT_MS || now - begunAt > BEAT_MS || now < heardAt;
+      const isGap = now - heardAt > 2 * HEARTBEAT_INTERVAL_MS || now - begunAt > HEARTBEAT_INTERVAL_MS || now < heardAt;
       if (heardSince === null || isGap) heardSince = now;
       heardAt = now;
       if (isEnded) return;
@@ -165,7 +165,7 @@ export function watchProcesses(
     timer = setTimeout(() => {
       beating = beat();
       void beating.finally(beatLater);
-    }, msUntilTick(BEAT_MS));
+    }, msUntilTick(HEARTBEAT_INTERVAL_MS));
     timer.unref();
   };
   void beating.finally(beatLater);

@@ -4,7 +4,7 @@ import { ServiceError, WIDGET_LIMITS } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { WebSocketServer } from "ws";
 import type { RawData } from "ws";
-import { PlainSocket, closeSocket, plainLine } from "./connection.ts";
+import { PlainSocket, closeSocket, plainConnection } from "./connection.ts";
 import type { CloseReason } from "./connection.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import type { LiveSessions } from "./live-sessions.ts";
@@ -57,7 +57,7 @@ export function openPlainSockets(
   const pinger = setInterval(() => pingAll(sockets, alive), pingMs).unref();
 
   function take(socket: PlainSocket, request: IncomingMessage, admission: Admission): void {
-    const session = createSession(plainLine(socket), admission);
+    const session = createSession(plainConnection(socket), admission);
     live.add(session);
     sockets.add(socket);
     alive.add(socket);

@@ -5,7 +5,7 @@ import { VISITOR_FRAMES } from "@svc/contracts";
 import type { Request, Response } from "express";
 import { Server } from "socket.io";
 import type { Socket } from "socket.io";
-import { socketIoLine } from "./connection.ts";
+import { socketIoConnection } from "./connection.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import { createSession, queryOf } from "./session.ts";
 import type { Admission } from "./session.ts";
@@ -23,7 +23,7 @@ interface SocketIoOptions {
 
 /** Handles the frames of a socket that was admitted. */
 function takeSocket(context: FrameContext, live: LiveSessions, socket: Socket, admission: Admission): void {
-  const session = createSession(socketIoLine(socket), admission);
+  const session = createSession(socketIoConnection(socket), admission);
   live.add(session);
   // socket.io emits "disconnect" once for each socket, however it ended.
   socket.once("disconnect", () => live.remove(session));

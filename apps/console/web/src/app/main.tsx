@@ -9,7 +9,7 @@ import type { Reach } from "../api/connection.ts";
 import { createLive } from "../api/live.ts";
 import { TextsContext } from "../i18n/texts.ts";
 import { createCommandRegistry } from "../session/command-registry.ts";
-import { keepOneOperatorsData } from "../session/one-operators-data.ts";
+import { clearDataOfOthers } from "../session/clear-data-of-others.ts";
 import { openTexts } from "../session/open-texts.ts";
 import { openPreferences } from "../session/preferences.ts";
 import { openStorage, ServicesContext, TAB_NAME } from "../session/services.ts";
@@ -79,7 +79,7 @@ const services: Services = {
 };
 const router = createAppRouter(services);
 // Toasts with an undo action must not be shown to the next operator.
-keepOneOperatorsData(queryClient, () => services.toasts.shown.set([]));
+clearDataOfOthers(queryClient, () => services.toasts.shown.set([]));
 
 function App() {
   const { language } = useStore(preferences);

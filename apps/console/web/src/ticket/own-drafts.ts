@@ -1,5 +1,5 @@
 import type { RenderedReply, TicketDetail } from "@svc/contracts";
-import type { KeptTexts } from "../session/services.ts";
+import type { TextStorage } from "../session/services.ts";
 
 /** What of a ticket somebody has seen, short enough to be kept with a text that was begun. */
 export interface SeenTicket {
@@ -155,7 +155,7 @@ function readDraft(text: string | null): (OwnDraft & { at: number }) | null {
 }
 
 /** The unfinished texts of one operator in this browser. */
-export function openOwnDrafts(storage: KeptTexts, operatorId: string) {
+export function openOwnDrafts(storage: TextStorage, operatorId: string) {
   const prefix = `${PREFIX}${operatorId}.`;
   const read = (key: string) => readDraft(storage.getItem(key));
   return {

@@ -4,8 +4,8 @@ import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
 import { isUnavailable } from "@svc/store";
 import type { FinishedState, Store, WaitingUpdate } from "@svc/store";
-import { keepFiles } from "../read/keep-files.ts";
-import type { Gate } from "../read/keep-files.ts";
+import { storeFiles } from "../read/store-files.ts";
+import type { Gate } from "../read/store-files.ts";
 import { ownTexts } from "../read/own-texts.ts";
 import { cleanLine, cleanText } from "../read/clean-text.ts";
 import { readUpdate } from "../read/read-update.ts";
@@ -53,7 +53,7 @@ async function correct(
   return { ...reading, text: correction.text, files, telegram };
 }
 
-/** Returns the IDs of the files of an earlier message, as `keepFiles` stored them. */
+/** Returns the IDs of the files of an earlier message, as `storeFiles` stored them. */
 function fileIdsOf(channelMeta: Record<string, unknown>): string[] {
   const telegram: unknown = channelMeta["telegram"];
   const files: unknown = typeof telegram === "object" && telegram !== null && "files" in telegram ? telegram.files : [];
@@ -88,7 +88,7 @@ async function acceptReading(
   if (reading === null) return "ignored";
   const { project, chatId, ticketId, messageId, receivedAt } = update;
   const givesUp = Date.now() - receivedAt.getTime() > FILE_PATIENCE_MS;
-  const kept = await keepFiles({ store, api, gate }, { project, ticketId, messageId }, reading.files, {
+  const kept = await storeFiles({ store, api, gate }, { project, ticketId, messageId }, reading.files, {
     givesUp,
     signal,
   });
@@ -114,7 +114,7 @@ async function acceptReading(
  * Processes an update with the other parts of its album: commits a message under the ID that was stored with the update,
  * or replies to a command of the bot. Safe to repeat: the message is the same one; the bot's reply may be sent twice.
  */
-export async function takeUpdate(
+export async function processUpdate(
   context: UpdateContext,
   parts: readonly [WaitingUpdate, ...WaitingUpdate[]],
   signal: AbortSignal,
@@ -215,7 +215,7 @@ async function recordFailure(
  * Processes the stored updates of a bot until the signal is aborted: several conversations at once, each in its order. An
  * update that fails five times becomes a dead letter, and its conversation continues.
  */
-export function takeUpdates(context: ProcessingContext, signal: AbortSignal): UpdateProcessing {
+export function processUpdates(context: ProcessingContext, signal: AbortSignal): UpdateProcessing {
   const { store, log, botId, take } = context;
   const { channelUpdates } = store;
   const busy = new Map<string, Promise<void>>();
