@@ -34,7 +34,7 @@ export interface Standalone extends Running {
   /** URL where the first administrator of the console chooses a password; null if there is an administrator. */
   firstAdministratorUrl: string | null;
   /** Call it once the first administrator's key has been shown. */
-  noteAdminKeyShown(): Promise<void>;
+  markAdminKeyShown(): Promise<void>;
 }
 
 /** The product's own documentation, which fills the first knowledge base. */
@@ -112,8 +112,8 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     // start.
     const link = consoleUrl === undefined ? null : await makeFirstLink(resources);
     const firstAdministratorUrl = link === null ? null : `${consoleUrl}/link#${link.token}`;
-    const noteAdminKeyShown = () => resources.store.installation.markAdminKeyShown();
-    return { ...running, config, initialized, keyForShell, firstAdministratorUrl, noteAdminKeyShown };
+    const markAdminKeyShown = () => resources.store.installation.markAdminKeyShown();
+    return { ...running, config, initialized, keyForShell, firstAdministratorUrl, markAdminKeyShown };
   } catch (error) {
     await infrastructure.stop();
     throw error;

@@ -49,7 +49,7 @@ function sendHealth(rateLimit: RateLimit): RequestHandler {
   return async (request, response) => {
     const isShown = !(await rateLimit.hasUsedUpFailures(request));
     const code = request.headers["x-api-key"] as ErrorCode | undefined;
-    if (code !== undefined) await rateLimit.noteFailure(request, new ServiceError(code, "refused"));
+    if (code !== undefined) await rateLimit.recordFailure(request, new ServiceError(code, "refused"));
     response.json({ isShown });
   };
 }

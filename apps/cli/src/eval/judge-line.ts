@@ -14,7 +14,7 @@ const RANKED_DOCUMENTS = 10;
 export type EvalSearch = (query: string, kbIds: readonly string[], limit: number) => Promise<SearchResult>;
 
 /** The project that is evaluated. */
-export interface AskedProject {
+export interface EvaluatedProject {
   models: TriageModels;
   project: string;
   agents: readonly Agent[];
@@ -226,7 +226,7 @@ export function isSent(
  * Documents are ranked in the knowledge bases of the line's agent, so that an error of triage is not counted twice,
  * otherwise in those of the chosen agent.
  */
-export async function askProduct(asked: AskedProject, line: ResolvedLine): Promise<Asked> {
+export async function askProduct(asked: EvaluatedProject, line: ResolvedLine): Promise<Asked> {
   const { history, currentAgentId } = await replayChat(asked, line.chat);
   const startedAt = performance.now();
   const chosen = await triage(asked, line.text, currentAgentId);
@@ -250,7 +250,7 @@ export async function askProduct(asked: AskedProject, line: ResolvedLine): Promi
  * the line.
  */
 async function replayChat(
-  asked: AskedProject,
+  asked: EvaluatedProject,
   chat: ResolvedLine["chat"],
 ): Promise<{ history: HistoryMessage[]; currentAgentId: string | null }> {
   const history: HistoryMessage[] = [];
@@ -269,7 +269,7 @@ async function replayChat(
 }
 
 function triage(
-  { models, project, agents, learned, searchWords, onlyAgent }: AskedProject,
+  { models, project, agents, learned, searchWords, onlyAgent }: EvaluatedProject,
   text: string,
   currentAgentId: string | null,
 ): Promise<{ agentId: string | null; confidence: number; why: string }> {
@@ -289,7 +289,7 @@ function triage(
 
 /** Returns the answer, and the search query. If the agent fails, the message is handed over, as in the pipeline. */
 async function answerMessage(
-  { search }: AskedProject,
+  { search }: EvaluatedProject,
   agent: Agent | null,
   text: string,
   history: readonly HistoryMessage[],
@@ -316,7 +316,7 @@ async function answerMessage(
   }
 }
 
-async function rankDocuments({ search }: AskedProject, agent: Agent, query: string): Promise<string[]> {
+async function rankDocuments({ search }: EvaluatedProject, agent: Agent, query: string): Promise<string[]> {
   const { hits } = await search(query, agent.kbIds, RANKED_PASSAGES);
   return [...new Set(hits.map(({ documentId }) => documentId))].slice(0, RANKED_DOCUMENTS);
 }

@@ -10,7 +10,7 @@ import type { FrameContext } from "./handle-frame.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import { createSession, queryOf } from "./session.ts";
 import type { Admission, Session } from "./session.ts";
-import { greetByAddress, takeFrame } from "./take-frame.ts";
+import { greetByAddress, enqueueFrame } from "./enqueue-frame.ts";
 
 /** Handles a message of a plain WebSocket, which must be one frame as JSON. */
 function takeMessage(context: FrameContext, session: Session, data: RawData, isBinary: boolean): void {
@@ -27,7 +27,7 @@ function takeMessage(context: FrameContext, session: Session, data: RawData, isB
     session.line.end("badFrame");
     return;
   }
-  takeFrame(context, session, sent);
+  enqueueFrame(context, session, sent);
 }
 
 /** Pings all sockets, and terminates those that have not responded to the last ping. */

@@ -10,7 +10,7 @@ import type { FrameContext } from "./handle-frame.ts";
 import { createSession, queryOf } from "./session.ts";
 import type { Admission } from "./session.ts";
 import type { LiveSessions } from "./live-sessions.ts";
-import { greet, greetByAddress, takeFrame } from "./take-frame.ts";
+import { greet, greetByAddress, enqueueFrame } from "./enqueue-frame.ts";
 
 /** Settings that both kinds of sockets share. */
 interface SocketIoOptions {
@@ -34,7 +34,7 @@ function takeSocket(context: FrameContext, live: LiveSessions, socket: Socket, a
     }
     const isFrame = typeof frame === "object" && frame !== null && !Array.isArray(frame);
     // The event's name is the type: the frame itself must not contain another one.
-    takeFrame(context, session, Object.hasOwn(VISITOR_FRAMES, type) && isFrame ? { ...frame, type } : { type });
+    enqueueFrame(context, session, Object.hasOwn(VISITOR_FRAMES, type) && isFrame ? { ...frame, type } : { type });
   });
   const auth = socket.handshake.auth;
   const { visitorId: named } = socket.handshake.query;
