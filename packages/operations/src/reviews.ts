@@ -27,7 +27,7 @@ export interface ReviewDeps {
 
 /** Throws version_conflict if the ticket is no longer, or not yet, what the caller decides about. */
 function requireUnchanged(action: ReviewAction, state: ReviewState, versions: ExpectedVersions): void {
-  const { needsCalm, needsNewest } = DECISION_RULES[action];
+  const { needsIdle, needsNewest } = DECISION_RULES[action];
   const { ticket } = state;
   if (versions !== null && !versions.includes(ticket.version)) {
     throw conflict(
@@ -35,7 +35,7 @@ function requireUnchanged(action: ReviewAction, state: ReviewState, versions: Ex
       `The ticket has changed; its current version is ${ticket.version}. Fetch it again before you decide.`,
     );
   }
-  if (needsCalm && state.isUnderWay) throw conflict(ticket, UNDER_WAY);
+  if (needsIdle && state.isUnderWay) throw conflict(ticket, UNDER_WAY);
   const mustBeNewest = needsNewest === "always" || (needsNewest === "versioned" && versions !== null);
   if (mustBeNewest && state.hasReceived) throw conflict(ticket, UNREAD);
 }

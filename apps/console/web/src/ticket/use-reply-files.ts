@@ -4,7 +4,7 @@ import { useTexts } from "../i18n/texts.ts";
 import type { Texts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
-import type { KeptFile } from "./own-drafts.ts";
+import type { DraftFile } from "./own-drafts.ts";
 
 /** A file of the text being written. */
 export interface ReplyFile {
@@ -33,7 +33,7 @@ const TIMEOUT_MS = 5 * 60_000;
 const KEPT_MS = 23 * 3_600_000;
 
 /** Restores files stored with a text; one that is not (or no longer) on the server must be chosen again. */
-function restore(kept: readonly KeptFile[], t: Texts["t"]): ReplyFile[] {
+function restore(kept: readonly DraftFile[], t: Texts["t"]): ReplyFile[] {
   return kept.map(({ atMs, fileId, name, sizeBytes }, index) => {
     const isThere = fileId !== null && Date.now() - atMs < KEPT_MS;
     const found = isThere
@@ -53,7 +53,7 @@ export function useReplyFiles({
 }: {
   ticketId: string;
   project: string;
-  kept: readonly KeptFile[];
+  kept: readonly DraftFile[];
   onSent: () => void;
 }) {
   const { connection, toasts } = useServices();
@@ -97,7 +97,7 @@ export function useReplyFiles({
     /** Whether the upload of one of them has failed. */
     hasFailed: files.some(({ state }) => state === "failed"),
     /** In the format in which they are stored with the text. */
-    kept: files.map(({ atMs, fileId, name, sizeBytes }): KeptFile => ({ atMs, fileId, name, sizeBytes })),
+    kept: files.map(({ atMs, fileId, name, sizeBytes }): DraftFile => ({ atMs, fileId, name, sizeBytes })),
     /** In the format of a decision. */
     attachments: files.flatMap(({ fileId }) => (fileId === null ? [] : [{ fileId }])),
     add(chosen: readonly File[]) {
@@ -125,7 +125,7 @@ export function useReplyFiles({
     },
     remove: (key: number) => setFiles((all) => all.filter((file) => file.key !== key)),
     /** Replaces the files. */
-    replace: (others: readonly KeptFile[]) => setFiles(restore(others, t)),
+    replace: (others: readonly DraftFile[]) => setFiles(restore(others, t)),
   };
 }
 export type ReplyFiles = ReturnType<typeof useReplyFiles>;
