@@ -1,6 +1,6 @@
 import type { ModelMessage, LanguageModel as SdkModel } from "ai";
 import { askOnce } from "./ask-once.ts";
-import type { CallTally } from "./ask-once.ts";
+import type { CallUsage } from "./ask-once.ts";
 import { openCallBounds } from "./language-model.ts";
 import { createModelFetch } from "./create-model-fetch.ts";
 import { ModelError } from "./model-error.ts";
@@ -76,7 +76,7 @@ interface Misfit {
 export async function chatWithModel<Output>(
   target: ModelTarget,
   request: ChatRequest<Output>,
-  { policy, tally }: { policy: CallPolicy; tally: CallTally },
+  { policy, tally }: { policy: CallPolicy; tally: CallUsage },
 ): Promise<Output> {
   const timeoutMs = Math.min(request.timeoutMs ?? target.timeoutMs, target.timeoutMs);
   const deadlineAt = performance.now() + timeoutMs;
@@ -151,7 +151,7 @@ const LONG_CHARS = 2_000;
 /** Parses the partial JSON and passes it on when it has grown. */
 async function partialReader<Output>(
   { onPartial }: Pick<ChatRequest<Output>, "onPartial">,
-  tally: CallTally,
+  tally: CallUsage,
 ): Promise<(text: string) => Promise<void>> {
   if (onPartial === undefined) return () => Promise.resolve();
   const { parsePartialJson } = await import("ai");

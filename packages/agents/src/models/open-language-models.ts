@@ -6,7 +6,7 @@ import { asProjectId } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 import { estimateTokens } from "./ask-once.ts";
-import type { CallTally } from "./ask-once.ts";
+import type { CallUsage } from "./ask-once.ts";
 import { openCallBounds, DEFAULT_CALL_POLICY } from "./language-model.ts";
 import type {
   CallPolicy,
@@ -168,7 +168,7 @@ async function chatWithin<Output>(
 ): Promise<ChatResult<Output>> {
   const { caller } = asked;
   const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? policy.maxOutputTokens);
-  const tally: CallTally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
+  const tally: CallUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const began = performance.now();
   let problem: string | null = null;
   try {
@@ -194,7 +194,7 @@ async function chatWithin<Output>(
 /** Tracks the results of calls, to stop calling a failing provider for a while. */
 interface ModelWatch {
   /** Calls a model, and reports the result to the provider's breaker. */
-  chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallTally): Promise<Output>;
+  chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallUsage): Promise<Output>;
   /** Records an error of a model while its provider works. */
   noteTrouble(model: string, error: ModelError): void;
   health: OpenedModels["health"];
@@ -226,7 +226,7 @@ function watchModels(providers: readonly ModelProviderConfig[], policy: CallPoli
     trouble.fail(error.message);
   }
 
-  async function chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallTally): Promise<Output> {
+  async function chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallUsage): Promise<Output> {
     const breaker = breakers.get(target.provider.name);
     if (breaker?.allows() === false) {
       const reason = breaker.restReason() ?? "see the log";
@@ -324,7 +324,7 @@ function blamesProvider({ fault: error }: ModelError, target: ModelTarget, timeo
   return PROVIDER_ERROR_KINDS.has(error) && (error !== "timeout" || timeoutMs >= fairMs);
 }
 
-function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: CallTally): ModelUsage {
+function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: CallUsage): ModelUsage {
   const costUsd = price === null ? null : (inputTokens * price.input + outputTokens * price.output) / PER_MILLION;
   return { model: id, inputTokens, outputTokens, costUsd };
 }
