@@ -10,12 +10,12 @@ import type { Service } from "@svc/contracts";
 import { pipelineService } from "@svc/pipeline";
 import {
   closeResources,
-  forgetPorts,
+  removeSavedPorts,
   loadConfig,
   migrateAll,
   openResources,
   readEnvironment,
-  rememberPorts,
+  savePorts,
   runServices,
 } from "@svc/runtime";
 import type { Config, Resources, Running } from "@svc/runtime";
@@ -57,12 +57,12 @@ function portsService({ store, config }: Resources): Service {
   async function stop(): Promise<void> {
     const { enabled } = await store.channelsConfig.read();
     const switched = (["widget", "tool-server"] as const).filter((app) => enabled.includes(app));
-    await rememberPorts(config.dataDir, ["api", "console", ...switched]);
+    await savePorts(config.dataDir, ["api", "console", ...switched]);
   }
   return {
     name: "ports",
     async start() {
-      await forgetPorts(config.dataDir);
+      await removeSavedPorts(config.dataDir);
       return { stop };
     },
   };

@@ -1,7 +1,7 @@
 export { addAdminRoutes } from "./admin/add-admin-routes.ts";
 export { createHookIntake } from "./admin/hook-intake.ts";
 export type { HookIntakeContext, ReceivedBody } from "./admin/hook-intake.ts";
-export { askerOf, authenticated, checkKeyAgain, principalOf, setPrincipal } from "./authenticated.ts";
+export { callerOf, authenticated, recheckKey, principalOf, setPrincipal } from "./authenticated.ts";
 export { clientAddress, upgradeAddress, clientNetwork } from "./client-address.ts";
 export { createApp, requestId } from "./create-app.ts";
 export { crossOrigin } from "./cross-origin.ts";

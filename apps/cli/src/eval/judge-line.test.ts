@@ -3,7 +3,7 @@ import { openTriageModels } from "@svc/agents";
 import type { Agent } from "@svc/contracts";
 import type { SearchHit } from "@svc/knowledge";
 import { isSent, badnessOf, isInAnswer, judgeLine, askProduct } from "./judge-line.ts";
-import type { Asked, JudgedLine, EvaluatedProject } from "./judge-line.ts";
+import type { LineResult, JudgedLine, EvaluatedProject } from "./judge-line.ts";
 import { normalizeAnswer } from "./eval-lines.ts";
 import type { ResolvedLine } from "./eval-lines.ts";
 
@@ -140,7 +140,7 @@ test("does not search for punctuation alone", () => {
 });
 
 /** Returns the product's result for a line: billing answers with sufficient confidence. */
-function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> = {}): Asked {
+function askedOf(change: Partial<LineResult> = {}, answer: Partial<LineResult["answer"]> = {}): LineResult {
   return {
     agent: agentOf("billing"),
     triage: { confidence: 0.8, why: "" },
@@ -151,7 +151,7 @@ function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> =
   };
 }
 
-const judge = (change: Partial<ResolvedLine>, asked: Asked = askedOf(), hasTriage = true): JudgedLine =>
+const judge = (change: Partial<ResolvedLine>, asked: LineResult = askedOf(), hasTriage = true): JudgedLine =>
   judgeLine(line(change), asked, hasTriage);
 
 test("does not judge fields that a line does not have", () => {

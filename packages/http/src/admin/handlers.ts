@@ -3,7 +3,7 @@ import type { Request, Response } from "express";
 import { LIMITS, OPERATOR_FILE_LIMITS, checkInput, operatorFileInputSchema, ServiceError } from "@svc/contracts";
 import type { ModelPull } from "@svc/contracts";
 import { createOpenLimit } from "../open-count.ts";
-import { principalOf, checkKeyAgain } from "../authenticated.ts";
+import { principalOf, recheckKey } from "../authenticated.ts";
 import { readBodyBytes, readJsonBody } from "../json-body.ts";
 import { openEventStream, streamError } from "../open-event-stream.ts";
 import { problemResponse } from "../problem.ts";
@@ -210,7 +210,7 @@ function createKeyCheck(response: Response): () => Promise<void> {
   let checkAt = performance.now() + CHECK_KEY_MS;
   return async () => {
     if (performance.now() < checkAt) return;
-    requireScope(await checkKeyAgain(response), "models:write");
+    requireScope(await recheckKey(response), "models:write");
     checkAt = performance.now() + CHECK_KEY_MS;
   };
 }

@@ -10,7 +10,14 @@ import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { acceptWithinLimit, isQuotaExceeded } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
-import { TAKEN_COLUMNS, TAKEN_VALUES, TAKE_IN, isOfBlocked, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
+import {
+  OPENING_COLUMNS,
+  OPENING_VALUES,
+  REOPEN_ASSIGNMENTS,
+  isOfBlocked,
+  subjectOf,
+  type Ticket,
+} from "../tickets/ticket-record.ts";
 
 /** A message to commit: the IncomingMessage of the service document, with its ids and its delivery mode. */
 export interface NewMessage {
@@ -145,9 +152,9 @@ const sql = statements("messages/messages", {
   suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
   leaseHistory: leaseHistory("h.leases"),
   subject: subjectOf("k.text"),
-  takeIn: TAKE_IN,
-  takenColumns: TAKEN_COLUMNS,
-  takenValues: TAKEN_VALUES,
+  reopenAssignments: REOPEN_ASSIGNMENTS,
+  openingColumns: OPENING_COLUMNS,
+  openingValues: OPENING_VALUES,
   isOfBlocked: isOfBlocked({ message: "k", chat: "h" }),
   history: history({ ticketId: "k.ticket_id", project: "h.project_id", seq: "k.seq", limit: "h.history_limit" }),
   lapseWait: lapseWait("s.lapses"),

@@ -16,7 +16,14 @@ import type { ProjectId } from "../ids.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
 import type { ReplyPosition, StoredReply } from "../messages/replies.ts";
 import { statements } from "../sql.ts";
-import { TAKEN_COLUMNS, TAKEN_VALUES, TAKE_IN, isOfBlocked, subjectOf, asConfidence } from "./ticket-record.ts";
+import {
+  OPENING_COLUMNS,
+  OPENING_VALUES,
+  REOPEN_ASSIGNMENTS,
+  isOfBlocked,
+  subjectOf,
+  asConfidence,
+} from "./ticket-record.ts";
 import type { Ticket } from "./ticket-record.ts";
 import type { Context } from "../context.ts";
 import { anyTwoOf } from "./ticket-index.ts";
@@ -75,9 +82,9 @@ export class LeaseLostError extends Error {
 
 const sql = statements("tickets/tickets", {
   subject: subjectOf("i.text"),
-  takeIn: TAKE_IN,
-  takenColumns: TAKEN_COLUMNS,
-  takenValues: TAKEN_VALUES,
+  reopenAssignments: REOPEN_ASSIGNMENTS,
+  openingColumns: OPENING_COLUMNS,
+  openingValues: OPENING_VALUES,
   isOfBlocked: isOfBlocked({ message: "i", chat: "c" }),
   stillFailed: STILL_FAILED,
   list: PUSHING_CHANNELS.join(","),

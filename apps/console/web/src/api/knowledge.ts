@@ -111,12 +111,12 @@ export async function removeImport(
 }
 
 /** Names of the knowledge bases that are installed with the service: its own guide, and the demo page's shop. */
-export const OUR_KBS: readonly string[] = ["guide", "demo shop"];
+export const INSTALLED_KBS: readonly string[] = ["guide", "demo shop"];
 
 /** Returns the knowledge base for the project's own documents, or undefined if there is none yet. */
 export const ownKb = (kbs: readonly KbItem[]): KbItem | undefined =>
-  kbs.find(({ documents, name }) => !OUR_KBS.includes(name) && documents > 0) ??
-  kbs.find(({ name }) => !OUR_KBS.includes(name));
+  kbs.find(({ documents, name }) => !INSTALLED_KBS.includes(name) && documents > 0) ??
+  kbs.find(({ name }) => !INSTALLED_KBS.includes(name));
 
 /** Questions without a good answer, in pages. */
 export const gapsQuery = (

@@ -51,7 +51,7 @@ export const skipFirstRun = (storage: TextStorage, session: Session): void =>
   storage.setItem(skipKey(session), "skipped");
 
 /** Returns true if the operator has the permissions for the steps of the guide. */
-export const mayBeLed = (session: Session, project: string): boolean =>
+export const canUseGuide = (session: Session, project: string): boolean =>
   (["agents:write", "kb:write", "channels:read", "messages:write", "tickets:read"] as const).every((scope) =>
     mayDo(session, project, scope),
   );
@@ -62,7 +62,7 @@ export async function needsFirstRun(
   session: Session,
   project: string,
 ): Promise<boolean> {
-  if (!mayBeLed(session, project) || storage.getItem(skipKey(session)) !== null) return false;
+  if (!canUseGuide(session, project) || storage.getItem(skipKey(session)) !== null) return false;
   try {
     const { items } = await connection.call("listTickets", project, { query: { limit: 1 } });
     return items.length === 0;

@@ -28,7 +28,7 @@ import { useInbox } from "../inbox/use-ticket-list.ts";
 import { usePeople, useProject, useRights } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
+import { Menu, MenuItem, MenuSeparator } from "../ui/menu.tsx";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
 
 /** A link to the list, if the list is not beside the ticket. */
@@ -172,7 +172,7 @@ function TicketMenu({
                 {t(title)}
               </MenuItem>
             ))}
-            <MenuLine />
+            <MenuSeparator />
           </Fragment>
         ))}
       {!isTask(ticket) && (
