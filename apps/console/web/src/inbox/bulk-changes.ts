@@ -2,7 +2,7 @@ import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
 import { pauseMs } from "../api/pages.ts";
-import { decide, give, undoClose } from "../api/tickets.ts";
+import { decide, assignTicket, undoClose } from "../api/tickets.ts";
 
 /** Maximum number of concurrent calls, so that other requests of the console are not delayed. */
 const CONCURRENCY = 4;
@@ -92,7 +92,8 @@ const CHANGES: { [Kind in BulkKind]: Change<Kind> } = {
 };
 
 // The ticket was not assigned to the agent before, so its draft is not discarded.
-const assignBack: Undo = (connection, { assignee }, after) => give(connection, after, { assignee, keepsDraft: true });
+const assignBack: Undo = (connection, { assignee }, after) =>
+  assignTicket(connection, after, { assignee, keepsDraft: true });
 const closeAgain: Undo = (connection, before, after) =>
   decide(connection, after, "resolve", { status: before.status === "spam" ? "spam" : "resolved" });
 const reopen: Undo = (connection, before, after) =>

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ServiceError } from "@svc/client";
 import type { ReviewAction, ReviewInput, TicketChange, TicketDetail, TicketItem } from "@svc/contracts";
-import { decide, give, reopenAfterReply, showTicket, undoClose } from "../api/tickets.ts";
+import { decide, assignTicket, reopenAfterReply, showTicket, undoClose } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, usePeople, useProject } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
@@ -89,7 +89,7 @@ export function useTicketActions(ticket: TicketDetail) {
       const work = () =>
         assignee === me
           ? decide(connection, target, "takeover", {})
-          : give(connection, target, { assignee, keepsDraft });
+          : assignTicket(connection, target, { assignee, keepsDraft });
       return attempt("assign", work, feedback);
     },
     /** Changes fields of the shown version of the ticket, or of `version`. */
