@@ -19,7 +19,7 @@ export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
   const markDirty = () => {
     isDirty.current = true;
   };
-  const files = useReplyFiles({ ticketId: id, project, kept: stored?.files ?? NO_FILES, onSent: markDirty });
+  const files = useReplyFiles({ ticketId: id, project, stored: stored?.files ?? NO_FILES, onSent: markDirty });
   // Null until the operator chooses one: then a draft that is ready to send is in the field.
   const [mode, setMode] = useState<ComposeMode | null>(stored?.mode ?? null);
   const [texts, setTexts] = useState(stored?.texts ?? NO_TEXTS);
@@ -27,12 +27,12 @@ export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
   // The state of the ticket that the operator saw when the text was begun.
   const [seen, setSeen] = useState<SeenTicket>(() => stored?.seen ?? seenOf(ticket));
 
-  const now: OwnDraft = { mode: mode ?? "reply", texts, macro, seen, files: files.kept };
+  const now: OwnDraft = { mode: mode ?? "reply", texts, macro, seen, files: files.drafts };
   const latest = useRef(now);
   useEffect(() => {
     latest.current = now;
   });
-  const storedFiles = JSON.stringify(files.kept);
+  const storedFiles = JSON.stringify(files.drafts);
   const store = useCallback(() => {
     if (!isDirty.current) return;
     isDirty.current = false;
