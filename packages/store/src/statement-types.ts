@@ -251,7 +251,7 @@ export interface Statements {
     setObject: [{ objectId: string; bytes: number; id: string }, object];
   };
   "messages/idempotency-keys": {
-    answer: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
+    storeResponse: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
     claim: [{ apiKeyId: string; project: string; method: string; path: string; key: string; bodyHash: Uint8Array; messageId: string; chatId: string; callId: string; instance: string }, { messageId: string; chatId: string }];
     deleteExpired: [{ limit: number | string }, object];
     read: [{ bodyHash: Uint8Array; instance: string; apiKeyId: string; method: string; path: string; key: string }, { messageId: string; chatId: string; bodyHash: Buffer; status: number; headers: unknown; body: string; isClaimable: boolean }];
@@ -595,7 +595,7 @@ export interface Statements {
     claimLease: [{ name: string; holder: string; leaseMs: number }, object];
     countAlive: [{ app: string }, { count: number }];
     endInstance: [{ id: string }, object];
-    forgetState: [{ replica: string; ids: readonly (string | null)[] }, object];
+    removeState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
   };

@@ -108,5 +108,5 @@ test("what a process reports at one moment is one statement: heartbeats, its cha
     [processes.ownId],
   );
   expect(moments).toEqual([{ same: true }]);
-  await channelStates.forget(["api"]);
+  await channelStates.remove(["api"]);
 });

@@ -188,7 +188,7 @@ export async function claimSlot(
     isResumed: false,
     storeResponse: (stored, replyIds) =>
       persister.persist("storing a response", () =>
-        store.idempotencyKeys.answer(call, stored, replyIds === undefined ? null : { messageId, replyIds }),
+        store.idempotencyKeys.storeResponse(call, stored, replyIds === undefined ? null : { messageId, replyIds }),
       ),
     release,
   };

@@ -82,7 +82,7 @@ const isFree = (instance: string) => `(k.call_id IS NULL OR (k.call_instance <> 
 const isClaimable = (bodyHash: string, instance: string) =>
   `(${IS_EXPIRED} OR (k.body_hash = ${bodyHash} AND k.status IS NULL AND ${isFree(instance)}))`;
 
-interface AnswerItem {
+interface ResponseItem {
   call: IdempotentCall;
   answer: StoredResponse;
   delivered: DeliveredCall | null;
@@ -95,12 +95,12 @@ const sql = statements("messages/idempotency-keys", {
   isFree: isFree(":instance::uuid"),
 });
 
-const answerBatched = batched<Context, AnswerItem, void>(async (context: Context, items) => {
+const storeResponseBatched = batched<Context, ResponseItem, void>(async (context: Context, items) => {
   const ended = items.flatMap(({ call, delivered }) =>
     delivered === null ? [] : [{ project: call.project, ...delivered }],
   );
   const replies = ended.flatMap(({ project, replyIds }) => replyIds.map((id) => ({ project, id })));
-  await sql.answer.run(context.notes, {
+  await sql.storeResponse.run(context.notes, {
     apiKeyId: items.map(({ call }) => call.apiKeyId),
     method: items.map(({ call }) => call.method),
     path: items.map(({ call }) => call.path),
@@ -182,13 +182,13 @@ export async function reclaim(context: Context, call: IdempotentCall, answer: St
  * Stores the response of a call that still holds its key: repeated calls get it from now on. If the caller has received
  * it, the call of its message ends in the same statement, even if another call has claimed the key. Safe to repeat.
  */
-export function answer(
+export function storeResponse(
   context: Context,
   call: IdempotentCall,
   stored: StoredResponse,
   delivered: DeliveredCall | null = null,
 ): Promise<void> {
-  return answerBatched(context, { call, answer: stored, delivered });
+  return storeResponseBatched(context, { call, answer: stored, delivered });
 }
 
 /** Releases a key: the next call with it replaces this one. Safe to repeat. */

@@ -173,8 +173,8 @@ const claimLease = (db: Db, name: string, holder: string, leaseMs: number) =>
 const releaseLease = (db: Db, name: string, holder: string) => replicaSql.releaseLease.exec(db, { name, holder });
 
 /** Deletes stopped channels of this process, and those of crashed processes. */
-const forgetState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
-  replicaSql.forgetState.exec(leases, { replica: processId, ids });
+const removeState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
+  replicaSql.removeState.exec(leases, { replica: processId, ids });
 
 /** Returns the channel states of running processes, by channel, the longest in its state first. */
 async function listStates({ leases }: Context): Promise<ReplicaState[]> {
@@ -218,7 +218,7 @@ async function countAlive({ leases }: Context, app: string): Promise<number> {
 }
 
 /** Functions of `store.channelStates`. */
-export const channelStates = { report: reportState, forget: forgetState, list: listStates };
+export const channelStates = { report: reportState, remove: removeState, list: listStates };
 
 /** Functions of `store.instances`. */
 export const instances = { beat: beatInstance, end: endInstance, countAlive };
