@@ -76,7 +76,7 @@ async function openPage(path) {
     return;
   }
   await page.focus();
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- Clients of a service worker have no target origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- Worker clients have no target origin.
   page.postMessage({ openPath: path });
 }
 

@@ -29,8 +29,8 @@ export function outcomeText({ state, text }: ToolOutcome): string {
 
 /**
  * Offers tools to a model: validates the arguments, adds the bound ones of this customer, and leaves the rest to the
- * handler. `onRefused` is called for calls that are rejected for this customer. Equal calls that write are made once, also
- * if requested concurrently. The tools reject only if the handler does.
+ * handler. `onRefused` is called for calls that are rejected for this customer. Equal calls that write are made once,
+ * also if requested concurrently. The tools reject only if the handler does.
  */
 export function offerTools(
   tools: readonly CallableTool[],

@@ -1,5 +1,5 @@
 -- fragment: state
--- CountResult on read: a counter in the row of the knowledge base would make concurrent writers of documents wait for each
+-- Counted on read: a counter in the row of the knowledge base would make concurrent writers of documents wait for each
 -- other.
 k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.version,
 (SELECT count(*) FROM documents d WHERE d.kb_id = k.id) AS document_count,

@@ -22,7 +22,7 @@ function luminanceOf(color: string): number {
 /** Minimum contrast between text and background (WCAG 2.2, 1.4.3). */
 const MIN_TEXT_CONTRAST = 4.5;
 
-/** Returns the text color that the widget uses on a background (`#rrggbb`): white, or black if white has too little contrast. */
+/** Returns the widget's text color on a background (`#rrggbb`): white, or black if white has too little contrast. */
 const textColorOn = (background: string): string =>
   1.05 / (luminanceOf(background) + 0.05) >= MIN_TEXT_CONTRAST ? "#ffffff" : "#000000";
 

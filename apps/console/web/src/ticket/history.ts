@@ -35,7 +35,7 @@ export type TimelineEntry =
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** Events of the pipeline are in the trace. Only failures, and that a reply has resolved the ticket, are in the timeline. */
+/** The trace has the events of the pipeline; the timeline only its failures, and that a reply has resolved the ticket. */
 const isShown = ({ actor, data, moves }: TicketEvent) =>
   actor !== "pipeline" || data["resolves"] === true || moves.some(({ to }) => to === "failed");
 

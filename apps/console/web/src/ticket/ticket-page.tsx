@@ -35,7 +35,7 @@ function TicketSkeleton({ subject }: { subject: string | undefined }) {
   );
 }
 
-/** Message for a ticket that is no longer in this project, with the operator's unsent texts and a link to it if it was moved. */
+/** Message for a ticket that is no longer in this project: the operator's unsent texts, and a link if it was moved. */
 function MissingTicket({ ticketId, movedTo }: { ticketId: string; movedTo: string | null }) {
   const { t } = useTexts();
   const { storage } = useServices();

@@ -8,7 +8,7 @@ import { useReplyFiles } from "./use-reply-files.ts";
 const STORE_MS = 250;
 const NO_FILES: readonly DraftFile[] = [];
 
-/** Returns the unsent texts of a ticket and their files. They are stored in this browser, and synchronized between tabs. */
+/** Returns the unsent texts and files of a ticket, which are stored in this browser and synchronized between tabs. */
 // oxlint-disable-next-line max-lines-per-function -- One state that is stored and synchronized as a whole.
 export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
   const [stored] = useState(() => drafts.find(ticket.id));
