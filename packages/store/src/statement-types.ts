@@ -251,12 +251,12 @@ export interface Statements {
     setObject: [{ objectId: string; bytes: number; id: string }, object];
   };
   "messages/idempotency-keys": {
-    storeResponse: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
     claim: [{ apiKeyId: string; project: string; method: string; path: string; key: string; bodyHash: Uint8Array; messageId: string; chatId: string; callId: string; instance: string }, { messageId: string; chatId: string }];
     deleteExpired: [{ limit: number | string }, object];
     read: [{ bodyHash: Uint8Array; instance: string; apiKeyId: string; method: string; path: string; key: string }, { messageId: string; chatId: string; bodyHash: Buffer; status: number; headers: unknown; body: string; isClaimable: boolean }];
     reclaim: [{ callId: string; instance: string; apiKeyId: string; method: string; path: string; key: string; status: number; body: string }, object];
     release: [{ apiKeyId: string; method: string; path: string; key: string; callId: string }, object];
+    storeResponse: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
   };
   "messages/messages": {
     accept: [{ id: readonly (string | null)[]; projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; channelId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; text: readonly (string | null)[]; timestampMs: readonly (number | string | null)[]; attachments: readonly (object | string | null)[]; channelMeta: readonly (object | string | null)[]; mode: readonly (string | null)[]; callInstance: readonly (string | null)[]; callback: readonly (object | string | null)[]; trace: readonly (string | null)[]; isCounted: readonly (boolean | null)[] }, { id: string; seq: number; ahead: number }];
@@ -595,9 +595,9 @@ export interface Statements {
     claimLease: [{ name: string; holder: string; leaseMs: number }, object];
     countAlive: [{ app: string }, { count: number }];
     endInstance: [{ id: string }, object];
-    removeState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
+    removeState: [{ replica: string; ids: readonly (string | null)[] }, object];
   };
   "platform/reports": {
     backlog: [{ boundsHours: readonly (number | null)[]; project: string; channelId: string; agentId: string }, { bucket: number; tickets: number; unassigned: number; snoozed: number }];
