@@ -36,8 +36,8 @@ function describePorts(taken) {
 /** Apps that always use their port, as in packages/runtime. */
 const UNSWITCHED = ["SVC_API_PORT", "SVC_CONSOLE_PORT"];
 
-/** Returns the port settings that the product used last, as far as known (recallPorts in packages/runtime). */
-function recallPorts(file) {
+/** Returns the port settings that the product used last, as far as known (readSavedPorts in packages/runtime). */
+function readSavedPorts(file) {
   try {
     const settings = JSON.parse(readFileSync(file, "utf8"));
     return Array.isArray(settings) ? settings : UNSWITCHED;
@@ -59,7 +59,7 @@ export async function findStartProblem(env) {
   }
   // The database has the enabled apps; the first start enables all, and each start stores its ports for the next.
   const isFirst = isEmbedded && !existsSync(join(dataDir, "postgres", "PG_VERSION"));
-  const recalled = isEmbedded ? recallPorts(join(dataDir, "ports.json")) : UNSWITCHED;
+  const recalled = isEmbedded ? readSavedPorts(join(dataDir, "ports.json")) : UNSWITCHED;
   const used = isFirst ? Object.keys(START_PORTS) : [...recalled, "SVC_METRICS_PORT"];
   const taken = [];
   for (const [setting, fallback] of Object.entries(START_PORTS)) {

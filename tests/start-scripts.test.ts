@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SETTINGS, forgetPorts, rememberPorts } from "@svc/runtime";
+import { SETTINGS, removeSavedPorts, savePorts } from "@svc/runtime";
 import { repositoryPath } from "@svc/testing";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
@@ -126,7 +126,7 @@ describe("checks of npm start before it builds", () => {
     mkdirSync(join(folder, "data", "postgres"), { recursive: true });
     writeFileSync(join(folder, "data", "postgres", "PG_VERSION"), "18\n");
     expect(await findStartProblem({ ...env, SVC_WIDGET_PORT: port })).toBeNull();
-    await rememberPorts(join(folder, "data"), ["api", "console", "widget"]);
+    await savePorts(join(folder, "data"), ["api", "console", "widget"]);
     expect(await findStartProblem({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBe(
       `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_WIDGET_PORT.`,
     );
@@ -134,7 +134,7 @@ describe("checks of npm start before it builds", () => {
     const onServer = { ...env, DATABASE_URL: "postgres://svc@db/svc" };
     expect(await findStartProblem({ ...onServer, SVC_WIDGET_PORT: port })).toBeNull();
     // While the product runs, and after it was killed, only the two ports that are always used are known.
-    await forgetPorts(join(folder, "data"));
+    await removeSavedPorts(join(folder, "data"));
     expect(await findStartProblem({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBeNull();
     expect(await findStartProblem({ ...env, SVC_API_PORT: port, SVC_CONSOLE_PORT: port })).toMatch(
       /SVC_API_PORT, SVC_CONSOLE_PORT\.$/,

@@ -99,7 +99,7 @@ const monthsAgo = (months: number) => {
 /** Creates partitions as in production over the months; a row in each prevents it from being dropped. */
 async function passMonths(client: pg.Client, store: Store) {
   for (let ago = MONTHS + 2; ago >= 0; ago--) {
-    await store.partitions.keep(monthsAgo(ago));
+    await store.partitions.maintain(monthsAgo(ago));
     const time = `'${monthsAgo(ago - 1).toISOString()}'::timestamptz`;
     await client.query(`INSERT INTO delivery_attempts (delivery_id, number) VALUES (${uuidAt(time, "'month'")}, 1)`);
     await client.query(
@@ -182,16 +182,16 @@ function messageCalls({ store, project, pick, takeWaiting }: Subjects): Record<s
   let chat = 0;
   return {
     "accept a message": () => store.messages.accept(project, messageOf(chat++)),
-    "claim a message": () => store.messages.claimBeside(project, takeWaiting().ticketId, 10),
-    "messages due": () => store.messages.takeDue(20),
+    "claim a message": () => store.messages.claimConcurrently(project, takeWaiting().ticketId, 10),
+    "messages due": () => store.messages.claimDue(20),
     "age of the oldest message": () => store.messages.oldestWaitingMs(),
     "texts before a message": () => store.history.listBefore(project, pick().ticketId, 8, 10),
     "state of a message": () => store.messages.findState(project, pick().messageId),
     "drain, read": () => store.replies.readBuffer(project, pick().ticketId, 0, DRAIN_LIMITS),
-    "drain, take": () => store.replies.takeFromBuffer(project, pick().ticketId, crypto.randomUUID(), DRAIN_LIMITS),
+    "drain, take": () => store.replies.claimFromBuffer(project, pick().ticketId, crypto.randomUUID(), DRAIN_LIMITS),
     "replies of a call": () => store.replies.readForCall(project, pick().messageId, store.processes.ownId),
     "claim a delivery": () => store.deliveries.claim(project, pick().ticketId),
-    "deliveries due": () => store.deliveries.takeDue(20),
+    "deliveries due": () => store.deliveries.claimDue(20),
     "age of the oldest delivery": () => store.deliveries.oldestDueMs(),
     "follow tickets": () => store.ticketIndex.follow(() => []),
   };

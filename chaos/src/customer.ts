@@ -12,7 +12,7 @@ const MAX_LAST_FAILURES = 400;
 /** Added to the time that a call itself may take. */
 const PATIENCE_MS = 10_000;
 /** An error that a careful client retries: the product has not read the request, or has rejected it temporarily. */
-const isPassing = (status: number) => status === 503 || status === 429 || status === 409;
+const isTransient = (status: number) => status === 503 || status === 429 || status === 409;
 
 /** What is read of the bodies of responses. */
 export interface Body {
@@ -103,7 +103,7 @@ export async function sendUntilTaken(
       noteReplies(ledger, answer, "call");
       return { entry, answer };
     }
-    if (answer !== null && !isPassing(answer.status))
+    if (answer !== null && !isTransient(answer.status))
       throw new Error(`a message was answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
     await pause(RETRY_MS);
   }

@@ -2,7 +2,7 @@
 // of messages.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { chooseAgent, keepTriageModels } from "@svc/agents";
+import { chooseAgent, openTriageModels } from "@svc/agents";
 import { share } from "@svc/cli";
 import { openScratchStore } from "./open-scratch-store.ts";
 import { readJsonLines } from "./read-set.ts";
@@ -35,7 +35,7 @@ export async function evaluateRouting(folder: string): Promise<Evaluation> {
   const messages = readJsonLines<Message>(join(folder, "messages.jsonl"));
   const corrections = readJsonLines<Message>(join(folder, "corrections.jsonl"));
   const { store, log, addProject, close } = await openScratchStore();
-  const models = keepTriageModels((error) => log.error(error));
+  const models = openTriageModels((error) => log.error(error));
   try {
     const predictions: Prediction[] = [];
     for (const { company, agents: described } of companies) {

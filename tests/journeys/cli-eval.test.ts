@@ -48,7 +48,7 @@ beforeAll(async () => {
       await store.agents.insert(project.id, { name, examples, kbIds: [kb.id] });
     }
     for (const text of NOBODYS) {
-      await store.triageMessages.note(project.id, { messageId: newId(), ticketId: newId(), agentId: null, text });
+      await store.triageMessages.record(project.id, { messageId: newId(), ticketId: newId(), agentId: null, text });
     }
   } finally {
     await store.close();

@@ -451,7 +451,7 @@ describeInBrowser("everyone can use the console", () => {
         NAME,
       ]);
       await sql("UPDATE kbs SET name = $2 WHERE id = $1", [kb.id, NAME]);
-      await store.gaps.note(project.id, {
+      await store.gaps.record(project.id, {
         messageId: newId(),
         ticketId,
         agentId: null,

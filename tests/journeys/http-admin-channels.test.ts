@@ -288,7 +288,7 @@ describe("channels", () => {
       },
       { what: "all but one process to have stopped" },
     );
-    await product.store.channelStates.forget(["api"]);
+    await product.store.channelStates.remove(["api"]);
     await stateIs("stopped");
     await put("api", { enabled: true });
     await stateIs("running");

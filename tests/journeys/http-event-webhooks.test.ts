@@ -171,7 +171,7 @@ describe("events of a conversation", () => {
 
   test("of customers and of unanswered questions are sent too", async () => {
     await addWebhook(["customer.updated", "gap.found"], {}, "held");
-    const gapsOnly = await product.store.gaps.note(held.id, {
+    const gapsOnly = await product.store.gaps.record(held.id, {
       messageId: (await api.send("held", { text: "x", mode: "async" })).body.messageId ?? "",
       ticketId: randomUUID(),
       text: "Do you ship to the moon?",

@@ -441,7 +441,7 @@ describe("an article", () => {
   test("is published by one call at a time, so that agents search the last published text", async () => {
     const { id } = await create();
     const [lease, anotherCall] = [`publication ${kb.id} article:${id}`, newId()];
-    await product.store.serviceLeases.take(lease, anotherCall, 30_000);
+    await product.store.serviceLeases.claim(lease, anotherCall, 30_000);
     const publishing = publish(id);
     await call(`articles/${id}`, { method: "PATCH", json: { text: "We rent green canoes." } });
     for (let look = 0; look < 10; look += 1) {

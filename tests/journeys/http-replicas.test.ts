@@ -607,7 +607,7 @@ describe("a store that fails", () => {
 
   /** Drops the response to the statement with which this request claims the reply to the message with this text. */
   async function loseTake(text: string, request: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
-    relay.swallowAnswersFrom("replies.takeFromBuffer");
+    relay.swallowAnswersFrom("replies.claimFromBuffer");
     const call = request();
     await waitFor(() => isTaken(text), { what: "the take whose answer is lost", timeoutMs: 30_000 });
     relay.goAway();

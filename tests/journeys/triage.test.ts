@@ -55,7 +55,7 @@ describe("triage", () => {
 
     await world.start();
     expect(await ask(project, "Where is my invoice?")).toBe("billing");
-    await world.store.triageMessages.note(project, {
+    await world.store.triageMessages.record(project, {
       messageId: newId(),
       ticketId: newId(),
       agentId: tech.id,
@@ -69,7 +69,7 @@ describe("triage", () => {
     await world.start();
     const project = await newProject([BILLING, TECH]);
     for (const text of ["what is the weather like", "will it rain tomorrow", "how warm is it in Berlin"]) {
-      await world.store.triageMessages.note(project, { messageId: newId(), ticketId: newId(), agentId: null, text });
+      await world.store.triageMessages.record(project, { messageId: newId(), ticketId: newId(), agentId: null, text });
     }
     expect(["billing", "tech"]).not.toContain(await ask(project, "is it going to rain in Berlin tomorrow?"));
     expect(await ask(project, "Where is my invoice?")).toBe("billing");

@@ -95,7 +95,7 @@ async function isFromAdministrator(
     return isAdministrator(await authenticate({ authorization, apiKey, project: undefined }));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    await rateLimit.noteFailure(request, error);
+    await rateLimit.recordFailure(request, error);
     return false;
   }
 }

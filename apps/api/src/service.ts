@@ -23,9 +23,9 @@ import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
 import { createBinding } from "./create-binding.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import type { HealthSources } from "./get-health.ts";
-import { hideStrayPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
+import { redactUnknownPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
 import { drainMessages } from "./messages/drain-messages.ts";
-import { BEAT_MS, startHeartbeat } from "./messages/heartbeat.ts";
+import { HEARTBEAT_INTERVAL_MS, startHeartbeat } from "./messages/heartbeat.ts";
 import { postMessage } from "./messages/post-message.ts";
 import { openReplyBoard } from "./messages/reply-board.ts";
 import { serveOpenapi } from "./openapi/serve-openapi.ts";
@@ -90,13 +90,13 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
   get("/api/v1/openapi.json", getOpenApi);
   get("/api/v1/docs", getDocs);
   get("/api/v1/docs/reader.js", getReader);
-  const takeHookBody = createHookIntake({
+  const receiveHookBody = createHookIntake({
     ...context,
     operations,
     receive: (message, to) => context.channel.receive(message, to),
   });
-  const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
-  routes.use("/api/v1/hooks", hideStrayPath);
+  const hookCall = receiveHook(context, { rateLimit, take: receiveHookBody });
+  routes.use("/api/v1/hooks", redactUnknownPath);
   for (const path of ["/api/v1/hooks/:hookId", "/api/v1/hooks/:hookId/:secret"]) {
     routes.route(path).post(hookCall).all(refuseHookMethod(rateLimit));
   }
@@ -108,7 +108,7 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
     operations,
     fetchGuard: createFetchGuard(config),
     guard: context.guard,
-    takeHookBody,
+    receiveHookBody,
     maxOpenCalls: config.ceilings.openCalls,
     closing,
   });
@@ -127,7 +127,7 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
   const manager = createChannelManager(resources);
   manager.register(context.channel);
   const unfollow = await manager.follow({
-    everyMs: BEAT_MS,
+    everyMs: HEARTBEAT_INTERVAL_MS,
     async onSettings({ api }) {
       // SVC_BIND_HOST cannot change while the process runs.
       if (config.bindHost === undefined) await binding.follow(api.config.bindHost);

@@ -31,7 +31,7 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 /** A message that was accepted in mode sync, with its response so far. */
-export type Posted = Extract<SentMessage, { mode: "sync" }>;
+export type SyncMessage = Extract<SentMessage, { mode: "sync" }>;
 
 /** Exit codes of the statuses of rejected calls; the others have exit code 1. */
 export const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
@@ -110,7 +110,7 @@ export async function withClient<Result>(
 export async function postMessage(
   target: ApiTarget,
   message: { text: string; chatId?: string; timeoutMs: number },
-): Promise<Posted> {
+): Promise<SyncMessage> {
   const sent = await withClient(target, (client) => client.send({ ...message, mode: "sync" }));
   if (sent.mode === "sync") return sent;
   throw notThisProduct(target, `mode ${sent.mode}`);

@@ -43,7 +43,7 @@ const API_CHANNEL: Channel = {
 };
 
 /** Creates the function that replays the body of a hook, as if the HTTP API received it at that moment. */
-function createBodyTaker(resources: Resources, guard: AddressGuard): ReturnType<typeof createHookIntake> {
+function createBodyReceiver(resources: Resources, guard: AddressGuard): ReturnType<typeof createHookIntake> {
   const { store } = resources;
   const receive: HookIntakeContext["receive"] = async (message, context) => {
     const { enabled } = await store.channelsConfig.read();
@@ -153,7 +153,7 @@ export function consoleService(resources: Resources): Service {
         operations,
         fetchGuard: createFetchGuard(config),
         guard,
-        takeHookBody: createBodyTaker(resources, guard),
+        receiveHookBody: createBodyReceiver(resources, guard),
         maxOpenCalls: config.ceilings.openCalls,
         closing: closing.signal,
       });

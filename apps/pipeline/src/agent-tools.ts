@@ -1,5 +1,5 @@
-import { offerTools, openHeaders, tellOutcome } from "@svc/agents";
-import type { AskedCall, CallResult, CallableTool, ChatTool, OnText, ToolCustomer } from "@svc/agents";
+import { offerTools, openHeaders, outcomeText } from "@svc/agents";
+import type { RequestedCall, CallResult, CallableTool, ChatTool, OnText, ToolCustomer } from "@svc/agents";
 import type { Agent, ToolCallState } from "@svc/contracts";
 import type { ToolCallRecord, ToolCaller } from "@svc/store";
 import { cutText } from "@svc/text";
@@ -84,7 +84,7 @@ function describeRecord({ state, result }: ToolCallRecord): string {
   switch (state) {
     case "done":
     case "failed":
-      return tellOutcome({ state, text });
+      return outcomeText({ state, text });
     case "rejected":
       return REJECTED;
     case "waiting":
@@ -172,7 +172,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
     return call.state === "running" ? giveUp(call) : call;
   }
 
-  async function answerCall(asked: AskedCall, signal: AbortSignal): Promise<string> {
+  async function answerCall(asked: RequestedCall, signal: AbortSignal): Promise<string> {
     const { tool, key, occurrence } = asked;
     const state = tool.approval === "operator" ? "waiting" : "running";
     const wanted = {
@@ -195,7 +195,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
     return describeRecord(call);
   }
 
-  async function handleToolCall(asked: AskedCall, signal: AbortSignal): Promise<string> {
+  async function handleToolCall(asked: RequestedCall, signal: AbortSignal): Promise<string> {
     // An aborted run starts no calls.
     signal.throwIfAborted();
     const answering = answerCall(asked, signal);
@@ -289,7 +289,7 @@ export async function makeApprovedCalls(context: StageContext, run: ReviewRun): 
     const tool = known.find(({ name, mark }) => name === call.tool && mark === call.mark);
     if (tool === undefined || !work.covers.includes(call.messageId)) {
       await store.toolCalls.drop(call.project, call.id, DROPPED);
-    } else if (await store.toolCalls.takeApproved(call.project, call.id)) {
+    } else if (await store.toolCalls.claimApproved(call.project, call.id)) {
       const { state, durationMs } = await makeCall(context, tool, call, run.signal);
       log.info({ ticketId, toolCallId: call.id, tool: call.tool, state, durationMs }, "approved tool call made");
     }

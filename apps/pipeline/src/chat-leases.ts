@@ -2,8 +2,8 @@ import type { Log } from "@svc/log";
 import { LEASE_MS } from "@svc/store";
 import type { LeaseRef, Store } from "@svc/store";
 import { count } from "@svc/telemetry";
-import { createLeaseKeeper } from "@svc/work";
-import type { LeaseKeeper } from "@svc/work";
+import { createLeaseManager } from "@svc/work";
+import type { LeaseManager } from "@svc/work";
 import { progressOf } from "./run.ts";
 import type { Run } from "./run.ts";
 
@@ -18,9 +18,9 @@ export interface ChatClaim extends LeaseRef {
 }
 
 /** Renews the leases of conversations, for messages and decisions alike. */
-export type ChatLeases = LeaseKeeper<ChatClaim>;
+export type ChatLeases = LeaseManager<ChatClaim>;
 
-/** Creates the keeper of the leases of conversations. With each renewal it stores what long runs have found. */
+/** Creates the manager of the leases of conversations. With each renewal it stores what long runs have found. */
 export function createChatLeases({ store, log }: { store: Store; log: Log }): ChatLeases {
   async function storeProgress(claim: ChatClaim): Promise<void> {
     if (claim.run == null) return;
@@ -31,7 +31,7 @@ export function createChatLeases({ store, log }: { store: Store; log: Log }): Ch
     claim.storedStages = stages;
   }
 
-  return createLeaseKeeper<ChatClaim>(log, {
+  return createLeaseManager<ChatClaim>(log, {
     name: "conversations",
     ms: LEASE_MS,
     renewMs: RENEW_MS,

@@ -44,7 +44,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   }
 
   async function purgeIdle(isStopped: () => boolean): Promise<void> {
-    const due = await store.erasures.takeDuePurge();
+    const due = await store.erasures.claimDuePurge();
     if (due === null) return;
     let erased = 0;
     let after: string | null = null;
@@ -80,9 +80,9 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     }
   }
 
-  async function keepPartitions(): Promise<void> {
+  async function maintainPartitions(): Promise<void> {
     try {
-      const { made, dropped } = await store.partitions.keep();
+      const { made, dropped } = await store.partitions.maintain();
       if (made.length + dropped.length > 0) log.info({ made, dropped }, "changed the partitions of tables");
     } catch (error) {
       if (isUnavailable(error)) throw error;
@@ -95,9 +95,9 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   async function moveFiles(isStopped: () => boolean): Promise<void> {
     if (!store.fileObjects.isConfigured) return;
     while (!isStopped() && (await store.fileObjects.remove()));
-    if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
+    if (!(await store.serviceLeases.claim(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
     while (!isStopped() && (await store.fileObjects.move())) {
-      if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
+      if (!(await store.serviceLeases.claim(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
     }
   }
 
@@ -105,7 +105,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   const sweeps = startSweeps(log, "expired data", [
     ...steps.map((run) => ({ everyMs: SWEEP_MS, run })),
     { everyMs: WARN_STORAGE_MS, run: warnStorage },
-    { everyMs: KEEP_PARTITIONS_MS, run: keepPartitions },
+    { everyMs: KEEP_PARTITIONS_MS, run: maintainPartitions },
   ]);
   const silence = followDeletions(queues, () => sweeps.wake());
   return {

@@ -82,7 +82,7 @@ export async function processMessages(
   }
 
   async function announceDue(): Promise<boolean> {
-    const due = await store.messages.takeDue(SWEEP_LIMIT);
+    const due = await store.messages.claimDue(SWEEP_LIMIT);
     const issues = due.filter(({ isIssue }) => isIssue);
     const messages = due.filter(({ isIssue }) => !isIssue);
     await announceWork(queues, "incoming-messages", messages);
@@ -154,7 +154,7 @@ function createMessageClaims({ store, log }: StageContext, isolation: Isolation)
   return async ({ project, ticketId }: Chat, claims: ClaimContext<MessageClaim>): Promise<boolean> => {
     if (waiting.has(ticketId)) return false;
     const found = await isolation.runShared(async () => {
-      const message = await store.messages.claimBeside(project, ticketId, HISTORY_LIMIT);
+      const message = await store.messages.claimConcurrently(project, ticketId, HISTORY_LIMIT);
       if (message === null) return false;
       return "groupLimit" in message ? message : handleInSpan(message, claims);
     });

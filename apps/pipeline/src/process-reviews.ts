@@ -33,7 +33,7 @@ export function processReviews(context: StageContext, { leases, isolation, messa
   async function claim(chat: Chat, { handle, isDraining }: ClaimContext<ClaimedReview>): Promise<boolean> {
     const { project, ticketId } = chat;
     const claimed = await isolation.runShared(async () => {
-      const review = await store.reviews.claimBeside(project, ticketId);
+      const review = await store.reviews.claimConcurrently(project, ticketId);
       if (review !== null && review !== "suspect") await handle(review);
       return review;
     });
@@ -48,7 +48,7 @@ export function processReviews(context: StageContext, { leases, isolation, messa
   }
 
   async function announceDue(): Promise<void> {
-    const due = await store.reviews.takeDue(SWEEP_LIMIT);
+    const due = await store.reviews.claimDue(SWEEP_LIMIT);
     const mark = ({ reviewId, attempts }: (typeof due)[number]) => `${reviewId}-${attempts}`;
     await announceWork(
       queues,

@@ -7,7 +7,7 @@ import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { MODEL_PULL_LEASE_MS, retryThroughOutage } from "@svc/store";
 import type { ClaimedModelPull, Store } from "@svc/store";
-import { createLeaseKeeper, defineWork } from "@svc/work";
+import { createLeaseManager, defineWork } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 
 /** Models that one replica pulls at a time; others wait. */
@@ -61,7 +61,7 @@ export function pullModels(
     if (progress === undefined || (progress.isStored && performance.now() - progress.renewedAt < RENEW_MS)) return true;
     progress.isStored = true;
     try {
-      const isHeld = await store.modelPulls.keep(claim, progress, { hasGrown: hasGrown(claim) });
+      const isHeld = await store.modelPulls.saveProgress(claim, progress, { hasGrown: hasGrown(claim) });
       progress.renewedAt = performance.now();
       return isHeld;
     } catch (error) {
@@ -70,7 +70,7 @@ export function pullModels(
     }
   }
 
-  const leases = createLeaseKeeper<ClaimedModelPull>(log, {
+  const leases = createLeaseManager<ClaimedModelPull>(log, {
     name: "model pulls",
     ms: MODEL_PULL_LEASE_MS,
     renewMs: PROGRESS_MS,
@@ -137,7 +137,7 @@ export function pullModels(
         },
         facts: ({ catalogId }) => ({ catalogId }),
       },
-      announceDue: async () => announceWork(queues, "model-pulls", await store.modelPulls.takeDue(SWEEP_LIMIT)),
+      announceDue: async () => announceWork(queues, "model-pulls", await store.modelPulls.claimDue(SWEEP_LIMIT)),
       isDue: async () => (await store.dueWork.find()).modelPulls,
       sweeps: [{ everyMs: PURGE_MS, run: () => store.modelPulls.purge() }],
       shutdown: SHUTDOWN,

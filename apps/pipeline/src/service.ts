@@ -1,4 +1,4 @@
-import { createTalkRecognizer, keepTriageModels } from "@svc/agents";
+import { createTalkRecognizer, openTriageModels } from "@svc/agents";
 import type { RunningService, Service } from "@svc/contracts";
 import { createFileReader, createPageFetcher, reindexOutdated } from "@svc/knowledge";
 import { sendPush } from "@svc/outbound";
@@ -53,7 +53,7 @@ export function pipelineService(resources: Resources): Service {
   async function start(): Promise<RunningService> {
     const leases = createChatLeases(resources);
     const isolation = createIsolation();
-    const triageModels = keepTriageModels((error) => log.error({ error }, "failed to retrain triage"));
+    const triageModels = openTriageModels((error) => log.error({ error }, "failed to retrain triage"));
     const readSettings = createSettingsReader(store);
     const readPool = createPoolReader(store, readSettings);
     const talk =

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { acquireDataFolder, checkLoopback, hasCluster, startEmbeddedPostgres } from "@svc/embedded";
 import type { Log } from "@svc/log";
 import { ensureLocalSecretKey, localSecretKeyFile } from "@svc/operations";
-import { UNSWITCHED_APPS, checkPorts, recallPorts } from "@svc/runtime";
+import { UNSWITCHED_APPS, checkPorts, readSavedPorts } from "@svc/runtime";
 import type { EarlyConfig, ListeningApp } from "@svc/runtime";
 
 /** The embedded database server, as environment variables for the configuration. */
@@ -49,7 +49,7 @@ export async function startInfrastructure(
   try {
     await checkLoopback();
     const isFirst = !(await hasCluster(config.dataDir));
-    await checkPorts(isFirst ? FIRST_APPS : await recallPorts(config.dataDir), config);
+    await checkPorts(isFirst ? FIRST_APPS : await readSavedPorts(config.dataDir), config);
     if (config.secretKey === undefined) await ensureLocalSecretKey(config.dataDir, { hasData: !isFirst });
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, lock, log, onProgress });
     return {

@@ -5,17 +5,17 @@ import { consoleService } from "@svc/console";
 import { createLog } from "@svc/log";
 import { messengerService } from "@svc/messenger";
 import { ensureLocalKey, initialize, localKeyFile, makeFirstLink, revokeLocalKeys } from "@svc/operations";
-import type { Initialized } from "@svc/operations";
+import type { InitializeResult } from "@svc/operations";
 import type { Service } from "@svc/contracts";
 import { pipelineService } from "@svc/pipeline";
 import {
   closeResources,
-  forgetPorts,
+  removeSavedPorts,
   loadConfig,
   migrateAll,
   openResources,
   readEnvironment,
-  rememberPorts,
+  savePorts,
   runServices,
 } from "@svc/runtime";
 import type { Config, Resources, Running } from "@svc/runtime";
@@ -28,13 +28,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The running standalone product. */
 export interface Standalone extends Running {
   config: Config;
-  initialized: Initialized;
+  initialized: InitializeResult;
   /** Shell expression that reads a key from a file or variable, so that the command does not show it. */
   keyForShell: string;
   /** URL where the first administrator of the console chooses a password; null if there is an administrator. */
   firstAdministratorUrl: string | null;
   /** Call it once the first administrator's key has been shown. */
-  noteAdminKeyShown(): Promise<void>;
+  markAdminKeyShown(): Promise<void>;
 }
 
 /** The product's own documentation, which fills the first knowledge base. */
@@ -57,12 +57,12 @@ function portsService({ store, config }: Resources): Service {
   async function stop(): Promise<void> {
     const { enabled } = await store.channelsConfig.read();
     const switched = (["widget", "tool-server"] as const).filter((app) => enabled.includes(app));
-    await rememberPorts(config.dataDir, ["api", "console", ...switched]);
+    await savePorts(config.dataDir, ["api", "console", ...switched]);
   }
   return {
     name: "ports",
     async start() {
-      await forgetPorts(config.dataDir);
+      await removeSavedPorts(config.dataDir);
       return { stop };
     },
   };
@@ -80,7 +80,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     const config = loadConfig({ ...env, ...infrastructure.variables });
     await migrateAll(config.directUrl, log);
     const resources = await openResources(config, { app: "standalone", log });
-    let initialized: Initialized;
+    let initialized: InitializeResult;
     let keyForShell: string;
     try {
       initialized = await initialize(resources, {
@@ -112,8 +112,8 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     // start.
     const link = consoleUrl === undefined ? null : await makeFirstLink(resources);
     const firstAdministratorUrl = link === null ? null : `${consoleUrl}/link#${link.token}`;
-    const noteAdminKeyShown = () => resources.store.installation.markAdminKeyShown();
-    return { ...running, config, initialized, keyForShell, firstAdministratorUrl, noteAdminKeyShown };
+    const markAdminKeyShown = () => resources.store.installation.markAdminKeyShown();
+    return { ...running, config, initialized, keyForShell, firstAdministratorUrl, markAdminKeyShown };
   } catch (error) {
     await infrastructure.stop();
     throw error;

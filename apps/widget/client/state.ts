@@ -53,12 +53,12 @@ export interface ReplyEntry {
 export type Entry = VisitorEntry | ReplyEntry;
 
 /** State of the connection. `refused` is permanent: a key, site or identity that is not accepted. */
-export type LineState = "idle" | "connecting" | "online" | "offline" | "refused";
+export type ConnectionState = "idle" | "connecting" | "online" | "offline" | "refused";
 
 /** The state of the panel. Replaced, never mutated. */
 export interface WidgetState {
   config: WidgetConfigAnswer;
-  line: LineState;
+  line: ConnectionState;
   /** Name of the string that describes the rejection; null if there is none. */
   refusal: string | null;
   isOpen: boolean;

@@ -69,7 +69,7 @@ export async function countUse(
 }
 
 /** Returns the error of an exhausted limit. */
-export function overUse(use: Use, { limit, resetSeconds }: UseCount): ServiceError {
+export function limitExceeded(use: Use, { limit, resetSeconds }: UseCount): ServiceError {
   return tooMany(`The widget accepts ${limit} ${USES[use].words} per minute from one IP address.`, resetSeconds);
 }
 

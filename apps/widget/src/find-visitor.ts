@@ -13,7 +13,7 @@ import type { Queues } from "@svc/queue";
 import { clientAddress } from "@svc/http";
 import type { Request, Response } from "express";
 import { checkKey } from "./check-caller.ts";
-import { countFailure, countUse, overUse, rateLimitFields } from "./count-use.ts";
+import { countFailure, countUse, limitExceeded, rateLimitFields } from "./count-use.ts";
 import type { Use } from "./count-use.ts";
 import type { WidgetSite } from "./widget-context.ts";
 
@@ -130,7 +130,7 @@ export async function countCall(
   const caller = { address: clientAddress(request), key, settings: site.settings };
   const counted = await countUse(queues.counters, use, caller);
   response.set(rateLimitFields(use, counted));
-  if (counted.isOver) throw overUse(use, counted);
+  if (counted.isOver) throw limitExceeded(use, counted);
 }
 
 /**

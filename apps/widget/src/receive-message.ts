@@ -30,7 +30,7 @@ async function takeFiles(
   const fileIds = [...new Set(attachments.map(({ fileId }) => fileId.toLowerCase()))];
   if (fileIds.length === 0) return [];
   if (!site.settings.features.upload) throw notAllowed("/attachments", "not_allowed", "are disabled on this website");
-  const files = await store.widgetFiles.take(project, ticketId, messageId, fileIds);
+  const files = await store.widgetFiles.assign(project, ticketId, messageId, fileIds);
   if (files !== null) return files;
   throw new ServiceError("not_found", "A file of this message has expired or was already sent. Upload it again.");
 }

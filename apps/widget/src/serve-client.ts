@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { ServiceError } from "@svc/contracts";
-import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
-import type { FixedAnswer } from "@svc/http";
+import { makeFixedResponse, sendFixedResponse } from "@svc/http";
+import type { FixedResponse } from "@svc/http";
 import type { Express, Request, RequestHandler, Response } from "express";
 import { errorCode } from "@svc/primitives";
 
@@ -16,7 +16,7 @@ const STAND_IN_CACHE = "public, max-age=60";
 /** File name of a chunk: its name, then a hash of its content. */
 const CHUNK = /^([A-Za-z0-9_.-]+)-([A-Za-z0-9]{6,16})\.js$/;
 
-interface ClientFile extends FixedAnswer {
+interface ClientFile extends FixedResponse {
   changedAt: number;
 }
 
@@ -29,7 +29,7 @@ function createClientFiles() {
     const { mtimeMs: changedAt } = await stat(url);
     const before = known.get(name);
     if (before?.changedAt === changedAt) return before;
-    const file = { changedAt, ...(await makeFixedAnswer(await readFile(url))) };
+    const file = { changedAt, ...(await makeFixedResponse(await readFile(url))) };
     known.set(name, file);
     return file;
   }
@@ -50,7 +50,7 @@ function createClientFiles() {
 type ClientFiles = ReturnType<typeof createClientFiles>;
 
 const send = (request: Request, response: Response, file: ClientFile, cacheControl: string) =>
-  sendFixedAnswer(request, response, file, {
+  sendFixedResponse(request, response, file, {
     "Content-Type": "text/javascript; charset=utf-8",
     "Cache-Control": cacheControl,
     // Scripts are loaded by pages of any site; access is checked by the endpoints that they call.

@@ -6,7 +6,7 @@ import { waitFor } from "@svc/testing";
 import express from "express";
 import type { Response } from "express";
 import type { Server } from "node:http";
-import { configAnswer, limitBodyTime } from "./widget-routes.ts";
+import { configResponse, limitBodyTime } from "./widget-routes.ts";
 
 const HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";
 
@@ -48,5 +48,5 @@ test("a request that is incomplete after its time limit is disconnected, and a c
 
 test("the form before the first message asks in one order, whatever the order of the setting", () => {
   const settings = widgetSettingsSchema.parse({ apiKey: "svc_widget_test", features: { prechat: ["email", "name"] } });
-  expect(configAnswer(settings, "").features.prechat).toEqual(["name", "email"]);
+  expect(configResponse(settings, "").features.prechat).toEqual(["name", "email"]);
 });

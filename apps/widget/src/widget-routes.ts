@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describeExpectedReply } from "@svc/channel-manager";
 import { ServiceError, prechatFieldSchema, widgetLauncherSchema } from "@svc/contracts";
 import type { WidgetConfigAnswer, WidgetSettings } from "@svc/contracts";
-import { clientAddress, hasEtag, answerHealth, methodNotAllowed } from "@svc/http";
+import { clientAddress, hasEtag, sendHealth, methodNotAllowed } from "@svc/http";
 import type { HealthSource } from "@svc/http";
 import type { Config } from "@svc/runtime";
 import { isWidgetKey, crossOrigin } from "./check-caller.ts";
@@ -40,7 +40,7 @@ const KEPT_SECONDS = 60;
 const DEFAULT_LAUNCHER = widgetLauncherSchema.parse({});
 
 /** Returns the settings that a page may read, with an operator's expected reply time in its language. */
-export function configAnswer(settings: WidgetSettings, expectedReply: string): WidgetConfigAnswer {
+export function configResponse(settings: WidgetSettings, expectedReply: string): WidgetConfigAnswer {
   const { theme, color, position, locale, title, greeting, strings, features, requireIdentity } = settings;
   const { questions, languages, logo, launcher } = settings;
   const { upload, rating, person, sound, prechat } = features;
@@ -84,7 +84,7 @@ function getConfig({ queues, readSite }: WidgetContext): RequestHandler {
     await countCall(queues, "configReads", { request, response, key, site });
     const { lang } = request.query;
     const locale = typeof lang === "string" && lang !== "" ? lang : site.settings.locale;
-    const body = JSON.stringify(configAnswer(site.settings, describeExpectedReply(site.replyTimes, { locale })));
+    const body = JSON.stringify(configResponse(site.settings, describeExpectedReply(site.replyTimes, { locale })));
     const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
     response.set({
       "Content-Type": "application/json; charset=utf-8",
@@ -109,7 +109,7 @@ export interface RoutesContext extends WidgetContext, HealthSource {
 /** Adds only the routes of unsubscribe links, which are in emails that were already sent. */
 export function addDisabledRoutes(routes: Express, context: HealthSource & Pick<WidgetContext, "store">): void {
   routes.use((request, response, next) => {
-    if (!answerHealth(request.path, response, context)) next();
+    if (!sendHealth(request.path, response, context)) next();
   });
   routes.use(limitBodyTime(BODY_MS));
   addUnsubscribeRoutes(routes, context);
@@ -130,7 +130,7 @@ export function addWidgetRoutes(routes: Express, context: RoutesContext): void {
   const inTime = limitBodyTime(BODY_MS);
   const { config, readSite, sockets } = context;
   routes.use((request, response, next) => {
-    if (!answerHealth(request.path, response, context)) next();
+    if (!sendHealth(request.path, response, context)) next();
   });
   // The port allows a long time for files; nothing else needs it.
   routes.use((request, response, next) => {

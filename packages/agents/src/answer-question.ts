@@ -1,6 +1,6 @@
 import type { AnswerModel, Answer, HistoryMessage, Search, SearchResult } from "./answer.ts";
 import type { Agent } from "@svc/contracts";
-import { answerWithModel, ifInnocent } from "./grounded/answer-with-model.ts";
+import { answerWithModel, holdIfInstructions } from "./grounded/answer-with-model.ts";
 import { streamText } from "./grounded/stream-text.ts";
 import { ModelError } from "./models/model-error.ts";
 import { quoteAnswer } from "./quote-answer.ts";
@@ -59,7 +59,7 @@ export async function answerQuestion(question: {
     return await answerWithModel({ agent, text, history, language, search, quote, model, stream });
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    const quoted = ifInnocent(await quote());
+    const quoted = holdIfInstructions(await quote());
     stream.become(quoted.model?.mustReview === true ? "" : (quoted.text ?? ""));
     // The provider's message is for operators, so it is only in the trace.
     const why = `${model.model.id} gave no usable answer (${error.fault}), so the documents are quoted instead. ${quoted.why}`;

@@ -9,7 +9,7 @@ import type { ReadQuestion } from "./answers/read-question.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
 import { readFollowUp } from "./follow-up.ts";
 import type { FollowUp } from "./follow-up.ts";
-import { holdsWord } from "./holds-word.ts";
+import { containsWord } from "./contains-word.ts";
 import { questionOf } from "./question-of.ts";
 import { sourceOf } from "./source-url.ts";
 
@@ -158,7 +158,7 @@ function qualify(
 /** Returns the share of words in the title, the headings or the text of a passage, or of a part of it. */
 function shareHeld({ title, headingPath, text }: Passage, words: readonly string[], part?: AnswerPart): number {
   if (words.length === 0) return 0;
-  const holds = holdsWord([title, ...headingPath, text.slice(part?.start, part?.end)].join("\n"));
+  const holds = containsWord([title, ...headingPath, text.slice(part?.start, part?.end)].join("\n"));
   return words.filter(holds).length / words.length;
 }
 

@@ -171,7 +171,7 @@ async function followSettings(
     stopped = true;
     clearTimeout(timer);
     await reconcile([]);
-    await store.channelStates.forget(states().map(({ id }) => id)).catch((error: unknown) => {
+    await store.channelStates.remove(states().map(({ id }) => id)).catch((error: unknown) => {
       // A state that is not reported again expires after five seconds.
       log.debug({ error }, "failed to record that the channels of this process have stopped");
     });

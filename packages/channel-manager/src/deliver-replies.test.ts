@@ -140,7 +140,7 @@ describe("replies of a channel that pushes", () => {
       seq,
       inReplyTo: job.messageId,
       sentParts: 0,
-      noteSent: expect.any(Function),
+      recordSentParts: expect.any(Function),
       signal: expect.any(AbortSignal),
     });
     const metadata = { markdown: true };
@@ -259,7 +259,7 @@ describe("replies of a channel that pushes", () => {
       ...pushing,
       async sendMessage(_chatId, _text, metadata) {
         parts.push(metadata?.sentParts);
-        await metadata?.noteSent?.((metadata.sentParts ?? 0) + 2);
+        await metadata?.recordSentParts?.((metadata.sentParts ?? 0) + 2);
         if (parts.length === 1) throw later();
       },
     };
@@ -278,7 +278,7 @@ describe("replies of a channel that pushes", () => {
         sent.push({ text: value });
         // Another process has taken over while this one was blocked.
         await outside.query("UPDATE outboxes SET lease_id = gen_random_uuid() WHERE ticket_id = $1", [job.ticketId]);
-        await metadata?.noteSent?.(1).catch((error: unknown) => {
+        await metadata?.recordSentParts?.(1).catch((error: unknown) => {
           errors.push(error);
           throw error;
         });
@@ -315,7 +315,7 @@ describe("replies of a channel that pushes", () => {
   test("that could not be sent while the store was busy do not count as tried, also if the release fails at first", async () => {
     const job = await answer([text("one")]);
     const away = () => new ServiceError("unavailable", "busy");
-    const release = jest.spyOn(store.outboxes, "giveBack");
+    const release = jest.spyOn(store.outboxes, "retryLater");
     failAt("one", away);
     for (const _ of Array.from({ length: 6 })) {
       release.mockRejectedValueOnce(away());
@@ -349,7 +349,7 @@ describe("replies of a channel that pushes", () => {
 
   test("that are sent while the store is going away are noted when it is back, and not sent again", async () => {
     const job = await answer([text("one"), text("two")]);
-    const note = jest.spyOn(store.outboxes, "settleDelivered");
+    const note = jest.spyOn(store.outboxes, "markDelivered");
     for (const _ of [1, 2]) note.mockRejectedValueOnce(new ServiceError("unavailable", "away"));
     await deliver(job);
     expect(textsSent()).toEqual(["one", "two"]);

@@ -5,7 +5,7 @@ import { MAX_LAPSES, OUTBOX_LEASE_MS, asProjectId, isUnavailable, retryThroughOu
 import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
 import { count, isTracing, observe, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
-import { createLeaseKeeper, defineWork } from "@svc/work";
+import { createLeaseManager, defineWork } from "@svc/work";
 import type { ClaimContext, Failure, FailurePolicy, HeldLease, Work } from "@svc/work";
 import type { ChannelResources } from "./accept-message.ts";
 
@@ -125,7 +125,7 @@ function failurePolicy(store: Store, log: Log): FailurePolicy<ReplyClaim> {
     judge,
     async retryLater(reply, { delayMs, counts, error }) {
       reply.span.fail(error);
-      await store.outboxes.giveBack(reply, { delayMs, counts });
+      await store.outboxes.retryLater(reply, { delayMs, counts });
       const facts = { ...factsOf(reply), reason: reasonOf(error), inMs: Math.round(delayMs) };
       if (counts) log.warn({ ...facts, error }, "reply failed; it will be retried");
       else if (reply.outcome === "later") log.debug(facts, "reply deferred");
@@ -137,7 +137,7 @@ function failurePolicy(store: Store, log: Log): FailurePolicy<ReplyClaim> {
       const facts = { ...factsOf(reply), reason };
       if (isDead) log.error({ ...facts, error }, "reply failed permanently; moved to dead letters");
       else log.info(facts, "conversation no longer accepts replies");
-      await store.outboxes.settleUndelivered(reply, { reason, isDead });
+      await store.outboxes.markUndeliverable(reply, { reason, isDead });
       return true;
     },
     facts: (reply) => factsOf(reply),
@@ -182,7 +182,7 @@ export function deliverReplies(
       name: "replies",
       consumes: [{ queue: REPLY_QUEUES[channel.id] }],
       target: ({ project, ticketId }: ReplyJob): OutboxRef => ({ project: asProjectId(project), ticketId }),
-      leases: createLeaseKeeper<ReplyClaim>(log, {
+      leases: createLeaseManager<ReplyClaim>(log, {
         name: "replies",
         ms: OUTBOX_LEASE_MS,
         renewMs: RENEW_MS,
@@ -261,8 +261,8 @@ async function sendReply(store: Store, channel: Channel, claim: ClaimedReply, le
     ...(reply.inReplyTo === null ? {} : { inReplyTo: reply.inReplyTo }),
     sentParts,
     signal: lease.signal,
-    async noteSent(parts) {
-      if (await record(lease, () => store.outboxes.noteSent(claim, parts))) return;
+    async recordSentParts(parts) {
+      if (await record(lease, () => store.outboxes.recordSentParts(claim, parts))) return;
       lease.lose();
       throw new DeliveryError("later", "another process is sending in this conversation");
     },
@@ -275,7 +275,7 @@ async function sendReply(store: Store, channel: Channel, claim: ClaimedReply, le
   } else {
     await channel.sendAttachment(chatId, reply, context);
   }
-  await record(lease, () => store.outboxes.settleDelivered(claim));
+  await record(lease, () => store.outboxes.markDelivered(claim));
 }
 
 /** Records what was sent, also during a short outage of the store, since it would be sent again otherwise. */

@@ -5,9 +5,9 @@ import { isRecord } from "./is-record.ts";
 import { pause } from "./retry.ts";
 import { readEvents } from "./read-events.ts";
 import type { ServerEvent } from "./read-events.ts";
-import { delayAfter, isPassing } from "./retry.ts";
+import { delayAfter, isTransient } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
-import { errorOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
+import { errorOf, openRequestControl, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
 export interface PullOptions {
   /** Stops reading, but not the pull; the reader then throws the signal's reason. */
@@ -54,14 +54,14 @@ async function* readOnce(
   position: StreamPosition,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PullProgress, boolean, undefined> {
-  const line = openLine(signal);
+  const control = openRequestControl(signal);
   try {
     const { lastEventId } = position;
     const call = { method: "POST" as const, path: fillPath(PATH, { catalogId }), accept: "text/event-stream" };
     const response = await request(
       connection,
       { ...call, ...(lastEventId === undefined ? {} : { lastEventId }) },
-      line,
+      control,
     );
     // The last event was the end.
     if (response.status === 204) return true;
@@ -69,7 +69,7 @@ async function* readOnce(
       await readAnswer(response);
       throw unexpected(response.status);
     }
-    for await (const event of readEvents(response, line.within(SILENCE_MS))) {
+    for await (const event of readEvents(response, control.within(SILENCE_MS))) {
       const progress = eventOf(event);
       if (event.id !== undefined) position.lastEventId = event.id;
       position.failures = 0;
@@ -78,9 +78,9 @@ async function* readOnce(
     }
     return false;
   } catch (cause) {
-    throw line.explain(cause);
+    throw control.explain(cause);
   } finally {
-    line.close();
+    control.close();
   }
 }
 
@@ -96,7 +96,7 @@ export async function* pullModel(
       if (yield* readOnce(connection, catalogId, position, signal)) return;
       throw new ServiceError("unreachable", "The connection was lost.");
     } catch (error) {
-      if (!(error instanceof ServiceError) || !isPassing(error) || position.failures >= connection.maxRetries)
+      if (!(error instanceof ServiceError) || !isTransient(error) || position.failures >= connection.maxRetries)
         throw error;
       const delayMs = delayAfter(error, position.failures);
       position.failures += 1;

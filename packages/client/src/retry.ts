@@ -17,7 +17,7 @@ const PASSING_CODES = new Set(["unreachable", "timeout", "idempotency_in_progres
 const PASSING_STATUSES = new Set([502, 503, 504]);
 
 /** Returns true if the same request may succeed later. */
-export function isPassing({ code, status }: ServiceError): boolean {
+export function isTransient({ code, status }: ServiceError): boolean {
   return status === 429 || PASSING_CODES.has(code) || (status !== null && PASSING_STATUSES.has(status));
 }
 
@@ -64,7 +64,7 @@ export async function callWithRetries(connection: Connection, request: CallReque
       return await tryCall(connection, request);
     } catch (error) {
       const isOver = failures >= connection.maxRetries || !(error instanceof ServiceError);
-      if (isOver || !isPassing(error) || !mayRepeat(request, error)) throw error;
+      if (isOver || !isTransient(error) || !mayRepeat(request, error)) throw error;
       if ((error.retryAfterSeconds ?? 0) > MAX_RETRY_AFTER_SECONDS) throw error;
       const delayMs = delayAfter(error, failures);
       connection.onRetry(error, delayMs);

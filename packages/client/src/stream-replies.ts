@@ -4,9 +4,9 @@ import { drainAnswerOf, drainCall } from "./drain-chat.ts";
 import { isRecord } from "./is-record.ts";
 import { pause } from "./retry.ts";
 import { readEvents } from "./read-events.ts";
-import { delayAfter, isPassing } from "./retry.ts";
+import { delayAfter, isTransient } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
-import { errorOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
+import { errorOf, openRequestControl, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
 /**
  * Partial text of a reply that is being written: replaces everything after `offset` with `text`. `messageId` is the
@@ -59,26 +59,26 @@ async function* readOnce(
   chatId: string,
   call: { after: string; waitMs: number; signal: AbortSignal | undefined; isFirst: boolean },
 ): AsyncGenerator<StreamEvent, void, undefined> {
-  const line = openLine(call.signal);
+  const control = openRequestControl(call.signal);
   try {
     const sent = { ...drainCall(chatId, call), accept: `${EVENT_STREAM}, */*;q=0.5` };
     // After a dropped connection, the service repeats the partial text of an unfinished reply.
-    const response = await request(connection, call.isFirst ? sent : { ...sent, lastEventId: call.after }, line);
+    const response = await request(connection, call.isFirst ? sent : { ...sent, lastEventId: call.after }, control);
     yield { type: "begun", data: null };
     const isStream = response.ok && response.headers.get("content-type")?.startsWith(EVENT_STREAM) === true;
     if (!isStream) {
       for (const data of drainAnswerOf(await readAnswer(response)).replies) yield { type: "reply", data };
       return;
     }
-    const heard = line.within(HEARTBEAT_MS + connection.timeoutMs);
+    const heard = control.within(HEARTBEAT_MS + connection.timeoutMs);
     for await (const { type, data } of readEvents(response, heard)) {
       if (type === "done") return;
       yield { type, data: parseJson(data) };
     }
   } catch (cause) {
-    throw line.explain(cause);
+    throw control.explain(cause);
   } finally {
-    line.close();
+    control.close();
   }
 }
 
@@ -148,7 +148,7 @@ export function streamReplies(
             yield reply;
           }
         } catch (error) {
-          if (!(error instanceof ServiceError) || !isPassing(error)) throw error;
+          if (!(error instanceof ServiceError) || !isTransient(error)) throw error;
           problem = error;
         }
         const isFirst = !isIdle || performance.now() - begunAtMs >= SHORT_WAIT_MS;

@@ -114,7 +114,7 @@ export function unexpected(
 export type Wait = <Read>(reading: Promise<Read>) => Promise<Read>;
 
 /** Timeouts and cancellation of a request's connection. */
-export interface CallLine {
+export interface RequestControl {
   signal: AbortSignal;
   /** Fails if the response is not complete after this time. */
   wait(ms: number): void;
@@ -129,7 +129,7 @@ export interface CallLine {
 }
 
 /** Opens a connection, which the caller must close. Throws the reason of a signal that is already aborted. */
-export function openLine(signal: AbortSignal | undefined): CallLine {
+export function openRequestControl(signal: AbortSignal | undefined): RequestControl {
   signal?.throwIfAborted();
   const aborting = new AbortController();
   let isLate = false;
@@ -170,11 +170,11 @@ export function openLine(signal: AbortSignal | undefined): CallLine {
 }
 
 /** Sends a request; the response body is not read yet. Rejects like `fetch`. */
-export function request(connection: Connection, call: CallRequest, line: CallLine): Promise<Response> {
+export function request(connection: Connection, call: CallRequest, control: RequestControl): Promise<Response> {
   const { method, body, form, waitMs = 0 } = call;
   const url = urlOf(connection, call);
   const headers = headersOf(connection, call);
-  line.wait(waitMs + connection.timeoutMs);
+  control.wait(waitMs + connection.timeoutMs);
   return connection.fetch(url, {
     method,
     headers,
@@ -183,7 +183,7 @@ export function request(connection: Connection, call: CallRequest, line: CallLin
     // A key must not be sent to any other URL.
     redirect: "error",
     credentials: "omit",
-    signal: line.signal,
+    signal: control.signal,
   });
 }
 
@@ -199,12 +199,12 @@ export async function readAnswer(response: Response): Promise<CallAnswer> {
 
 /** Sends a request once. Throws ServiceError for all statuses but 2xx, and the reason of an aborted signal. */
 export async function tryCall(connection: Connection, call: CallRequest): Promise<CallAnswer> {
-  const line = openLine(call.signal);
+  const control = openRequestControl(call.signal);
   try {
-    return await readAnswer(await request(connection, call, line));
+    return await readAnswer(await request(connection, call, control));
   } catch (cause) {
-    throw line.explain(cause);
+    throw control.explain(cause);
   } finally {
-    line.close();
+    control.close();
   }
 }

@@ -17,7 +17,7 @@ export interface ReplyContext {
   /**
    * Records durably how many parts are sent, before the next one is sent. Rejects if another process has taken over.
    */
-  noteSent?: (parts: number) => Promise<void>;
+  recordSentParts?: (parts: number) => Promise<void>;
   /** Aborted when this process must stop sending the reply. */
   signal?: AbortSignal;
 }

@@ -3,12 +3,12 @@ import { reachedQuotaSchema } from "./quota.ts";
 import type { ReachedQuota } from "./quota.ts";
 
 /** A validation error of a request: its location (JSON Pointer, RFC 6901), its code, and what the value must be. */
-export const fieldFaultSchema = z.object({
+export const fieldErrorSchema = z.object({
   pointer: z.string().describe("Location of the error in the request, as a JSON Pointer (RFC 6901)."),
   code: z.string().describe("Kind of error, such as `required`."),
   detail: z.string().describe("What the value must be."),
 });
-export type FieldError = z.infer<typeof fieldFaultSchema>;
+export type FieldError = z.infer<typeof fieldErrorSchema>;
 
 interface CatalogueEntry {
   status: number;
@@ -244,7 +244,7 @@ export const problemSchema = z.object({
   instance: z.string().optional().describe("Path of the request."),
   requestId: z.string().optional().describe("Request ID. Identifies the request in the log."),
   quota: reachedQuotaSchema.optional().describe("The limit of the project that is reached."),
-  errors: z.array(fieldFaultSchema).optional().describe("All validation errors of the request."),
+  errors: z.array(fieldErrorSchema).optional().describe("All validation errors of the request."),
 });
 export type Problem = z.infer<typeof problemSchema>;
 

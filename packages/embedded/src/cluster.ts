@@ -261,7 +261,7 @@ export async function ensureRole(
 }
 
 /** Changes the owner of a database from the superuser to the product's role. The server must not be running. */
-export async function giveDatabaseToRole(
+export async function changeDatabaseOwner(
   dataDir: string,
   binaries: PostgresBinaries,
   account: PostgresAccount,

@@ -122,12 +122,12 @@ export async function launchOnSomePort(
   lastPort: number | null,
 ): Promise<RunningPostmaster & { port: number }> {
   const never = new AbortController().signal;
-  if (wantedPort !== undefined) return { ...(await launchPatiently(server, wantedPort, never)), port: wantedPort };
+  if (wantedPort !== undefined) return { ...(await launchWithRetries(server, wantedPort, never)), port: wantedPort };
   // Another program may take the port between the check and the start, so even a free one is retried.
   let port = lastPort !== null && (await isPortFree(lastPort)) ? lastPort : await findFreePort();
   for (let trial = 1; ; trial += 1) {
     try {
-      return { ...(await launchPatiently(server, port, never)), port };
+      return { ...(await launchWithRetries(server, port, never)), port };
     } catch (error) {
       if (!hasCode(error, "port_taken") || trial === PORT_TRIALS) throw error;
       port = await findFreePort();
@@ -139,7 +139,7 @@ export async function launchOnSomePort(
  * Starts the server on this port. After a SIGKILL of an earlier server its children need a moment to end, and until
  * then Postgres refuses to start: waits at most ten seconds for them.
  */
-export async function launchPatiently(
+export async function launchWithRetries(
   server: ServerOnFolder,
   port: number,
   signal: AbortSignal,

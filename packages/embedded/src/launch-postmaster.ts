@@ -71,7 +71,7 @@ export async function stopPostmaster(identity: ProcessIdentity, binaries: Postgr
 }
 
 /** Polls until the process has ended; for servers that are not our children. */
-export async function waitUntilGone(identity: ProcessIdentity, pollMs: number): Promise<void> {
+export async function waitForProcessEnd(identity: ProcessIdentity, pollMs: number): Promise<void> {
   while (await isStillRunning(identity)) await delay(pollMs);
 }
 

@@ -91,7 +91,7 @@ export async function readLastCommand(clusterDir: string): Promise<string | null
 }
 
 /** Formats a command line as `readLastCommand` returns it. */
-export function spellCommand(program: string, args: string[]): string {
+export function formatCommand(program: string, args: string[]): string {
   return [program, ...args.map((argument) => `"${argument}"`)].join(" ");
 }
 

@@ -7,7 +7,7 @@ import {
   createCluster,
   ensureDatabase,
   ensureRole,
-  giveDatabaseToRole,
+  changeDatabaseOwner,
   hasCluster,
   markOfPassword,
   newPassword,
@@ -21,11 +21,11 @@ import {
 import { EmbeddedPostgresError } from "./errors.ts";
 import type { PostgresLogger } from "./errors.ts";
 import { findBinaries, makeUsable } from "./find-binaries.ts";
-import { acceptsConnections, launchOnSomePort, launchPatiently } from "./launch-on-port.ts";
+import { acceptsConnections, launchOnSomePort, launchWithRetries } from "./launch-on-port.ts";
 import type { ServerOnFolder } from "./launch-on-port.ts";
-import { stopPostmaster, waitUntilGone } from "./launch-postmaster.ts";
+import { stopPostmaster, waitForProcessEnd } from "./launch-postmaster.ts";
 import type { PostgresExit, RunningPostmaster } from "./launch-postmaster.ts";
-import { clearStalePostmasterFile, readLastCommand, spellCommand, waitForReady } from "./postmaster-file.ts";
+import { clearStalePostmasterFile, readLastCommand, formatCommand, waitForReady } from "./postmaster-file.ts";
 import { choosePostgresAccount, claimCluster } from "./run-tool.ts";
 import { supervisePostmaster } from "./supervise-postmaster.ts";
 
@@ -51,11 +51,11 @@ async function adoptOrStopOrphan(
     isReady &&
     port !== null &&
     (wantedPort === undefined || wantedPort === port) &&
-    (await readLastCommand(clusterDir)) === spellCommand(binaries.postgres, argumentsFor(port)) &&
+    (await readLastCommand(clusterDir)) === formatCommand(binaries.postgres, argumentsFor(port)) &&
     (await acceptsConnections(port, PROBE_TIMEOUT_MS));
   if (isFit) {
     log.info({ pid: identity.pid, port }, "Adopting a PostgreSQL server left by a killed process");
-    const exited = waitUntilGone(identity, POLL_MS).then(() => ({ code: null, signal: null }));
+    const exited = waitForProcessEnd(identity, POLL_MS).then(() => ({ code: null, signal: null }));
     return { identity, exited, port };
   }
   log.info({ pid: identity.pid }, "Restarting a PostgreSQL server left by a killed process");
@@ -108,7 +108,7 @@ async function prepareCluster(
   if (!found.hasDatabase) await ensureDatabase(dataDir, binaries, account, found.database);
   if (!found.isNew && !found.isRoleReady) {
     for (const database of new Set([...found.knownDatabases, found.database]))
-      await giveDatabaseToRole(dataDir, binaries, account, database);
+      await changeDatabaseOwner(dataDir, binaries, account, database);
   }
   return password;
 }
@@ -223,7 +223,7 @@ async function startOnFolder(
   const { port, ...first } = orphan ?? (await launchOnSomePort(server, options.port, formerPort));
   const supervised = supervisePostmaster({
     first,
-    launch: (signal) => launchPatiently(server, port, signal),
+    launch: (signal) => launchWithRetries(server, port, signal),
     stopServer: ({ identity }) => stopPostmaster(identity, binaries),
     log,
     onCrash,

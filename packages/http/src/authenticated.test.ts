@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import type { Authenticate, Credentials, Principal } from "@svc/auth";
 import { ServiceError } from "@svc/contracts";
 import { collectLog } from "@svc/testing";
-import { askerOf, authenticated, principalOf } from "./authenticated.ts";
+import { callerOf, authenticated, principalOf } from "./authenticated.ts";
 import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
@@ -46,7 +46,7 @@ beforeAll(async () => {
       });
     },
     {
-      onDenial: (request, response, { code }) => void denied.push({ path: request.path, code, ...askerOf(response) }),
+      onDenial: (request, response, { code }) => void denied.push({ path: request.path, code, ...callerOf(response) }),
     },
   );
   server = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });

@@ -58,7 +58,7 @@ export function authenticated(authenticate: Authenticate, rateLimit?: RateLimit)
 }
 
 /**
- * Sets the principal of a request that another check than that of keys has authorized, for `principalOf` and `askerOf`.
+ * Sets the principal of a request that another check than that of keys has authorized, for `principalOf` and `callerOf`.
  * `checkAgain` repeats the check during long responses.
  */
 export function setPrincipal(response: Response, principal: Principal, checkAgain: () => Promise<Principal>): void {
@@ -78,7 +78,7 @@ export function principalOf(response: Response): Principal {
  * Checks the key of a request again during a long response, without counting it; returns the current principal. Throws
  * like the first check, for example if the key was revoked.
  */
-export async function checkKeyAgain(response: Response): Promise<Principal> {
+export async function recheckKey(response: Response): Promise<Principal> {
   const checkAgain = (response as Response & WithPrincipal)[CHECK_AGAIN];
   if (checkAgain === undefined) throw new Error("this route has no preceding authentication middleware");
   return checkAgain();
@@ -88,7 +88,7 @@ export async function checkKeyAgain(response: Response): Promise<Principal> {
  * Returns the caller of a request if known: the valid key or the signed-in operator, and the project if they may access
  * it.
  */
-export function askerOf(response: Response): {
+export function callerOf(response: Response): {
   actor: string | null;
   project: { id: Principal["project"]; name: string } | null;
 } {

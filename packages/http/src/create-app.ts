@@ -3,7 +3,7 @@ import express from "express";
 import type { Express, RequestHandler, Request } from "express";
 import { traceIdOf, addToGauge, count, observe, startSpan } from "@svc/telemetry";
 import type { Log } from "@svc/log";
-import { answerLocalMetrics, isMonitorPath } from "./health-routes.ts";
+import { sendLocalMetrics, isMonitorPath } from "./health-routes.ts";
 import { isPrivateAddress } from "./is-local-request.ts";
 import { notFound, problemHandler, routeOf } from "./problem.ts";
 import type { OnDenial } from "./problem.ts";
@@ -95,7 +95,7 @@ export function createApp(
   if (log.isLevelEnabled("debug")) app.use(requestLog(log));
   if (showsMetrics) {
     app.use((request, response, next) => {
-      if (!answerLocalMetrics(request.path, request, response)) next();
+      if (!sendLocalMetrics(request.path, request, response)) next();
     });
   }
   addRoutes(app);

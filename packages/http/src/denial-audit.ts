@@ -2,7 +2,7 @@ import type { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { NewAuditEvent, Store } from "@svc/store";
 import type { Request, Response } from "express";
-import { askerOf } from "./authenticated.ts";
+import { callerOf } from "./authenticated.ts";
 import { clientNetwork } from "./client-address.ts";
 
 /** Records denied requests in the audit log. */
@@ -81,7 +81,7 @@ export function createDenialAudit({
 
   return {
     note(request, response, error) {
-      const { actor, project } = askerOf(response);
+      const { actor, project } = callerOf(response);
       const route = findRoute(request.path);
       const said = { action: "http.denied", object: route === null ? null : `${request.method} ${route}` };
       const requestId = String(response.getHeader("X-Request-Id"));

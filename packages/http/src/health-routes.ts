@@ -20,7 +20,7 @@ function answer(response: ServerResponse, status: number, body: object): void {
 }
 
 /** Serves `/healthz` (the process is running) and `/readyz` (it is ready); returns false for any other path. */
-export function answerHealth(path: string, response: ServerResponse, source: HealthSource): boolean {
+export function sendHealth(path: string, response: ServerResponse, source: HealthSource): boolean {
   if (path === "/healthz") {
     answer(response, 200, { ok: true });
     return true;
@@ -48,7 +48,7 @@ function answerMetrics(response: ServerResponse): void {
  * Serves `/metrics` on a public port, only to clients on this machine without a proxy. Returns false for all others,
  * who get 404, and for other paths.
  */
-export function answerLocalMetrics(path: string, request: IncomingMessage, response: ServerResponse): boolean {
+export function sendLocalMetrics(path: string, request: IncomingMessage, response: ServerResponse): boolean {
   if (path !== METRICS_PATH || request.method !== "GET" || !isLocalRequest(request)) return false;
   answerMetrics(response);
   return true;
@@ -61,6 +61,6 @@ export function monitorListener(source: HealthSource): RequestListener {
   return (request, response) => {
     const [path = "/"] = (request.url ?? "/").split("?", 1);
     if (path === METRICS_PATH && request.method === "GET") answerMetrics(response);
-    else if (!answerHealth(path, response, source)) answer(response, 404, { ok: false });
+    else if (!sendHealth(path, response, source)) answer(response, 404, { ok: false });
   };
 }

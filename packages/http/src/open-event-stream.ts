@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { ServiceError } from "@svc/contracts";
 import { addToGauge } from "@svc/telemetry";
 import type { Request, Response } from "express";
-import { problemAnswer } from "./problem.ts";
+import { problemResponse } from "./problem.ts";
 
 /** A response of server-sent events (HTML standard, "Server-sent events"). */
 export interface EventStream {
@@ -124,7 +124,7 @@ export function streamError(request: Request, response: Response, error: unknown
     error instanceof ServiceError
       ? error
       : new ServiceError("internal", "Internal error. Quote the request ID when you report it.");
-  return JSON.parse(problemAnswer(request, response, known).body);
+  return JSON.parse(problemResponse(request, response, known).body);
 }
 
 const EVENT_STREAM = "text/event-stream";

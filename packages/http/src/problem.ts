@@ -6,7 +6,7 @@ import type { ErrorRequestHandler, Request, Response } from "express";
 import { traceOf } from "./trace-of.ts";
 
 /** An error response that is ready to be sent. */
-export interface ProblemAnswer {
+export interface ProblemResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
@@ -16,7 +16,7 @@ export interface ProblemAnswer {
 const UNAVAILABLE_RETRY_S = "2";
 
 /** Returns an error as RFC 9457 problem+json, in the common format. */
-export function problemAnswer(request: Request, response: Response, error: ServiceError): ProblemAnswer {
+export function problemResponse(request: Request, response: Response, error: ServiceError): ProblemResponse {
   const { status, title } = ERRORS[error.code];
   const problem: Problem = {
     ok: false,
@@ -42,7 +42,7 @@ export function problemAnswer(request: Request, response: Response, error: Servi
 
 /** Sends an error as problem+json. */
 export function sendProblem(request: Request, response: Response, error: ServiceError): void {
-  const { status, headers, body } = problemAnswer(request, response, error);
+  const { status, headers, body } = problemResponse(request, response, error);
   response.status(status).set(headers).send(body);
 }
 

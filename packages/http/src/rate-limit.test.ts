@@ -45,11 +45,11 @@ const check: Authenticate = async ({ apiKey = "missing_key", project }, admit) =
 };
 
 /** A route that works without a key, and shows more with one. */
-function answerHealth(rateLimit: RateLimit): RequestHandler {
+function sendHealth(rateLimit: RateLimit): RequestHandler {
   return async (request, response) => {
     const isShown = !(await rateLimit.hasUsedUpFailures(request));
     const code = request.headers["x-api-key"] as ErrorCode | undefined;
-    if (code !== undefined) await rateLimit.noteFailure(request, new ServiceError(code, "refused"));
+    if (code !== undefined) await rateLimit.recordFailure(request, new ServiceError(code, "refused"));
     response.json({ isShown });
   };
 }
@@ -66,7 +66,7 @@ beforeAll(async () => {
   await waitFor(() => queues.findPolicyProblem(1_000).then(() => queues.isUp()), { what: "the queues to be up" });
   const rateLimit = createRateLimit(queues.counters);
   const addRoutes: Parameters<typeof createApp>[1] = (routes) => {
-    routes.get("/health", answerHealth(rateLimit));
+    routes.get("/health", sendHealth(rateLimit));
     routes.use("/api", authenticated(check, rateLimit));
     routes
       .route("/api/things")

@@ -23,7 +23,7 @@ export interface RateLimit {
    */
   refuse(request: Request, response: Response, error: ServiceError): Promise<ServiceError>;
   /** Counts a failed authentication without changing the response; other errors do not count. */
-  noteFailure(request: Request, error: ServiceError): Promise<void>;
+  recordFailure(request: Request, error: ServiceError): Promise<void>;
   /** Returns true if the address has no failed authentications left. */
   hasUsedUpFailures(request: Request): Promise<boolean>;
 }
@@ -80,7 +80,7 @@ export function createRateLimit(counters: Counters): RateLimit {
       return rateLimited("Too many requests from this address without a valid key. Send a valid key.", counted);
     },
 
-    async noteFailure(request, error) {
+    async recordFailure(request, error) {
       if (isFailure(error)) await counters.count(nameOfFailures(request), FAILED_AUTHS);
     },
 

@@ -5,7 +5,7 @@ import type { Express } from "express";
 import { createApp } from "./create-app.ts";
 import { createDenialAudit } from "./denial-audit.ts";
 import { findRoute as findApiRoute } from "./find-route.ts";
-import { answerHealth } from "./health-routes.ts";
+import { sendHealth } from "./health-routes.ts";
 import { listen } from "./listen.ts";
 import type { ListenAddress, Listening } from "./listen.ts";
 
@@ -51,7 +51,7 @@ export function serveHttp({ app: name, title, store, log, config, ...options }: 
   const addRoutes = (routes: Express) => {
     routes.use((request, response, next) => {
       if (isDraining) response.setHeader("Connection", "close");
-      if (!answerHealth(request.path, response, { findProblem })) next();
+      if (!sendHealth(request.path, response, { findProblem })) next();
     });
     options.addRoutes(routes);
   };

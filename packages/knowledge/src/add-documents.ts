@@ -5,7 +5,7 @@ import { identifyDocument } from "./add-document.ts";
 import type { AddedDocument, CheckedDocument, DocumentInput } from "./add-document.ts";
 
 /** Result of adding one of several documents. */
-export type AddedOrRefused = AddedDocument | { status: "refused"; error: ServiceError };
+export type AddDocumentResult = AddedDocument | { status: "refused"; error: ServiceError };
 
 /** Maximum number of documents per transaction, and of their characters unless a single document has more. */
 const BATCH = { documents: 50, chars: 1_000_000 } as const;
@@ -21,9 +21,9 @@ export async function addDocuments(
   project: ProjectId,
   kbId: string,
   inputs: readonly DocumentInput[],
-): Promise<AddedOrRefused[]> {
+): Promise<AddDocumentResult[]> {
   const { store, log } = deps;
-  const results: AddedOrRefused[] = [];
+  const results: AddDocumentResult[] = [];
   // The next documents are read while the previous ones are written.
   let writing: Promise<void> = Promise.resolve();
   for (const batch of batchesOf(inputs)) {

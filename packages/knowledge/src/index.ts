@@ -1,7 +1,7 @@
 export { addDocument, identifyDocument, checkDocument } from "./add-document.ts";
 export type { AddedDocument, CheckedDocument, DocumentInput } from "./add-document.ts";
 export { addDocuments, ensureKb } from "./add-documents.ts";
-export type { AddedOrRefused } from "./add-documents.ts";
+export type { AddDocumentResult } from "./add-documents.ts";
 export { createEmbedder, openEmbeddings } from "./embeddings/create-embedder.ts";
 export type { Embedder, EmbedderOptions, EmbeddingSource, Embeddings } from "./embeddings/create-embedder.ts";
 export { EmbeddingError } from "./embeddings/request-embeddings.ts";
@@ -20,7 +20,7 @@ export type { DocumentOfFile, DocumentReader, FileToIngest } from "./ingest-file
 export { questionTerms } from "./query-words.ts";
 export { reindexOutdated } from "./index-words.ts";
 export { rewriteDocument } from "./rewrite-document.ts";
-export type { KeptDocument } from "./rewrite-document.ts";
+export type { StoredDocument } from "./rewrite-document.ts";
 export { searchEach, searchKnowledge } from "./search-knowledge.ts";
 export type { SearchHit, SearchResult } from "./search-knowledge.ts";
 export { createFileReader } from "./parse/create-file-reader.ts";

@@ -50,13 +50,13 @@ export async function ingestFile(
   const hash = hashSource(file);
   const unchanged = await store.documents.findBySource(project, kbId, { key: file.key, hash });
   if (unchanged !== null) {
-    await store.documents.dropWaiting(project, unchanged.documentId);
+    await store.documents.deleteQueuedIngest(project, unchanged.documentId);
     return { documentId: unchanged.documentId, status: "unchanged", chunks: unchanged.chunkCount };
   }
   const { checked, source } = await reader.readDocument(file);
   const added = await addChecked(deps, project, kbId, checked);
-  if (added.status === "unchanged") await store.documents.dropWaiting(project, added.documentId);
-  await store.documents.noteSource(
+  if (added.status === "unchanged") await store.documents.deleteQueuedIngest(project, added.documentId);
+  await store.documents.recordSource(
     project,
     { id: added.documentId, contentHash: checked.contentHash },
     { hash, ...source },

@@ -3,7 +3,7 @@ import type { DocumentInput } from "./add-document.ts";
 import { chunkDocument } from "./chunk-document.ts";
 
 /** A stored document without its text. */
-export interface KeptDocument {
+export interface StoredDocument {
   key: string;
   title: string;
   url: string | null;
@@ -21,7 +21,7 @@ const MAX_CHARS = 1_000_000;
  * occur exactly once, or if it is longer than a million characters.
  */
 export function rewriteDocument(
-  document: KeptDocument,
+  document: StoredDocument,
   chunks: readonly KeptChunk[],
   { before, after }: { before: string; after: string },
 ): DocumentInput | null {

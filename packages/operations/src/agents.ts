@@ -5,7 +5,7 @@ import {
   findSchemaProblem,
   offerTools,
   openHeaders,
-  readOnlyDesk,
+  handleReadOnlyCalls,
 } from "@svc/agents";
 import type { HistoryMessage, LanguageModels, ToolOpener } from "@svc/agents";
 import type { Principal } from "@svc/auth";
@@ -244,7 +244,7 @@ export const executeAgent = operation(
       model === null || openTools === undefined || agent.tools.length === 0
         ? []
         : await openTools(openHeaders(await store.agents.readTools(principal.project, agent.id), store.sealer));
-    const tools = offerTools(callable, readOnlyDesk, { customer: NO_CONVERSATION, onRefused: () => undefined });
+    const tools = offerTools(callable, handleReadOnlyCalls, { customer: NO_CONVERSATION, onRefused: () => undefined });
     const answer = await answerQuestion({
       agent,
       text: input,

@@ -71,7 +71,7 @@ export async function publishExclusively<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const [name, holder] = [`publication ${kbId} ${key}`, newId()];
-  for (let attempt = 1; !(await serviceLeases.take(name, holder, PUBLICATION_LEASE_MS)); attempt += 1) {
+  for (let attempt = 1; !(await serviceLeases.claim(name, holder, PUBLICATION_LEASE_MS)); attempt += 1) {
     if (attempt === PUBLICATION_ATTEMPTS) {
       throw new ServiceError("unavailable", "Somebody else is publishing this article. Try again in a minute.");
     }

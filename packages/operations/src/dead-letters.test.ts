@@ -97,7 +97,7 @@ async function deadUpdate(): Promise<string> {
   await store.channelUpdates.insertMany(project.id, botId, [
     { updateId: 1, origin, body, excerpt: "hello bot", albumId: null },
   ]);
-  await store.channelUpdates.bury(botId, [1], "it is broken");
+  await store.channelUpdates.markDead(botId, [1], "it is broken");
   const [letter] = await store.channelUpdates.listDead(project.id, 1);
   return letter?.messageId ?? "";
 }

@@ -7,7 +7,7 @@ import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DeadLetter, DueMessage, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { noDeadLetter, reviveOne } from "./decision-rules.ts";
+import { noDeadLetter, retryOne } from "./decision-rules.ts";
 import { leaveToSweeper } from "./operation.ts";
 
 const LIST_LIMIT = 200;
@@ -51,9 +51,9 @@ async function revive(
   if (letter === null) return null;
   const { isOpened, ...where } = letter;
   const { ticketId, messageId } = where;
-  if (!isOpened) return (await store.reviews.reviveUnopened(where.project, ticketId, messageId)) ? where : null;
+  if (!isOpened) return (await store.reviews.retryUnopened(where.project, ticketId, messageId)) ? where : null;
   const decided = await store.reviews.decide(project, ticketId, (state) =>
-    reviveOne(state, messageId, { actor, target: null }),
+    retryOne(state, messageId, { actor, target: null }),
   );
   return decided === null ? null : where;
 }
@@ -76,7 +76,7 @@ export const retryDeadLetter = audited(
       const { project, actor } = principal;
       const isAgain =
         isUuid(messageId) &&
-        ((await store.channelUpdates.revive(project, messageId)) ||
+        ((await store.channelUpdates.retryDead(project, messageId)) ||
           (await store.outboxes.sendAgain(project, messageId, actor)) !== null);
       if (isAgain) return;
       throw noDeadLetter();

@@ -3,7 +3,7 @@ import { REVIEW_ACTIONS, ServiceError, isLegalMove, ticketStageSchema } from "@s
 import type { ReviewAction } from "@svc/contracts";
 import { asProjectId, newId } from "@svc/store";
 import type { Decision, ReviewState, SendWork } from "@svc/store";
-import { DECISION_RULES, reviveOne } from "./decision-rules.ts";
+import { DECISION_RULES, retryOne } from "./decision-rules.ts";
 import type { DecisionCall } from "./decision-rules.ts";
 
 const home = asProjectId(newId());
@@ -318,13 +318,13 @@ describe("what is retried", () => {
 
   test("may be one message alone, if it is a dead letter", () => {
     const call = { actor: "key:1", target: null };
-    expect(reviveOne(stateWith({ ticket: { stage: "failed" } }), second.id, call)).toMatchObject({
+    expect(retryOne(stateWith({ ticket: { stage: "failed" } }), second.id, call)).toMatchObject({
       ticket: { stage: "received" },
       waiting: "revive",
       only: [second.id],
     });
     const notFound = expect.objectContaining({ code: "not_found" });
-    expect(() => reviveOne(stateWith(), first.id, call)).toThrow(notFound);
+    expect(() => retryOne(stateWith(), first.id, call)).toThrow(notFound);
   });
 
   test("is no reply whose messages have been decided on since", () => {

@@ -28,8 +28,8 @@ interface ActionRule<Action extends ReviewAction> {
    * the version it has seen.
    */
   needsNewest: "always" | "versioned" | "never";
-  /** True if an earlier decision must be carried out first. */
-  needsCalm: boolean;
+  /** True if the action is rejected while an earlier decision is being carried out. */
+  needsIdle: boolean;
   decide: Rule<Action>;
 }
 
@@ -319,7 +319,7 @@ function revive(state: ReviewState, call: DecisionCall, only?: readonly string[]
 }
 
 /** Retries one dead letter. Throws not_found if it no longer waits. */
-export function reviveOne(state: ReviewState, messageId: string, call: DecisionCall): Decision {
+export function retryOne(state: ReviewState, messageId: string, call: DecisionCall): Decision {
   if (state.waiting.some(({ id, state: isIn }) => id === messageId && isIn === "failed")) {
     return revive(state, call, [messageId]);
   }
@@ -356,10 +356,10 @@ const snooze: Rule<"snooze"> = (state, { until }, call) => {
   });
 };
 
-const ABOUT_DRAFT = { needsVersion: true, needsNewest: "always", needsCalm: true } as const;
-const ABOUT_ANSWER = { needsVersion: false, needsNewest: "always", needsCalm: true } as const;
-const ABOUT_CHAT = { needsVersion: false, needsNewest: "never", needsCalm: true } as const;
-const ABOUT_TICKET = { needsVersion: false, needsNewest: "never", needsCalm: false } as const;
+const ABOUT_DRAFT = { needsVersion: true, needsNewest: "always", needsIdle: true } as const;
+const ABOUT_ANSWER = { needsVersion: false, needsNewest: "always", needsIdle: true } as const;
+const ABOUT_CHAT = { needsVersion: false, needsNewest: "never", needsIdle: true } as const;
+const ABOUT_TICKET = { needsVersion: false, needsNewest: "never", needsIdle: false } as const;
 
 /** The decisions of an operator, and their conditions. */
 export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = {

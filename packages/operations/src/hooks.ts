@@ -36,7 +36,7 @@ import { generateWebhookSecret } from "./webhook-secret.ts";
  * Creates a message from a body of a hook, with the body's id, or returns why there is none. Idempotent. Rejects with
  * channel_disabled and unavailable.
  */
-export type TakeHookBody = (hook: Hook, body: NewHookBody) => Promise<HookBodyResult>;
+export type ReceiveHookBody = (hook: Hook, body: NewHookBody) => Promise<HookBodyResult>;
 
 const SECRET_BYTES = 32;
 const UTF8 = new TextDecoder("utf-8", { fatal: false });
@@ -278,18 +278,18 @@ export const listHookBodies = operation(
 
 /**
  * Retries a body with the current mapping and filter, and returns it with its result. A body that has become a message
- * is not changed. Scope messages:write. Throws not_found, and the errors of `takeHookBody`.
+ * is not changed. Scope messages:write. Throws not_found, and the errors of `receiveHookBody`.
  */
 export const retryHookBody = operation(
   "retryHookBody",
-  async ({ store, takeHookBody }: { store: Store; takeHookBody: TakeHookBody }, principal, id, bodyId) => {
+  async ({ store, receiveHookBody }: { store: Store; receiveHookBody: ReceiveHookBody }, principal, id, bodyId) => {
     const { project } = principal;
     const hook = await readHook(store, principal, id);
     const body = isUuid(bodyId) ? await store.hooks.findBody(project, hook.id, bodyId) : null;
     if (body === null)
       throw new ServiceError("not_found", "This body is no longer stored. A hook keeps the last 20 bodies.");
     if (body.messageId !== null) return asBodyItem(body);
-    await store.hooks.noteBody(project, body.id, await takeHookBody(hook, body));
+    await store.hooks.recordBodyResult(project, body.id, await receiveHookBody(hook, body));
     return asBodyItem((await store.hooks.findBody(project, hook.id, body.id)) ?? body);
   },
   { audit: "hooks.retry" },

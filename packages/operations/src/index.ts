@@ -51,7 +51,7 @@ export {
   testHook,
   updateHook,
 } from "./hooks.ts";
-export type { TakeHookBody } from "./hooks.ts";
+export type { ReceiveHookBody } from "./hooks.ts";
 export { createMappingCache } from "./map-body.ts";
 export type { MappingCache } from "./map-body.ts";
 export { mapBody } from "./map-body.ts";
@@ -72,13 +72,13 @@ export {
 export { getGap, listGaps, updateGap, writeGapArticle } from "./gaps.ts";
 export type { GapListInput } from "./gaps.ts";
 export { DEMO_KB, FIRST_AGENT, initialize } from "./initialize.ts";
-export type { Initialized } from "./initialize.ts";
+export type { InitializeResult } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
 export { requireScopeOf } from "./operation.ts";
 export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
 export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
 export { asModelPull, cancelPull, findPull, listModels, pullModel } from "./models.ts";
-export type { AskedModel, ModelDeps } from "./models.ts";
+export type { RequestedModel, ModelDeps } from "./models.ts";
 export {
   findModelServers,
   getModelSettings,
@@ -159,7 +159,7 @@ export {
 } from "./reviews.ts";
 export type { ReviewDeps } from "./reviews.ts";
 export { addReplyFile } from "./tickets.ts";
-export type { HandedInFile } from "./tickets.ts";
+export type { ReplyFileUpload } from "./tickets.ts";
 export { testChannel } from "./test-channel.ts";
 export { sendTestMessage } from "./test-channel.ts";
 export { exportReport, getReport } from "./reports.ts";

@@ -10,7 +10,7 @@ import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import pg from "pg";
 import { initialize } from "./initialize.ts";
-import type { Initialized } from "./initialize.ts";
+import type { InitializeResult } from "./initialize.ts";
 
 const CONFIGURED = "the configured administrator's key";
 
@@ -209,7 +209,7 @@ describe("with the administrator's key in the configuration", () => {
 
 test("processes that initialise at once all succeed: one makes everything, and shows the key", async () => {
   const results = await Promise.all([...stores, ...stores].map((on) => run({ on })));
-  const [{ project }] = results as [Initialized];
+  const [{ project }] = results as [InitializeResult];
   expect(results.map((result) => result.project)).toEqual(results.map(() => project));
   expect(results.filter(({ isFirst }) => isFirst)).toHaveLength(1);
   expect(results.filter(({ adminKey }) => adminKey !== null)).toHaveLength(1);

@@ -9,7 +9,7 @@ import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
 import { generateWidgetKey } from "./channels.ts";
 
 /** Result of an initialization. */
-export interface Initialized {
+export interface InitializeResult {
   project: Project;
   /**
    * The first administrator's key; null if one exists. Until it is marked as shown, the next initialization replaces
@@ -112,14 +112,14 @@ export interface InitializeOptions {
 export async function initialize(
   resources: { store: Store; log: Log },
   options: InitializeOptions,
-): Promise<Initialized> {
+): Promise<InitializeResult> {
   return resources.store.installation.exclusively(() => initializeAlone(resources, options));
 }
 
 async function initializeAlone(
   { store, log }: { store: Store; log: Log },
   options: InitializeOptions,
-): Promise<Initialized> {
+): Promise<InitializeResult> {
   const { project } = await store.projects.ensure(DEFAULT_PROJECT);
   const isFirst = !(await store.installation.isInitialized());
   if (isFirst) {

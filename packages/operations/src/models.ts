@@ -19,7 +19,7 @@ export interface ModelDeps {
 }
 
 /** A requested model: installed, or being pulled. */
-export type AskedModel =
+export type RequestedModel =
   | { isInstalled: true; pull: ModelPull }
   | { isInstalled: false; isNew: boolean; record: ModelPullRecord };
 
@@ -100,7 +100,7 @@ export const pullModel = audited(
     { store, queues, log, catalogue }: ModelDeps,
     principal: Principal,
     catalogId: string,
-  ): Promise<AskedModel> => {
+  ): Promise<RequestedModel> => {
     requireScopeOf(principal, "pullModel");
     const found = await catalogue.findPullable(catalogId);
     if (found.installedBytes !== null) {

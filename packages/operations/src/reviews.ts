@@ -7,8 +7,8 @@ import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import { announceReply, announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { OperatorFileGoneError, TooManyTagsError } from "@svc/store";
-import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store";
+import { OperatorFileNotFoundError, TooManyTagsError } from "@svc/store";
+import type { DecisionResult, Decision, Project, ReviewState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
 import type { DecisionCall } from "./decision-rules.ts";
@@ -27,7 +27,7 @@ export interface ReviewDeps {
 
 /** Throws version_conflict if the ticket is no longer, or not yet, what the caller decides about. */
 function requireUnchanged(action: ReviewAction, state: ReviewState, versions: ExpectedVersions): void {
-  const { needsCalm, needsNewest } = DECISION_RULES[action];
+  const { needsIdle, needsNewest } = DECISION_RULES[action];
   const { ticket } = state;
   if (versions !== null && !versions.includes(ticket.version)) {
     throw conflict(
@@ -35,7 +35,7 @@ function requireUnchanged(action: ReviewAction, state: ReviewState, versions: Ex
       `The ticket has changed; its current version is ${ticket.version}. Fetch it again before you decide.`,
     );
   }
-  if (needsCalm && state.isUnderWay) throw conflict(ticket, UNDER_WAY);
+  if (needsIdle && state.isUnderWay) throw conflict(ticket, UNDER_WAY);
   const mustBeNewest = needsNewest === "always" || (needsNewest === "versioned" && versions !== null);
   if (mustBeNewest && state.hasReceived) throw conflict(ticket, UNREAD);
 }
@@ -111,7 +111,7 @@ async function requireAssignable(
 }
 
 /** Announces a decision to the pipeline and to callbacks. If the queue rejects it, the sweepers announce it. */
-export async function announce({ queues, log }: ReviewDeps, decided: Decided): Promise<void> {
+export async function announce({ queues, log }: ReviewDeps, decided: DecisionResult): Promise<void> {
   const { ticket, hasWork, notifiedMessageId: messageId } = decided;
   const { id: ticketId, homeProject: project, channelId, version } = ticket;
   await leaveToSweeper(log, { ticketId }, async () => {
@@ -129,12 +129,12 @@ export async function announce({ queues, log }: ReviewDeps, decided: Decided): P
 const POLL_MS = [20, 50, 100, 200, 400];
 
 /** Decides; retries a few times while an earlier decision is carried out. Null if there is no such ticket. */
-export async function decidePatiently(
+export async function decideWithRetries(
   { store }: ReviewDeps,
   { project }: Principal,
   ticketId: string,
   plan: (state: ReviewState) => Decision,
-): Promise<Decided | null> {
+): Promise<DecisionResult | null> {
   let isUnderWay = false;
   const check = (state: ReviewState) => {
     ({ isUnderWay } = state);
@@ -161,7 +161,7 @@ function refuseImpossible(error: unknown): never {
     const detail = `would give the ticket more than ${TICKET_LIMITS.tagsMaxCount} tags`;
     throw invalidInput([{ pointer: "/actions/addTags", code: "too_many", detail }], "The decision");
   }
-  if (!(error instanceof OperatorFileGoneError)) throw error;
+  if (!(error instanceof OperatorFileNotFoundError)) throw error;
   const detail = "this ticket has no such file; files not attached to a reply are deleted after one day";
   throw invalidInput([{ pointer: "/attachments", code: "not_found", detail }], "The decision");
 }
@@ -200,7 +200,7 @@ async function decide<Action extends ReviewAction>(
   };
   const decideNow =
     versions === null
-      ? () => decidePatiently(deps, principal, ticketId, plan)
+      ? () => decideWithRetries(deps, principal, ticketId, plan)
       : () => store.reviews.decide(principal.project, ticketId, plan);
   const decided = isUuid(ticketId) ? await decideNow().catch(refuseImpossible) : null;
   if (decided === null) {
@@ -228,7 +228,7 @@ export async function closeAsSpam(deps: ReviewDeps, principal: Principal, ticket
     return DECISION_RULES.resolve.decide(state, { status: "spam" }, { actor: principal.actor, target: null });
   };
   try {
-    const decided = await decidePatiently(deps, principal, ticketId, plan);
+    const decided = await decideWithRetries(deps, principal, ticketId, plan);
     if (decided !== null) await announce(deps, decided);
   } catch (error) {
     if (!(error instanceof ServiceError) || !LEAVES_AS_IT_IS.has(error.code)) throw error;

@@ -215,7 +215,7 @@ export const updateTicket = operation(
 );
 
 /** An uploaded file. */
-export interface HandedInFile {
+export interface ReplyFileUpload {
   name: string;
   bytes: Buffer;
 }
@@ -231,7 +231,7 @@ export const addReplyFile = audited(
     { store }: { store: Store },
     principal: Principal,
     ticketId: string,
-    { name, bytes }: HandedInFile,
+    { name, bytes }: ReplyFileUpload,
   ): Promise<OperatorFile> {
     requireScopeOf(principal, "addReplyFile");
     const ticket = await readTicket(store, principal, ticketId);

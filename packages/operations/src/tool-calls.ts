@@ -11,7 +11,7 @@ import { audited } from "./audited.ts";
 import { UNREAD, UNDER_WAY, conflict } from "./decision-rules.ts";
 import { operation, readPage, searchErrors } from "./operation.ts";
 import type { ExpectedVersions, VersionedId } from "./operation.ts";
-import { announce, decidePatiently } from "./reviews.ts";
+import { announce, decideWithRetries } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
 
 /** Query of the list of calls. */
@@ -155,7 +155,7 @@ function operationOf(action: keyof typeof DECISIONS) {
       if (action === "approve") await requireSameTool(store, principal, { call, ticket });
       const plan = planOf(action, call, { actor, versions });
       try {
-        const decided = await decidePatiently(deps, principal, call.ticketId, plan);
+        const decided = await decideWithRetries(deps, principal, call.ticketId, plan);
         if (decided === null) throw notFound();
         await announce(deps, decided);
       } catch (error) {

@@ -23,7 +23,7 @@ export interface CounterState {
 }
 
 /** Result of counting an event. */
-export interface Counted extends CounterState {
+export interface CountResult extends CounterState {
   /** True if this event exceeds the limit. */
   isOver: boolean;
 }
@@ -37,7 +37,7 @@ export interface Counters {
    * Counts an event. Events over the limit are not counted and cost no round trip until the window ends. The name
    * contains no secret, and is always used with the same window.
    */
-  count(name: string, limit: CountLimit): Promise<Counted>;
+  count(name: string, limit: CountLimit): Promise<CountResult>;
   /** Returns the state of the counter without counting. */
   peek(name: string, limit: CountLimit): Promise<CounterState>;
 }

@@ -46,7 +46,7 @@ const REMEMBERED_FILE = "ports.json";
  * Saves which apps have a port, for the check of the next start, at which the database with the settings does not run
  * yet. Written at the end of a run. Also read by scripts/check-start.mjs.
  */
-export async function rememberPorts(dataDir: string, apps: readonly ListeningApp[]): Promise<void> {
+export async function savePorts(dataDir: string, apps: readonly ListeningApp[]): Promise<void> {
   const file = join(dataDir, REMEMBERED_FILE);
   await writeFile(`${file}.new`, `${JSON.stringify(apps.map((app) => PORTS[app].setting))}\n`);
   await rename(`${file}.new`, file);
@@ -56,12 +56,12 @@ export async function rememberPorts(dataDir: string, apps: readonly ListeningApp
  * Removes the saved list: at startup, because the process may be killed, and when the settings change while the product
  * does not run.
  */
-export async function forgetPorts(dataDir: string): Promise<void> {
+export async function removeSavedPorts(dataDir: string): Promise<void> {
   await rm(join(dataDir, REMEMBERED_FILE), { force: true });
 }
 
 /** Returns the apps of this data folder whose ports a start uses, as far as they are known. */
-export async function recallPorts(dataDir: string): Promise<readonly ListeningApp[]> {
+export async function readSavedPorts(dataDir: string): Promise<readonly ListeningApp[]> {
   try {
     const settings: unknown = JSON.parse(await readFile(join(dataDir, REMEMBERED_FILE), "utf8"));
     if (!Array.isArray(settings)) return UNSWITCHED_APPS;

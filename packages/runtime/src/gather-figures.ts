@@ -1,7 +1,7 @@
 import { VERSION } from "@svc/contracts";
 import { createBriefCache, usedShareOf } from "@svc/store";
 import type { QueueDepth, StorageUsage, StoredKind } from "@svc/store";
-import { beforeShown, clearGauge, setGauge } from "@svc/telemetry";
+import { beforeScrape, clearGauge, setGauge } from "@svc/telemetry";
 import type { Resources } from "./open-resources.ts";
 
 /** Minimum interval between reads of the queues, so that frequent scrapes do not load the database. */
@@ -89,7 +89,7 @@ export function gatherFigures(
     setGauge("svc_ready", {}, error === null ? 1 : 0);
   }
 
-  const forget = [beforeShown(gatherDepths), beforeShown(gatherStorage), beforeShown(gatherState)];
+  const forget = [beforeScrape(gatherDepths), beforeScrape(gatherStorage), beforeScrape(gatherState)];
   return () => {
     for (const end of forget) end();
   };

@@ -1,4 +1,4 @@
-export { UNSWITCHED_APPS, checkPorts, forgetPorts, recallPorts, rememberPorts } from "./check-ports.ts";
+export { UNSWITCHED_APPS, checkPorts, removeSavedPorts, readSavedPorts, savePorts } from "./check-ports.ts";
 export type { ListeningApp } from "./check-ports.ts";
 export { describeEndpoints, describeErrors, describeSettings } from "./describe-pages.ts";
 export { describeVanished } from "./watch-processes.ts";

@@ -47,9 +47,9 @@ function fakeProcesses() {
       }),
     end: () => answer(() => void rows.delete(OWN_ID)),
     crash: () => answer(() => void crashes++),
-    takeMissing: (ids: readonly string[]) =>
+    recordVanished: (ids: readonly string[]) =>
       answer(() => missing.splice(0).filter(({ pid }) => ids.includes(`process ${pid}`))),
-    takeVanished: () => answer(() => vanished.splice(0)),
+    claimVanished: () => answer(() => vanished.splice(0)),
   };
 }
 

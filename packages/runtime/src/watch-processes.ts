@@ -89,12 +89,12 @@ export function describeVanished(gone: VanishedProcess): string {
   return `${who}: it was killed (by kill -9, or because of its memory usage), crashed, or cannot reach the database. ${used}.`;
 }
 
-const BEAT_MS = 5_000;
+const HEARTBEAT_INTERVAL_MS = 5_000;
 /** How long a shutdown waits for an unavailable database. After that, the process is reported as crashed. */
 const END_WAIT_MS = 1_000;
 
 /** The part of the store that records running processes. */
-type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "takeMissing" | "takeVanished">;
+type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "recordVanished" | "claimVanished">;
 
 /** Returns true if a process with this id runs on this machine. */
 function isRunning(pid: number): boolean {
@@ -136,7 +136,7 @@ export function watchProcesses(
 
   async function reportMissing(silent: readonly SilentProcess[]): Promise<void> {
     const missing = silent.filter((other) => other.host === host && !isAlive(other.pid)).map(({ id }) => id);
-    if (missing.length > 0) report(await processes.takeMissing(missing));
+    if (missing.length > 0) report(await processes.recordVanished(missing));
   }
 
   async function beat(): Promise<void> {
@@ -145,13 +145,13 @@ export function watchProcesses(
       const memoryBytes = readOwnMemory();
       const silent = await processes.beat({ app, host, pid: process.pid, memoryBytes, memoryLimitBytes });
       const now = Date.now();
-      const isGap = now - heardAt > 2 * BEAT_MS || now - begunAt > BEAT_MS || now < heardAt;
+      const isGap = now - heardAt > 2 * HEARTBEAT_INTERVAL_MS || now - begunAt > HEARTBEAT_INTERVAL_MS || now < heardAt;
       if (heardSince === null || isGap) heardSince = now;
       heardAt = now;
       if (isEnded) return;
       await reportMissing(silent);
       const isAnyVanished = silent.some(({ hasVanished }) => hasVanished);
-      if (isAnyVanished && now - heardSince >= SILENT_MS) report(await processes.takeVanished(app));
+      if (isAnyVanished && now - heardSince >= SILENT_MS) report(await processes.claimVanished(app));
     } catch (error) {
       heardSince = null;
       log.debug({ error }, "failed to renew this process's heartbeat");
@@ -165,7 +165,7 @@ export function watchProcesses(
     timer = setTimeout(() => {
       beating = beat();
       void beating.finally(beatLater);
-    }, msUntilTick(BEAT_MS));
+    }, msUntilTick(HEARTBEAT_INTERVAL_MS));
     timer.unref();
   };
   void beating.finally(beatLater);

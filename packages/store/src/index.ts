@@ -63,11 +63,11 @@ export type {
   DeliveredEvent,
   DeliveryRequest,
   DueDelivery,
-  TryResult,
+  AttemptResult,
 } from "./messages/deliveries.ts";
-export type { FileContent, KeptFile, NewWidgetFile, OpenedFile } from "./messages/files.ts";
+export type { FileContent, NewMessageFile, NewWidgetFile, OpenedFile } from "./messages/files.ts";
 export { IDEMPOTENCY_HOURS } from "./messages/idempotency-keys.ts";
-export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./messages/idempotency-keys.ts";
+export type { IdempotencyClaim, IdempotentCall, StoredResponse } from "./messages/idempotency-keys.ts";
 export type {
   ClaimedChat,
   ClaimedMessage,
@@ -81,7 +81,7 @@ export type {
   DeadUpdate,
   NewChannelUpdate,
   SentMessage,
-  SettledState,
+  FinishedState,
   WaitingUpdate,
 } from "./messages/channel-updates.ts";
 export { PARTITIONED_TABLES } from "./platform/partitions.ts";
@@ -91,7 +91,7 @@ export type {
   ClaimedReply,
   DeadReply,
   OutboxRef,
-  Undelivered,
+  UndeliverableReason,
   UnfinishedReply,
   UnfinishedText,
 } from "./messages/outboxes.ts";
@@ -200,8 +200,8 @@ export {
   usedShareOf,
 } from "./platform/stored-bytes.ts";
 export type { ProjectUsage, StorageLimits, StorageUsage, StoredBytes, StoredKind } from "./platform/stored-bytes.ts";
-export { OperatorFileGoneError, TooManyTagsError, ToolCallDecidedError } from "./tickets/apply-decision.ts";
-export type { Decided, DecidedMessage, Decision } from "./tickets/apply-decision.ts";
+export { OperatorFileNotFoundError, TooManyTagsError, ToolCallDecidedError } from "./tickets/apply-decision.ts";
+export type { DecisionResult, DecidedMessage, Decision } from "./tickets/apply-decision.ts";
 export type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
 export type { TagFields, TagOutcome, TagRecord } from "./tickets/tags.ts";
@@ -223,7 +223,7 @@ export type {
   TicketChangeRecord,
   TicketRecord,
 } from "./tickets/ticket-record.ts";
-export { LeaseLostError, ProjectGoneError, joinDrafts } from "./tickets/tickets.ts";
+export { LeaseLostError, ProjectNotFoundError, joinDrafts } from "./tickets/tickets.ts";
 export type {
   FinishedRun,
   IssueRecord,

@@ -184,7 +184,7 @@ export function openStore(options: {
     operatorViews: bind(db, operators.operatorViews),
     operators: bind(db, operators),
     outboxes: bind(context, outboxes),
-    partitions: bind({ db, url, log }, { keep: partitions.keepPartitions }),
+    partitions: bind({ db, url, log }, { maintain: partitions.maintainPartitions }),
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),

@@ -75,19 +75,19 @@ export interface Statements {
     list: [{ project: string; kbId: string }, { id: string; kbId: string; key: string; title: string; url: string; mime: string; sizeBytes: number; language: string; status: string; error: string; chunkCount: number; updatedAt: Date }];
     listPage: [{ project: string; kbId: string; before: string; q: string; status: string; limit: number | string }, { id: string; kbId: string; key: string; title: string; url: string; chunkCount: number; updatedAt: Date; language: string; mime: string; sizeBytes: number; status: string; error: string }];
     lockDocument: [{ project: string; kbId: string; id: string }, { wasRead: boolean }];
-    noteSource: [{ hash: Uint8Array; mime: string; sizeBytes: number; project: string; id: string; contentHash: Uint8Array }, object];
+    recordSource: [{ hash: Uint8Array; mime: string; sizeBytes: number; project: string; id: string; contentHash: Uint8Array }, object];
     remove: [{ project: string; kbId: string }, { id: string }];
   };
   "knowledge/gaps": {
     countQuestion: [{ agentId: string; project: string; id: string }, { isReopened: boolean }];
     deleteEmptyGaps: [{ project: string; gapIds: readonly (string | null)[] }, object];
     deleteExamples: [{ project: string; ticketIds: readonly (string | null)[] }, { gapId: string; messageId: string }];
+    deleteOldTexts: [{ id: string; project: string }, object];
     deleteTerms: [{ project: string; ids: readonly (string | null)[] }, object];
     find: [{ project: string; id: string }, { id: string; question: string; language: string; agentId: string; count: number; status: string; kbId: string; documentId: string; createdAt: Date; lastAt: Date; version: number; kbIds: string[]; examples: unknown }];
     findExample: [{ messageId: string }, object];
     findMessage: [{ messageId: string }, object];
     findSame: [{ project: string; terms: readonly (string | null)[] }, { id: string; terms: string[] }];
-    forgetOldTexts: [{ id: string; project: string }, object];
     indexTerms: [{ project: string; gapIds: readonly (string | null)[] }, object];
     insertExample: [{ messageId: string; project: string; id: string; ticketId: string; text: string; terms: readonly (string | null)[] }, object];
     insertGap: [{ id: string; project: string; question: string; messageId: string; language: string; terms: readonly (string | null)[]; agentId: string }, object];
@@ -95,7 +95,7 @@ export interface Statements {
     listByTime: [{ project: string; status: string; q: string; id: string; value: number | string; limit: number | string }, { id: string; question: string; language: string; agentId: string; count: number; status: string; kbId: string; documentId: string; createdAt: Date; lastAt: Date; version: number; kbIds: string[]; value: number; examples: unknown }];
     lockChat: [{ ticketId: string }, object];
     lockGapsOfTickets: [{ project: string; ticketIds: readonly (string | null)[] }, { id: string }];
-    lockNotes: [{ noteLock: number; project: string }, { locked: string; hasWebhooks: boolean }];
+    lockRecording: [{ recordLock: number; project: string }, { locked: string; hasWebhooks: boolean }];
     recount: [{ project: string; gapIds: readonly (string | null)[] }, object];
     replaceQuestion: [{ project: string; gapIds: readonly (string | null)[]; questionMessageId: readonly (string | null)[] }, { id: string }];
     update: [{ status: string; kbId: string; documentId: string; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
@@ -183,8 +183,8 @@ export interface Statements {
   "knowledge/put-documents": {
     countChanges: [{ documents: number; chunks: number; terms: number | string; languages: readonly (string | null)[]; kbId: string }, object];
     deleteChunks: [{ ids: readonly (string | null)[] }, { chunkCount: number; termCount: number }];
+    deleteQueuedIngests: [{ project: string; documentIds: readonly (string | null)[] }, object];
     deleteTerms: [{ ids: readonly (string | null)[] }, object];
-    dropWaiting: [{ project: string; documentIds: readonly (string | null)[] }, object];
     findExisting: [{ key: readonly (string | null)[]; contentHash: readonly (Uint8Array | null)[]; project: string; kbId: string }, { id: string; key: string; chunkCount: number; wasRead: boolean; isSame: boolean }];
     hideOldNumbers: [{ documentIds: readonly (string | null)[] }, object];
     lockKb: [{ project: string; kbId: string }, { id: string }];
@@ -206,18 +206,18 @@ export interface Statements {
     markTimeouts: [{ limit: number | string }, { projectId: string; ticketId: string }];
   };
   "messages/channel-updates": {
-    bury: [{ failure: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
     findMessage: [{ ticketId: string; project: string; telegramMessageId: string }, { text: string; channelMeta: unknown }];
+    finish: [{ state: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
     insert: [{ botId: number | string; project: string; updateId: readonly (number | string | null)[]; ticketId: readonly (string | null)[]; messageId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; body: readonly (string | null)[]; excerpt: readonly (string | null)[]; albumId: readonly (string | null)[] }, object];
     isWaiting: [{ botId: number | string; updateId: number | string }, object];
     joinAlbum: [{ botId: number | string; updateId: number | string }, object];
     listAlbum: [{ botId: number | string; updateId: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
     listDead: [{ project: string; limit: number | string }, { messageId: string; ticketId: string; chatId: string; excerpt: string; failure: string; settledAt: Date }];
     listHeads: [{ botId: number | string; busyTicketIds: readonly (string | null)[]; limit: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
+    markDead: [{ failure: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
     prune: [object, { isUnanswered: boolean }];
+    retryDead: [{ project: string; messageId: string }, object];
     retryLater: [{ delayMs: number; failure: string; counted: number; botId: number | string; updateId: number | string }, object];
-    revive: [{ project: string; messageId: string }, object];
-    settle: [{ state: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
   };
   "messages/chats": {
     listBefore: [{ ticketId: string; project: string; seq: number | string; limit: number | string }, { author: string; text: string; sources: unknown }];
@@ -243,20 +243,20 @@ export interface Statements {
     replies: [{ ticketIds: readonly (string | null)[]; projects: readonly (string | null)[]; replyIds: readonly (string | null)[] }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
   };
   "messages/file-objects": {
+    claimDeletions: [object, { objectId: string }];
     endDeletion: [{ objectId: string }, object];
     listToMove: [object, { id: string }];
     readContent: [{ id: string }, { content: Buffer }];
     reserve: [{ objectId: string }, object];
     setObject: [{ objectId: string; bytes: number; id: string }, object];
-    takeDeletions: [object, { objectId: string }];
   };
   "messages/idempotency-keys": {
-    answer: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
     claim: [{ apiKeyId: string; project: string; method: string; path: string; key: string; bodyHash: Uint8Array; messageId: string; chatId: string; callId: string; instance: string }, { messageId: string; chatId: string }];
     deleteExpired: [{ limit: number | string }, object];
     read: [{ bodyHash: Uint8Array; instance: string; apiKeyId: string; method: string; path: string; key: string }, { messageId: string; chatId: string; bodyHash: Buffer; status: number; headers: unknown; body: string; isClaimable: boolean }];
     reclaim: [{ callId: string; instance: string; apiKeyId: string; method: string; path: string; key: string; status: number; body: string }, object];
     release: [{ apiKeyId: string; method: string; path: string; key: string; callId: string }, object];
+    storeResponse: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
   };
   "messages/messages": {
     accept: [{ id: readonly (string | null)[]; projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; channelId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; text: readonly (string | null)[]; timestampMs: readonly (number | string | null)[]; attachments: readonly (object | string | null)[]; channelMeta: readonly (object | string | null)[]; mode: readonly (string | null)[]; callInstance: readonly (string | null)[]; callback: readonly (object | string | null)[]; trace: readonly (string | null)[]; isCounted: readonly (boolean | null)[] }, { id: string; seq: number; ahead: number }];
@@ -279,32 +279,32 @@ export interface Statements {
     delivered: [{ seq: number | string; ticketId: string; project: string; leaseId: string; id: string }, object];
     due: [{ channelId: string; limit: number | string }, { projectId: string; ticketId: string }];
     findOutcome: [{ project: string; replyId: string }, { isDelivered: boolean; failure: string }];
-    giveBack: [{ delaySeconds: number; counts: boolean; ticketId: string; project: string; leaseId: string }, object];
     insertNotice: [{ project: string; ticketId: string }, { lastSeq: number; channelId: string }];
     insertReply: [{ id: string; project: string; ticketId: string; lastSeq: number | string; text: string }, object];
     listDead: [{ project: string; limit: number | string }, { id: string; ticketId: string; channelId: string; chatId: string; text: string; failure: string; undeliverableAt: Date }];
-    noteSent: [{ parts: number; ticketId: string; project: string; leaseId: string }, object];
     oldestDueMs: [{ channelId: string }, { age: number }];
+    recordSentParts: [{ parts: number; ticketId: string; project: string; leaseId: string }, object];
     release: [{ project: string; ticketId: string; leaseId: string }, object];
     renew: [{ ticketId: string; project: string; leaseId: string }, object];
+    retryLater: [{ delaySeconds: number; counts: boolean; ticketId: string; project: string; leaseId: string }, object];
     sendAgain: [{ project: string; replyId: string; actor: string }, { ticketId: string; projectId: string }];
     undelivered: [{ seq: number | string; ticketId: string; project: string; leaseId: string; reason: string; isDead: boolean; id: string }, object];
     wantReply: [{ ticketId: string; project: string; channelId: string; lastSeq: number | string }, object];
   };
   "messages/replies": {
     acknowledge: [{ upTo: number | string; ticketId: string; project: string }, { isKnown: boolean }];
+    claimForCall: [{ instance: string; messageId: string; project: string; takeId: string }, { state: string; coveredBy: string; id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
+    claimFromBuffer: [{ ticketId: string; project: string; keptDays: number; maxReplies: number; maxBytes: number | string; instance: string; takeId: string }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer; candidates: number; firstHidden: number }];
     confirm: [{ projectId: readonly (string | null)[]; id: readonly (string | null)[] }, object];
     endCall: [{ projectId: readonly (string | null)[]; messageId: readonly (string | null)[]; projectId2: readonly (string | null)[]; id: readonly (string | null)[] }, object];
     endResumedCall: [{ delivered: readonly (string | null)[]; project: string; messageId: string }, object];
     haveUndelivered: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; after: readonly (number | string | null)[] }, { place: number }];
-    listHandedOver: [{ project: string; messageId: string }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer; isDelivered: boolean }];
+    listDelivered: [{ project: string; messageId: string }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer; isDelivered: boolean }];
     readBuffer: [{ ticketId: string; project: string; after: number | string; keptDays: number; maxReplies: number; maxBytes: number | string }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer; sizeBytes: number; place: number; total: number; candidates: number }];
     readForCall: [{ project: readonly (string | null)[]; messageId: readonly (string | null)[]; instance: readonly (string | null)[] }, { messageId: string; projectId: string; instance: string; state: string; coveredBy: string; id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
     readRanges: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; fromSeq: readonly (number | string | null)[]; toSeq: readonly (number | string | null)[] }, { projectId: string; channelId: string; chatId: string; id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
     release: [{ project: string; ticketId: string; takeId: string }, object];
     reopenCall: [{ instance: string; project: string; messageId: string }, object];
-    takeForCall: [{ instance: string; messageId: string; project: string; takeId: string }, { state: string; coveredBy: string; id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
-    takeFromBuffer: [{ ticketId: string; project: string; keptDays: number; maxReplies: number; maxBytes: number | string; instance: string; takeId: string }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer; candidates: number; firstHidden: number }];
   };
   "messages/unfinished-replies": {
     find: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[] }, { projectId: string; ticketId: string; messageId: string; text: string; isCollected: boolean }];
@@ -322,17 +322,17 @@ export interface Statements {
     sweep: [object, { seen: number }];
   };
   "messages/widget-files": {
+    assign: [{ project: string; ticketId: string; fileIds: readonly (string | null)[]; messageId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
+    claimDueProject: [object, { id: string; days: number }];
     expireSome: [{ id: string; days: number }, { seen: number; expired: number }];
-    findKept: [{ project: string; messageId: string; fileId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
+    findOfMessage: [{ project: string; messageId: string; fileId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
     insert: [{ id: string; project: string; ticketId: string; filename: string; mime: string; content: Uint8Array; chatMaxBytes: number | string; projectMaxBytes: number | string }, object];
-    keep: [{ id: string; project: string; ticketId: string; messageId: string; filename: string; mime: string; content: Uint8Array }, object];
+    insertForMessage: [{ id: string; project: string; ticketId: string; messageId: string; filename: string; mime: string; content: Uint8Array }, object];
     read: [{ project: string; ticketId: string; fileId: string }, { filename: string; mime: string; content: Buffer; objectId: string }];
     readPiece: [{ from: number; project: string; ticketId: string; fileId: string }, { filename: string; mime: string; sizeBytes: number; objectId: string; piece: Buffer }];
     repeatSoon: [{ id: string }, object];
     sumChat: [{ ticketId: string; project: string }, { total: number; day: number }];
     sweep: [object, { seen: number; removed: number }];
-    take: [{ project: string; ticketId: string; fileIds: readonly (string | null)[]; messageId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
-    takeDueProject: [object, { id: string; days: number }];
   };
   "people/api-keys": {
     find: [{ id: string }, { id: string; name: string; prefix: string; scopes: string[]; project: string; createdAt: Date; createdBy: string; expiresAt: Date; lastUsedAt: Date; revokedAt: Date; rateLimit: number; projectName: string }];
@@ -402,6 +402,7 @@ export interface Statements {
     unsubscribe: [{ addressHash: string; project: string }, object];
   };
   "people/erasures": {
+    claimDuePurge: [object, { id: string; name: string; retentionDays: number }];
     countErasure: [{ id: readonly (string | null)[] }, object];
     deleteChat: [{ ticketId: string }, object];
     deleteCustomers: [{ ids: readonly (string | null)[]; ticketIds: readonly (string | null)[]; project: string }, object];
@@ -437,7 +438,6 @@ export interface Statements {
     readMessageIds: [{ ticketId: string; after: number | string }, { id: string; seq: number }];
     repeatLater: [{ project: string }, object];
     takeDeletedProject: [object, { id: string; isSettled: boolean }];
-    takeDuePurge: [object, { id: string; name: string; retentionDays: number }];
   };
   "people/operator-sign-in": {
     addSession: [{ id: string; operatorId: string; hash: Uint8Array }, { id: string; operatorId: string; createdAt: Date; lastUsedAt: Date }];
@@ -504,15 +504,15 @@ export interface Statements {
   "platform/hooks": {
     addBody: [{ project: string; messageId: string; id: string; contentType: string; headers: object | string; content: Uint8Array; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string; hookId: string }, object];
     claimEvent: [{ project: string; eventId: string; messageId: string; chatId: string; hookId: string }, { messageId: string; chatId: string }];
+    deleteOld: [{ limit: number | string }, object];
     deleteOldEvents: [{ limit: number | string }, object];
     find: [{ project: string; id: string }, { id: string; project: string; projectName: string; name: string; preset: string; auth: unknown; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; mapping: unknown; filter: unknown; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
     findBody: [{ project: string; hookId: string; bodyId: string }, { id: string; receivedAt: Date; contentType: string; headers: unknown; sizeBytes: number; outcome: string; faults: unknown; eventId: string; messageId: string; ticketId: string; chatId: string; userId: string; tries: number; triedAt: Date; content: Buffer }];
     findForCall: [{ id: string }, { id: string; project: string; projectName: string; name: string; preset: string; auth: unknown; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; mapping: unknown; filter: unknown; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
-    forgetOld: [{ limit: number | string }, object];
     insert: [{ project: string; id: string; name: string; preset: string; auth: object | string; sealed: string; mapping: object | string; filter: object | string; createdBy: string }, { id: string }];
     listBodies: [{ project: string; hookId: string }, { id: string; receivedAt: Date; contentType: string; headers: unknown; sizeBytes: number; outcome: string; faults: unknown; eventId: string; messageId: string; ticketId: string; chatId: string; userId: string; tries: number; triedAt: Date; content: Buffer }];
     listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; project: string; projectName: string; name: string; preset: string; auth: unknown; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; mapping: unknown; filter: unknown; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
-    noteBody: [{ project: string; messageId: string; id: string; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string }, object];
+    recordBodyResult: [{ project: string; messageId: string; id: string; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string }, object];
     remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
     rotate: [{ sealed: string; overlapSeconds: number; project: string; id: string }, object];
     update: [{ name: string; auth: object | string; mapping: object | string; filter: object | string; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
@@ -544,13 +544,13 @@ export interface Statements {
     begin: [{ catalogId: string; id: string }, { id: string; catalogId: string; state: string; status: string; completedBytes: number; totalBytes: number; version: number; errorCode: string; error: string }];
     cancel: [{ catalogId: string }, { id: string; catalogId: string; state: string; status: string; completedBytes: number; totalBytes: number; version: number; errorCode: string; error: string }];
     claim: [{ leaseId: string }, { id: string; catalogId: string; status: string; completedBytes: number; totalBytes: number; leaseId: string; attempts: number; startedAt: Date }];
+    claimDue: [{ limit: number | string }, { pullId: string; catalogId: string; attempts: number }];
     find: [{ catalogId: string }, { id: string; catalogId: string; state: string; status: string; completedBytes: number; totalBytes: number; version: number; errorCode: string; error: string }];
     finish: [{ state: string; errorCode: string; error: string; catalogId: string; leaseId: string }, object];
-    keep: [{ hasGrown: boolean; status: string; completedBytes: number | string; totalBytes: number | string; catalogId: string; leaseId: string }, object];
     listRunning: [object, { id: string; catalogId: string; state: string; status: string; completedBytes: number; totalBytes: number; version: number; errorCode: string; error: string }];
     purge: [object, object];
     retryLater: [{ failure: string; counted: number; delayMs: number; catalogId: string; leaseId: string }, object];
-    takeDue: [{ limit: number | string }, { pullId: string; catalogId: string; attempts: number }];
+    saveProgress: [{ hasGrown: boolean; status: string; completedBytes: number | string; totalBytes: number | string; catalogId: string; leaseId: string }, object];
   };
   "platform/partitions": {
     list: [{ tables: readonly (string | null)[] }, { tableName: string; name: string; bounds: string }];
@@ -559,12 +559,12 @@ export interface Statements {
   };
   "platform/processes": {
     beat: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; ownId: string; instanceId: readonly (string | null)[]; instanceApp: readonly (string | null)[]; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, { enabled: string[]; toolServerEnabled: boolean; settings: unknown; version: number; silent: unknown }];
+    claimVanished: [{ app: string }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
     countRunning: [{ host: string }, { app: string; count: number; elsewhere: number }];
     crash: [{ ownId: string }, object];
     end: [{ ownId: string }, object];
     listVanished: [object, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
-    takeMissing: [{ ids: readonly (string | null)[] }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
-    takeVanished: [{ app: string }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
+    recordVanished: [{ ids: readonly (string | null)[] }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
   };
   "platform/projects": {
     countHeld: [{ id: string }, { agents: number; "knowledge bases": number; documents: number; tickets: number; "API keys": number; hooks: number; gaps: number; proposals: number; "canned replies": number }];
@@ -582,8 +582,8 @@ export interface Statements {
     markDeleted: [{ id: string }, object];
     remove: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
     renameInWidget: [{ after: string; name: string }, object];
+    returnTickets: [{ id: string }, object];
     revokeKeys: [{ id: string }, object];
-    takeTicketsBack: [{ id: string }, object];
     update: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
   };
   "platform/quotas": {
@@ -592,12 +592,12 @@ export interface Statements {
     listDays: [{ from: Date | string; project: string; to: Date | string; limit: number | string }, { day: string; project: string; projectId: string; messages: number; documents: number; storedBytes: number; sockets: number; modelTokens: number }];
   };
   "platform/replicas": {
+    claimLease: [{ name: string; holder: string; leaseMs: number }, object];
     countAlive: [{ app: string }, { count: number }];
     endInstance: [{ id: string }, object];
-    forgetState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
-    takeLease: [{ name: string; holder: string; leaseMs: number }, object];
+    removeState: [{ replica: string; ids: readonly (string | null)[] }, object];
   };
   "platform/reports": {
     backlog: [{ boundsHours: readonly (number | null)[]; project: string; channelId: string; agentId: string }, { bucket: number; tickets: number; unassigned: number; snoozed: number }];
@@ -649,14 +649,14 @@ export interface Statements {
     update: [{ description: string; url: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "tickets/apply-decision": {
+    claimLease: [{ homeProject: string; id: string }, object];
     coverMessages: [{ answers: string; homeProject: string; covers: readonly (string | null)[] }, object];
     deleteDraft: [{ homeProject: string; id: string }, object];
     insertReview: [{ reviewId: string; homeProject: string; id: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: object | string; answers: string; covers: readonly (string | null)[]; fileIds: readonly (string | null)[]; resolves: boolean }, object];
     readText: [{ homeProject: string; id: string }, { text: string }];
     reject: [{ homeProject: string; messageIds: readonly (string | null)[] }, object];
     setReview: [{ reviewId: string; homeProject: string; id: string }, object];
-    takeAttemptBack: [{ uncounted: number; homeProject: string; id: string }, object];
-    takeLease: [{ homeProject: string; id: string }, object];
+    uncountAttempt: [{ uncounted: number; homeProject: string; id: string }, object];
     writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; priority: string; addTags: readonly (string | null)[]; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date; deadline: unknown }];
   };
   "tickets/assign-in-turn": {
@@ -683,15 +683,15 @@ export interface Statements {
     lockRoute: [{ project: string }, object];
   };
   "tickets/operator-files": {
-    dropOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
-    freeOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
+    assignOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
+    deleteOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
     insert: [{ id: string; home: string; ticketId: string; filename: string; mime: string; content: Uint8Array }, { id: string }];
     read: [{ ids: readonly (string | null)[]; home: string; ticketId: string }, { filename: string; mime: string; content: Buffer }];
+    releaseOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
     sweep: [object, object];
-    takeOperatorFiles: [{ home: string; ticketId: string; ids: readonly (string | null)[] }, object];
   };
   "tickets/review-state": {
-    dropBeforeClosing: [{ homeProject: string; id: string }, object];
+    deleteStateBeforeClosing: [{ homeProject: string; id: string }, object];
     findEnded: [{ homeProject: string; id: string }, { id: string; state: string }];
     findEnds: [{ home: string; ticketId: string }, { workedOn: string; received: string }];
     findHome: [{ project: string; ticketId: string }, { homeProjectId: string }];
@@ -700,16 +700,16 @@ export interface Statements {
     findWebhookMessage: [{ project: string; messageIds: readonly (string | null)[] }, { id: string }];
     hasReply: [{ home: string; ticketId: string }, object];
     insertReviewEvent: [{ ticketId: string; project: string; messageId: string; actor: string; moves: object | string; data: object | string; answerStep: string; answerConfidence: number; answerAgentId: string }, object];
-    keepBeforeClosing: [{ homeProject: string; id: string }, object];
     listWaiting: [{ home: string; ticketId: string }, { id: string; state: string }];
     lockChat: [{ home: string; ticketId: string }, { reviewId: string; isLeased: boolean }];
     lockTicket: [{ project: string; ticketId: string }, { id: string; homeProject: string; project: string; channelId: string; chatId: string; subject: string; status: string; stage: string; assignee: string; agentId: string; language: string; version: number }];
     markCallbacks: [{ project: string; messageIds: readonly (string | null)[]; forgetsFailure: boolean }, object];
+    processAgain: [{ project: string; messageIds: readonly (string | null)[] }, object];
     readClosedState: [{ homeProject: string; id: string }, { before: unknown; isAssigneeActive: boolean }];
     readDraft: [{ home: string; ticketId: string }, { text: string; markdown: boolean; sources: unknown; covers: string[] }];
-    receiveAgain: [{ project: string; messageIds: readonly (string | null)[] }, object];
     restoreClosed: [{ homeProject: string; id: readonly (string | null)[] }, object];
     restoreDraft: [{ homeProject: string; id: string }, object];
+    saveStateBeforeClosing: [{ homeProject: string; id: string }, object];
   };
   "tickets/reviews": {
     claim: [{ ticketId: string; project: string; isExclusive: boolean; leaseId: string; processId: string }, { id: string; ticketId: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; resolves: boolean; answersMessageId: string; covers: string[]; attempts: number; channelId: string; chatId: string; crashes: number; lapses: number; messageId: string; seq: number; userId: string; messageText: string; channelMeta: unknown; mode: string }];
@@ -729,8 +729,8 @@ export interface Statements {
     moveTicket: [{ stage: string; status: string; isReplied: boolean; project: string; ticketId: string }, object];
     oldestWaitingMs: [object, { age: number }];
     retryLater: [{ project: string; ticketId: string; leaseId: string; delayMs: number; failure: string; counted: number; reviewId: string }, object];
+    retryUnopened: [object, object];
     reviewTicket: [{ agentId: string; confidence: number; language: string; project: string; ticketId: string }, object];
-    reviveUnopened: [object, object];
     wantReplies: [{ ticketId: string; project: string; pushingChannels: readonly (string | null)[] }, object];
   };
   "tickets/tags": {
@@ -808,6 +808,7 @@ export interface Statements {
   "tickets/tool-calls": {
     begin: [{ home: string; ticketId: string; leaseId: string }, object];
     beginAgain: [{ project: string; id: string }, object];
+    claimApproved: [{ project: string; id: string }, { id: string }];
     decideToolCall: [{ state: string; actor: string; project: string; id: string }, { id: string }];
     drop: [{ result: string; project: string; id: string }, object];
     find: [{ project: string; id: string }, { id: string; project: string; ticketId: string; messageId: string; agentId: string; tool: string; mark: string; access: string; arguments: unknown; state: string; result: string; durationMs: number; createdAt: Date; finishedAt: Date; decidedBy: string; decidedAt: Date }];
@@ -819,12 +820,11 @@ export interface Statements {
     listKnown: [{ project: string; ticketId: string }, { id: string; project: string; ticketId: string; messageId: string; agentId: string; tool: string; mark: string; access: string; arguments: unknown; state: string; result: string; durationMs: number; createdAt: Date; finishedAt: Date; decidedBy: string; decidedAt: Date }];
     listOfTicket: [{ ticketId: string; project: string }, { id: string; project: string; ticketId: string; messageId: string; agentId: string; tool: string; mark: string; access: string; arguments: unknown; state: string; result: string; durationMs: number; createdAt: Date; finishedAt: Date; decidedBy: string; decidedAt: Date }];
     moveCall: [{ messageId: string; project: string; id: string }, object];
-    takeApproved: [{ project: string; id: string }, { id: string }];
   };
   "tickets/triage-messages": {
     deleteOldest: [{ project: string }, object];
     findMark: [{ project: string }, { mark: string }];
     list: [{ project: string }, { agentId: string; text: string }];
-    note: [{ project: string; messageId: string; ticketId: string; agentId: string; text: string }, object];
+    record: [{ project: string; messageId: string; ticketId: string; agentId: string; text: string }, object];
   };
 }

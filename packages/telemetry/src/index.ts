@@ -2,7 +2,7 @@ export {
   METRICS_TYPE,
   OTHER,
   addToGauge,
-  beforeShown,
+  beforeScrape,
   clearGauge,
   count,
   fewValues,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { METRICS } from "./metric-list.ts";
 import type { MetricDeclaration } from "./metric-list.ts";
-import { OTHER, beforeShown, clearGauge, count, fewValues, metricsText, observe, setGauge } from "./metrics.ts";
+import { OTHER, beforeScrape, clearGauge, count, fewValues, metricsText, observe, setGauge } from "./metrics.ts";
 
 const declared = Object.entries<MetricDeclaration>(METRICS);
 
@@ -31,9 +31,9 @@ describe("the text of the figures", () => {
 
   test("is gathered when it is looked at, and shown all the same when that fails or hangs", async () => {
     const forget = [
-      beforeShown(() => Promise.reject(new Error("service unavailable"))),
-      beforeShown(() => new Promise(() => undefined)),
-      beforeShown(() => {
+      beforeScrape(() => Promise.reject(new Error("service unavailable"))),
+      beforeScrape(() => new Promise(() => undefined)),
+      beforeScrape(() => {
         setGauge("svc_queue_due", { queue: "messages" }, 7);
         return Promise.resolve();
       }),

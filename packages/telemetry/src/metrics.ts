@@ -81,7 +81,7 @@ let isWatchingNode = false;
  * Calls `gather` before the metrics are returned, until the returned function is called. `gather` handles its own
  * errors.
  */
-export function beforeShown(gather: () => Promise<void>): () => void {
+export function beforeScrape(gather: () => Promise<void>): () => void {
   gatherers.add(gather);
   return () => gatherers.delete(gather);
 }

@@ -55,7 +55,7 @@ export type {
   FailureScript,
 } from "./start-fake-bot-api.ts";
 export { startFakeModel } from "./start-fake-model.ts";
-export type { FakeModel, ModelManners, ModelRequest, ModelScript } from "./start-fake-model.ts";
+export type { FakeModel, TransmissionOptions, ModelRequest, ModelScript } from "./start-fake-model.ts";
 export { DISK_FULL, UNKNOWN_MODEL, linesOfPull, startFakeOllama } from "./start-fake-ollama.ts";
 export type { FakeOllama, OllamaModel, OllamaPull, PullScript, PullStep } from "./start-fake-ollama.ts";
 export { findPgBouncer, startPgBouncer } from "./start-pgbouncer.ts";

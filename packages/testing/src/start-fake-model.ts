@@ -8,7 +8,7 @@ export type ModelRequest = ChatCompletionRequest;
 export type ModelScript = (request: ModelRequest) => object | string | FixtureResponse | Promise<object | string>;
 
 /** Transmission of a fake model's responses: slow, in small pieces, interrupted. */
-export type ModelManners = Pick<
+export type TransmissionOptions = Pick<
   Fixture,
   "latency" | "chunkSize" | "truncateAfterChunks" | "disconnectAfterMs" | "streamingProfile"
 >;
@@ -22,7 +22,7 @@ export interface FakeModel {
   /** Returns the requests so far, oldest first. */
   requests(): ModelRequest[];
   /** Sets the response to all later requests. */
-  answerWith(script: ModelScript, manners?: ModelManners): void;
+  answerWith(script: ModelScript, transmission?: TransmissionOptions): void;
   /** Fails the next request with this status. */
   failNext(status: number, message?: string): void;
   /** Frees the port. Idempotent. */
@@ -42,7 +42,7 @@ function responseOf(said: object | string): FixtureResponse {
  * Starts a fake of model servers on a port of 127.0.0.1 that implements their real protocols. Until `answerWith` is
  * called, every response is an error. A test file that does not close it fails.
  */
-export async function startFakeModel(script?: ModelScript, manners: ModelManners = {}): Promise<FakeModel> {
+export async function startFakeModel(script?: ModelScript, transmission: TransmissionOptions = {}): Promise<FakeModel> {
   // Loading it takes a tenth of a second, so only tests with a model do.
   const { LLMock: Server } = await import("@copilotkit/aimock");
   const mock = new Server({ port: 0, host: "127.0.0.1", logLevel: "silent" });
@@ -56,7 +56,7 @@ export async function startFakeModel(script?: ModelScript, manners: ModelManners
   };
   const letGo = holdResource(`a fake model at ${mock.url}`, close);
 
-  function answerWith(chosen: ModelScript, withManners: ModelManners = {}): void {
+  function answerWith(chosen: ModelScript, withManners: TransmissionOptions = {}): void {
     mock.clearFixtures();
     mock.addFixture({
       match: { predicate: () => true },
@@ -65,7 +65,7 @@ export async function startFakeModel(script?: ModelScript, manners: ModelManners
     });
   }
 
-  if (script !== undefined) answerWith(script, manners);
+  if (script !== undefined) answerWith(script, transmission);
   return {
     baseUrl: `${mock.url}/v1`,
     mock,

@@ -3,7 +3,7 @@ import type { Log } from "@svc/log";
 import { withinMs } from "@svc/primitives";
 import type { Consumer, Queues } from "@svc/queue";
 import { retryThroughOutage } from "@svc/store";
-import type { Claim, HeldLease, LeaseKeeper } from "./lease-keeper.ts";
+import type { Claim, HeldLease, LeaseManager } from "./lease-manager.ts";
 import { startSweeps } from "./start-sweeps.ts";
 import type { DueStep, RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
 
@@ -79,7 +79,7 @@ export interface WorkDefinition<Name extends QueueName, Target, OneClaim extends
   consumes: readonly ConsumedQueue<Name, Target>[];
   /** Returns the target of a job. */
   target(job: QueueJobs[Name]): Target;
-  leases: LeaseKeeper<NoInfer<OneClaim>>;
+  leases: LeaseManager<NoInfer<OneClaim>>;
   /** Claims the next piece of work and has it handled; false if nothing is left for the target. */
   claim(target: Target, context: ClaimContext<OneClaim>): Promise<boolean>;
   /** Does the work and writes its result, fenced by the lease; true if there may be more for the same target. */

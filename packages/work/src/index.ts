@@ -1,7 +1,7 @@
 export { defineWork } from "./define-work.ts";
 export type { ClaimContext, Failure, FailurePolicy, Retry, Work, WorkDefinition } from "./define-work.ts";
-export { createLeaseKeeper } from "./lease-keeper.ts";
-export type { Claim, HeldLease, LeaseKeeper } from "./lease-keeper.ts";
+export { createLeaseManager } from "./lease-manager.ts";
+export type { Claim, HeldLease, LeaseManager } from "./lease-manager.ts";
 export { limitPerProject } from "./limit-per-project.ts";
 export { retryUntilStored } from "./retry-until-stored.ts";
 export { msUntilTick, startSweeps } from "./start-sweeps.ts";

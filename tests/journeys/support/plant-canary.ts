@@ -90,8 +90,8 @@ export async function plantCanary(product: Product, projectName: string): Promis
     [checkedId],
   );
   const about = { messageId: heard?.id ?? "", ticketId: checkedId, agentId: null, text: `I am ${name}.` };
-  await store.triageMessages.note(project, about);
-  await store.gaps.note(project, { ...about, question: `Who is ${name}?`, terms: [name], language: "en" });
+  await store.triageMessages.record(project, about);
+  await store.gaps.record(project, { ...about, question: `Who is ${name}?`, terms: [name], language: "en" });
   await sql(
     `INSERT INTO proposals (id, project_id, kb_id, ticket_id, action, title, question, before, after, created_by)
      VALUES ($1, $2, $1, $3, 'add', $4, $4, $4, $4, 'test')`,
@@ -151,7 +151,7 @@ export async function plantCanary(product: Product, projectName: string): Promis
       albumId: null,
     })),
   );
-  await store.channelUpdates.bury(botId, [0, 1], name);
+  await store.channelUpdates.markDead(botId, [0, 1], name);
 
   // A file that an operator has uploaded for an unsent reply.
   const handedIn = { filename: `${name}.txt`, mime: "text/plain", content: Buffer.from(`I am ${name}.`) };

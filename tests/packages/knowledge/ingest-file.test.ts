@@ -107,7 +107,7 @@ test("the source of a text is recorded for that text only", async () => {
   const { store, project } = knowledge;
   const { documentId } = await ingest("noted.md", "# Noted\n\ntext");
   const hash = Buffer.from("of other bytes");
-  await store.documents.noteSource(
+  await store.documents.recordSource(
     project,
     { id: documentId, contentHash: Buffer.from("of another text") },
     {

@@ -51,7 +51,7 @@ test("one poison message among 64 is found by halving, and no other one becomes 
     const group: ClaimedMessage[] = [];
     let hasCrashed = false;
     const all = [...waiting].map(async (ticketId) => {
-      const found = await isolation.runShared(() => store.messages.claimBeside(project, ticketId));
+      const found = await isolation.runShared(() => store.messages.claimConcurrently(project, ticketId));
       if (found === null) throw new Error("nothing could be claimed");
       if (!("groupLimit" in found)) return void beside.push(found);
       return isolation.runExclusive(found.groupLimit, async (size) => {

@@ -90,7 +90,7 @@ test("deliveries are recorded while every connection for messages is in use", as
   const instance = "0198b7a0-0000-7000-8000-000000000001";
   await store.instances.beat(instance, "api");
   const limits = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
-  const { replies } = await store.replies.takeFromBuffer(project, ticketId, instance, limits);
+  const { replies } = await store.replies.claimFromBuffer(project, ticketId, instance, limits);
   const stuck = await whileLocked("deliveries", async () => {
     const waiting = Array.from({ length: 10 }, () => store.deliveries.postpone({ ...UNKNOWN, attempt: 1 }, 0));
     await untilWaiting(5);

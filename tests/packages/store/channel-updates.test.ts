@@ -35,7 +35,7 @@ const insert = (botId: number, ...updates: NewChannelUpdate[]) =>
   store.channelUpdates.insertMany(project, botId, updates);
 const heads = async (botId: number, busy: string[] = [], limit = 10) =>
   (await store.channelUpdates.listHeads(botId, busy, limit)).map(({ updateId }) => updateId);
-const settle = (botId: number, ...ids: number[]) => store.channelUpdates.settle(botId, ids, "accepted");
+const settle = (botId: number, ...ids: number[]) => store.channelUpdates.finish(botId, ids, "accepted");
 const dueNow = (botId: number) => db.sql("UPDATE messenger_updates SET next_at = now() WHERE bot_id = $1", [botId]);
 
 describe("updates of the messenger", () => {
@@ -124,16 +124,16 @@ describe("updates of the messenger", () => {
     const parts = [update(1, ticket, { albumId: "a" }), update(2, ticket, { albumId: "a" })];
     await store.channelUpdates.insertMany(own, bot, parts);
     await store.channelUpdates.joinAlbum({ botId: bot, updateId: 1 });
-    await store.channelUpdates.bury(bot, [1, 2], "broken");
+    await store.channelUpdates.markDead(bot, [1, 2], "broken");
     const dead = await store.channelUpdates.listDead(own, 10);
     expect(dead).toEqual([
       expect.objectContaining({ ticketId: ticket, chatId: `chat ${ticket}`, text: "text 1", failure: "broken" }),
     ]);
     expect(await store.channelUpdates.listDead(project, 10)).toEqual([]);
     const messageId = dead[0]?.messageId ?? "";
-    expect(await store.channelUpdates.revive(project, messageId)).toBe(false);
-    expect(await store.channelUpdates.revive(own, messageId)).toBe(true);
-    expect(await store.channelUpdates.revive(own, messageId)).toBe(false);
+    expect(await store.channelUpdates.retryDead(project, messageId)).toBe(false);
+    expect(await store.channelUpdates.retryDead(own, messageId)).toBe(true);
+    expect(await store.channelUpdates.retryDead(own, messageId)).toBe(false);
     expect(await store.channelUpdates.listHeads(bot, [], 10)).toMatchObject([{ updateId: 1, tries: 0 }]);
     expect(await store.channelUpdates.joinAlbum({ botId: bot, updateId: 1 })).toHaveLength(2);
   });
@@ -142,7 +142,7 @@ describe("updates of the messenger", () => {
     const [bot, ticket] = [nextBot(), newId()];
     await insert(bot, update(1, ticket), update(2, ticket), update(3, ticket), update(4, ticket));
     await settle(bot, 1, 2);
-    await store.channelUpdates.bury(bot, [3], "broken");
+    await store.channelUpdates.markDead(bot, [3], "broken");
     await db.sql(
       "UPDATE messenger_updates SET settled_at = now() - interval '3 days' WHERE bot_id = $1 AND update_id IN (2, 3)",
       [bot],
@@ -205,7 +205,7 @@ describe("updates of the messenger", () => {
 });
 
 describe("a lease", () => {
-  const take = (name: string, holder: string, ms = 60_000) => store.serviceLeases.take(name, holder, ms);
+  const take = (name: string, holder: string, ms = 60_000) => store.serviceLeases.claim(name, holder, ms);
 
   test("has one holder, which may renew it, until it expires or is released", async () => {
     const [name, one, other] = [newId(), newId(), newId()];

@@ -221,7 +221,7 @@ test("a claim that opens the ticket is equivalent to opening it separately, and 
   await store.tickets.finish(project, answeredRun(claimed, ["one", "two"]));
   await store.messages.accept(project, newMessage({ chatId: "opened", text: "and now?", channelMeta: { both: 2 } }));
 
-  const next = await store.messages.claimBeside(project, ticketId, 2);
+  const next = await store.messages.claimConcurrently(project, ticketId, 2);
   if (next === null || "groupLimit" in next) throw new Error("the message was not claimed");
   expect(next.opened).toEqual({
     ticket: { ...ticket, stage: "done", status: "pending", version: ticket.version + 2 },
@@ -242,7 +242,7 @@ test("a message whose ticket cannot be opened is claimed without it, without aff
   try {
     const claims = ["poison", "fine"].map(async (text) => {
       const { ticketId } = await store.messages.accept(project, newMessage({ chatId: `claimed ${text}`, text }));
-      return store.messages.claimBeside(project, ticketId, 0);
+      return store.messages.claimConcurrently(project, ticketId, 0);
     });
     expect(await Promise.all(claims)).toMatchObject([
       { text: "poison", attempts: 1, opened: null, openError: { code: "23514" } },
@@ -268,7 +268,7 @@ test("the subject of a ticket is the first line of its first message, trimmed, w
   ];
   for (const [text, subject] of texts) {
     const { ticketId } = await store.messages.accept(project, newMessage({ chatId: text.slice(0, 50), text }));
-    const claimed = await store.messages.claimBeside(project, ticketId, 0);
+    const claimed = await store.messages.claimConcurrently(project, ticketId, 0);
     expect(claimed).toMatchObject({ opened: { ticket: { subject }, history: [] } });
   }
 });

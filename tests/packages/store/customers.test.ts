@@ -253,7 +253,7 @@ describe("a blocked customer", () => {
   async function statusOf(change: Partial<NewMessage>, opens: "by the claim" | "by the run"): Promise<string> {
     const { ticketId } = await db.store.messages.accept(project, newMessage(change));
     const isByClaim = opens === "by the claim";
-    const claimed = await db.store.messages.claimBeside(project, ticketId, isByClaim ? 10 : null);
+    const claimed = await db.store.messages.claimConcurrently(project, ticketId, isByClaim ? 10 : null);
     if (claimed === null || "groupLimit" in claimed) throw new Error("the message was not claimed");
     const ticket = claimed.opened?.ticket ?? (await db.store.tickets.open(project, claimed));
     const { status } = ticket;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
-import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, TryResult } from "@svc/store";
+import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, AttemptResult } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { Client } from "pg";
 import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
@@ -68,7 +68,7 @@ async function begin(pending: Pick<Pending, "ticketId">): Promise<DeliveryReques
   return request;
 }
 
-const result = (next: TryResult["next"], change: Partial<TryResult> = {}): TryResult => ({
+const result = (next: AttemptResult["next"], change: Partial<AttemptResult> = {}): AttemptResult => ({
   durationMs: 12.4,
   status: next === "delivered" ? 200 : 500,
   error: next === "delivered" ? null : "the receiver responded with 500",
@@ -76,8 +76,8 @@ const result = (next: TryResult["next"], change: Partial<TryResult> = {}): TryRe
   ...change,
 });
 
-const finishNext = async (pending: Pick<Pending, "ticketId">, next: TryResult["next"]) =>
-  store.deliveries.finishTry(await begin(pending), result(next));
+const finishNext = async (pending: Pick<Pending, "ticketId">, next: AttemptResult["next"]) =>
+  store.deliveries.finishAttempt(await begin(pending), result(next));
 
 const find = (id: string) => store.deliveries.find(project, id);
 
@@ -145,7 +145,7 @@ describe("a claim", () => {
     const claimed = await claim(first);
     expect(claimed.id).toBe(first.id);
     expect(await store.deliveries.claim(project, first.ticketId)).toBeNull();
-    await store.deliveries.finishTry(claimed, result({ delayMs: 60_000 }));
+    await store.deliveries.finishAttempt(claimed, result({ delayMs: 60_000 }));
     expect(await store.deliveries.claim(project, first.ticketId)).toBeNull();
     await hurry(first.id);
     expect((await claim(first)).id).toBe(first.id);
@@ -169,7 +169,7 @@ describe("a claim", () => {
         const claimed = await on.deliveries.claim(project, ticketId);
         if (claimed === null) continue;
         order.set(ticketId, [...(order.get(ticketId) ?? []), claimed.id]);
-        await on.deliveries.finishTry(claimed, result("delivered"));
+        await on.deliveries.finishAttempt(claimed, result("delivered"));
       }
     };
     await Promise.all(chats.flatMap(([{ ticketId }]) => [store, ...others].map((on) => work(on, ticketId))));
@@ -237,7 +237,7 @@ describe("a claim", () => {
     await expire(pending.id);
     const second = await begin(pending);
     expect(second).toMatchObject({ id: first.id, failures: 0, attempt: 2 });
-    await store.deliveries.finishTry(second, result("delivered"));
+    await store.deliveries.finishAttempt(second, result("delivered"));
     expect((await find(pending.id))?.attempts).toEqual([
       { at: expect.any(String), status: null, ms: null, error: "interrupted" },
       { at: expect.any(String), status: 200, ms: 12, error: null },
@@ -318,11 +318,11 @@ describe("a finished attempt", () => {
     const late = await begin(pending);
     await expire(pending.id);
     const holder = await begin(pending);
-    await store.deliveries.finishTry(late, result("dead"));
+    await store.deliveries.finishAttempt(late, result("dead"));
     expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [{ status: 500 }, { status: null }] });
     await store.deliveries.postpone(late, 60_000);
-    await store.deliveries.finishTry(holder, result("delivered"));
-    await store.deliveries.finishTry(late, result({ delayMs: 0 }));
+    await store.deliveries.finishAttempt(holder, result("delivered"));
+    await store.deliveries.finishAttempt(late, result({ delayMs: 0 }));
     expect(await find(pending.id)).toMatchObject({ state: "delivered", attempts: [{ status: 500 }, { status: 200 }] });
     expect(await buffered(pending.ticketId)).toEqual([]);
   });
@@ -351,7 +351,7 @@ describe("a finished attempt", () => {
     expect(requests).toMatchObject(names.map((text) => ({ replies: [{ text }] })));
     await expire(pending[2]?.id ?? "");
     const holder = await claim(pending[2] ?? { ticketId: "" });
-    await Promise.all(claims.map((one) => store.deliveries.finishTry(one, result("delivered"))));
+    await Promise.all(claims.map((one) => store.deliveries.finishAttempt(one, result("delivered"))));
     const found = await Promise.all(pending.map(({ id }) => find(id)));
     expect(found.map((one) => one?.state)).toEqual(["delivered", "delivered", "pending"]);
     expect(await sealedOf(pending[0]?.messageId ?? "")).toBeNull();
@@ -387,7 +387,7 @@ describe("an attempt that was aborted after its request was sent", () => {
     const holder = await begin(pending);
     await store.deliveries.interrupt(late, 34, "broken off");
     expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
-    await store.deliveries.finishTry(holder, result("delivered"));
+    await store.deliveries.finishAttempt(holder, result("delivered"));
     expect(await find(pending.id)).toMatchObject({ state: "delivered", attempts: [{ ms: 34 }, { status: 200 }] });
   });
 });
@@ -397,7 +397,7 @@ describe("a dead callback", () => {
     const pending = await addCallback("dead", ["one", "two", "three"]);
     const claimed = await claim(pending);
     expect(await buffered(pending.ticketId)).toEqual([]);
-    await store.deliveries.finishTry(claimed, result({ delayMs: 0 }));
+    await store.deliveries.finishAttempt(claimed, result({ delayMs: 0 }));
     expect(await buffered(pending.ticketId)).toEqual([]);
     await finishNext(pending, "dead");
     expect(await buffered(pending.ticketId)).toEqual(["one", "two", "three"]);
@@ -506,7 +506,7 @@ describe("a replay", () => {
     await store.deliveries.replay(project, pending.id);
     const claimed = await begin(pending);
     expect(textsOf(claimed.replies)).toEqual(["one", "two"]);
-    await store.deliveries.finishTry(claimed, result("dead"));
+    await store.deliveries.finishAttempt(claimed, result("dead"));
     expect(await buffered(pending.ticketId)).toEqual(["two"]);
   });
 
@@ -516,7 +516,7 @@ describe("a replay", () => {
     const pending = await addCallback("in hands");
     await finishNext(pending, "dead");
     const takeId = newId();
-    const { replies } = await store.replies.takeFromBuffer(project, pending.ticketId, instance, LIMITS, takeId);
+    const { replies } = await store.replies.claimFromBuffer(project, pending.ticketId, instance, LIMITS, takeId);
     expect(textsOf(replies)).toEqual(["answer"]);
     await store.deliveries.replay(project, pending.id);
     await store.replies.release(project, pending.ticketId, takeId);
@@ -560,7 +560,7 @@ describe("the sweeper returns", () => {
   /** Sweeps concurrently on two replicas; returns all ids. */
   async function sweep(limit = 1_000): Promise<string[]> {
     const other = db.openAnother();
-    const taken = await Promise.all([store.deliveries.takeDue(limit), other.deliveries.takeDue(limit)]);
+    const taken = await Promise.all([store.deliveries.claimDue(limit), other.deliveries.claimDue(limit)]);
     return taken
       .flat()
       .filter((due) => due.project === project)
@@ -649,7 +649,7 @@ test("the age of the oldest due callback is its wait; callbacks that are not due
   expect(age).toBeLessThan(9_000_000);
   const claimed = await claim(first);
   expect(await store.deliveries.oldestDueMs()).toBe(0);
-  await store.deliveries.finishTry(claimed, result({ delayMs: 60_000 }));
+  await store.deliveries.finishAttempt(claimed, result({ delayMs: 60_000 }));
   expect(await store.deliveries.oldestDueMs()).toBe(0);
 });
 

@@ -50,8 +50,8 @@ test("the cursor of a removing reader stays before replies that another reader h
   const instance = newId();
   await db.store.instances.beat(instance, "api");
   const takeId = newId();
-  await db.store.replies.takeFromBuffer(project, ticketId, instance, { ...LIMITS, maxReplies: 1 }, takeId);
-  const second = await db.store.replies.takeFromBuffer(project, ticketId, instance, LIMITS);
+  await db.store.replies.claimFromBuffer(project, ticketId, instance, { ...LIMITS, maxReplies: 1 }, takeId);
+  const second = await db.store.replies.claimFromBuffer(project, ticketId, instance, LIMITS);
   expect(textsOf(second.replies)).toEqual(["two", "three"]);
   // A reader that continues with this cursor acknowledges nothing that the first reader did not get after all.
   await db.store.replies.release(project, ticketId, takeId);
@@ -63,7 +63,7 @@ test("an empty or unknown chat reads as empty and does not change the cursor", a
   const { ticketId } = await db.store.messages.accept(project, newMessage());
   expect(await read(ticketId, 7)).toEqual({ replies: [], cursor: 7, more: false });
   expect(await read(newId(), 0)).toEqual({ replies: [], cursor: 0, more: false });
-  expect(await db.store.replies.takeFromBuffer(project, newId(), newId(), LIMITS)).toMatchObject({ replies: [] });
+  expect(await db.store.replies.claimFromBuffer(project, newId(), newId(), LIMITS)).toMatchObject({ replies: [] });
 });
 
 for (const way of ["read", "take"] as const) {
@@ -78,7 +78,7 @@ for (const way of ["read", "take"] as const) {
       const page =
         way === "read"
           ? await drain(accepted.ticketId, cursor, limits)
-          : await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, limits);
+          : await db.store.replies.claimFromBuffer(project, accepted.ticketId, instance, limits);
       pages.push(page);
       await Promise.all(page.replies.map(({ id }) => db.store.replies.confirm(project, id)));
       ({ cursor, more } = page);
@@ -95,7 +95,7 @@ for (const way of ["read", "take"] as const) {
     const page =
       way === "read"
         ? await read(accepted.ticketId, 0, limits)
-        : await db.store.replies.takeFromBuffer(project, accepted.ticketId, newId(), limits);
+        : await db.store.replies.claimFromBuffer(project, accepted.ticketId, newId(), limits);
     expect(page).toMatchObject({ more: false, cursor: 3 });
     expect(page.replies.length).toBe(2);
   });
@@ -128,7 +128,7 @@ for (const way of ["read", "take"] as const) {
       const page =
         way === "read"
           ? await drain(ticketId, cursor, limits)
-          : await db.store.replies.takeFromBuffer(project, ticketId, instance, limits);
+          : await db.store.replies.claimFromBuffer(project, ticketId, instance, limits);
       names.push(page.replies.map((reply) => (reply.type === "attachment" ? reply.filename : reply.text)));
       ({ cursor, more } = page);
     }
@@ -156,7 +156,7 @@ test("acknowledging does not affect replies that are being delivered to others, 
   const instance = newId();
   await db.store.instances.beat(instance, "api");
   const { accepted } = await exchange(db.store, project, newMessage({ chatId }), ["taken", "read"]);
-  await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, { ...LIMITS, maxReplies: 1 });
+  await db.store.replies.claimFromBuffer(project, accepted.ticketId, instance, { ...LIMITS, maxReplies: 1 });
   await exchange(db.store, project, newMessage({ chatId }), ["later"]);
   await db.store.replies.acknowledge(project, accepted.ticketId, 3);
   await db.killInstance(instance);

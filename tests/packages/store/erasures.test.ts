@@ -127,7 +127,7 @@ describe("an erased conversation", () => {
     const message = newMessage({ chatId: mark, userId: mark, text: mark, channelMeta: { a: { b: mark } } });
     const { accepted } = await exchange(db.store, project, message, [mark, mark]);
     const { messageId, ticketId } = accepted;
-    await db.store.triageMessages.note(project, { messageId, ticketId, agentId: null, text: mark });
+    await db.store.triageMessages.record(project, { messageId, ticketId, agentId: null, text: mark });
     expect(await findInDatabase(db.url, mark)).toEqual([
       "public.chats.chat_id",
       "public.messages.channel_meta",
@@ -256,7 +256,7 @@ describe("an erased conversation", () => {
     const hookId = await newHook(project);
     await db.store.erasures.erase(project, ticketId);
     const asked = { messageId, ticketId, text: mark, question: mark, terms: [mark], language: null, agentId: null };
-    expect(await db.store.gaps.note(project, asked)).toBeNull();
+    expect(await db.store.gaps.record(project, asked)).toBeNull();
     const proposal = {
       kbId: newId(),
       documentId: null,
@@ -286,9 +286,9 @@ describe("an erased conversation", () => {
     const bodyId = await addFailedBody(project, hookId, {});
     expect(await db.store.hooks.listBodies(project, hookId)).toHaveLength(1);
     // Unless it was replayed, and its message was erased before the result is recorded.
-    await db.store.hooks.noteBody(project, bodyId, result);
+    await db.store.hooks.recordBodyResult(project, bodyId, result);
     expect(await db.store.hooks.listBodies(project, hookId)).toEqual([]);
-    await db.store.hooks.noteBody(project, bodyId, { ...result, outcome: "failed", messageId: null });
+    await db.store.hooks.recordBodyResult(project, bodyId, { ...result, outcome: "failed", messageId: null });
     expect(await db.store.hooks.listBodies(project, hookId)).toEqual([]);
   });
 
@@ -503,18 +503,18 @@ describe("data older than a project's retention period", () => {
   test("is searched once an hour, by one of the replicas", async () => {
     const project = await db.newProject();
     await db.sql("UPDATE projects SET retention_days = NULL");
-    expect(await db.store.erasures.takeDuePurge()).toBeNull();
+    expect(await db.store.erasures.claimDuePurge()).toBeNull();
     await db.store.projects.update(project, { retentionDays: 7 });
-    const taken = await Promise.all([db.store, db.openAnother()].map((store) => store.erasures.takeDuePurge()));
+    const taken = await Promise.all([db.store, db.openAnother()].map((store) => store.erasures.claimDuePurge()));
     expect(taken.filter((due) => due !== null)).toEqual([
       { project, name: expect.stringMatching(/^project-/), retentionDays: 7 },
     ]);
-    expect(await db.store.erasures.takeDuePurge()).toBeNull();
+    expect(await db.store.erasures.claimDuePurge()).toBeNull();
     await db.sql("UPDATE projects SET purge_at = now()");
-    expect(await db.store.erasures.takeDuePurge()).toMatchObject({ project, retentionDays: 7 });
+    expect(await db.store.erasures.claimDuePurge()).toMatchObject({ project, retentionDays: 7 });
     await db.store.projects.update(project, { retentionDays: null });
     await db.sql("UPDATE projects SET purge_at = now()");
-    expect(await db.store.erasures.takeDuePurge()).toBeNull();
+    expect(await db.store.erasures.claimDuePurge()).toBeNull();
   });
 });
 

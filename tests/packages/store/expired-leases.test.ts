@@ -42,7 +42,7 @@ async function accept(text = "hello"): Promise<string> {
 
 async function claimAfterExpiry(process: Store, ticketId: string): Promise<ClaimedMessage | Suspect | null> {
   await db.expireLease(ticketId);
-  return process.messages.claimBeside(project, ticketId);
+  return process.messages.claimConcurrently(project, ticketId);
 }
 
 test("expired leases of a running process count neither as crashes nor as attempts, and make no suspect", async () => {
@@ -68,7 +68,7 @@ test("a message that always exceeds its lease waits longer each time, and is rep
   await expired(MAX_LAPSES - 1);
   expect(await claimAfterExpiry(process, ticketId)).toBeNull();
   await db.sql("UPDATE chats SET lease_until = now() - interval '5 minutes' WHERE ticket_id = $1", [ticketId]);
-  expect(await process.messages.claimBeside(project, ticketId)).toMatchObject({ crashes: 0, lapses: MAX_LAPSES });
+  expect(await process.messages.claimConcurrently(project, ticketId)).toMatchObject({ crashes: 0, lapses: MAX_LAPSES });
 });
 
 test("a lease that ends with its process is a crash, even if that is detected later", async () => {
@@ -101,7 +101,7 @@ test("a process that sent a heartbeat after its lease expired has not crashed wi
   await claimAfterExpiry(slow, ticketId);
   await db.sql("UPDATE chats SET lease_until = now() - interval '2 minutes' WHERE ticket_id = $1", [ticketId]);
   await kill(slow);
-  expect(await other.messages.claimBeside(project, ticketId)).toMatchObject({ crashes: 0, lapses: 1 });
+  expect(await other.messages.claimConcurrently(project, ticketId)).toMatchObject({ crashes: 0, lapses: 1 });
 });
 
 test("a process that reports its own crash has crashed with the messages in progress", async () => {
@@ -123,8 +123,12 @@ test("an operator's retry of a dead letter resets its crashes", async () => {
   const claimed = await claimAfterExpiry(second, ticketId);
   if (claimed === null || "groupLimit" in claimed) throw new Error("nothing was claimed");
   await openAndFinish(second, answeredRun(claimed, [], { state: "failed", failure: "crashed", stage: "failed" }));
-  expect(await db.store.reviews.reviveUnopened(project, ticketId, claimed.messageId)).toBe(false);
+  expect(await db.store.reviews.retryUnopened(project, ticketId, claimed.messageId)).toBe(false);
   await db.sql("DELETE FROM tickets WHERE id = $1", [ticketId]);
-  expect(await db.store.reviews.reviveUnopened(project, ticketId, claimed.messageId)).toBe(true);
-  expect(await second.messages.claimBeside(project, ticketId)).toMatchObject({ attempts: 1, crashes: 0, lapses: 0 });
+  expect(await db.store.reviews.retryUnopened(project, ticketId, claimed.messageId)).toBe(true);
+  expect(await second.messages.claimConcurrently(project, ticketId)).toMatchObject({
+    attempts: 1,
+    crashes: 0,
+    lapses: 0,
+  });
 });

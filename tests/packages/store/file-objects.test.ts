@@ -32,7 +32,7 @@ async function newFile(content: Buffer = CONTENT) {
   const { ticketId, messageId } = await store.messages.accept(project, message);
   const fileId = await store.widgetFiles.insert(project, { ticketId, filename: "a.bin", mime: "image/png", content });
   if (fileId === null) throw new Error("the file was not stored");
-  await store.widgetFiles.take(project, ticketId, messageId, [fileId]);
+  await store.widgetFiles.assign(project, ticketId, messageId, [fileId]);
   return { ticketId, fileId };
 }
 

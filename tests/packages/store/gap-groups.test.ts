@@ -21,7 +21,7 @@ async function note(text: string, language: string | null): Promise<string> {
   const question = questionOf(text);
   const terms = await questionTerms(db, question, language);
   const asked = { messageId: newId(), ticketId: newId(), text, question, terms, language, agentId: null };
-  const gapId = await db.store.gaps.note(project, asked);
+  const gapId = await db.store.gaps.record(project, asked);
   if (gapId === null) throw new Error("a new message was taken for a known one");
   return gapId;
 }

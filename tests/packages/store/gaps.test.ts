@@ -31,7 +31,7 @@ function asked(text: string, change: Partial<UnansweredMessage> = {}): Unanswere
   };
 }
 
-const note = (message: UnansweredMessage) => db.store.gaps.note(project, message);
+const note = (message: UnansweredMessage) => db.store.gaps.record(project, message);
 const ALL = { limit: 50, sort: "count", after: undefined } as const;
 const page = (change: object = {}) => db.store.gaps.listPage(project, { ...ALL, ...change });
 const listAll = async (change: object = {}) => (await page(change)).gaps;

@@ -106,7 +106,7 @@ test("bodies are deleted after 30 days, events after 7", async () => {
   const age = "UPDATE hook_events SET created_at = now() - $2::interval WHERE hook_id = $1 AND event_id = $3";
   await db.sql(age, [hook.id, "7 days 1 minute", "old"]);
   await db.sql(age, [hook.id, "6 days 23 hours", "new"]);
-  expect(await db.store.hooks.forgetOld(100)).toBe(2);
+  expect(await db.store.hooks.deleteOld(100)).toBe(2);
   expect(await db.store.hooks.listBodies(project, hook.id)).toHaveLength(1);
   expect((await db.store.hooks.claimEvent(project, { hookId: hook.id, eventId: "old", ...ids() }))?.isRepeat).toBe(
     false,
@@ -121,7 +121,7 @@ test("another project finds and changes nothing of a hook", async () => {
   await addBody(hook);
   const [body] = await db.store.hooks.listBodies(project, hook.id);
   await addBody(hook, IGNORED, other);
-  await db.store.hooks.noteBody(other, body?.id ?? "", { ...IGNORED, outcome: "failed" });
+  await db.store.hooks.recordBodyResult(other, body?.id ?? "", { ...IGNORED, outcome: "failed" });
   const ids = { messageId: newId(), chatId: "c" };
   expect({
     found: await db.store.hooks.find(other, hook.id),

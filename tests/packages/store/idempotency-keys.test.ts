@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { IDEMPOTENCY_HOURS, newId } from "@svc/store";
-import type { IdempotentCall, KeptAnswer, ProjectId } from "@svc/store";
+import type { IdempotentCall, StoredResponse, ProjectId } from "@svc/store";
 import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
@@ -61,7 +61,7 @@ const repeatOf = (call: IdempotentCall, change: Partial<IdempotentCall> = {}): I
   ...change,
 });
 
-const ANSWER: KeptAnswer = {
+const ANSWER: StoredResponse = {
   status: 202,
   headers: { "Content-Type": "application/json; charset=utf-8", Location: "/api/v1/messages/%F0%9F%99%82" },
   body: '{"ok":true,"text":"naïve 🙂 \\u0000 \\ud800 שלום"}',
@@ -73,7 +73,7 @@ const MINE = (call: IdempotentCall, isRepeat: boolean) => ({
   messageId: call.messageId,
   chatId: call.chatId,
 });
-const ANSWERED = (call: IdempotentCall, answer: KeptAnswer) => ({
+const ANSWERED = (call: IdempotentCall, answer: StoredResponse) => ({
   kind: "answered",
   answer,
   messageId: call.messageId,
@@ -104,7 +104,7 @@ describe("a key", () => {
   test("returns the stored response to retries, byte for byte", async () => {
     const call = newCall();
     await keys().claim(call);
-    await keys().answer(call, ANSWER);
+    await keys().storeResponse(call, ANSWER);
     for (const by of [instance, other]) {
       expect(await keys().claim(repeatOf(call, { instance: by }))).toEqual(ANSWERED(call, ANSWER));
     }
@@ -119,7 +119,7 @@ describe("a key", () => {
     expect(await different()).toEqual({ kind: "mismatch" });
     const repeat = repeatOf(call);
     expect(await keys().claim(repeat)).toEqual(MINE(call, true));
-    await keys().answer(repeat, ANSWER);
+    await keys().storeResponse(repeat, ANSWER);
     expect(await different()).toEqual({ kind: "mismatch" });
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
   });
@@ -143,7 +143,7 @@ describe("a key", () => {
     for (const character of ["x", "é", "ÿ", "'", "\\", "%", "\t"]) {
       const call = newCall({ key: character.repeat(255) });
       await keys().claim(call);
-      await keys().answer(call, ANSWER);
+      await keys().storeResponse(call, ANSWER);
       expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
     }
   });
@@ -222,11 +222,11 @@ describe("a call that counts as dead", () => {
     await keys().claim(successor);
     await db.store.instances.beat(instance, "api");
 
-    await keys().answer(call, { ...ANSWER, body: "too late" });
+    await keys().storeResponse(call, { ...ANSWER, body: "too late" });
     await keys().release(call);
     expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
-    await keys().answer(successor, ANSWER);
-    await keys().answer(call, { ...ANSWER, body: "much too late" });
+    await keys().storeResponse(successor, ANSWER);
+    await keys().storeResponse(call, { ...ANSWER, body: "much too late" });
     await keys().release(call);
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
   });
@@ -237,7 +237,7 @@ describe("a call that counts as dead", () => {
     await db.killInstance(instance);
     await db.store.instances.beat(instance, "api");
     expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual({ kind: "busy" });
-    await keys().answer(call, ANSWER);
+    await keys().storeResponse(call, ANSWER);
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
   });
 });
@@ -252,8 +252,8 @@ describe("a write that is repeated because its result was unknown", () => {
     await keys().release(call);
     expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
 
-    await keys().answer(successor, ANSWER);
-    await keys().answer(successor, ANSWER);
+    await keys().storeResponse(successor, ANSWER);
+    await keys().storeResponse(successor, ANSWER);
     await keys().release(successor);
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
   });
@@ -261,10 +261,10 @@ describe("a write that is repeated because its result was unknown", () => {
   test("does not free a claim that a later call has made", async () => {
     const call = newCall();
     await keys().claim(call);
-    await keys().answer(call, ANSWER);
+    await keys().storeResponse(call, ANSWER);
     const better = repeatOf(call);
     expect(await keys().reclaim(better, ANSWER)).toBe(true);
-    await keys().answer(call, { ...ANSWER, body: "again" });
+    await keys().storeResponse(call, { ...ANSWER, body: "again" });
     await keys().release(call);
     expect(await keys().reclaim(repeatOf(call), ANSWER)).toBe(false);
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
@@ -277,7 +277,7 @@ describe("a response that can be replaced by a better one", () => {
   async function answeredCall(): Promise<IdempotentCall> {
     const call = newCall();
     await keys().claim(call);
-    await keys().answer(call, ANSWER);
+    await keys().storeResponse(call, ANSWER);
     return call;
   }
 
@@ -290,7 +290,7 @@ describe("a response that can be replaced by a better one", () => {
     expect(won.filter(Boolean).length).toBe(1);
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
     const winner = repeats[won.indexOf(true)] ?? call;
-    await keys().answer(winner, BETTER);
+    await keys().storeResponse(winner, BETTER);
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, BETTER));
   });
 
@@ -299,7 +299,7 @@ describe("a response that can be replaced by a better one", () => {
       const call = await answeredCall();
       const first = repeatOf(call);
       await keys().reclaim(first, ANSWER);
-      await keys().answer(first, better);
+      await keys().storeResponse(first, better);
       expect(await keys().reclaim(repeatOf(call), ANSWER)).toBe(false);
       expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, better));
     }
@@ -342,7 +342,7 @@ describe("the response of a sync call that its caller has received", () => {
     const { call, ticketId, replies } = await answeredSync(["one", "two", "three"]);
     expect(textsOf(replies)).toEqual(["one", "two", "three"]);
     const replyIds = replies.slice(0, 2).map(({ id }) => id);
-    await keys().answer(call, ANSWER, { messageId: call.messageId, replyIds });
+    await keys().storeResponse(call, ANSWER, { messageId: call.messageId, replyIds });
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
     // Replies that the response does not contain are in the buffer from then on, and no others, even if the process
     // crashes.
@@ -355,7 +355,7 @@ describe("the response of a sync call that its caller has received", () => {
     const { call, ticketId, replies } = await answeredSync(["answer"]);
     await db.killInstance(instance);
     await keys().claim(repeatOf(call, { instance: other }));
-    await keys().answer(call, ANSWER, { messageId: call.messageId, replyIds: replies.map(({ id }) => id) });
+    await keys().storeResponse(call, ANSWER, { messageId: call.messageId, replyIds: replies.map(({ id }) => id) });
     expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
     expect(await buffered(ticketId)).toEqual([]);
   });
@@ -364,7 +364,7 @@ describe("the response of a sync call that its caller has received", () => {
     const { call, ticketId, replies } = await answeredSync(["answer"]);
     const forged = newCall({ project: await db.newProject() });
     await keys().claim(forged);
-    await keys().answer(forged, ANSWER, { messageId: call.messageId, replyIds: replies.map(({ id }) => id) });
+    await keys().storeResponse(forged, ANSWER, { messageId: call.messageId, replyIds: replies.map(({ id }) => id) });
     const outcome = await db.store.replies.readForCall(project, call.messageId, instance);
     expect(textsOf(outcome?.replies ?? [])).toEqual(["answer"]);
     expect(await buffered(ticketId)).toEqual([]);
@@ -380,17 +380,17 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
     expect(await keys().claim(again)).toEqual(MINE(again, false));
     expect(await keys().claim(repeatOf(again))).toEqual({ kind: "busy" });
     // The old call has lost it.
-    await keys().answer(call, ANSWER);
+    await keys().storeResponse(call, ANSWER);
     await keys().release(call);
     expect(await keys().claim(repeatOf(again))).toEqual({ kind: "busy" });
-    await keys().answer(again, ANSWER);
+    await keys().storeResponse(again, ANSWER);
     expect(await keys().claim(repeatOf(again))).toEqual(ANSWERED(again, ANSWER));
   });
 
   test("loses its response", async () => {
     const call = newCall();
     await keys().claim(call);
-    await keys().answer(call, ANSWER);
+    await keys().storeResponse(call, ANSWER);
     await makeOld(call, -1);
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
     await makeOld(call, 1);
@@ -404,7 +404,7 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
   test("is a new key for exactly one of many concurrent calls", async () => {
     const call = newCall();
     await keys().claim(call);
-    await keys().answer(call, ANSWER);
+    await keys().storeResponse(call, ANSWER);
     await makeOld(call, 1);
     const claims = await Promise.all(Array.from({ length: 20 }, () => keys().claim(repeatOf(call))));
     expect(claims.filter(({ kind }) => kind === "mine").length).toBe(1);
@@ -415,7 +415,7 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
     const [old, young] = [newCall(), newCall()];
     for (const call of [old, young]) {
       await keys().claim(call);
-      await keys().answer(call, ANSWER);
+      await keys().storeResponse(call, ANSWER);
     }
     await makeOld(old, 1);
     await makeOld(young, -1);

@@ -75,7 +75,7 @@ function putText(claim: ClaimedIngest, text: string) {
     const prepared = await store.documents.prepare(document, NO_CHUNKS);
     const { documentId } = await documents.putPrepared(claim.project, claim.kbId, prepared);
     const source = { hash: claim.sourceHash ?? hashOf(text), mime: "application/pdf", sizeBytes: claim.sizeBytes };
-    await documents.noteSource(claim.project, { id: documentId, contentHash: document.contentHash }, source);
+    await documents.recordSource(claim.project, { id: documentId, contentHash: document.contentHash }, source);
   };
 }
 
@@ -321,7 +321,7 @@ describe("a document that was read", () => {
     const claim = await claimNow();
     await store.ingests.finish(claim, putText(claim, "text"));
     expect(await findDocument(documentId)).toMatchObject({ mime: "application/pdf", sizeBytes: 14, language: "en" });
-    await putText({ ...claim, sizeBytes: 1 }, "another")({ ...store.documents, noteSource: () => Promise.resolve() });
+    await putText({ ...claim, sizeBytes: 1 }, "another")({ ...store.documents, recordSource: () => Promise.resolve() });
     expect(await findDocument(documentId)).toMatchObject({ mime: "text/plain", sizeBytes: 7 });
     expect(
       await store.documents.findBySource(project, kbId, { key: "a.pdf", hash: hashOf("bytes of a PDF") }),
@@ -459,15 +459,15 @@ describe("a sitemap", () => {
 describe("the sweeper", () => {
   test("gets unclaimed work, once, and again after a while", async () => {
     const { ingestId } = await queueOne(newFile("a.txt", "a"));
-    expect(await store.ingests.takeDue(10)).toEqual([]);
+    expect(await store.ingests.claimDue(10)).toEqual([]);
     await db.sql("UPDATE ingests SET due_at = now()");
-    expect(await store.ingests.takeDue(10)).toEqual([{ project, ingestId, attempts: 0 }]);
-    expect(await store.ingests.takeDue(10)).toEqual([]);
+    expect(await store.ingests.claimDue(10)).toEqual([{ project, ingestId, attempts: 0 }]);
+    expect(await store.ingests.claimDue(10)).toEqual([]);
     await claimNow();
     await db.sql("UPDATE ingests SET due_at = now()");
-    expect(await store.ingests.takeDue(10)).toEqual([]);
+    expect(await store.ingests.claimDue(10)).toEqual([]);
     await db.sql("UPDATE ingests SET lease_until = now() - interval '1 s'");
-    expect(await store.ingests.takeDue(10)).toHaveLength(1);
+    expect(await store.ingests.claimDue(10)).toHaveLength(1);
   });
 });
 

@@ -55,7 +55,7 @@ test("its version grows only with visible changes", async () => {
   await pulls.begin(MODEL);
   const claim = await claimNow();
   for (const progress of [HALF, HALF, { ...HALF, completedBytes: 600 }]) {
-    expect(await pulls.keep(claim, progress, { hasGrown: true })).toBe(true);
+    expect(await pulls.saveProgress(claim, progress, { hasGrown: true })).toBe(true);
   }
   expect(await pulls.find(MODEL)).toMatchObject({ version: 3, completedBytes: 600, totalBytes: 1_000 });
   expect(await pulls.listRunning()).toMatchObject([{ catalogId: MODEL, completedBytes: 600 }]);
@@ -75,14 +75,14 @@ test("a worker that has lost its lease, by expiry or cancellation, changes nothi
   await expireLease();
   const quick = await claimNow();
   expect(quick).toMatchObject({ id: slow.id, attempts: 1 });
-  expect(await pulls.keep(slow, HALF, { hasGrown: true })).toBe(false);
+  expect(await pulls.saveProgress(slow, HALF, { hasGrown: true })).toBe(false);
   expect(await pulls.finish(slow, { state: "done" })).toBe(false);
   await pulls.retryLater(slow, { delayMs: 60_000, failure: "slow", counts: true });
-  expect(await pulls.keep(quick, HALF, { hasGrown: true })).toBe(true);
+  expect(await pulls.saveProgress(quick, HALF, { hasGrown: true })).toBe(true);
 
   expect(await pulls.cancel(MODEL)).toMatchObject({ state: "cancelled", completedBytes: 500 });
   expect(await pulls.cancel(MODEL)).toBeNull();
-  expect(await pulls.keep(quick, HALF, { hasGrown: true })).toBe(false);
+  expect(await pulls.saveProgress(quick, HALF, { hasGrown: true })).toBe(false);
   expect(await pulls.finish(quick, { state: "done" })).toBe(false);
   expect(await pulls.find(MODEL)).toMatchObject({ state: "cancelled" });
   expect(await pulls.cancel("ollama:unknown:latest")).toBeNull();
@@ -109,7 +109,7 @@ test("attempts are counted since the last progress, except those that failed for
     await pulls.retryLater(claim, { delayMs: 0, failure: "cut", counts: true });
   }
   const grown = await claimNow();
-  await pulls.keep(grown, HALF, { hasGrown: true });
+  await pulls.saveProgress(grown, HALF, { hasGrown: true });
   await pulls.retryLater(grown, { delayMs: 0, failure: "cut", counts: true });
   const next = await claimNow();
   expect(next).toMatchObject({ attempts: 2, completedBytes: 500 });
@@ -119,23 +119,23 @@ test("attempts are counted since the last progress, except those that failed for
 
 test("an unclaimed pull is announced when it is due, and not again immediately", async () => {
   const { pull } = await pulls.begin(MODEL);
-  expect(await pulls.takeDue(10)).toEqual([]);
+  expect(await pulls.claimDue(10)).toEqual([]);
   await db.sql("UPDATE model_pulls SET due_at = now()");
-  expect(await pulls.takeDue(10)).toEqual([{ catalogId: MODEL, pullId: pull.id, attempts: 0 }]);
-  expect(await pulls.takeDue(10)).toEqual([]);
+  expect(await pulls.claimDue(10)).toEqual([{ catalogId: MODEL, pullId: pull.id, attempts: 0 }]);
+  expect(await pulls.claimDue(10)).toEqual([]);
 
   const claim = await claimNow();
   await db.sql("UPDATE model_pulls SET due_at = now()");
-  expect(await pulls.takeDue(10)).toEqual([]);
+  expect(await pulls.claimDue(10)).toEqual([]);
   await expireLease();
-  expect(await pulls.takeDue(10)).toMatchObject([{ attempts: 1 }]);
+  expect(await pulls.claimDue(10)).toMatchObject([{ attempts: 1 }]);
 
   await expireLease();
   const again = await claimNow();
   expect(again.leaseId).not.toBe(claim.leaseId);
   await pulls.retryLater(again, { delayMs: 60_000, failure: "away", counts: true });
   await db.sql("UPDATE model_pulls SET due_at = now()");
-  expect(await pulls.takeDue(10)).toEqual([]);
+  expect(await pulls.claimDue(10)).toEqual([]);
   expect(await pulls.claim()).toBeNull();
 });
 

@@ -127,7 +127,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
       await migrateStore(server.url, testLog());
       const made = new Set<string>();
       while (made.size < PARTITIONED_TABLES.length)
-        for (const name of (await store.partitions.keep()).made) made.add(name);
+        for (const name of (await store.partitions.maintain()).made) made.add(name);
     } finally {
       writing.isOver = true;
     }
@@ -151,8 +151,8 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
 
   test("partitions are created before their month begins, once, by the first replica", async () => {
     const at = new Date(monthAway(1));
-    const changes = await Promise.all([1, 2, 3].map(() => store.partitions.keep(at)));
-    const [again] = [await store.partitions.keep(at)];
+    const changes = await Promise.all([1, 2, 3].map(() => store.partitions.maintain(at)));
+    const [again] = [await store.partitions.maintain(at)];
     expect([...changes, again].flatMap(({ made }) => made).length).toBe(PARTITIONED_TABLES.length);
     const [row] = await attemptAt(monthAway(2));
     expect(row?.partition).toBe(`delivery_attempts_${monthAway(2).slice(0, 7).replace("-", "_")}`);
@@ -162,34 +162,34 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     const [row] = await attemptAt(monthAway(40), 7);
     expect(row?.partition).toMatch(/_\d{4}_\d\d$/);
     // With an end before that row, the partition would reject it.
-    const { made } = await store.partitions.keep(new Date(monthAway(2)));
+    const { made } = await store.partitions.maintain(new Date(monthAway(2)));
     expect(made.toSorted()).toEqual(["audit_events", "ticket_events"].map((table) => expect.stringContaining(table)));
     expect(await count("delivery_attempts", "number = 7")).toBe(1);
     await query("DELETE FROM delivery_attempts WHERE number = 7");
-    expect((await store.partitions.keep(new Date(monthAway(2)))).made).toHaveLength(1);
+    expect((await store.partitions.maintain(new Date(monthAway(2)))).made).toHaveLength(1);
   });
 
   test("a past month is dropped when all of its rows are erased, and a late row of it is still stored", async () => {
     const past = monthAway(2);
     const name = `delivery_attempts_${past.slice(0, 7).replace("-", "_")}`;
     const later = new Date(monthAway(4));
-    await store.partitions.keep(later);
+    await store.partitions.maintain(later);
     expect(await partitionsOf("delivery_attempts")).toContain(name);
     await query(`DELETE FROM ${name}`);
-    expect((await store.partitions.keep(later)).dropped).toContain(name);
+    expect((await store.partitions.maintain(later)).dropped).toContain(name);
     const late = idAt(past);
     const insert =
       "INSERT INTO delivery_attempts (delivery_id, number) VALUES ($1, 1) RETURNING tableoid::regclass::text AS partition";
     expect(await query(insert, [late])).toEqual([{ partition: "delivery_attempts_default" }]);
     await expect(query(insert, [late])).rejects.toThrow("duplicate key");
-    expect((await store.partitions.keep(later)).dropped).toEqual([]);
+    expect((await store.partitions.maintain(later)).dropped).toEqual([]);
     expect(await count("delivery_attempts", `delivery_id = '${late}'`)).toBe(1);
   });
 
   test("an event of a ticket gets an id of the current month, greater than all previous ones, and a partition that stays", async () => {
     const at = new Date(monthAway(4));
     const before = await nextEvent();
-    await Promise.all([1, 2, 3].map(() => store.partitions.keep(at)));
+    await Promise.all([1, 2, 3].map(() => store.partitions.maintain(at)));
     const [first, second] = [await nextEvent(), await nextEvent()];
     expect(Number(first.id)).toBeGreaterThanOrEqual(Number(before.id));
     expect(Number(second.id)).toBe(Number(first.id) + 1);
@@ -197,7 +197,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     expect(Math.floor(Number(first.id) / 2 ** 40)).toBe(months);
     expect(Number.isSafeInteger(Number(first.id))).toBe(true);
     await query("DELETE FROM ticket_events");
-    expect((await store.partitions.keep(new Date(monthAway(5)))).dropped).not.toContain(second.partition);
+    expect((await store.partitions.maintain(new Date(monthAway(5)))).dropped).not.toContain(second.partition);
     const third = await nextEvent();
     expect(Number(third.id)).toBeGreaterThan(Number(second.id));
   });
@@ -206,7 +206,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     const at = new Date(monthAway(6));
     const open = (await partitionsOf("ticket_events")).findLast((name) => /_\d\d$/.test(name));
     await query(`ALTER TABLE ${open} ADD CONSTRAINT closing_2001_01 CHECK (id < 1) NOT VALID`);
-    await store.partitions.keep(at);
+    await store.partitions.maintain(at);
     expect(await query("SELECT conname FROM pg_constraint WHERE conname LIKE 'closing%'")).toEqual([]);
   });
 
@@ -214,12 +214,12 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     const at = new Date(monthAway(7));
     await query("BEGIN");
     await nextEvent();
-    const { made } = await store.partitions.keep(at);
+    const { made } = await store.partitions.maintain(at);
     expect(made.some((name) => name.startsWith("ticket_events"))).toBe(false);
     await query("COMMIT");
-    expect((await store.partitions.keep(at)).made).toEqual([expect.stringMatching(/^ticket_events_/)]);
+    expect((await store.partitions.maintain(at)).made).toEqual([expect.stringMatching(/^ticket_events_/)]);
     await query("SELECT pg_advisory_lock_shared(7241865325823964)");
-    expect(await store.partitions.keep(new Date(monthAway(8)))).toEqual({ made: [], dropped: [] });
+    expect(await store.partitions.maintain(new Date(monthAway(8)))).toEqual({ made: [], dropped: [] });
     await query("SELECT pg_advisory_unlock_shared(7241865325823964)");
   });
 
@@ -250,7 +250,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
       callback: null,
     });
     await nextEvent(accepted.ticketId, project.id);
-    await store.partitions.keep(new Date(monthAway(9)));
+    await store.partitions.maintain(new Date(monthAway(9)));
     const { partition } = await nextEvent(accepted.ticketId, project.id);
     expect(
       await count("ticket_events", `ticket_id = '${accepted.ticketId}' AND tableoid <> '${partition}'::regclass`),
@@ -290,7 +290,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     const look = new Client({ connectionString: target.url });
     await look.connect();
     try {
-      await restored.partitions.keep();
+      await restored.partitions.maintain();
       for (const table of PARTITIONED_TABLES) {
         const { rows } = await look.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`);
         expect([table, rows[0]?.count]).toEqual([table, await count(table)]);

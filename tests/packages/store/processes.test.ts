@@ -30,7 +30,7 @@ async function heardAgo(app: string, seconds: number) {
 
 /** Returns the vanished processes that the replicas of an app receive together: app, and seconds ago. */
 async function takeInReplicas(app: string) {
-  const reported = await Promise.all([1, 2, 3].map(() => db.store.processes.takeVanished(app)));
+  const reported = await Promise.all([1, 2, 3].map(() => db.store.processes.claimVanished(app)));
   // Rounded to ten seconds: a busy machine needs some to get here.
   const secondsAgo = (at: Date) => Math.round((Date.now() - at.getTime()) / 10_000) * 10;
   return reported.flat().map(({ app, heardAt }) => [app, secondsAgo(heardAt)]);
@@ -69,7 +69,7 @@ test("a heartbeat returns the processes without heartbeats, and records each as 
   const { ownId } = silent.processes;
   const silentNow = () => own.processes.beat(own.facts);
   expect(await silentNow()).toEqual([{ id: ownId, host: "a-host", pid: 7, hasVanished: false }]);
-  const reported = await Promise.all([1, 2].map(() => own.processes.takeMissing([ownId])));
+  const reported = await Promise.all([1, 2].map(() => own.processes.recordVanished([ownId])));
   expect(reported.flat()).toMatchObject([{ app: "pipeline", pid: 7 }]);
   expect(await silentNow()).toEqual([]);
 });
@@ -108,5 +108,5 @@ test("what a process reports at one moment is one statement: heartbeats, its cha
     [processes.ownId],
   );
   expect(moments).toEqual([{ same: true }]);
-  await channelStates.forget(["api"]);
+  await channelStates.remove(["api"]);
 });

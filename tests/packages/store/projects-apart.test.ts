@@ -69,14 +69,14 @@ test("another project reads, claims, acknowledges and releases no reply", async 
   const { fromSeq = 0, toSeq = 0 } = finished.replies ?? {};
 
   expect(await store.replies.readForCall(stranger, messageId, instance)).toBeNull();
-  expect((await store.replies.takeFromBuffer(stranger, ticketId, instance, LIMITS)).replies).toEqual([]);
+  expect((await store.replies.claimFromBuffer(stranger, ticketId, instance, LIMITS)).replies).toEqual([]);
   expect((await store.replies.readBuffer(stranger, ticketId, 0, LIMITS)).replies).toEqual([]);
   expect(await store.replies.readRange(stranger, { ticketId, fromSeq, toSeq })).toBeNull();
   await store.replies.acknowledge(stranger, ticketId, toSeq);
   await store.replies.endCall(stranger, messageId);
   await store.replies.endAnsweredCall(stranger, messageId, [messageId]);
 
-  const page = await store.replies.takeFromBuffer(owner, ticketId, instance, LIMITS, takeId);
+  const page = await store.replies.claimFromBuffer(owner, ticketId, instance, LIMITS, takeId);
   expect(textsOf(page.replies)).toEqual(["answer"]);
   const ids = page.replies.map(({ id }) => id);
   await store.replies.release(stranger, ticketId, takeId);
@@ -144,7 +144,7 @@ test("another project sees and retries no dead letter", async () => {
     throw new Error("a stranger saw the ticket");
   };
   expect(await store.reviews.decide(stranger, ticketId, refuse)).toBeNull();
-  expect(await store.reviews.reviveUnopened(stranger, ticketId, messageId)).toBe(false);
+  expect(await store.reviews.retryUnopened(stranger, ticketId, messageId)).toBe(false);
   expect(await store.messages.findState(owner, messageId)).toBe("failed");
 });
 

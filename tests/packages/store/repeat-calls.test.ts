@@ -57,10 +57,10 @@ async function answer({ ticketId }: Call, texts: string[]): Promise<void> {
 }
 
 const reopen = ({ messageId }: Call, instance: string) => db.store.replies.reopenCall(project, messageId, instance);
-const take = ({ messageId }: Call, instance: string) => db.store.replies.takeForCall(project, messageId, instance);
+const take = ({ messageId }: Call, instance: string) => db.store.replies.claimForCall(project, messageId, instance);
 const endCall = ({ messageId }: Call) => db.store.replies.endCall(project, messageId);
 const drain = ({ ticketId }: Call, instance: string) =>
-  db.store.replies.takeFromBuffer(project, ticketId, instance, LIMITS);
+  db.store.replies.claimFromBuffer(project, ticketId, instance, LIMITS);
 const buffered = async ({ ticketId }: Call) =>
   textsOf((await db.store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
 
@@ -101,7 +101,7 @@ describe("a call whose caller disconnected and retries", () => {
     await endCall(call);
     await answer(call, ["taken", "acknowledged"]);
     const reader = await newInstance();
-    await db.store.replies.takeFromBuffer(project, call.ticketId, reader, { ...LIMITS, maxReplies: 1 });
+    await db.store.replies.claimFromBuffer(project, call.ticketId, reader, { ...LIMITS, maxReplies: 1 });
     await db.store.replies.acknowledge(project, call.ticketId, 3);
     expect(found(await take(call, await newInstance()))).toEqual({ state: "answered", texts: [] });
   });
@@ -113,9 +113,9 @@ describe("a call whose caller disconnected and retries", () => {
     await reopen(call, instance);
     await answer(call, ["answer"]);
     const takeId = newId();
-    const taken = await db.store.replies.takeForCall(project, call.messageId, instance, takeId);
+    const taken = await db.store.replies.claimForCall(project, call.messageId, instance, takeId);
     // The claim may be repeated, because the response of the store may have been lost.
-    expect(await db.store.replies.takeForCall(project, call.messageId, instance, takeId)).toEqual(taken);
+    expect(await db.store.replies.claimForCall(project, call.messageId, instance, takeId)).toEqual(taken);
     await endCall(call);
     await db.store.replies.release(project, call.ticketId, takeId);
     expect(await buffered(call)).toEqual(["answer"]);
@@ -141,8 +141,8 @@ describe("a call whose caller disconnected and retries", () => {
     const stranger = await db.newProject();
     const instance = await newInstance();
     await db.store.replies.reopenCall(stranger, call.messageId, instance);
-    expect(await db.store.replies.takeForCall(stranger, call.messageId, instance)).toBeNull();
-    expect(await db.store.replies.takeForCall(project, newId(), instance)).toBeNull();
+    expect(await db.store.replies.claimForCall(stranger, call.messageId, instance)).toBeNull();
+    expect(await db.store.replies.claimForCall(project, newId(), instance)).toBeNull();
     expect(await buffered(call)).toEqual(["its own"]);
   });
 });
@@ -210,7 +210,7 @@ describe("a process that counted as dead, and is alive again after another one h
       const other = await newInstance();
       const takeOver = async () => {
         await another.replies.reopenCall(project, call.messageId, other);
-        return another.replies.takeForCall(project, call.messageId, other);
+        return another.replies.claimForCall(project, call.messageId, other);
       };
       await Promise.all([db.store.instances.beat(call.instance, "api"), takeOver(), answer(call, ["answer"])]);
       const checks = await Promise.all([seenByFirst(call), take(call, other).then((outcome) => found(outcome).texts)]);
@@ -241,7 +241,7 @@ describe("each reply goes to exactly one of several concurrent readers:", () => 
       const got = await Promise.all([
         take(call, instance).then((outcome) => outcome?.replies ?? []),
         another.replies
-          .takeFromBuffer(project, call.ticketId, other, { ...LIMITS, maxReplies: 1 + (round % 3) })
+          .claimFromBuffer(project, call.ticketId, other, { ...LIMITS, maxReplies: 1 + (round % 3) })
           .then(({ replies }) => replies),
         drain(call, instance).then(({ replies }) => replies),
       ]);
@@ -262,7 +262,7 @@ describe("each reply goes to exactly one of several concurrent readers:", () => 
       const call = await overCall();
       const outcomes = await Promise.all([
         take(call, instance),
-        another.replies.takeForCall(project, call.messageId, other),
+        another.replies.claimForCall(project, call.messageId, other),
       ]);
       const all = outcomes.flatMap((outcome) => idsOf(outcome?.replies ?? []));
       expect(all.length).toBe(TEXTS.length);
@@ -302,7 +302,7 @@ describe("each reply goes to exactly one of several concurrent readers:", () => 
       await endCall(call);
       const comeBack = async () => {
         await another.replies.reopenCall(project, call.messageId, other);
-        return another.replies.takeForCall(project, call.messageId, other);
+        return another.replies.claimForCall(project, call.messageId, other);
       };
       const [, early, page] = await Promise.all([answer(call, TEXTS), comeBack(), drain(call, instance)]);
       const late = await take(call, other);

@@ -88,24 +88,24 @@ test("a worker that has lost its lease cannot defer a message", async () => {
 
 test("a message that waits too long is announced once by the sweepers of all processes", async () => {
   const accepted = await Promise.all(Array.from({ length: 30 }, (_, index) => accept(`due ${index}`)));
-  expect(await db.store.messages.takeDue(100)).toEqual([]);
+  expect(await db.store.messages.claimDue(100)).toEqual([]);
   await letTimePass();
   const another = db.openAnother();
   const taken = (
     await Promise.all([
-      db.store.messages.takeDue(20),
-      another.messages.takeDue(20),
-      db.store.messages.takeDue(20),
-      another.messages.takeDue(20),
+      db.store.messages.claimDue(20),
+      another.messages.claimDue(20),
+      db.store.messages.claimDue(20),
+      another.messages.claimDue(20),
     ])
   ).flat();
   expect(taken.map(({ messageId }) => messageId).toSorted()).toEqual(
     accepted.map(({ messageId }) => messageId).toSorted(),
   );
   expect(taken[0]).toMatchObject({ project, attempts: 0 });
-  expect(await db.store.messages.takeDue(100)).toEqual([]);
+  expect(await db.store.messages.claimDue(100)).toEqual([]);
   await letTimePass();
-  expect((await db.store.messages.takeDue(100)).length).toBe(30);
+  expect((await db.store.messages.claimDue(100)).length).toBe(30);
 });
 
 test("the sweeper announces the longest due first, up to its limit", async () => {
@@ -114,7 +114,7 @@ test("the sweeper announces the longest due first, up to its limit", async () =>
     const ageS = [10, 30, 20][index];
     await db.sql("UPDATE messages SET due_at = now() - $2 * interval '1 second' WHERE id = $1", [messageId, ageS]);
   }
-  const taken = await db.store.messages.takeDue(2);
+  const taken = await db.store.messages.claimDue(2);
   const rows = await db.sql<{ text: string }>("SELECT text FROM messages WHERE id = ANY ($1) ORDER BY text", [
     taken.map(({ messageId }) => messageId),
   ]);
@@ -124,9 +124,9 @@ test("the sweeper announces the longest due first, up to its limit", async () =>
 test("the sweeper skips a chat while a live worker has it", async () => {
   const { ticketId, messageId } = await start("leased");
   await letTimePass();
-  expect(await db.store.messages.takeDue(100)).toEqual([]);
+  expect(await db.store.messages.claimDue(100)).toEqual([]);
   await db.expireLease(ticketId);
-  expect(await db.store.messages.takeDue(100)).toEqual([
+  expect(await db.store.messages.claimDue(100)).toEqual([
     { project, messageId, ticketId, attempts: 1, priority: 0, isIssue: false },
   ]);
 });
@@ -137,7 +137,7 @@ test("the sweeper announces the same share of each project with due messages, ho
   await db.store.messages.accept(other, newMessage());
   await db.sql("UPDATE messages SET due_at = now() - interval '1 minute' WHERE project_id = $1", [project]);
   await db.sql("UPDATE messages SET due_at = now() - interval '1 second' WHERE project_id = $1", [other]);
-  const taken = await db.store.messages.takeDue(10);
+  const taken = await db.store.messages.claimDue(10);
   const prioritiesOf = (of: ProjectId) =>
     taken
       .filter((due) => due.project === of)
@@ -150,9 +150,9 @@ test("the sweeper announces the same share of each project with due messages, ho
 test("the sweeper skips a message until its retry is due", async () => {
   const message = await start("backing off");
   await db.store.messages.retryLater(message, RETRY);
-  expect(await db.store.messages.takeDue(100)).toEqual([]);
+  expect(await db.store.messages.claimDue(100)).toEqual([]);
   await letTimePass();
-  expect((await db.store.messages.takeDue(100)).map(({ messageId }) => messageId)).toEqual([message.messageId]);
+  expect((await db.store.messages.claimDue(100)).map(({ messageId }) => messageId)).toEqual([message.messageId]);
 });
 
 test("the age of the oldest waiting message counts only those that can be processed", async () => {
@@ -204,7 +204,7 @@ test("a retried dead letter has new attempts, is due immediately, and its ticket
   expect(await reviveLetter(db.store, project, messageId, "operator-1")).toBe(true);
   expect(await reviveLetter(db.store, project, messageId, "operator-1")).toBe(false);
   expect(await db.store.messages.listDeadLetters(project, 10)).toEqual([]);
-  expect(await db.store.messages.takeDue(10)).toEqual([due]);
+  expect(await db.store.messages.claimDue(10)).toEqual([due]);
   expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "received" });
   expect((await db.store.tickets.listMoves(project, ticketId)).at(-1)).toMatchObject({
     actor: "operator-1",

@@ -305,14 +305,14 @@ test("a dead letter without a ticket is retried, and one with a ticket is decide
   const run = await claimNow(store, project, ticketId);
   await store.tickets.finish(project, answeredRun(run, [], { state: "failed", stage: "failed", failure: "broken" }));
   expect(await store.messages.findDeadLetter(project, messageId)).toMatchObject({ ticketId, isOpened: false });
-  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(true);
-  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(false);
+  expect(await store.reviews.retryUnopened(project, ticketId, messageId)).toBe(true);
+  expect(await store.reviews.retryUnopened(project, ticketId, messageId)).toBe(false);
   const again = await claimNow(store, project, ticketId);
   expect(again).toMatchObject({ messageId, attempts: 1 });
   await store.tickets.open(project, again);
   await store.tickets.finish(project, answeredRun(again, [], { state: "failed", stage: "failed", failure: "broken" }));
   expect(await store.messages.findDeadLetter(project, messageId)).toMatchObject({ isOpened: true });
-  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(false);
+  expect(await store.reviews.retryUnopened(project, ticketId, messageId)).toBe(false);
 });
 
 test("dead letters that are retried during decisions and ends of runs cause no deadlock", async () => {
@@ -354,7 +354,7 @@ describe("a decision that fails", () => {
     await db.store.reviews.retryLater(review, { delayMs: 60_000, failure: "planted", counts: true });
     expect(await db.store.reviews.claim(project, ticketId)).toBeNull();
     const due = () =>
-      db.store.reviews.takeDue(1_000).then((found) => found.filter((item) => item.ticketId === ticketId));
+      db.store.reviews.claimDue(1_000).then((found) => found.filter((item) => item.ticketId === ticketId));
     expect(await due()).toEqual([]);
     await db.sql("UPDATE reviews SET not_before = now(), due_at = now() WHERE id = $1", [review.reviewId]);
     expect(await due()).toEqual([{ project, ticketId, reviewId: review.reviewId, attempts: 1 }]);

@@ -32,7 +32,7 @@ async function sendFiles(project: ProjectId, bytes: readonly number[], text = ""
   const { ticketId, messageId } = await db.store.messages.accept(project, message);
   const fileIds = [];
   for (const size of bytes) fileIds.push(await insertFile(project, ticketId, size));
-  await db.store.widgetFiles.take(project, ticketId, messageId, fileIds);
+  await db.store.widgetFiles.assign(project, ticketId, messageId, fileIds);
   const attachments = fileIds.map((id) => ({
     type: "text/plain",
     url: `/api/v1/admin/tickets/${ticketId}/files/${id}`,
@@ -190,7 +190,7 @@ describe("a storage limit", () => {
       message: expect.stringContaining("Storage of this project for files of visitors is full: 5 KB of 5 KB are used."),
     });
     const kept = { id: newId(), messageId: newId(), ticketId: newId(), ...file(1) };
-    await expect(store.widgetFiles.keep(project, kept)).rejects.toMatchObject({ code: "storage_full" });
+    await expect(store.widgetFiles.insertForMessage(project, kept)).rejects.toMatchObject({ code: "storage_full" });
     const { ticketId } = await store.messages.accept(project, newMessage({ text: "a" }));
     await store.operatorFiles.insert(project, ticketId, file(4 * KB));
     await expect(store.operatorFiles.insert(project, ticketId, file(2 * KB))).rejects.toMatchObject({

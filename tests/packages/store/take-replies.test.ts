@@ -88,7 +88,7 @@ test("a call gets the replies to its own message, not those to another one of it
 test("the replies of an open call are not in the buffer", async () => {
   const call = await openCall(["answer"]);
   expect(await buffered(call.ticketId)).toEqual([]);
-  expect((await db.store.replies.takeFromBuffer(project, call.ticketId, call.instance, LIMITS)).replies).toEqual([]);
+  expect((await db.store.replies.claimFromBuffer(project, call.ticketId, call.instance, LIMITS)).replies).toEqual([]);
   await db.store.replies.acknowledge(project, call.ticketId, 100);
   expect(await seenByCall(call)).toEqual(["answer"]);
 });
@@ -142,14 +142,14 @@ test("a reply that is created after the end of its call is in the buffer", async
 test("a crashed process loses its claimed replies, and those of its calls", async () => {
   const call = await openCall(["in a call"]);
   const { accepted } = await exchange(db.store, project, newMessage(), ["from the buffer"]);
-  await db.store.replies.takeFromBuffer(project, accepted.ticketId, call.instance, LIMITS);
+  await db.store.replies.claimFromBuffer(project, accepted.ticketId, call.instance, LIMITS);
   expect([await buffered(call.ticketId), await buffered(accepted.ticketId)]).toEqual([[], []]);
 
   await db.killInstance(call.instance);
   expect(await buffered(call.ticketId)).toEqual(["in a call"]);
   expect(await buffered(accepted.ticketId)).toEqual(["from the buffer"]);
   const successor = await newInstance();
-  const page = await db.store.replies.takeFromBuffer(project, call.ticketId, successor, LIMITS);
+  const page = await db.store.replies.claimFromBuffer(project, call.ticketId, successor, LIMITS);
   expect(textsOf(page.replies)).toEqual(["in a call"]);
 });
 
@@ -175,7 +175,7 @@ test("released replies return to the buffer, confirmed ones do not", async () =>
   const instance = await newInstance();
   const { accepted } = await exchange(db.store, project, newMessage(), ["one", "two", "three"]);
   const take = async (takeId: string, maxReplies: number) =>
-    (await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, { ...LIMITS, maxReplies }, takeId))
+    (await db.store.replies.claimFromBuffer(project, accepted.ticketId, instance, { ...LIMITS, maxReplies }, takeId))
       .replies;
   const [first, second, third] = [newId(), newId(), newId()];
   const taken = await take(first, 2);
@@ -196,7 +196,7 @@ test("many concurrent confirmations each apply to their reply", async () => {
   const instance = await newInstance();
   const texts = Array.from({ length: 50 }, (_, index) => `reply ${index}`);
   const { accepted } = await exchange(db.store, project, newMessage(), texts);
-  const { replies } = await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, LIMITS);
+  const { replies } = await db.store.replies.claimFromBuffer(project, accepted.ticketId, instance, LIMITS);
   await Promise.all(replies.map(({ id }) => db.store.replies.confirm(project, id)));
   await db.killInstance(instance);
   expect(await buffered(accepted.ticketId)).toEqual([]);
@@ -211,7 +211,7 @@ test("concurrent plain readers of two processes get each reply exactly once, in 
   while (got.length < texts.length) {
     const pages = await Promise.all(
       instances.map((instance, index) =>
-        (index % 2 === 0 ? db.store : another).replies.takeFromBuffer(project, accepted.ticketId, instance, {
+        (index % 2 === 0 ? db.store : another).replies.claimFromBuffer(project, accepted.ticketId, instance, {
           ...LIMITS,
           maxReplies: 3,
         }),

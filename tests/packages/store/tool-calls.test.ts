@@ -101,12 +101,12 @@ describe("a call of a tool", () => {
     const { toolCalls } = db.store;
     const caller = await newCaller();
     const { call } = await begin(caller, WANTED, "waiting");
-    expect(await toolCalls.takeApproved(project, call.id)).toBe(false);
+    expect(await toolCalls.claimApproved(project, call.id)).toBe(false);
     await db.sql("UPDATE tool_calls SET state = 'approved', decided_at = now(), decided_by = 'x' WHERE id = $1", [
       call.id,
     ]);
     expect(await toolCalls.listApproved(project, caller.ticketId)).toHaveLength(1);
-    const taken = await Promise.all([1, 2, 3].map(() => toolCalls.takeApproved(project, call.id)));
+    const taken = await Promise.all([1, 2, 3].map(() => toolCalls.claimApproved(project, call.id)));
     expect(taken.filter(Boolean)).toHaveLength(1);
     await toolCalls.drop(project, call.id, "gone");
     expect(await find(call.id)).toMatchObject({ state: "running" });

@@ -22,8 +22,8 @@ describe("messages whose agent an operator has decided", () => {
   test("are listed with the newest first, in their project only", async () => {
     const { triageMessages } = world.store;
     const [project, other, agentId] = [await newProject(), await newProject(), newId()];
-    await triageMessages.note(project, decided("one", agentId));
-    await triageMessages.note(project, decided("two"));
+    await triageMessages.record(project, decided("one", agentId));
+    await triageMessages.record(project, decided("two"));
     expect(await triageMessages.list(project)).toEqual([
       { agentId: null, text: "two" },
       { agentId, text: "one" },
@@ -35,9 +35,9 @@ describe("messages whose agent an operator has decided", () => {
     const { triageMessages } = world.store;
     const [project, messageId, agentId] = [await newProject(), newId(), newId()];
     const marks = [await triageMessages.findMark(project)];
-    await triageMessages.note(project, decided("text", null, messageId));
+    await triageMessages.record(project, decided("text", null, messageId));
     marks.push(await triageMessages.findMark(project));
-    await triageMessages.note(project, decided("text", agentId, messageId));
+    await triageMessages.record(project, decided("text", agentId, messageId));
     marks.push(await triageMessages.findMark(project));
     expect(await triageMessages.list(project)).toEqual([{ agentId, text: "text" }]);
     expect(new Set(marks).size).toBe(3);
@@ -67,7 +67,7 @@ describe("messages whose agent an operator has decided", () => {
       { agentId, text: "second" },
       { agentId, text: "first" },
     ]);
-    await store.triageMessages.note(project, decided("second", other, messageId));
+    await store.triageMessages.record(project, decided("second", other, messageId));
     expect(await store.triageMessages.list(project)).toEqual([
       { agentId: other, text: "second" },
       { agentId, text: "first" },
@@ -82,7 +82,7 @@ describe("messages whose agent an operator has decided", () => {
        SELECT $1, gen_random_uuid(), gen_random_uuid(), n::text FROM generate_series(1, 10000) AS n`,
       [project],
     );
-    await triageMessages.note(project, decided("the newest"));
+    await triageMessages.record(project, decided("the newest"));
     const texts = (await triageMessages.list(project)).map(({ text }) => text);
     expect([texts.length, texts[0], texts.at(-1)]).toEqual([10_000, "the newest", "2"]);
   });

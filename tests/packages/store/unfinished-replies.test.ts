@@ -107,13 +107,13 @@ test("a call can get its delivered replies again, but not those of another reade
   await replies.endAnsweredCall(owner, own.messageId, ids);
   await replies.endCall(owner, others.messageId);
   const limits = { maxReplies: 10, maxBytes: 1_000, keptDays: 7 };
-  const [taken] = (await replies.takeFromBuffer(owner, others.ticketId, instance, limits)).replies;
+  const [taken] = (await replies.claimFromBuffer(owner, others.ticketId, instance, limits)).replies;
   // The outcome of its delivery is not known yet.
-  expect(await replies.listHandedOver(owner, others.messageId)).toBeNull();
+  expect(await replies.listDelivered(owner, others.messageId)).toBeNull();
   await replies.confirm(owner, taken?.id ?? "");
-  expect((await replies.listHandedOver(owner, own.messageId))?.map(({ id }) => id)).toEqual(ids);
-  expect(await replies.listHandedOver(stranger, own.messageId)).toEqual([]);
-  expect(await replies.listHandedOver(owner, others.messageId)).toEqual([]);
+  expect((await replies.listDelivered(owner, own.messageId))?.map(({ id }) => id)).toEqual(ids);
+  expect(await replies.listDelivered(stranger, own.messageId)).toEqual([]);
+  expect(await replies.listDelivered(owner, others.messageId)).toEqual([]);
 });
 
 test("replies that a resumed call has claimed from the buffer count as delivered by it", async () => {
@@ -124,14 +124,14 @@ test("replies that a resumed call has claimed from the buffer count as delivered
   await replies.endCall(owner, message.messageId);
   await tickets.finish(owner, answeredRun(message, ["answer"]));
   const takeId = newId();
-  const taken = await replies.takeForCall(owner, message.messageId, instance, takeId);
+  const taken = await replies.claimForCall(owner, message.messageId, instance, takeId);
   const ids = (taken?.replies ?? []).map(({ id }) => id);
   expect(ids).toHaveLength(1);
   await replies.endResumedCall(stranger, message.messageId, ids);
-  expect(await replies.listHandedOver(owner, message.messageId)).toBeNull();
+  expect(await replies.listDelivered(owner, message.messageId)).toBeNull();
   for (const _ of ["once", "again"]) await replies.endResumedCall(owner, message.messageId, ids);
-  expect((await replies.listHandedOver(owner, message.messageId))?.map(({ id }) => id)).toEqual(ids);
+  expect((await replies.listDelivered(owner, message.messageId))?.map(({ id }) => id)).toEqual(ids);
   await replies.release(owner, message.ticketId, takeId);
   const limits = { maxReplies: 10, maxBytes: 1_000, keptDays: 7 };
-  expect((await replies.takeFromBuffer(owner, message.ticketId, instance, limits)).replies).toEqual([]);
+  expect((await replies.claimFromBuffer(owner, message.ticketId, instance, limits)).replies).toEqual([]);
 });

@@ -120,7 +120,7 @@ describe("the state of a chat", () => {
 describe("the conversations of a visitor", () => {
   test("are listed with the last message and whether it was read, newest first, and only to their project", async () => {
     const [older, newer, empty] = [await answeredChat(), await answeredChat(), newId()];
-    await db.store.visitors.noteRead(owner, newer, 3);
+    await db.store.visitors.recordRead(owner, newer, 3);
     const list = (project: ProjectId) => db.store.visitors.listChats(project, [older, empty, newer]);
     expect(await list(owner)).toMatchObject([
       { place: 3, author: "agent", text: "two", isUnread: false },
@@ -144,7 +144,7 @@ describe("messages and replies", () => {
     const { messageId } = await db.store.visitors.reserve(owner, ticketId, "m-2");
     const file = { ticketId, filename: "a.txt", mime: "text/plain", content: Buffer.from("abc") };
     const fileId = await db.store.widgetFiles.insert(owner, file);
-    await db.store.widgetFiles.take(owner, ticketId, messageId, [fileId ?? ""]);
+    await db.store.widgetFiles.assign(owner, ticketId, messageId, [fileId ?? ""]);
     await db.store.messages.accept(owner, { ...message, text: "second" }, messageId);
     const all = await db.store.visitors.listAfter(owner, ticketId, 0, 10);
     expect(all).toMatchObject([
@@ -187,17 +187,17 @@ describe("a visitor's frames besides messages", () => {
     const read = async () =>
       (await db.sql<{ seq: number }>("SELECT read_seq::int AS seq FROM visitors WHERE ticket_id = $1", [ticketId]))[0]
         ?.seq;
-    await db.store.visitors.noteRead(stranger, ticketId, 1);
+    await db.store.visitors.recordRead(stranger, ticketId, 1);
     expect(await read()).toBeUndefined();
     for (const [seq, noted] of [
       [2, 2],
       [1, 2],
       [1_000_000_000, 3],
     ] as const) {
-      await db.store.visitors.noteRead(owner, ticketId, seq);
+      await db.store.visitors.recordRead(owner, ticketId, seq);
       expect(await read()).toBe(noted);
     }
-    await db.store.visitors.noteRead(owner, newId(), 1);
+    await db.store.visitors.recordRead(owner, newId(), 1);
   });
 
   test("ratings: the last one counts, and each different one adds an event", async () => {

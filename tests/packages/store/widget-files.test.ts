@@ -72,7 +72,7 @@ describe("files of a visitor", () => {
     const [first, second] = [await insert(ticketId, "1"), await insert(ticketId, "2")];
     const messageId = newId();
     const take = (ids: string[], message = messageId, project = owner, chat = ticketId) =>
-      db.store.widgetFiles.take(project, chat, message, ids);
+      db.store.widgetFiles.assign(project, chat, message, ids);
     expect(await take([first, newId()])).toBeNull();
     expect(await take([first], messageId, stranger)).toBeNull();
     expect(await take([first], messageId, owner, newId())).toBeNull();
@@ -87,8 +87,8 @@ describe("files of a visitor", () => {
     const ids = [await insert(ticketId, "1"), await insert(ticketId, "2")];
     const another = db.openAnother();
     const taken = await Promise.all([
-      db.store.widgetFiles.take(owner, ticketId, newId(), ids),
-      another.widgetFiles.take(owner, ticketId, newId(), ids.toReversed()),
+      db.store.widgetFiles.assign(owner, ticketId, newId(), ids),
+      another.widgetFiles.assign(owner, ticketId, newId(), ids.toReversed()),
     ]);
     expect(taken.filter((files) => files !== null)).toHaveLength(1);
   });
@@ -101,7 +101,7 @@ describe("files of a visitor", () => {
     const small = { ticketId, filename: "x", mime: "text/plain", content: Buffer.from("x") };
     expect(await db.store.widgetFiles.insert(owner, small)).toBeNull();
     expect(await db.store.widgetFiles.insert(owner, { ...small, ticketId: newId() })).not.toBeNull();
-    await db.store.widgetFiles.take(owner, ticketId, newId(), ids.slice(0, 1));
+    await db.store.widgetFiles.assign(owner, ticketId, newId(), ids.slice(0, 1));
     expect(await db.store.widgetFiles.insert(owner, small)).not.toBeNull();
   });
 
@@ -115,7 +115,7 @@ describe("files of a visitor", () => {
     const first = await send(ticketId);
     expect(await send()).not.toBeNull();
     expect(await send()).toBeNull();
-    await db.store.widgetFiles.take(project, ticketId, newId(), [first ?? ""]);
+    await db.store.widgetFiles.assign(project, ticketId, newId(), [first ?? ""]);
     expect(await send()).not.toBeNull();
     expect(await send()).toBeNull();
   });
@@ -124,10 +124,10 @@ describe("files of a visitor", () => {
     const message = newMessage({ channelId: "widget" });
     const { ticketId, messageId } = await db.store.messages.accept(owner, message);
     const used = await insert(ticketId, "used");
-    await db.store.widgetFiles.take(owner, ticketId, messageId, [used]);
+    await db.store.widgetFiles.assign(owner, ticketId, messageId, [used]);
     // Claimed by a message that was never committed.
     const orphan = await insert(ticketId, "orphan");
-    await db.store.widgetFiles.take(owner, ticketId, newId(), [orphan]);
+    await db.store.widgetFiles.assign(owner, ticketId, newId(), [orphan]);
     const unused = await Promise.all(Array.from({ length: 120 }, (_, index) => insert(newId(), `${index}`)));
     const young = await insert(ticketId, "young");
     await age([used, orphan, ...unused], 25);

@@ -3,7 +3,7 @@ import { ServiceError } from "@svc/contracts";
 import type { Queues } from "@svc/queue";
 import { isUnavailable } from "@svc/store";
 import { testLog, waitFor } from "@svc/testing";
-import { createLeaseKeeper, defineWork } from "@svc/work";
+import { createLeaseManager, defineWork } from "@svc/work";
 import type { HeldLease, Retry, WorkDefinition } from "@svc/work";
 
 interface Task {
@@ -35,7 +35,7 @@ function openWork(
       name: "tests",
       consumes: [{ queue: "model-pulls" }],
       target: () => undefined,
-      leases: createLeaseKeeper<Task>(testLog(), { name: "tests", ms: 60_000, renewMs: 60_000 }),
+      leases: createLeaseManager<Task>(testLog(), { name: "tests", ms: 60_000, renewMs: 60_000 }),
       async claim(_target, { handle }) {
         const task = tasks.shift();
         return task !== undefined && ((await handle(task)) || tasks.length > 0);

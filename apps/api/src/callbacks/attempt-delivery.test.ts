@@ -6,7 +6,7 @@ import type { AddressInfo, LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { createAddressGuard, verifyWebhook } from "@svc/outbound";
 import { asProjectId, newId, openStore } from "@svc/store";
-import type { DeliveryRequest, TryResult } from "@svc/store";
+import type { DeliveryRequest, AttemptResult } from "@svc/store";
 import { freePort, holdResource, startWebhookReceiver, testLog } from "@svc/testing";
 import type { ReceiverAnswer, WebhookReceiver } from "@svc/testing";
 import { callbackBody } from "./callback-body.ts";
@@ -54,7 +54,7 @@ const deliveryTo = (url: string, change: Partial<DeliveryRequest> = {}): Deliver
 const tryIt = (delivery: DeliveryRequest, signal = NEVER, tools: Partial<Parameters<typeof attemptDelivery>[1]> = {}) =>
   attemptDelivery(delivery, { guard, sealer, secrets, body: callbackBody(delivery), ...tools }, signal);
 
-const delayOf = ({ next }: TryResult) => (typeof next === "string" ? null : next.delayMs);
+const delayOf = ({ next }: AttemptResult) => (typeof next === "string" ? null : next.delayMs);
 
 test("an attempt is a POST of the body, with headers for its type, ids and signature", async () => {
   const delivery = deliveryTo(receiver.url("/hook?a=b#c"), { attempt: 3, failures: 1 });
@@ -122,7 +122,7 @@ describe("an attempt is successful", () => {
 });
 
 describe("an attempt fails and is retried by the schedule", () => {
-  test.each<[ReceiverAnswer, Partial<TryResult>]>([
+  test.each<[ReceiverAnswer, Partial<AttemptResult>]>([
     [{ status: 500 }, { status: 500, error: "the receiver responded with 500" }],
     [{ status: 404 }, { status: 404, error: "the receiver responded with 404" }],
     [{ status: 400 }, { status: 400, error: "the receiver responded with 400" }],

@@ -8,7 +8,7 @@ import {
   signWebhook,
 } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
-import type { ClaimedDelivery, DeliveryRequest, Sealer, TryResult } from "@svc/store";
+import type { ClaimedDelivery, DeliveryRequest, Sealer, AttemptResult } from "@svc/store";
 import { inSpan } from "@svc/telemetry";
 import type { SpanOptions } from "@svc/telemetry";
 import { readRetryAfterMs, retryDelayMs } from "./retry-schedule.ts";
@@ -90,8 +90,8 @@ async function request(
  */
 export function failedAttempt(
   { failures }: Pick<ClaimedDelivery, "failures">,
-  { retryAfter, ...facts }: Omit<TryResult, "next"> & { retryAfter?: string | undefined },
-): TryResult {
+  { retryAfter, ...facts }: Omit<AttemptResult, "next"> & { retryAfter?: string | undefined },
+): AttemptResult {
   const delayMs =
     facts.status === GONE ? null : retryDelayMs(failures + 1, readRetryAfterMs(retryAfter, Date.now()), Math.random());
   return { ...facts, next: delayMs === null ? "dead" : { delayMs } };
@@ -117,7 +117,7 @@ export async function attemptDelivery(
   delivery: DeliveryRequest,
   { sealer, secrets, ...tools }: DeliveryTools,
   signal: AbortSignal,
-): Promise<TryResult> {
+): Promise<AttemptResult> {
   const startedAt = performance.now();
   const signing = findSigningSecrets(secrets, delivery, sealer, Date.now());
   if ("problem" in signing) return { durationMs: 0, status: null, error: signing.problem, next: "dead" };

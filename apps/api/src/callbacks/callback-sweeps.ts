@@ -21,13 +21,13 @@ export function callbackSweeps({ store, queues, log }: { store: Store; queues: Q
   }
 
   async function announceDue(): Promise<void> {
-    await announceWork(queues, "webhook-deliveries", await store.deliveries.takeDue(SWEEP_LIMIT));
+    await announceWork(queues, "webhook-deliveries", await store.deliveries.claimDue(SWEEP_LIMIT));
   }
 
   /** Rows over the limit are left to the next sweep. */
   async function deleteOld(): Promise<void> {
     await store.idempotencyKeys.deleteExpired(DELETE_LIMIT);
-    await store.hooks.forgetOld(DELETE_LIMIT);
+    await store.hooks.deleteOld(DELETE_LIMIT);
     await store.webhooks.deleteOldDeliveries(DELETE_LIMIT);
     const old = await store.callbacks.eraseOldSecrets(DELETE_LIMIT);
     const revoked = await store.callbacks.eraseRevokedSecrets(DELETE_LIMIT);

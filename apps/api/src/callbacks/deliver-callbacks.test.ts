@@ -185,7 +185,7 @@ describe("while the store is unavailable", () => {
     let refusals = 0;
     const worker = startWorker({
       store: withDeliveries({
-        finishTry: (...args) => (refusals++ < 2 ? unavailable() : store.deliveries.finishTry(...args)),
+        finishAttempt: (...args) => (refusals++ < 2 ? unavailable() : store.deliveries.finishAttempt(...args)),
       }),
     });
     await worker.process({ project, ticketId });
@@ -196,7 +196,7 @@ describe("while the store is unavailable", () => {
 
   test("a shutdown does not wait for it: another process repeats the attempt, with the same id", async () => {
     const { ticketId, ids } = await addCallbacks(1);
-    const worker = startWorker({ store: withDeliveries({ finishTry: unavailable }) });
+    const worker = startWorker({ store: withDeliveries({ finishAttempt: unavailable }) });
     await worker.process({ project, ticketId });
     await receiver.next();
     await worker.stop();

@@ -4,9 +4,9 @@ import { readWebhookEvent } from "@svc/operations";
 import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
 import { asProjectId, isUnavailable } from "@svc/store";
-import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, TryResult } from "@svc/store";
+import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, AttemptResult } from "@svc/store";
 import { count, observe, traceIdOf } from "@svc/telemetry";
-import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
+import { createLeaseManager, defineWork, retryUntilStored } from "@svc/work";
 import type { HeldLease, Work } from "@svc/work";
 import { callbackSweeps } from "./callback-sweeps.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
@@ -103,7 +103,7 @@ export function deliverCallbacks(
       name: "callbacks",
       consumes: [{ queue: "webhook-deliveries" }],
       target: ({ project, ticketId }: DeliveryJob) => ({ project: asProjectId(project), ticketId }),
-      leases: createLeaseKeeper<DeliveryClaim>(log, { name: "callbacks", ms: LEASE_MS, renewMs: LEASE_MS }),
+      leases: createLeaseManager<DeliveryClaim>(log, { name: "callbacks", ms: LEASE_MS, renewMs: LEASE_MS }),
       async claim({ project, ticketId }: Chat, { handle, releaseJob }) {
         const askedAt = performance.now();
         const delivery = await store.deliveries.claim(project, ticketId);
@@ -162,7 +162,7 @@ async function deliver(
       await record("releasing a callback", interrupt);
       return false;
     }
-    await record("recording the result of a callback", () => store.deliveries.finishTry(delivery, result));
+    await record("recording the result of a callback", () => store.deliveries.finishAttempt(delivery, result));
     reportResult(context, delivery, result);
     return typeof result.next === "string";
   } finally {
@@ -206,7 +206,7 @@ async function attempt(
   context: DeliveryContext,
   claimed: ClaimedDelivery,
   { send, signal }: { send: AdmittedAttempt["send"]; signal: AbortSignal },
-): Promise<TryResult | InterruptedAttempt | null> {
+): Promise<AttemptResult | InterruptedAttempt | null> {
   if (claimed.lapses >= LAPSES_MAX) {
     const error = `the service stopped ${LAPSES_MAX} times in a row while delivering this callback`;
     return { durationMs: 0, status: null, error, next: "dead" };
@@ -229,7 +229,7 @@ async function attempt(
 }
 
 /** Reports the recorded result of an attempt to metrics, the log and waiters. */
-function reportResult({ log, notifyWaiters }: DeliveryContext, delivery: ClaimedDelivery, result: TryResult): void {
+function reportResult({ log, notifyWaiters }: DeliveryContext, delivery: ClaimedDelivery, result: AttemptResult): void {
   const { id, messageId, attempt, event } = delivery;
   const way = event === null ? "callback" : "event";
   count("svc_deliveries_total", {

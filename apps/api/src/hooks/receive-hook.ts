@@ -1,6 +1,6 @@
 import { HOOK_HEADERS, HOOK_LIMITS, LIMITS, ServiceError } from "@svc/contracts";
 import { methodNotAllowed, readBodyBytes } from "@svc/http";
-import type { RateLimit, TakenBody } from "@svc/http";
+import type { RateLimit, ReceivedBody } from "@svc/http";
 import { isUuid } from "@svc/primitives";
 import { newId } from "@svc/store";
 import type { Hook, HookBodyResult, NewHookBody } from "@svc/store";
@@ -12,7 +12,7 @@ import { isProven } from "./verify-proof.ts";
 /** Dependencies of the route. */
 interface HookTools {
   rateLimit: RateLimit;
-  take: (hook: Hook, body: NewHookBody) => Promise<TakenBody>;
+  take: (hook: Hook, body: NewHookBody) => Promise<ReceivedBody>;
 }
 
 /** Fields of a body that became no message. */
@@ -99,7 +99,7 @@ async function storeBody(
   }
 }
 
-function respond(response: Response, body: TakenBody): void {
+function respond(response: Response, body: ReceivedBody): void {
   const { outcome, messageId, ticketId, chatId, deliveryId, isRepeat } = body;
   if (outcome === "ignored" || messageId === null || ticketId === null || chatId === null) {
     sendResponse(response, jsonResponse(202, { ok: true, status: "ignored" }));
@@ -131,7 +131,7 @@ function isDecodable(path: string): boolean {
  * Middleware before the routes of hooks: the response to a path without a route repeats only the segment of the hook's id,
  * since any other segment may be a secret.
  */
-export function hideStrayPath(request: Request, _response: Response, next: () => void): void {
+export function redactUnknownPath(request: Request, _response: Response, next: () => void): void {
   const [, id, , ...more] = request.path.split("/");
   const isOfRoute = more.every((part) => part === "") && more.length < 2 && isDecodable(request.path);
   if (!isOfRoute) request.url = `/${id !== undefined && isDecodable(id) ? id : "-"}/-/-`;
@@ -174,7 +174,7 @@ export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools)
       headers: headersOf(request),
       content,
     };
-    let taken: TakenBody;
+    let taken: ReceivedBody;
     try {
       taken = await take(hook, body);
     } catch (error) {

@@ -52,7 +52,7 @@ function openReader(context: ApiContext, { project, ticketId, query, isHead, kep
         for (;;) {
           // If this process counts as dead, other readers can claim its replies immediately.
           await heartbeat.ensureAlive();
-          const page = await store.replies.takeFromBuffer(project, ticketId, heartbeat.instance, limits, takeId);
+          const page = await store.replies.claimFromBuffer(project, ticketId, heartbeat.instance, limits, takeId);
           if (page.replies.length === 0 || heartbeat.isLeaseFresh()) return page;
           await release();
         }

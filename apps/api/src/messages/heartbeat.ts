@@ -4,7 +4,7 @@ import type { Store } from "@svc/store";
 import { msUntilTick } from "@svc/work";
 
 /** Interval of heartbeats; the reports of the process's channels share their statement. */
-export const BEAT_MS = 1_000;
+export const HEARTBEAT_INTERVAL_MS = 1_000;
 /** Interval while the store is unavailable: shorter, so that the heartbeat is stored soon after it recovers. */
 const RETRY_MS = 200;
 /** Time between a read of the store and the response that is made from it. */
@@ -53,7 +53,7 @@ export async function startHeartbeat(store: Pick<Store, "instances">, log: Log):
       hasFailed = true;
       log.debug({ error }, "failed to renew this process's heartbeat");
     }
-    if (!stopped) schedule(hasFailed ? RETRY_MS : msUntilTick(BEAT_MS));
+    if (!stopped) schedule(hasFailed ? RETRY_MS : msUntilTick(HEARTBEAT_INTERVAL_MS));
   };
   const schedule = (ms: number) => {
     timer = setTimeout(() => {
@@ -61,7 +61,7 @@ export async function startHeartbeat(store: Pick<Store, "instances">, log: Log):
     }, ms);
     timer.unref();
   };
-  schedule(msUntilTick(BEAT_MS));
+  schedule(msUntilTick(HEARTBEAT_INTERVAL_MS));
   return {
     instance,
     isLeaseFresh: () => performance.now() < freshUntil,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LIMITS, ServiceError } from "@svc/contracts";
 import type { Principal } from "@svc/auth";
 import { newId } from "@svc/store";
-import type { IdempotencyClaim, IdempotentCall, KeptAnswer, Store } from "@svc/store";
+import type { IdempotencyClaim, IdempotentCall, StoredResponse, Store } from "@svc/store";
 import type { Request } from "express";
 import type { ApiContext } from "../api-context.ts";
 import type { ResumedCall } from "./last-event-id.ts";
@@ -23,7 +23,7 @@ export interface IdempotencySlot {
    * Stores the response for retries; repeated while the store is unavailable. With the ids of the replies that the caller
    * of a sync message has received, it marks them as delivered and ends the call in the same statement.
    */
-  storeResponse(stored: KeptAnswer, replyIds?: string[]): Promise<void>;
+  storeResponse(stored: StoredResponse, replyIds?: string[]): Promise<void>;
   /** Releases the key for a retry. */
   release(): Promise<void>;
 }
@@ -33,13 +33,13 @@ export type SlotClaim =
   | { kind: "claimed"; slot: IdempotencySlot }
   | {
       kind: "answered";
-      stored: KeptAnswer;
+      stored: StoredResponse;
       slot: IdempotencySlot;
       /**
        * Claims the slot of the completed call, to return a better response; null if this succeeds. Otherwise returns
        * the response that is stored by now, since another call has the slot or has stored a better one.
        */
-      reclaim: () => Promise<KeptAnswer | null>;
+      reclaim: () => Promise<StoredResponse | null>;
     };
 
 const HEADER = "idempotency-key";
@@ -86,7 +86,11 @@ async function claimWithBackoff(store: Store, call: IdempotentCall): Promise<Ide
 }
 
 /** Claims a key that has this response; retries while another call has it. Returns what `reclaim` returns. */
-async function reclaimWithBackoff(store: Store, call: IdempotentCall, stored: KeptAnswer): Promise<KeptAnswer | null> {
+async function reclaimWithBackoff(
+  store: Store,
+  call: IdempotentCall,
+  stored: StoredResponse,
+): Promise<StoredResponse | null> {
   for (const waitMs of CLAIM_BACKOFF_MS) {
     if (await store.idempotencyKeys.reclaim(call, stored)) return null;
     const found = await store.idempotencyKeys.find(call);
@@ -184,7 +188,7 @@ export async function claimSlot(
     isResumed: false,
     storeResponse: (stored, replyIds) =>
       persister.persist("storing a response", () =>
-        store.idempotencyKeys.answer(call, stored, replyIds === undefined ? null : { messageId, replyIds }),
+        store.idempotencyKeys.storeResponse(call, stored, replyIds === undefined ? null : { messageId, replyIds }),
       ),
     release,
   };

@@ -1,5 +1,5 @@
 import type { AsyncAnswer, PendingAnswer, ReplyItem, SyncAnswer, WebhookAnswer } from "@svc/contracts";
-import type { CallOutcome, KeptAnswer, StoredReply } from "@svc/store";
+import type { CallOutcome, StoredResponse, StoredReply } from "@svc/store";
 import type { Response } from "express";
 
 /** IDs that every response to a message contains. */
@@ -32,7 +32,7 @@ export function drainUrlOf(chatId: string): string {
 }
 
 /** Returns a response with a JSON body. */
-export function jsonResponse(status: number, body: object, headers: Record<string, string> = {}): KeptAnswer {
+export function jsonResponse(status: number, body: object, headers: Record<string, string> = {}): StoredResponse {
   return {
     status,
     headers: { "Content-Type": "application/json; charset=utf-8", ...headers },
@@ -41,7 +41,7 @@ export function jsonResponse(status: number, body: object, headers: Record<strin
 }
 
 /** Sends a prepared response. */
-export function sendResponse(response: Response, { status, headers, body }: KeptAnswer): void {
+export function sendResponse(response: Response, { status, headers, body }: StoredResponse): void {
   response.status(status).set(headers).send(body);
 }
 
@@ -53,7 +53,7 @@ export function sendResponse(response: Response, { status, headers, body }: Kept
 export function finalSync(
   { chatId, ticketId, messageId }: CallIds,
   { state, coveredBy, replies }: CallOutcome,
-): KeptAnswer | null {
+): StoredResponse | null {
   const isFinal = state === "rejected" || (state === "answered" && (replies.length > 0 || coveredBy !== null));
   if (!isFinal) return null;
   const body: SyncAnswer = {
@@ -73,7 +73,7 @@ export function finalSync(
 export function pendingSync(
   { chatId, ticketId, messageId }: CallIds,
   result: { status: "pending" | "in_review"; timedOut: boolean; replies: StoredReply[] },
-): KeptAnswer {
+): StoredResponse {
   const drainUrl = drainUrlOf(chatId);
   const { status, timedOut } = result;
   const replies = result.replies.map(replyJson);
@@ -83,14 +83,14 @@ export function pendingSync(
 }
 
 /** Returns the response of an async call, whose replies are collected. */
-export function queuedAsync({ chatId, ticketId, messageId }: CallIds): KeptAnswer {
+export function queuedAsync({ chatId, ticketId, messageId }: CallIds): StoredResponse {
   const drainUrl = drainUrlOf(chatId);
   const body: AsyncAnswer = { ok: true, mode: "async", status: "queued", chatId, ticketId, messageId, drainUrl };
   return jsonResponse(202, body, { Location: drainUrl });
 }
 
 /** Returns the response of a call whose replies are sent to its callback URL. */
-export function queuedWebhook({ chatId, ticketId, messageId }: CallIds, deliveryId: string | null): KeptAnswer {
+export function queuedWebhook({ chatId, ticketId, messageId }: CallIds, deliveryId: string | null): StoredResponse {
   const drainUrl = drainUrlOf(chatId);
   const ids = { chatId, ticketId, messageId, deliveryId };
   const body: WebhookAnswer = { ok: true, mode: "webhook", status: "queued", ...ids, drainUrl };

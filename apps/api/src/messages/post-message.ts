@@ -2,7 +2,7 @@ import { requireScope } from "@svc/auth";
 import { withinMs } from "@svc/primitives";
 import { LIMITS, ServiceError } from "@svc/contracts";
 import type { ErrorCode, MessageMode } from "@svc/contracts";
-import { principalOf, problemAnswer, readJsonBytes, wantsEventStream } from "@svc/http";
+import { principalOf, problemResponse, readJsonBytes, wantsEventStream } from "@svc/http";
 import type { RequestHandler } from "express";
 import type { ApiContext } from "../api-context.ts";
 import { claimSlot } from "./idempotency.ts";
@@ -75,7 +75,7 @@ export function postMessage(context: ApiContext): RequestHandler {
       call = await createCall(context, { request, response }, message, { slot, writer });
     } catch (error) {
       if (error instanceof ServiceError && LASTING.has(error.code)) {
-        await withinMs(slot.storeResponse(problemAnswer(request, response, error)), STORE_WAIT_MS);
+        await withinMs(slot.storeResponse(problemResponse(request, response, error)), STORE_WAIT_MS);
       } else {
         void slot.release();
       }

@@ -2,7 +2,7 @@ import type { AcceptedEvent, DeltaEvent, PendingAnswer, SyncAnswer } from "@svc/
 import { openEventStream, streamError } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import { isUnavailable } from "@svc/store";
-import type { KeptAnswer, ProjectId } from "@svc/store";
+import type { StoredResponse, ProjectId } from "@svc/store";
 import type { Request, Response } from "express";
 import type { ApiContext } from "../api-context.ts";
 import { drainUrlOf, sendResponse } from "./message-responses.ts";
@@ -17,7 +17,7 @@ export interface ResponseWriter {
   /** Called when the reply may have grown. Never rejects. */
   show(call: CallIds & { project: ProjectId }): Promise<void>;
   /** Sends a response that is ready, also the stored one of an earlier call. Never rejects. */
-  send(stored: KeptAnswer): Promise<void>;
+  send(stored: StoredResponse): Promise<void>;
   /** Reports an error in a response that has started; false if it has not, and the error can be sent as usual. */
   fail(error: unknown): boolean;
 }
@@ -56,7 +56,7 @@ export function textOf(replies: readonly { type: string; text?: string }[]): str
 }
 
 /** Returns the body of a sync call's response; null for errors and other modes, which are no streams. */
-function syncBodyOf({ status, body }: KeptAnswer): SyncAnswer | PendingAnswer | null {
+function syncBodyOf({ status, body }: StoredResponse): SyncAnswer | PendingAnswer | null {
   if (status >= 300) return null;
   // Written by finalSync, pendingSync, queuedAsync or queuedWebhook.
   const parsed = JSON.parse(body) as SyncAnswer | PendingAnswer | { mode: "async" | "webhook" };

@@ -2,7 +2,7 @@ import { ServiceError } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
 import { beginDelivery } from "@svc/channel-manager";
-import { checkKeyAgain, openEventStream, streamError, traceOf } from "@svc/http";
+import { recheckKey, openEventStream, streamError, traceOf } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import { isUnavailable } from "@svc/store";
 import type { DrainLimits, DrainPage, ProjectId, StoredReply, UnfinishedReply } from "@svc/store";
@@ -104,7 +104,7 @@ export async function streamChat(context: ApiContext, chat: ChatStream): Promise
   async function checkKey(): Promise<void> {
     if (performance.now() < checkKeyAt) return;
     checkKeyAt = performance.now() + CHECK_KEY_MS;
-    requireScope(await checkKeyAgain(response), "messages:read");
+    requireScope(await recheckKey(response), "messages:read");
   }
 
   /** Sends new replies; true if there may be more already. */

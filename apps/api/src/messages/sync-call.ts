@@ -1,7 +1,7 @@
 import type { Principal } from "@svc/auth";
 import { withinMs } from "@svc/primitives";
 import { isUnavailable, ticketIdOf } from "@svc/store";
-import type { CallOutcome, KeptAnswer, StoredReply } from "@svc/store";
+import type { CallOutcome, StoredResponse, StoredReply } from "@svc/store";
 import { count, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
 import type { Response } from "express";
@@ -38,7 +38,7 @@ interface SyncCall extends MessageCall {
   /** Replies in the response. If the caller does not receive it, they return to the buffer. */
   carried: StoredReply[];
   /** The response; null until it is sent. */
-  sent: KeptAnswer | null;
+  sent: StoredResponse | null;
   /** Span of the delivery of these replies. */
   delivery: Span | null;
   /** Resolves when the store knows that the call no longer waits for the replies; null before. */
@@ -86,11 +86,11 @@ async function readOutcome({ store, heartbeat }: ApiContext, call: SyncCall): Pr
   if (finished !== null && !slot.isRetry && heartbeat.isLeaseFreshSince(call.acceptedAt)) return finished;
   try {
     const outcome = slot.isRetry
-      ? await store.replies.takeForCall(project, messageId, heartbeat.instance, slot.callId)
+      ? await store.replies.claimForCall(project, messageId, heartbeat.instance, slot.callId)
       : await store.replies.readForCall(project, messageId, heartbeat.instance);
     if (slot.isResumed && outcome !== null && outcome.state !== "received" && outcome.replies.length === 0) {
       // Null: the earlier call or another reader is handing them over. The next poll sees the result.
-      const replies = await store.replies.listHandedOver(project, messageId);
+      const replies = await store.replies.listDelivered(project, messageId);
       return replies === null ? null : { ...outcome, replies };
     }
     return heartbeat.isLeaseFresh() ? outcome : null;
@@ -126,7 +126,7 @@ function endCall({ store, persister }: ApiContext, call: SyncCall): Promise<void
   return call.ended;
 }
 
-async function answer(call: SyncCall, response: KeptAnswer, replies: StoredReply[]): Promise<void> {
+async function answer(call: SyncCall, response: StoredResponse, replies: StoredReply[]): Promise<void> {
   moveTo(call, "answered");
   call.carried = replies;
   call.sent = response;
@@ -227,7 +227,7 @@ export async function handleSyncCall(context: ApiContext, accepted: MessageCall)
 }
 
 /** Returns the chat of a sync call that ended without an agent's reply; null for any other response. */
-function pendingChatOf({ status, body }: KeptAnswer): string | null {
+function pendingChatOf({ status, body }: StoredResponse): string | null {
   if (status !== PENDING) return null;
   // Written by pendingSync, queuedAsync or queuedWebhook.
   const { mode, chatId } = JSON.parse(body) as { mode: string; chatId: string };
@@ -235,7 +235,7 @@ function pendingChatOf({ status, body }: KeptAnswer): string | null {
 }
 
 /** Sends the stored response of an earlier call. */
-export function replay(response: Response, writer: ResponseWriter, stored: KeptAnswer): Promise<void> {
+export function replay(response: Response, writer: ResponseWriter, stored: StoredResponse): Promise<void> {
   response.setHeader("Idempotent-Replayed", "true");
   return writer.send(stored);
 }
@@ -264,7 +264,7 @@ export async function retrySyncCall(
     await slot.release();
   };
   const { messageId } = slot;
-  const taking = store.replies.takeForCall(project, messageId, heartbeat.instance, slot.callId);
+  const taking = store.replies.claimForCall(project, messageId, heartbeat.instance, slot.callId);
   // The store may have claimed the replies although it reported an error.
   taking.catch(() => void release());
   const outcome = await taking;

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
-import type { FixedAnswer } from "@svc/http";
+import { makeFixedResponse, sendFixedResponse } from "@svc/http";
+import type { FixedResponse } from "@svc/http";
 import type { Request, RequestHandler } from "express";
 import { TITLE, makeOpenapi } from "./make-openapi.ts";
 
@@ -59,13 +59,13 @@ const pageHtml = (readerVersion: string) => `<!doctype html>
 
 /** A response body with its headers. */
 interface Asset {
-  answer: FixedAnswer;
+  answer: FixedResponse;
   headers: Record<string, string>;
 }
 
 async function makeAsset(body: Buffer | string, type: string, headers: Record<string, string> = {}): Promise<Asset> {
   const common = { "Content-Type": `${type}; charset=utf-8`, "Cache-Control": CACHE_CONTROL };
-  return { answer: await makeFixedAnswer(Buffer.from(body)), headers: { ...common, ...headers } };
+  return { answer: await makeFixedResponse(Buffer.from(body)), headers: { ...common, ...headers } };
 }
 
 /** Reads the reader from its npm package: one self-contained script. */
@@ -107,7 +107,7 @@ const serve =
   (find: (request: Request) => Promise<Asset>): RequestHandler =>
   async (request, response) => {
     const { answer, headers } = await find(request);
-    sendFixedAnswer(request, response, answer, headers);
+    sendFixedResponse(request, response, answer, headers);
   };
 
 /**

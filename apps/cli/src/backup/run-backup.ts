@@ -1,5 +1,5 @@
 import { readLocalSecretKey } from "@svc/operations";
-import { forgetPorts, migrateAll, readEnvironment } from "@svc/runtime";
+import { removeSavedPorts, migrateAll, readEnvironment } from "@svc/runtime";
 import { countStoreRows, createSealer, putStoreCopy, readSchemaState } from "@svc/store";
 import type { PutResult } from "@svc/store";
 import { BackupFileError, countLines, sealedText, STANDARD_STREAM, nameOf, withBackup } from "./read-backup.ts";
@@ -97,7 +97,7 @@ async function restoreInto(
   { replace, force }: RestoreInput,
 ): Promise<PutResult> {
   const { config, log, signal } = database;
-  await forgetPorts(config.dataDir);
+  await removeSavedPorts(config.dataDir);
   const result = await putStoreCopy(
     {
       url: config.directUrl,

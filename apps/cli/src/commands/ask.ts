@@ -1,7 +1,7 @@
 import { LIMITS } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
 import { makeApiTarget, postMessage, withClient } from "../api-client.ts";
-import type { Posted } from "../api-client.ts";
+import type { SyncMessage } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
@@ -29,19 +29,23 @@ const OPTIONS = {
 };
 
 /** Advice if there is no answer yet, or not from an agent. */
-const LATER: Partial<Record<Posted["status"], string>> = {
+const LATER: Partial<Record<SyncMessage["status"], string>> = {
   pending: "The answer is not ready yet. It is buffered until you collect it.",
   in_review: "An operator must review the answer first.",
 };
 
 /** Returns why there is no answer, and none will follow. */
-function explainSilence(posted: Posted): string | null {
+function explainSilence(posted: SyncMessage): string | null {
   if (posted.status === "rejected") return "An operator decided not to answer.";
   const isCovered = posted.status === "answered" && posted.coveredBy !== undefined;
   return isCovered ? "The reply to a later message in this chat also answers this message." : null;
 }
 
-function renderPosted({ terminal, self }: Cli, posted: Posted, { project, url }: OptionValues<typeof OPTIONS>): string {
+function renderPosted(
+  { terminal, self }: Cli,
+  posted: SyncMessage,
+  { project, url }: OptionValues<typeof OPTIONS>,
+): string {
   // A chat only exists in its project, and on the called service.
   const command = `${self} ask ${optionWords({ chat: posted.chatId, project, url })}`;
   const later = LATER[posted.status];

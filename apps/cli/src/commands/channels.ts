@@ -201,8 +201,8 @@ const set = defineCommand({
 
 async function setEnabled(cli: Cli, id: IntegrationId, enabled: boolean): Promise<void> {
   const isChanged = await asAdministrator(cli, undefined, async ({ setChannelEnabled }, { resources }) => {
-    const { forgetPorts } = await import("@svc/runtime");
-    await forgetPorts(resources.config.dataDir);
+    const { removeSavedPorts } = await import("@svc/runtime");
+    await removeSavedPorts(resources.config.dataDir);
     return setChannelEnabled(id, enabled);
   });
   const state = enabled ? "enabled" : "disabled";

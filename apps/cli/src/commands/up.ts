@@ -120,7 +120,7 @@ to files in the data folder that only their owner can read. Ctrl-C shuts the ser
     };
     process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onClosedTerminal);
     await showStarted(cli, product);
-    if (product.initialized.adminKey !== null) await product.noteAdminKeyShown();
+    if (product.initialized.adminKey !== null) await product.markAdminKeyShown();
     await product.stopped;
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
     // A normal exit would reset the closed terminal, which Node.js reports as an error.

@@ -1,9 +1,9 @@
 import { describe, expect, test, afterAll } from "@jest/globals";
-import { keepTriageModels } from "@svc/agents";
+import { openTriageModels } from "@svc/agents";
 import type { Agent } from "@svc/contracts";
 import type { SearchHit } from "@svc/knowledge";
 import { isSent, badnessOf, isInAnswer, judgeLine, askProduct } from "./judge-line.ts";
-import type { Asked, JudgedLine, AskedProject } from "./judge-line.ts";
+import type { LineResult, JudgedLine, EvaluatedProject } from "./judge-line.ts";
 import { normalizeAnswer } from "./eval-lines.ts";
 import type { ResolvedLine } from "./eval-lines.ts";
 
@@ -25,7 +25,7 @@ const agentOf = (name: string, change: Partial<Agent> = {}): Agent => ({
   ...change,
 });
 
-const models = keepTriageModels((error) => {
+const models = openTriageModels((error) => {
   throw error;
 });
 afterAll(() => models.close());
@@ -66,7 +66,7 @@ describe("askProduct", () => {
 
   test("ranks documents in the knowledge bases of the line's agent if the line names a document", async () => {
     const { project } = projectOf([BILLING, TECH]);
-    const search: AskedProject["search"] = (query, kbIds, limit) =>
+    const search: EvaluatedProject["search"] = (query, kbIds, limit) =>
       project.search(kbIds.length === 1 ? "remote" : query, kbIds, limit);
     const documents = [{ name: "Pairing", ids: ["d-pairing"] }];
     const wanted = line({ text: "Where is my invoice?", documents });
@@ -85,7 +85,7 @@ describe("askProduct", () => {
     expect(await askProduct(projectOf([]).project, line({}))).toMatchObject({ agent: null, answer: { text: null } });
     const { project, searches } = projectOf([TECH]);
     let calls = 0;
-    const search: AskedProject["search"] = (...args) => {
+    const search: EvaluatedProject["search"] = (...args) => {
       calls += 1;
       return calls === 1 ? project.search(...args) : Promise.reject(new Error("no such index"));
     };
@@ -140,7 +140,7 @@ test("does not search for punctuation alone", () => {
 });
 
 /** Returns the product's result for a line: billing answers with sufficient confidence. */
-function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> = {}): Asked {
+function askedOf(change: Partial<LineResult> = {}, answer: Partial<LineResult["answer"]> = {}): LineResult {
   return {
     agent: agentOf("billing"),
     triage: { confidence: 0.8, why: "" },
@@ -151,7 +151,7 @@ function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> =
   };
 }
 
-const judge = (change: Partial<ResolvedLine>, asked: Asked = askedOf(), hasTriage = true): JudgedLine =>
+const judge = (change: Partial<ResolvedLine>, asked: LineResult = askedOf(), hasTriage = true): JudgedLine =>
   judgeLine(line(change), asked, hasTriage);
 
 test("does not judge fields that a line does not have", () => {
@@ -246,7 +246,7 @@ test("a confident wrong answer is worse than a wrong agent, which is worse than 
 /** A project whose search finds the passage about pairing in the knowledge base of tech; it records the queries. */
 function projectOf(agents: Agent[], onlyAgent: Agent | null = null) {
   const searches: { query: string; kbIds: readonly string[] }[] = [];
-  const search: AskedProject["search"] = (query, kbIds) => {
+  const search: EvaluatedProject["search"] = (query, kbIds) => {
     searches.push({ query, kbIds });
     const words = [...new Set(query.toLowerCase().match(/\w+/g))].map((word) => ({ word, weight: 1 }));
     return Promise.resolve({
@@ -257,7 +257,7 @@ function projectOf(agents: Agent[], onlyAgent: Agent | null = null) {
       languages: ["en"],
     });
   };
-  const project: AskedProject = {
+  const project: EvaluatedProject = {
     models,
     project: `p${projects++}`,
     agents,

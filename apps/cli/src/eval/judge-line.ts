@@ -14,7 +14,7 @@ const RANKED_DOCUMENTS = 10;
 export type EvalSearch = (query: string, kbIds: readonly string[], limit: number) => Promise<SearchResult>;
 
 /** The project that is evaluated. */
-export interface AskedProject {
+export interface EvaluatedProject {
   models: TriageModels;
   project: string;
   agents: readonly Agent[];
@@ -27,7 +27,7 @@ export interface AskedProject {
 }
 
 /** The product's result for a line. */
-export interface Asked {
+export interface LineResult {
   /** The agent that gets the message; null if none matches. */
   agent: Agent | null;
   triage: { confidence: number; why: string };
@@ -64,7 +64,7 @@ export type AnswerOutcome = "right" | "wrong" | "handed_over";
 /** Result of a line. A part that the line does not specify is null. */
 export interface JudgedLine {
   line: ResolvedLine;
-  asked: Asked;
+  asked: LineResult;
   agent: { isRight: boolean; expectsNone: boolean } | null;
   retrieval: {
     /** Names of the expected documents, each once. */
@@ -90,7 +90,7 @@ export interface JudgedLine {
 const GOOD_RANK = 3;
 
 /** Compares the result of a line with its expectations. The agent is ignored if `hasTriage` is false. */
-export function judgeLine(line: ResolvedLine, asked: Asked, hasTriage: boolean): JudgedLine {
+export function judgeLine(line: ResolvedLine, asked: LineResult, hasTriage: boolean): JudgedLine {
   const agent = hasTriage ? judgeAgent(line, asked) : null;
   const retrieval = judgeRetrieval(line, asked);
   const answer = judgeAnswer(line, asked);
@@ -109,12 +109,12 @@ export function judgeLine(line: ResolvedLine, asked: Asked, hasTriage: boolean):
   };
 }
 
-function judgeAgent({ agentId }: ResolvedLine, { agent }: Asked): JudgedLine["agent"] {
+function judgeAgent({ agentId }: ResolvedLine, { agent }: LineResult): JudgedLine["agent"] {
   if (agentId === undefined) return null;
   return { isRight: (agent?.id ?? null) === agentId, expectsNone: agentId === null };
 }
 
-function judgeRetrieval({ documents }: ResolvedLine, asked: Asked): JudgedLine["retrieval"] {
+function judgeRetrieval({ documents }: ResolvedLine, asked: LineResult): JudgedLine["retrieval"] {
   if (documents === undefined || documents === null) return null;
   const nameOf = new Map(documents.flatMap(({ name, ids }) => ids.map((id) => [id, name] as const)));
   const wanted = [...new Set(nameOf.values())];
@@ -123,7 +123,7 @@ function judgeRetrieval({ documents }: ResolvedLine, asked: Asked): JudgedLine["
   return { wanted, ranked, place: first === -1 ? null : first + 1 };
 }
 
-function judgeAnswer({ answers, documents }: ResolvedLine, { agent, answer }: Asked): JudgedLine["answer"] {
+function judgeAnswer({ answers, documents }: ResolvedLine, { agent, answer }: LineResult): JudgedLine["answer"] {
   // If the knowledge bases have no answer, a person must answer, unless the line has an expected answer.
   const wanted = answers === undefined && documents === null ? null : answers;
   if (wanted === undefined) return null;
@@ -226,7 +226,7 @@ export function isSent(
  * Documents are ranked in the knowledge bases of the line's agent, so that an error of triage is not counted twice,
  * otherwise in those of the chosen agent.
  */
-export async function askProduct(asked: AskedProject, line: ResolvedLine): Promise<Asked> {
+export async function askProduct(asked: EvaluatedProject, line: ResolvedLine): Promise<LineResult> {
   const { history, currentAgentId } = await replayChat(asked, line.chat);
   const startedAt = performance.now();
   const chosen = await triage(asked, line.text, currentAgentId);
@@ -250,7 +250,7 @@ export async function askProduct(asked: AskedProject, line: ResolvedLine): Promi
  * the line.
  */
 async function replayChat(
-  asked: AskedProject,
+  asked: EvaluatedProject,
   chat: ResolvedLine["chat"],
 ): Promise<{ history: HistoryMessage[]; currentAgentId: string | null }> {
   const history: HistoryMessage[] = [];
@@ -269,7 +269,7 @@ async function replayChat(
 }
 
 function triage(
-  { models, project, agents, learned, searchWords, onlyAgent }: AskedProject,
+  { models, project, agents, learned, searchWords, onlyAgent }: EvaluatedProject,
   text: string,
   currentAgentId: string | null,
 ): Promise<{ agentId: string | null; confidence: number; why: string }> {
@@ -289,7 +289,7 @@ function triage(
 
 /** Returns the answer, and the search query. If the agent fails, the message is handed over, as in the pipeline. */
 async function answerMessage(
-  { search }: AskedProject,
+  { search }: EvaluatedProject,
   agent: Agent | null,
   text: string,
   history: readonly HistoryMessage[],
@@ -316,7 +316,7 @@ async function answerMessage(
   }
 }
 
-async function rankDocuments({ search }: AskedProject, agent: Agent, query: string): Promise<string[]> {
+async function rankDocuments({ search }: EvaluatedProject, agent: Agent, query: string): Promise<string[]> {
   const { hits } = await search(query, agent.kbIds, RANKED_PASSAGES);
   return [...new Set(hits.map(({ documentId }) => documentId))].slice(0, RANKED_DOCUMENTS);
 }

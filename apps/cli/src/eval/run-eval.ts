@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
-import { keepTriageModels } from "@svc/agents";
+import { openTriageModels } from "@svc/agents";
 import type { LearnedMessage, SearchEach, TriageModels } from "@svc/agents";
 import type { Agent } from "@svc/contracts";
 import { searchEach, searchWithEmbeddings } from "@svc/knowledge";
@@ -67,7 +67,7 @@ async function runEval(
   lines: readonly ResolvedLine[],
   { onlyAgent, show, onLine }: EvalOptions,
 ): Promise<EvalResult> {
-  const models = keepTriageModels(() => undefined);
+  const models = openTriageModels(() => undefined);
   const nameOfAgent = nameBy(project.agents, ({ name }) => name);
   const keyOfDocument = nameBy(project.documents, ({ key }) => key);
   try {

@@ -10,7 +10,7 @@ import type { ConsoleAddresses } from "./check-page.ts";
 import { readCookie } from "./cookies.ts";
 import { accountOf } from "./create-sign-in-limit.ts";
 import type { OidcClient, OidcPerson } from "./open-oidc.ts";
-import { endFormer, signInOriginOf } from "./session-routes.ts";
+import { endPreviousSession, signInOriginOf } from "./session-routes.ts";
 
 const PATH = "/oidc";
 /**
@@ -132,7 +132,7 @@ export function addOidcRoutes(
         return sendBack(response, "unknown_operator");
       }
       const token = await beginSession(store, operator.id, origin);
-      await endFormer(context, request);
+      await endPreviousSession(context, request);
       if (check.former !== undefined) await endSession(store, check.former);
       cookie.set(request, response, token);
       devices.add(request, response, accountOf(operator.email));

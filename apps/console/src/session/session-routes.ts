@@ -53,7 +53,7 @@ async function answerSession(
 }
 
 /** Ends the browser's previous session before it starts another one: no token outlives a sign-in. */
-export async function endFormer({ cookie, store }: ConsoleContext, request: Request): Promise<void> {
+export async function endPreviousSession({ cookie, store }: ConsoleContext, request: Request): Promise<void> {
   const token = cookie.read(request);
   if (token !== undefined) await endSession(store, token);
 }
@@ -71,7 +71,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     const end = await signInLimit.beginPassword(request, input.email, deviceId);
     try {
       const token = await signIn(store, input, signInOriginOf(request, response));
-      await endFormer(context, request);
+      await endPreviousSession(context, request);
       await answerSession(context, request, response, token);
     } finally {
       end();
@@ -155,7 +155,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     const input = checkInput(linkUseSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
     await signInLimit.count(request, "link");
     const token = await useLink(store, input, signInOriginOf(request, response));
-    await endFormer(context, request);
+    await endPreviousSession(context, request);
     await answerSession(context, request, response, token);
   };
 

@@ -3,8 +3,8 @@ import type { RequestHandler, Express, Request, Response } from "express";
 import { randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
-import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
-import type { FixedAnswer } from "@svc/http";
+import { makeFixedResponse, sendFixedResponse } from "@svc/http";
+import type { FixedResponse } from "@svc/http";
 import { errorCode } from "@svc/primitives";
 
 /** The paths of the console's pages, as in their router: a segment that begins with `$` matches anything. */
@@ -114,7 +114,7 @@ const REVALIDATED = "no-cache";
 /** Placeholder in the page for a nonce that is new with each response. */
 const NONCE_MARK = "__CSP_NONCE__";
 
-interface WebFile extends FixedAnswer {
+interface WebFile extends FixedResponse {
   changedAt: number;
   type: string;
 }
@@ -136,7 +136,7 @@ function createWebFiles(folder: URL) {
   }
 
   /** Precompressed files are smaller than those compressed while a client waits. */
-  async function readEncoded(name: string): Promise<Parameters<typeof makeFixedAnswer>[1]> {
+  async function readEncoded(name: string): Promise<Parameters<typeof makeFixedResponse>[1]> {
     const [gzip, br] = await Promise.all([".gz", ".br"].map((end) => readIfThere(new URL(name + end, folder))));
     return { ...(gzip === undefined ? {} : { gzip }), ...(br === undefined ? {} : { br }) };
   }
@@ -151,7 +151,7 @@ function createWebFiles(folder: URL) {
     const file: WebFile = {
       changedAt,
       type: TYPES[extension] ?? "application/octet-stream",
-      ...(await makeFixedAnswer(await readFile(url), encoded)),
+      ...(await makeFixedResponse(await readFile(url), encoded)),
     };
     known.set(name, file);
     return file;
@@ -172,7 +172,7 @@ function createWebFiles(folder: URL) {
 }
 
 const send = (request: Request, response: Response, file: WebFile, cacheControl: string) =>
-  sendFixedAnswer(request, response, file, { "Content-Type": file.type, "Cache-Control": cacheControl });
+  sendFixedResponse(request, response, file, { "Content-Type": file.type, "Cache-Control": cacheControl });
 
 /** Sends the page itself, with a new nonce if it contains the placeholder. */
 function sendPage(request: Request, response: Response, file: WebFile): void {

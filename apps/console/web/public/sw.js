@@ -1,5 +1,5 @@
-// Makes the console installable and lets it open while the server is away: the page and its hashed assets are kept,
-// and nothing else. Answers of the server (/api, /session, /events and so on) never touch the cache.
+// Makes the console installable, and lets it open while the server is unavailable: only the page and its hashed assets
+// are cached. Responses of the API (/api, /session, /events and so on) are never cached.
 const CACHE = "console-1";
 const ASSET = /^\/(?:assets\/|icon|manifest\.webmanifest|theme\.js)/;
 const SERVER = /^\/(?:api|session|sessions|sign-in-ways|events|presence|oidc|healthz|readyz|metrics)(?:\/|$)/;
@@ -10,41 +10,41 @@ self.addEventListener("install", (event) => {
 });
 
 self.addEventListener("activate", (event) => {
-  const forgetOld = caches
+  const deleteOldCaches = caches
     .keys()
     .then((names) => Promise.all(names.filter((name) => name !== CACHE).map((name) => caches.delete(name))));
-  event.waitUntil(forgetOld.then(() => self.clients.claim()));
+  event.waitUntil(deleteOldCaches.then(() => self.clients.claim()));
 });
 
-/** Keeps the newest assets: a version that is gone is asked for no more. */
-async function trim(cache) {
+/** Deletes the oldest assets above the maximum: no page requests those of earlier versions any more. */
+async function deleteOldAssets(cache) {
   const assets = (await cache.keys()).filter(({ url }) => new URL(url).pathname.startsWith("/assets/"));
-  const old = assets.slice(0, Math.max(0, assets.length - ASSETS_MAX_COUNT));
-  await Promise.all(old.map((request) => cache.delete(request)));
+  const oldest = assets.slice(0, Math.max(0, assets.length - ASSETS_MAX_COUNT));
+  await Promise.all(oldest.map((request) => cache.delete(request)));
 }
 
-async function fromCacheFirst(request) {
+async function cacheFirst(request) {
   const cache = await caches.open(CACHE);
-  const kept = await cache.match(request);
-  if (kept !== undefined) return kept;
-  const answer = await fetch(request);
-  if (answer.ok) {
-    await cache.put(request, answer.clone());
-    await trim(cache);
+  const cached = await cache.match(request);
+  if (cached !== undefined) return cached;
+  const response = await fetch(request);
+  if (response.ok) {
+    await cache.put(request, response.clone());
+    await deleteOldAssets(cache);
   }
-  return answer;
+  return response;
 }
 
-async function fromServerFirst(request, key) {
+async function networkFirst(request, key) {
   const cache = await caches.open(CACHE);
   try {
-    const answer = await fetch(request);
-    if (answer.ok && answer.type === "basic") await cache.put(key, answer.clone());
-    return answer;
-  } catch (fault) {
-    const kept = await cache.match(key);
-    if (kept !== undefined) return kept;
-    throw fault;
+    const response = await fetch(request);
+    if (response.ok && response.type === "basic") await cache.put(key, response.clone());
+    return response;
+  } catch (error) {
+    const cached = await cache.match(key);
+    if (cached !== undefined) return cached;
+    throw error;
   }
 }
 
@@ -52,12 +52,12 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== self.location.origin || SERVER.test(url.pathname)) return;
-  if (request.mode === "navigate") event.respondWith(fromServerFirst(request, "/"));
-  else if (url.pathname.startsWith("/assets/")) event.respondWith(fromCacheFirst(request));
-  else if (ASSET.test(url.pathname)) event.respondWith(fromServerFirst(request, request));
+  if (request.mode === "navigate") event.respondWith(networkFirst(request, "/"));
+  else if (url.pathname.startsWith("/assets/")) event.respondWith(cacheFirst(request));
+  else if (ASSET.test(url.pathname)) event.respondWith(networkFirst(request, request));
 });
 
-/** Shows a push notification, unless the operator is looking at the console. */
+/** Shows a push notification, unless a window of the console has the focus. */
 async function showPush({ title, body, path, tag }) {
   const windows = await self.clients.matchAll({ type: "window" });
   if (windows.some(({ focused }) => focused)) return;
@@ -68,7 +68,7 @@ self.addEventListener("push", (event) => {
   if (event.data !== null) event.waitUntil(showPush(event.data.json()));
 });
 
-/** Shows the page of a notification: in a window of the console that is there, else in a new one. */
+/** Opens the page of a notification, in an open window of the console if there is one. */
 async function openPage(path) {
   const [page] = await self.clients.matchAll({ type: "window" });
   if (page === undefined) {
@@ -76,7 +76,7 @@ async function openPage(path) {
     return;
   }
   await page.focus();
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A client of a worker takes none.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- Worker clients have no target origin.
   page.postMessage({ openPath: path });
 }
 

@@ -14,7 +14,7 @@ function leaseInMemory() {
     },
     holder: () => holder,
     table: {
-      take: (_name: string, asking: string) => {
+      claim: (_name: string, asking: string) => {
         holder ??= asking;
         return Promise.resolve(holder === asking);
       },

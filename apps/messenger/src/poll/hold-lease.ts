@@ -2,7 +2,7 @@ import type { Log } from "@svc/log";
 import { withinMs } from "@svc/primitives";
 import { isUnavailable, newId } from "@svc/store";
 import type { Store } from "@svc/store";
-import { createLeaseKeeper } from "@svc/work";
+import { createLeaseManager } from "@svc/work";
 import { waitMs } from "./wait-ms.ts";
 
 /** Lease duration in the store: if a lease is not renewed, another replica takes over after that. */
@@ -40,9 +40,9 @@ export function holdLease(
   /** By the monotonic clock of this process. */
   let heldUntil = 0;
   const isHeld = () => !stopping.signal.aborted && performance.now() < heldUntil;
-  const keeper = createLeaseKeeper(log, {
+  const leases = createLeaseManager(log, {
     name,
-    // The keeper aborts the work when less than a renewal interval is left.
+    // The lease manager aborts the work when less than a renewal interval is left.
     ms: LEASE_MS - MARGIN_MS + RENEW_MS,
     renewMs: RENEW_MS,
     isUnfenced: true,
@@ -51,7 +51,7 @@ export function holdLease(
 
   async function take(): Promise<boolean> {
     const askedAt = performance.now();
-    const isTaken = await store.serviceLeases.take(name, holder, LEASE_MS);
+    const isTaken = await store.serviceLeases.claim(name, holder, LEASE_MS);
     heldUntil = isTaken ? askedAt + LEASE_MS - MARGIN_MS : 0;
     return isTaken;
   }
@@ -67,7 +67,7 @@ export function holdLease(
   }
 
   async function runOnce(): Promise<void> {
-    const lease = keeper.hold({ leaseId: holder });
+    const lease = leases.hold({ leaseId: holder });
     log.info({ lease: name }, "this replica is now active for the bot");
     // The lease is not kept without work, which would stop all replicas.
     await work(lease.signal).catch((error: unknown) => {
@@ -89,7 +89,7 @@ export function holdLease(
     isHeld,
     async stop() {
       stopping.abort();
-      keeper.abortAll();
+      leases.abortAll();
       // A store that does not respond delays neither; the lease expires.
       await withinMs(running, END_MS);
       const released = store.serviceLeases.release(name, holder).catch((error: unknown) => {

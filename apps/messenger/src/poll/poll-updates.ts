@@ -31,7 +31,7 @@ const EXPLANATIONS: Readonly<Record<BotApiErrorKind, (since: string, description
 const PASSING: readonly BotApiErrorKind[] = ["conflict", "unreachable", "too_many"];
 
 /** Tracks the error of a bot over consecutive calls. */
-export function createErrorKeeper() {
+export function createErrorTracker() {
   let error: BotProblem | null = null;
   let failures = 0;
   let since = new Date();
@@ -58,7 +58,7 @@ export function createErrorKeeper() {
   };
 }
 
-type ErrorKeeper = ReturnType<typeof createErrorKeeper>;
+type ErrorTracker = ReturnType<typeof createErrorTracker>;
 
 /** What the poller works with. */
 interface PollContext {
@@ -67,7 +67,7 @@ interface PollContext {
   log: Log;
   project: ProjectId;
   botId: number;
-  errors: ErrorKeeper;
+  errors: ErrorTracker;
   /** Called when updates were stored. */
   onStored: () => void;
 }

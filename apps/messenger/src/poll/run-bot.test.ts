@@ -173,7 +173,7 @@ describe("a bot", () => {
     const [letter] = await store.channelUpdates.listDead(project, 1);
     expect(letter).toMatchObject({ chatId: "541", text: "poison", failure: "it is broken" });
     isPoisonous = false;
-    await store.channelUpdates.revive(project, letter?.messageId ?? "");
+    await store.channelUpdates.retryDead(project, letter?.messageId ?? "");
     await until(() => texts().includes("poison"), "the dead letter to be taken again");
   });
 
@@ -289,7 +289,7 @@ describe("of several replicas", () => {
       ...store,
       serviceLeases: {
         ...store.serviceLeases,
-        take: (...args) => (isStolen ? Promise.resolve(false) : store.serviceLeases.take(...args)),
+        claim: (...args) => (isStolen ? Promise.resolve(false) : store.serviceLeases.claim(...args)),
       },
     };
     const { running: started, texts } = start(bot, { using });

@@ -1,7 +1,7 @@
 import type { IncomingHandler } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { ProjectId, Store } from "@svc/store";
-import { createGate } from "../read/keep-files.ts";
+import { createGate } from "../read/store-files.ts";
 import { botSchema } from "../read/update-schema.ts";
 import type { Bot } from "../read/update-schema.ts";
 import { createSender } from "../send/create-sender.ts";
@@ -10,8 +10,8 @@ import { BotApiError } from "../telegram/bot-api-error.ts";
 import { createBotApi } from "../telegram/bot-api.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import { holdLease } from "./hold-lease.ts";
-import { createErrorKeeper, pollUpdates, recordFailureAndWait } from "./poll-updates.ts";
-import { takeUpdate, takeUpdates } from "./take-updates.ts";
+import { createErrorTracker, pollUpdates, recordFailureAndWait } from "./poll-updates.ts";
+import { processUpdate, processUpdates } from "./process-updates.ts";
 
 /** Concurrent file downloads: each file of up to 20 MB is in memory until it is stored. */
 const FILES_AT_ONCE = 3;
@@ -51,7 +51,7 @@ export function botIdOf(token: string): number | null {
 
 /** Requests the bot's own account until Telegram returns it; null if the signal is aborted before. */
 async function fetchBot(
-  context: { api: BotApi; log: Log; errors: ReturnType<typeof createErrorKeeper> },
+  context: { api: BotApi; log: Log; errors: ReturnType<typeof createErrorTracker> },
   signal: AbortSignal,
 ): Promise<Bot | null> {
   while (!signal.aborted) {
@@ -77,7 +77,7 @@ async function fetchBot(
 export function runBot(context: BotContext, { token, botId }: { token: string; botId: number }): RunningBot {
   const { store, log, apiRoot, project, receive } = context;
   const api = createBotApi({ token, apiRoot });
-  const errors = createErrorKeeper();
+  const errors = createErrorTracker();
   const sender = createSender({ api, store, log });
   const gate = createGate(FILES_AT_ONCE);
   let isKnown = false;
@@ -87,13 +87,13 @@ export function runBot(context: BotContext, { token, botId }: { token: string; b
       const bot = await fetchBot({ api, log, errors }, signal);
       if (bot === null) return;
       isKnown = true;
-      const taking = takeUpdates(
+      const taking = processUpdates(
         {
           store,
           log,
           botId,
           take: (parts, broken) =>
-            takeUpdate(
+            processUpdate(
               {
                 store,
                 api,

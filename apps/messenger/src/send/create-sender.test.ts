@@ -132,18 +132,18 @@ describe("a reply is sent", () => {
   test("in parts; sent parts are recorded and not sent again", async () => {
     const text = `${"a".repeat(4_096)}\n\n${"b".repeat(4_096)}\n\nc`;
     const noted: number[] = [];
-    const noteSent = (parts: number) => Promise.resolve(void noted.push(parts));
-    await sender.sendMessage(String(CHAT), text, { ...IDS, noteSent });
+    const recordSentParts = (parts: number) => Promise.resolve(void noted.push(parts));
+    await sender.sendMessage(String(CHAT), text, { ...IDS, recordSentParts });
     expect(bot.sent.map((message) => message.text[0])).toEqual(["a", "b", "c"]);
     expect(noted).toEqual([1, 2, 3]);
-    await sender.sendMessage(String(CHAT), text, { ...IDS, sentParts: 2, noteSent });
+    await sender.sendMessage(String(CHAT), text, { ...IDS, sentParts: 2, recordSentParts });
     expect(bot.sent.map((message) => message.text[0])).toEqual(["a", "b", "c", "c"]);
   });
 
   test("only until a part cannot be recorded as sent", async () => {
     const text = `${"a".repeat(4_096)}\n\nb`;
-    const noteSent = () => Promise.reject(new DeliveryError("later", "another process is sending"));
-    await expect(errorOf(sender.sendMessage(String(CHAT), text, { ...IDS, noteSent }))).resolves.toMatchObject({
+    const recordSentParts = () => Promise.reject(new DeliveryError("later", "another process is sending"));
+    await expect(errorOf(sender.sendMessage(String(CHAT), text, { ...IDS, recordSentParts }))).resolves.toMatchObject({
       fault: "later",
     });
     expect(bot.sent).toHaveLength(1);

@@ -74,7 +74,7 @@ const RICH_AGAIN_MS = 6 * 3_600_000;
 /** No link previews: that of the first source would fill the screen. */
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } };
 
-type Context = Partial<Pick<ReplyContext, "inReplyTo" | "sentParts" | "noteSent" | "signal">>;
+type Context = Partial<Pick<ReplyContext, "inReplyTo" | "sentParts" | "recordSentParts" | "signal">>;
 
 /** Returns the functions that send texts, and files in one of several forms, to the chats of a bot. */
 function createFormSender(sendInChat: SendInChat, log: Log) {
@@ -119,7 +119,10 @@ function createFormSender(sendInChat: SendInChat, log: Log) {
   async function sendText(target: Position, text: string, isMarkdown: boolean, context: Context): Promise<void> {
     const { rich, parts } = composeMessage(text, isMarkdown, log);
     const { sentParts = 0, signal } = context;
-    const callFor = (sent: number): SendCall => ({ signal, note: () => context.noteSent?.(sent) ?? Promise.resolve() });
+    const callFor = (sent: number): SendCall => ({
+      signal,
+      note: () => context.recordSentParts?.(sent) ?? Promise.resolve(),
+    });
     // Parts are counted in ordinary messages: a text that was begun in them continues in them.
     const all = callFor(Math.max(1, parts.length));
     if (sentParts === 0 && rich !== null && (await sendRich(target, rich, all))) return;
@@ -170,7 +173,7 @@ export function createSender({
       const sendings = fileSendings(attachment);
       const refusal = await sendAny(target, sendings, {
         signal: context?.signal,
-        note: () => context?.noteSent?.(1) ?? Promise.resolve(),
+        note: () => context?.recordSentParts?.(1) ?? Promise.resolve(),
       });
       if (refusal !== null && refusal.kind !== "too_large") throw deliveryErrorOf(refusal);
       if (refusal === null && sendings.length > 0) return;

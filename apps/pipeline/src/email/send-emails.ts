@@ -6,7 +6,7 @@ import { EMAIL_LEASE_MS } from "@svc/store";
 import type { ClaimedEmail, DigestPart, EmailOperator, TicketReason } from "@svc/store";
 import { errorMessage } from "@svc/primitives";
 import { count } from "@svc/telemetry";
-import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
+import { createLeaseManager, defineWork, retryUntilStored } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 import { dayOfDueDigest } from "./delivery-time.ts";
 import { NOTHING_SENT, sendEmail } from "./email-context.ts";
@@ -149,7 +149,7 @@ export function sendEmails(
       name: "emails",
       consumes: [{ queue: "emails", concurrency: EMAIL_CONCURRENCY + PUSH_CONCURRENCY }],
       target: ({ recipientId }: EmailJob) => recipientId,
-      leases: createLeaseKeeper<ClaimedEmail>(log, { name: "emails", ms: EMAIL_LEASE_MS, renewMs: EMAIL_LEASE_MS }),
+      leases: createLeaseManager<ClaimedEmail>(log, { name: "emails", ms: EMAIL_LEASE_MS, renewMs: EMAIL_LEASE_MS }),
       async claim(recipientId: string, { handle }) {
         const claimed = await emails.claim(recipientId);
         return claimed === null ? false : handle(claimed);

@@ -4,7 +4,7 @@ import type { CheckedDocument } from "@svc/knowledge";
 import { announceWork, followDeletions } from "@svc/queue";
 import { INGEST_LEASE_MS, MAX_LAPSES, isUnavailable } from "@svc/store";
 import type { ClaimedIngest, PreparedDocument, Store } from "@svc/store";
-import { createLeaseKeeper, defineWork } from "@svc/work";
+import { createLeaseManager, defineWork } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 import { ReadingError, readDocument, reading } from "./read-document.ts";
 import type { IngestContext } from "./read-document.ts";
@@ -72,7 +72,7 @@ export function ingestDocuments(
     return { counts: true, reason: failure, attempts, minDelayMs: retryAfterMs(error) };
   }
 
-  const announceDue = async () => announceWork(queues, "ingest-documents", await store.ingests.takeDue(SWEEP_LIMIT));
+  const announceDue = async () => announceWork(queues, "ingest-documents", await store.ingests.claimDue(SWEEP_LIMIT));
 
   /** Repeats a removal until nothing is left. It takes many steps, which must not block waiting documents. */
   const purge = (removeSome: () => Promise<boolean>) => async (isStopped: () => boolean) => {
@@ -85,7 +85,7 @@ export function ingestDocuments(
       name: "documents",
       consumes: [{ queue: "ingest-documents", concurrency: INGEST_CONCURRENCY }],
       target: () => undefined,
-      leases: createLeaseKeeper<ClaimedIngest>(log, {
+      leases: createLeaseManager<ClaimedIngest>(log, {
         name: "documents",
         ms: INGEST_LEASE_MS,
         renewMs: RENEW_MS,
@@ -216,7 +216,7 @@ async function ingestDocument(
         ? await documents.findUnchanged(project, kbId, checked)
         : await documents.putPrepared(project, kbId, prepared);
     if (put === null) throw new Error("document changed while it was processed");
-    await documents.noteSource(project, { id: put.documentId, contentHash: checked.contentHash }, source);
+    await documents.recordSource(project, { id: put.documentId, contentHash: checked.contentHash }, source);
   });
 }
 
@@ -258,8 +258,8 @@ function retryAfterMs(error: unknown): number {
  * storage is full); otherwise null.
  */
 function findPassingReason(error: unknown): string | null {
-  const isPassing =
+  const isTransient =
     (error instanceof ReadingError && isUnavailable(error.cause)) ||
     (error instanceof ServiceError && (error.code === "rate_limited" || error.code === "storage_full"));
-  return isPassing ? error.message : null;
+  return isTransient ? error.message : null;
 }

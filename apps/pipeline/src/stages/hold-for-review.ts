@@ -1,5 +1,5 @@
 import { ticketPrioritySchema } from "@svc/contracts";
-import { ProjectGoneError, asProjectId } from "@svc/store";
+import { ProjectNotFoundError, asProjectId } from "@svc/store";
 import type { RunOutcome } from "@svc/store";
 import { findDuplicates } from "../find-duplicates.ts";
 import type { PossibleDuplicate } from "../find-duplicates.ts";
@@ -22,7 +22,7 @@ export async function holdForReview(context: StageContext, run: Run): Promise<vo
     run.hasMore = await commitOutcome(context, await outcomeOf(context, run), run.message);
   } catch (error) {
     // The next attempt chooses again.
-    if (error instanceof ProjectGoneError) run.triage = null;
+    if (error instanceof ProjectNotFoundError) run.triage = null;
     throw error;
   }
 }

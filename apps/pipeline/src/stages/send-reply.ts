@@ -119,7 +119,7 @@ async function storeGap({ store }: StageContext, { message, project, triage, lan
   // No article could answer a text without words.
   if (terms.length === 0) return;
   const { messageId, ticketId, text } = message;
-  await store.gaps.note(project.id, {
+  await store.gaps.record(project.id, {
     messageId,
     ticketId,
     text,

@@ -151,7 +151,7 @@ export function readHistory(storage: Storage): History {
  * Stores the conversation: entries that the server has, the newest ones as far as they fit. A more recent state of the
  * same conversation stored by another tab is kept. Returns false if the browser rejected it.
  */
-export function keepHistory(storage: Storage, history: History): boolean {
+export function saveHistory(storage: Storage, history: History): boolean {
   const kept = storage.read(NAME);
   if (isHistory(kept) && kept.chatId === history.chatId && kept.sinceSeq > history.sinceSeq) return true;
   let entries = history.entries.filter((entry) => entry.seq !== null);
@@ -163,7 +163,7 @@ export function keepHistory(storage: Storage, history: History): boolean {
 }
 
 /** Removes the stored conversation. */
-export function dropHistory(storage: Storage): void {
+export function deleteHistory(storage: Storage): void {
   storage.write(NAME, null);
 }
 

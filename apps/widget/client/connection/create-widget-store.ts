@@ -8,7 +8,7 @@ import { HEARTBEAT_MS } from "./outbox.ts";
 import type { OutboxItem } from "./outbox.ts";
 import { createStoreCore, sendStateOf } from "./store-core.ts";
 import type { StoreOptions } from "./store-core.ts";
-import { createFrameHandler } from "./take-frames.ts";
+import { createFrameHandler } from "./create-frame-handler.ts";
 
 /** The store with what the page, rather than the panel, needs. */
 export interface ManagedStore extends WidgetStore {
@@ -58,7 +58,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   const line = openConnection({
     ...options,
     auth: () => ({ ...visitor.auth(), sinceSeq: cursor.sinceSeq }),
-    onFrame: (frame) => takeFrame(frame),
+    onFrame: (frame) => handleFrame(frame),
     onState(now) {
       // A dropped connection is shown as such until it is up: a change with each attempt says nothing.
       if (now === "connecting" && get().line === "offline") return;
@@ -70,7 +70,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     onError: (error) => emit("error", { code: error instanceof Error ? error.message : "unknown" }),
   });
   const sender = createSender(line, outbox, (key, error) => changeMessage(key, { state: "failed", fault: error }));
-  const takeFrame = createFrameHandler(core, line, sender);
+  const handleFrame = createFrameHandler(core, line, sender);
 
   function refreshSending(): void {
     const { entries, line: lineState } = get();

@@ -5,9 +5,9 @@ import type { Storage } from "../storage.ts";
 import {
   changeMessage,
   countUnread,
-  dropHistory,
+  deleteHistory,
   inOrder,
-  keepHistory,
+  saveHistory,
   NO_HISTORY,
   readHistory,
 } from "./conversation.ts";
@@ -147,7 +147,7 @@ export function createStoreCore(options: StoreOptions) {
     if (visitor.hasChanged()) return;
     const { chatId, sinceSeq, readSeq, pendingRating } = cursor;
     const { conversation, rating, entries } = state;
-    keepHistory(storage, { chatId, sinceSeq, readSeq, conversation, rating, pendingRating, entries });
+    saveHistory(storage, { chatId, sinceSeq, readSeq, conversation, rating, pendingRating, entries });
   }
 
   return {
@@ -182,7 +182,7 @@ export function createStoreCore(options: StoreOptions) {
     /** Ends the conversation in this browser, but not its unsent messages. */
     forget() {
       Object.assign(cursor, NOTHING_YET);
-      dropHistory(storage);
+      deleteHistory(storage);
       show([], { conversation: "open", rating: null, isTyping: false, partial: null });
     },
   };

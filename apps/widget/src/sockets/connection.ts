@@ -62,7 +62,7 @@ export function closeSocket(socket: WebSocket, why: CloseReason, text: string = 
 }
 
 /** Returns the connection of a plain WebSocket. */
-export function plainLine(socket: WebSocket): VisitorConnection {
+export function plainConnection(socket: WebSocket): VisitorConnection {
   const line: VisitorConnection = {
     send(frame) {
       // A connection that drops during a send is closed by the library; lost frames are sent over the next one.
@@ -116,7 +116,7 @@ interface EngineConnection extends NodeJS.EventEmitter {
 const sizeOf = (data: unknown) => (typeof data === "string" || Buffer.isBuffer(data) ? data.length : 0);
 
 /** Returns the connection of a socket.io socket. */
-export function socketIoLine(socket: Socket): VisitorConnection {
+export function socketIoConnection(socket: Socket): VisitorConnection {
   const connection = socket.conn as unknown as EngineConnection;
   /**
    * Sequence number that each unanswered ping proves; those of engine.io prove nothing. Pongs arrive in the order of

@@ -2,7 +2,7 @@ import { ERRORS, ServiceError } from "@svc/contracts";
 import type { VisitorFrameData, VisitorFrameType } from "@svc/contracts";
 import { announceVisitorTyping } from "@svc/queue";
 import { count } from "@svc/telemetry";
-import { countText, countUse, overUse } from "../count-use.ts";
+import { countText, countUse, limitExceeded } from "../count-use.ts";
 import { findVisitor } from "../find-visitor.ts";
 import type { Visitor } from "../find-visitor.ts";
 import { receiveMessage } from "../receive-message.ts";
@@ -53,7 +53,7 @@ async function countMessage(
   { settings }: WidgetSite,
 ): Promise<void> {
   const counted = await countUse(queues.counters, "messages", { address, key, settings });
-  if (counted.isOver) throw overUse("messages", counted);
+  if (counted.isOver) throw limitExceeded("messages", counted);
 }
 
 /** Further typing frames of one session within this time are not announced. */
@@ -96,7 +96,7 @@ const HANDLERS: Handlers = {
     return Promise.resolve();
   },
 
-  read: ({ store }, _session, { project, ticketId }, { seq }) => store.visitors.noteRead(project, ticketId, seq),
+  read: ({ store }, _session, { project, ticketId }, { seq }) => store.visitors.recordRead(project, ticketId, seq),
 
   async rate(context, session, { project, ticketId }, { score, comment }) {
     const site = await context.readSite();

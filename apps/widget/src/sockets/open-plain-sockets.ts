@@ -4,13 +4,13 @@ import { ServiceError, WIDGET_LIMITS } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { WebSocketServer } from "ws";
 import type { RawData } from "ws";
-import { PlainSocket, closeSocket, plainLine } from "./connection.ts";
+import { PlainSocket, closeSocket, plainConnection } from "./connection.ts";
 import type { CloseReason } from "./connection.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import { createSession, queryOf } from "./session.ts";
 import type { Admission, Session } from "./session.ts";
-import { greetByAddress, takeFrame } from "./take-frame.ts";
+import { greetByAddress, enqueueFrame } from "./enqueue-frame.ts";
 
 /** Handles a message of a plain WebSocket, which must be one frame as JSON. */
 function takeMessage(context: FrameContext, session: Session, data: RawData, isBinary: boolean): void {
@@ -27,7 +27,7 @@ function takeMessage(context: FrameContext, session: Session, data: RawData, isB
     session.line.end("badFrame");
     return;
   }
-  takeFrame(context, session, sent);
+  enqueueFrame(context, session, sent);
 }
 
 /** Pings all sockets, and terminates those that have not responded to the last ping. */
@@ -57,7 +57,7 @@ export function openPlainSockets(
   const pinger = setInterval(() => pingAll(sockets, alive), pingMs).unref();
 
   function take(socket: PlainSocket, request: IncomingMessage, admission: Admission): void {
-    const session = createSession(plainLine(socket), admission);
+    const session = createSession(plainConnection(socket), admission);
     live.add(session);
     sockets.add(socket);
     alive.add(socket);

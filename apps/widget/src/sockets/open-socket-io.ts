@@ -5,12 +5,12 @@ import { VISITOR_FRAMES } from "@svc/contracts";
 import type { Request, Response } from "express";
 import { Server } from "socket.io";
 import type { Socket } from "socket.io";
-import { socketIoLine } from "./connection.ts";
+import { socketIoConnection } from "./connection.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import { createSession, queryOf } from "./session.ts";
 import type { Admission } from "./session.ts";
 import type { LiveSessions } from "./live-sessions.ts";
-import { greet, greetByAddress, takeFrame } from "./take-frame.ts";
+import { greet, greetByAddress, enqueueFrame } from "./enqueue-frame.ts";
 
 /** Settings that both kinds of sockets share. */
 interface SocketIoOptions {
@@ -23,7 +23,7 @@ interface SocketIoOptions {
 
 /** Handles the frames of a socket that was admitted. */
 function takeSocket(context: FrameContext, live: LiveSessions, socket: Socket, admission: Admission): void {
-  const session = createSession(socketIoLine(socket), admission);
+  const session = createSession(socketIoConnection(socket), admission);
   live.add(session);
   // socket.io emits "disconnect" once for each socket, however it ended.
   socket.once("disconnect", () => live.remove(session));
@@ -34,7 +34,7 @@ function takeSocket(context: FrameContext, live: LiveSessions, socket: Socket, a
     }
     const isFrame = typeof frame === "object" && frame !== null && !Array.isArray(frame);
     // The event's name is the type: the frame itself must not contain another one.
-    takeFrame(context, session, Object.hasOwn(VISITOR_FRAMES, type) && isFrame ? { ...frame, type } : { type });
+    enqueueFrame(context, session, Object.hasOwn(VISITOR_FRAMES, type) && isFrame ? { ...frame, type } : { type });
   });
   const auth = socket.handshake.auth;
   const { visitorId: named } = socket.handshake.query;

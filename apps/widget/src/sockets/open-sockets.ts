@@ -2,7 +2,7 @@ import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Duplex } from "node:stream";
 import { ServiceError, WIDGET_LIMITS } from "@svc/contracts";
 import { clientAddress, upgradeAddress, writeProblem } from "@svc/http";
-import { beforeShown, setGauge } from "@svc/telemetry";
+import { beforeScrape, setGauge } from "@svc/telemetry";
 import type { Express, RequestHandler } from "express";
 import type { WidgetContext } from "../widget-context.ts";
 import { createChatRooms } from "./chat-rooms.ts";
@@ -133,7 +133,7 @@ export function openSockets(context: WidgetContext): Sockets {
   const servers = openServers(context);
   const { rooms, live, plain, io, admit } = servers;
 
-  const unwatch = beforeShown(() => {
+  const unwatch = beforeScrape(() => {
     showCounts(plain.count(), live.count() - plain.count());
     return Promise.resolve();
   });

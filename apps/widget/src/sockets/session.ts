@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { ServiceError } from "@svc/contracts";
 import type { ServerFrameData } from "@svc/contracts";
 import { checkKey, checkOrigin } from "../check-caller.ts";
-import { countFailure, countUse, overUse } from "../count-use.ts";
+import { countFailure, countUse, limitExceeded } from "../count-use.ts";
 import type { Visitor } from "../find-visitor.ts";
 import type { WidgetContext } from "../widget-context.ts";
 import type { VisitorConnection } from "./connection.ts";
@@ -108,6 +108,6 @@ export async function admitSocket(
   }
   const admission = { address, key: key ?? "", origin };
   const counted = await countUse(queues.counters, "sockets", { address, key: admission.key, settings });
-  if (counted.isOver) throw overUse("sockets", counted);
+  if (counted.isOver) throw limitExceeded("sockets", counted);
   return admission;
 }

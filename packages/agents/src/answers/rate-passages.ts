@@ -166,9 +166,9 @@ function heldFigures(
 }
 
 /** Returns the kind of text of a part, and whether it contains the kind of information the question asks for. */
-function kindFigures({ kind, holdsKind }: ReadQuestion, read: ReadPassage, part: AnswerPart, at: number): Figures {
+function kindFigures({ kind, containsKind }: ReadQuestion, read: ReadPassage, part: AnswerPart, at: number): Figures {
   const text = read.passage.text.slice(part.start, part.end);
-  const hasKind = holdsKind(text, part.terms);
+  const hasKind = containsKind(text, part.terms);
   return {
     isCode: part.kind === "code" ? 1 : 0,
     isRow: part.kind === "row" ? 1 : 0,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { foldWords } from "../match-wording.ts";
-import { holdsKind, kindOf } from "./read-question.ts";
+import { containsKind, kindOf } from "./read-question.ts";
 
-const holds = (kind: Parameters<typeof holdsKind>[0], text: string, languages: readonly string[]): boolean =>
-  holdsKind(kind, { text, terms: foldWords(text).split(" "), languages });
+const holds = (kind: Parameters<typeof containsKind>[0], text: string, languages: readonly string[]): boolean =>
+  containsKind(kind, { text, terms: foldWords(text).split(" "), languages });
 
 describe("the kind of answer that a question asks for", () => {
   test.each([

@@ -76,7 +76,7 @@ export interface ReadQuestion {
    * Returns whether a text with these folded words contains the kind of information the question asks for; false if it
    * asks for no kind.
    */
-  holdsKind: (text: string, terms: readonly string[]) => boolean;
+  containsKind: (text: string, terms: readonly string[]) => boolean;
   /** Language of the question (ISO 639-1); null if it is not clear. */
   language: string | null;
   /** Semantic similarity of the question and words of a text, -1 to 1; null for a language without word vectors. */
@@ -142,7 +142,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     likenessTo: meaning === null ? null : (terms) => likeness(meaning, meaningOf(terms, language)),
     language: isClear ? detected.language : null,
     kind,
-    holdsKind: (text, terms) => kind !== null && holdsKind(kind, { text, terms, languages: spoken }),
+    containsKind: (text, terms) => kind !== null && containsKind(kind, { text, terms, languages: spoken }),
     positionsOf: remembered((term) => {
       const same = read.findIndex((word) => word.term === term);
       const position = same === -1 ? read.findIndex((word) => isForm(word.term, term)) : same;
@@ -197,7 +197,7 @@ export function kindOf(asked: string, languages: readonly string[]): AnswerKind 
 }
 
 /** Returns whether a text, whose folded words are `terms`, holds something of the kind in one of the languages. */
-export function holdsKind(
+export function containsKind(
   kind: AnswerKind,
   { text, terms, languages }: { text: string; terms: readonly string[]; languages: readonly string[] },
 ): boolean {

@@ -74,7 +74,7 @@ export function secretsOf({ instructions }: Agent): string {
 }
 
 /** Returns the messages of the prompt, with all untrusted text fenced. */
-export function askedMessages(
+export function promptMessages(
   {
     evidence,
     history,

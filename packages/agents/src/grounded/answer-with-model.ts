@@ -6,13 +6,13 @@ import { readFollowUp } from "../follow-up.ts";
 import { ModelError } from "../models/model-error.ts";
 import { questionOf } from "../question-of.ts";
 import type { ModelUsage, ChatTool } from "../models/language-model.ts";
-import { askedMessages, secretsOf, systemPrompt, PROMPT_LIMITS, resultLabel, answerSchema } from "./answer-prompt.ts";
+import { promptMessages, secretsOf, systemPrompt, PROMPT_LIMITS, resultLabel, answerSchema } from "./answer-prompt.ts";
 import type { Claim } from "./answer-prompt.ts";
 import { defuseText, createFence } from "./fence.ts";
 import { collectEvidence } from "./evidence.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Fence } from "./fence.ts";
-import { givesOrders, repeatsRules } from "./gives-orders.ts";
+import { containsInstructions, createRuleCheck } from "./contains-instructions.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 import type { JudgedAnswer } from "./judge-answer.ts";
 import { judgeClaim } from "./judge-claim.ts";
@@ -79,7 +79,7 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
   const { quoted, hits, spent } = await lookUp(question, query);
   const evidence = collectEvidence(inReadingOrder(hits), model.results);
   const tools = model.tools ?? [];
-  if (evidence.passages.length === 0 && tools.length === 0) return ifInnocent(quoted, evidence.leftOut);
+  if (evidence.passages.length === 0 && tools.length === 0) return holdIfInstructions(quoted, evidence.leftOut);
 
   const fence = createFence();
   const results = fenceResults(model.results ?? [], evidence, fence);
@@ -88,13 +88,13 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
     question: text,
     language: detectLanguage(asked.slice(0, 1_000), language).language,
     instructions: agent.instructions,
-    repeatsRules: repeatsRules(secretsOf(agent)),
+    revealsInstructions: createRuleCheck(secretsOf(agent)),
   };
   const judge = keepJudgements(context);
   const { output, usage } = await model.model.chat({
     caller: { project: model.project, ticketId: model.ticketId, purpose: "answer" },
     system: systemPrompt(agent, fence.word),
-    messages: askedMessages({ evidence, history, results, question: text }, fence),
+    messages: promptMessages({ evidence, history, results, question: text }, fence),
     schema: answerSchema,
     schemaName: "answer",
     maxOutputTokens: MAX_OUTPUT_TOKENS,
@@ -248,7 +248,7 @@ function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: T
     .filter(Boolean)
     .join(" ");
   const answer = { ...quoted, confidence, why };
-  const isGood = quoted.text !== null && confidence >= GOOD_QUOTE && !givesOrders(quoted.text);
+  const isGood = quoted.text !== null && confidence >= GOOD_QUOTE && !containsInstructions(quoted.text);
   stream.become(isGood ? (quoted.text ?? "") : "");
   if (isGood) return { ...answer, model: { usage, fallback } };
   return { ...answer, text, model: { usage, fallback, mustReview: true } };
@@ -258,8 +258,8 @@ function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: T
  * Returns quotes that needed no model. Quotes with instructions to a model are held, because they were written to
  * manipulate one.
  */
-export function ifInnocent(quoted: Answer, leftOut: readonly string[] = []): Answer {
-  if (quoted.text === null || !givesOrders(quoted.text)) return quoted;
+export function holdIfInstructions(quoted: Answer, leftOut: readonly string[] = []): Answer {
+  if (quoted.text === null || !containsInstructions(quoted.text)) return quoted;
   const why = `${quoted.why} ${describeLeftOut(leftOut)}`.trim();
   return {
     ...quoted,
@@ -308,7 +308,7 @@ function fenceResults(results: readonly CallResult[], evidence: Evidence, fence:
 
 function fenceResult(tool: string, result: string, evidence: Evidence, fence: Fence): string {
   const said = defuseText(result, PROMPT_LIMITS.result);
-  const text = givesOrders(said) ? LEFT_OUT : said;
+  const text = containsInstructions(said) ? LEFT_OUT : said;
   const number = text === LEFT_OUT ? null : evidence.addResult(tool, text);
   return fence.around(number === null ? "result" : resultLabel(number), text, PROMPT_LIMITS.result);
 }

@@ -5,7 +5,7 @@ import {
   compareTurns,
   SAME,
   different,
-  holdsForm,
+  containsForm,
   isSameAmount,
   unsure,
   worstOf,
@@ -67,11 +67,11 @@ export function compareClaim(
     statements: readStatements(sentences, theirs),
     text: foldAccents(sentences.toLowerCase()),
     passage: foldAccents(passages.toLowerCase()),
-    holds: holdsForm(
+    holds: containsForm(
       readStatements(`${sentences}\n${titles.replaceAll(" › ", "\n")}`, theirs).flatMap(({ words }) => [...words]),
       theirs,
     ),
-    knows: holdsForm(
+    knows: containsForm(
       readStatements(known, own).flatMap(({ words }) => [...words]),
       own,
     ),

@@ -42,7 +42,7 @@ export function compareBest(one: Statement, statements: readonly Statement[]): C
   const scored = statements.map((statement) => ({ statement, score: scoreOf(one, statement) }));
   const best = Math.max(...scored.map(({ score }) => score));
   const isElliptical = ({ words, inherited, amounts, language }: Statement): boolean =>
-    words.size === 0 && amounts.length > 0 && [...one.words].every(holdsForm(inherited, language));
+    words.size === 0 && amounts.length > 0 && [...one.words].every(containsForm(inherited, language));
   return scored
     .filter(({ statement, score }) => score === best || isElliptical(statement))
     .map(({ statement }) => compareStatements(one, statement, statements))
@@ -51,18 +51,18 @@ export function compareBest(one: Statement, statements: readonly Statement[]): C
 
 /** Scores common words. The statement's own words count twice as much as those inherited from the part before it. */
 function scoreOf(one: Statement, other: Statement): number {
-  const holds = holdsForm(other.words, other.language);
-  const inherits = holdsForm(other.inherited, other.language);
+  const holds = containsForm(other.words, other.language);
+  const inherits = containsForm(other.inherited, other.language);
   const words = [...one.words].reduce((sum, word) => sum + (holds(word) ? 1 : inherits(word) ? 0.5 : 0), 0);
   const units = [...one.measures.keys()].filter((unit) => other.measures.has(unit)).length;
   return words + units + (one.marks.has("free") && other.marks.has("free") ? 1 : 0);
 }
 
 function compareStatements(one: Statement, other: Statement, all: readonly Statement[]): Comparison {
-  const holds = holdsForm([...other.words, ...other.inherited], other.language);
+  const holds = containsForm([...other.words, ...other.inherited], other.language);
   const strays = [...one.words].filter((word) => !holds(word));
   const elsewhere = all.filter(
-    (statement) => statement !== other && strays.some(holdsForm(statement.words, statement.language)),
+    (statement) => statement !== other && strays.some(containsForm(statement.words, statement.language)),
   );
   const noUnits = new Map<string, string>();
   const isIn = (amount: Amount) =>
@@ -76,7 +76,7 @@ function compareStatements(one: Statement, other: Statement, all: readonly State
   }
   const why = `"${strays.join(", ")}" is in another part of the sentence`;
   const turned = elsewhere.filter((statement) => statement.isDenied !== other.isDenied);
-  const isWhole = [...other.words].every(holdsForm(one.words, one.language));
+  const isWhole = [...other.words].every(containsForm(one.words, one.language));
   if (turned.some((statement) => statement.isDenied !== one.isDenied)) return (isWhole ? unsure : different)(why);
   if (elsewhere.length > 0 && strays.some((word) => one.names.has(word))) return different(why);
   if (turned.length > 0) return unsure(why);
@@ -118,7 +118,7 @@ function compareMeasures(one: Statement, other: Statement): Comparison {
  * else.
  */
 function compareDropped(one: Statement, other: Statement, strays: readonly string[]): Comparison {
-  const holds = holdsForm(one.words, one.language);
+  const holds = containsForm(one.words, one.language);
   const dropped = [...other.words].filter((word) => !holds(word));
   const isOther = strays.length > 0 && other.subject !== null && !holds(other.subject);
   return isOther || dropped.length > MAX_DROPPED_SHARE * other.words.size
@@ -151,7 +151,7 @@ function compareTurn(one: Statement, other: Statement, hasContrast: boolean): Co
     return hasContrast || other.isDenied || other.condition !== null ? unsure(why) : different(why);
   }
   if (isRestricted[0] === false && isRestricted[1] === true) {
-    const holds = holdsForm(other.exception ?? [], other.language);
+    const holds = containsForm(other.exception ?? [], other.language);
     return [...one.words].some(holds) && !one.isDenied
       ? different("the quoted sentence makes an exception for it")
       : unsure("it lacks a restriction of the quoted sentence");
@@ -188,7 +188,7 @@ function compareLimits(one: Statement, other: Statement): Comparison {
     );
   const isLimited =
     other.marks.has("less") || other.marks.has("more") || other.condition !== null || other.marks.has("only");
-  const holdsAll = holdsForm(other.allOf, other.language);
+  const holdsAll = containsForm(other.allOf, other.language);
   if (other.marks.has("all") && [...one.allOf].some((word) => !holdsAll(word)))
     return unsure("it makes a general claim about something else");
   if (one.marks.has("all") && !other.marks.has("all")) {
@@ -216,7 +216,7 @@ function compareParties(one: Statement, other: Statement): Comparison {
   if (isYou === true && isWe === false && areWe === true && areYou === false) return unsure("the company does that");
   if (areWe === true && areYou === false && isWe === false && isYou === false) return SAME;
   const isAdded = (isWe === true && areWe === false) || (isYou === true && areYou === false && areWe === false);
-  const holds = holdsForm(one.words, one.language);
+  const holds = containsForm(one.words, one.language);
   const dropped = [...other.words].filter((word) => !holds(word) && other.condition?.has(word) !== true);
   if (!isAdded || (dropped.length === 0 && one.letsYou && isWe === false)) return SAME;
   if (dropped.length === 0) return unsure("it says who acts, which the quoted sentence does not");
@@ -226,10 +226,10 @@ function compareParties(one: Statement, other: Statement): Comparison {
 
 /** A conditional statement must keep its condition, and no condition may be added. */
 function compareCondition(one: Statement, other: Statement): Comparison {
-  const added = [...(one.condition ?? [])].filter((word) => !holdsForm(other.words, other.language)(word));
+  const added = [...(one.condition ?? [])].filter((word) => !containsForm(other.words, other.language)(word));
   if (added.length > 0) return unsure(`it has the condition "${added.join(", ")}"`);
   const condition = [...(other.condition ?? [])];
-  const kept = condition.filter((word) => holdsForm(one.words, one.language)(word));
+  const kept = condition.filter((word) => containsForm(one.words, one.language)(word));
   return condition.length > 0 && kept.length < MIN_CONDITION_SHARE * condition.length
     ? unsure("it lacks a condition of the quoted sentence")
     : SAME;
@@ -253,7 +253,7 @@ export function compareTurns(said: readonly Statement[], given: readonly Stateme
 }
 
 /** Returns whether words contain another one in any of its forms; "unopened" is no form of "opened". */
-export function holdsForm(words: Iterable<string>, language: string): (word: string) => boolean {
+export function containsForm(words: Iterable<string>, language: string): (word: string) => boolean {
   const held = [...words];
   const isPart = (part: string, whole: string) =>
     part.length >= MIN_PART_CHARS && (whole.startsWith(part) || (whole.endsWith(part) && !whole.startsWith("un")));

@@ -1,5 +1,5 @@
 import type { Passage } from "../answer.ts";
-import { givesOrders } from "./gives-orders.ts";
+import { containsInstructions } from "./contains-instructions.ts";
 
 /** A text that a claim can cite by its number. */
 export interface CitableText {
@@ -35,11 +35,11 @@ export function collectEvidence(
   const leftOut: string[] = [];
   for (const passage of hits) {
     const title = headingOf(passage);
-    if (givesOrders(`${title}\n${passage.text}`)) leftOut.push(passage.title);
+    if (containsInstructions(`${title}\n${passage.text}`)) leftOut.push(passage.title);
     else texts.push({ title, text: passage.text, passage });
   }
   for (const { tool, text } of results) {
-    if (givesOrders(text)) leftOut.push(tool);
+    if (containsInstructions(text)) leftOut.push(tool);
     else texts.push({ title: tool, text, passage: null });
   }
   const passages = texts.map((cited, index) => ({ number: index + 1, cited }));

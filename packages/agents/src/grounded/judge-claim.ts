@@ -1,14 +1,14 @@
 import { detectLanguage, stopWords, tokenize, foldAccents, splitSentences } from "@svc/text";
 import type { Source } from "@svc/contracts";
 import { sourceOf } from "../source-url.ts";
-import { holdsPart } from "../holds-word.ts";
+import { containsPart } from "../contains-word.ts";
 import { lazily } from "../language-files.ts";
 import { isSmallTalk } from "../talk/find-talk.ts";
 import { talkByLanguage } from "../talk/read-talk.ts";
 import { compareClaim, quotedSentences } from "./compare-claim.ts";
 import { findForeignParts } from "./find-foreign-parts.ts";
 import { findQuote } from "./find-quote.ts";
-import { givesOrders, sayingsOf } from "./gives-orders.ts";
+import { containsInstructions, verbatimSentencesOf } from "./contains-instructions.ts";
 import type { Claim } from "./answer-prompt.ts";
 import type { CitableText, Evidence } from "./evidence.ts";
 
@@ -124,7 +124,7 @@ export interface ClaimContext {
   language: string;
   instructions: string;
   /** Returns whether a text reveals the model's instructions; text in `sayable` may be repeated. */
-  repeatsRules: (text: string, sayable: string) => boolean;
+  revealsInstructions: (text: string, sayable: string) => boolean;
 }
 
 /** Maximum length of a quote. */
@@ -138,7 +138,7 @@ const MAX_CITATIONS = 20;
  * streamed stays valid.
  */
 export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
-  const { evidence, question, language, instructions, repeatsRules } = context;
+  const { evidence, question, language, instructions, revealsInstructions } = context;
   const text = claim.text.trim();
   const cited = claim.citations.slice(0, MAX_CITATIONS).flatMap(({ passage, quote }) => {
     const found = evidence.find(passage);
@@ -164,8 +164,8 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
     isSuspect,
   });
 
-  if (repeatsRules(text, sayable)) return unsupported("it repeats the instructions of the model", true);
-  if (givesOrders(text)) return unsupported("it contains instructions to a model", true);
+  if (revealsInstructions(text, sayable)) return unsupported("it repeats the instructions of the model", true);
+  if (containsInstructions(text)) return unsupported("it contains instructions to a model", true);
   const planted = foreign.find(({ kind }) => kind !== "number");
   if (planted !== undefined) return unsupported(`the ${planted.kind} ${planted.text} is not in its citations`, true);
   if (isSaying(text, instructions) || (foreign.length === 0 && isCourtesy(text))) {
@@ -199,7 +199,7 @@ function addressOf({ passage }: CitableText): string {
 
 /** Returns whether the agent's instructions want a sentence said verbatim. */
 function isSaying(text: string, instructions: string): boolean {
-  return sayingsOf(instructions).some((saying) => saying.trim() === text);
+  return verbatimSentencesOf(instructions).some((saying) => saying.trim() === text);
 }
 
 /**
@@ -215,7 +215,7 @@ export function isAbout(claim: string, cited: string, language: string): boolean
     (term) => !empty.has(term) && /\p{L}/u.test(term),
   );
   if (words.length < MIN_WORDS) return null;
-  const holds = holdsPart(cited);
+  const holds = containsPart(cited);
   return words.filter(holds).length >= MIN_SHARE * words.length;
 }
 

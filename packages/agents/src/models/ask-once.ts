@@ -4,7 +4,7 @@ import type { ChatTool } from "./language-model.ts";
 import { ModelError, modelErrorOf } from "./model-error.ts";
 
 /** Usage of a call so far, recorded whether it succeeds or fails. */
-export interface CallTally {
+export interface CallUsage {
   inputTokens: number;
   outputTokens: number;
   /** Number of tool calls carried out. */
@@ -61,7 +61,7 @@ async function toolSetOf(question: Question, mayCall: () => boolean): Promise<To
 }
 
 /** Starts the request; the stream has the model's text, reasoning and tool calls, round by round. */
-async function openStream(question: Question, tally: CallTally, signal: AbortSignal) {
+async function openStream(question: Question, tally: CallUsage, signal: AbortSignal) {
   const { Output, stepCountIs, streamText } = await import("ai");
   const { maxRounds } = question;
   let round = 0;
@@ -94,7 +94,7 @@ async function openStream(question: Question, tally: CallTally, signal: AbortSig
  * Calls a model once and returns the text of its last round. Rejects with a `ModelError`, or with the signal's reason
  * as soon as it is aborted, without waiting for the model or a tool. Adds to `tally`.
  */
-export async function askOnce(question: Question, tally: CallTally): Promise<string> {
+export async function askOnce(question: Question, tally: CallUsage): Promise<string> {
   const { signal, apiKey } = question;
   const bounds = openCallBounds(signal);
   const reader = (await openStream(question, tally, bounds.signal)).getReader();
@@ -180,7 +180,7 @@ export function estimateTokens({ system, messages }: { system: string; messages:
 
 /** Adds the usage that a provider reports, or an estimate. */
 function addUsage(
-  tally: CallTally,
+  tally: CallUsage,
   question: Question,
   used: { writtenChars: number; inputTokens?: number | undefined; outputTokens?: number | undefined },
 ): void {

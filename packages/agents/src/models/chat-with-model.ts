@@ -1,11 +1,11 @@
 import type { ModelMessage, LanguageModel as SdkModel } from "ai";
 import { askOnce } from "./ask-once.ts";
-import type { CallTally } from "./ask-once.ts";
+import type { CallUsage } from "./ask-once.ts";
 import { openCallBounds } from "./language-model.ts";
 import { createModelFetch } from "./create-model-fetch.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelErrorKind } from "./model-error.ts";
-import type { CallManners, ChatRequest, ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
+import type { CallPolicy, ChatRequest, ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
 import type { LearnedQuirks } from "./create-model-fetch.ts";
 
 /** Matches a model's reasoning before its answer. */
@@ -76,13 +76,13 @@ interface Misfit {
 export async function chatWithModel<Output>(
   target: ModelTarget,
   request: ChatRequest<Output>,
-  { manners, tally }: { manners: CallManners; tally: CallTally },
+  { policy, tally }: { policy: CallPolicy; tally: CallUsage },
 ): Promise<Output> {
   const timeoutMs = Math.min(request.timeoutMs ?? target.timeoutMs, target.timeoutMs);
   const deadlineAt = performance.now() + timeoutMs;
   const bounds = openCallBounds(request.signal, timeoutMs);
   const { apiKey } = target.provider;
-  const modelFetch = createModelFetch({ apiKey, learned: target.learned, deadlineAt, manners });
+  const modelFetch = createModelFetch({ apiKey, learned: target.learned, deadlineAt, policy });
   let misfit: Misfit | null = null;
 
   async function tryOnce(): Promise<Output> {
@@ -97,7 +97,7 @@ export async function chatWithModel<Output>(
         schemaName: request.schemaName,
         tools: request.tools ?? [],
         maxRounds: request.maxRounds ?? 1,
-        maxOutputTokens: request.maxOutputTokens ?? manners.maxOutputTokens,
+        maxOutputTokens: request.maxOutputTokens ?? policy.maxOutputTokens,
         signal: bounds.signal,
         onText: await partialReader(request, tally),
       },
@@ -151,7 +151,7 @@ const LONG_CHARS = 2_000;
 /** Parses the partial JSON and passes it on when it has grown. */
 async function partialReader<Output>(
   { onPartial }: Pick<ChatRequest<Output>, "onPartial">,
-  tally: CallTally,
+  tally: CallUsage,
 ): Promise<(text: string) => Promise<void>> {
   if (onPartial === undefined) return () => Promise.resolve();
   const { parsePartialJson } = await import("ai");

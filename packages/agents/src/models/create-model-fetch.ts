@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { errorCode, withinMs, isRecord } from "@svc/primitives";
 import { explainStatus, ModelError } from "./model-error.ts";
 import type { RequestError } from "./model-error.ts";
-import type { CallManners } from "./language-model.ts";
+import type { CallPolicy } from "./language-model.ts";
 
 /** Request body of the OpenAI API. */
 type RequestBody = Record<string, unknown>;
@@ -84,15 +84,15 @@ export function createModelFetch(options: {
   apiKey: string | undefined;
   learned: LearnedQuirks;
   deadlineAt: number;
-  manners: CallManners;
+  policy: CallPolicy;
 }): typeof fetch {
-  const { apiKey, learned, deadlineAt, manners } = options;
+  const { apiKey, learned, deadlineAt, policy } = options;
 
   async function tryOnce(input: string | URL | Request, init: RequestInit): Promise<Outcome> {
     const began = performance.now();
     const firstByte = new AbortController();
-    const late = new ModelError("timeout", `the provider has not responded within ${manners.firstByteMs} ms`);
-    const timer = setTimeout(() => firstByte.abort(late), manners.firstByteMs);
+    const late = new ModelError("timeout", `the provider has not responded within ${policy.firstByteMs} ms`);
+    const timer = setTimeout(() => firstByte.abort(late), policy.firstByteMs);
     const signals = init.signal == null ? [firstByte.signal] : [init.signal, firstByte.signal];
     let response: Response;
     try {
@@ -119,8 +119,8 @@ export function createModelFetch(options: {
       const error = new ModelError("invalid_output", NO_MODEL_SERVER);
       return { error: { error, canRetry: false, retryAfterMs: null } };
     }
-    const firstByteMs = Math.max(1, manners.firstByteMs - (performance.now() - began));
-    const { silenceMs, maxAnswerBytes: maxBytes } = manners;
+    const firstByteMs = Math.max(1, policy.firstByteMs - (performance.now() - began));
+    const { silenceMs, maxAnswerBytes: maxBytes } = policy;
     const watched = watchBody(body, { firstByteMs, silenceMs, maxBytes, signal: init.signal });
     return { response: new Response(watched, { status, headers: response.headers }) };
   }
@@ -134,9 +134,9 @@ export function createModelFetch(options: {
       const { error, refusal } = outcome;
       // A request that was rejected for an unsupported feature is repeated immediately without it.
       if (text !== null && refusal !== undefined && learnQuirk(text, refusal, learned)) continue;
-      const pauseMs = error.retryAfterMs ?? backoffMs(tries, manners.firstRetryMs);
+      const pauseMs = error.retryAfterMs ?? backoffMs(tries, policy.firstRetryMs);
       const fits = performance.now() + pauseMs + LEAST_TRY_MS < deadlineAt;
-      if (!error.canRetry || tries >= manners.maxTries || !fits) throw error.error;
+      if (!error.canRetry || tries >= policy.maxTries || !fits) throw error.error;
       tries += 1;
       await wait(pauseMs, undefined, init.signal == null ? {} : { signal: init.signal });
     }

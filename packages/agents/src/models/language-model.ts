@@ -48,7 +48,7 @@ export interface ModelsConfig {
 }
 
 /** Timeouts, retries and limits of calls to providers. */
-export interface CallManners {
+export interface CallPolicy {
   /** Timeout for the first byte of a response, reasoning included. The total timeout may end it earlier. */
   firstByteMs: number;
   /** Timeout between two chunks of a response. */
@@ -72,7 +72,7 @@ export interface CallManners {
  * A local server may load its model before the first byte; a hosted one needs a few seconds at most. 4,096 tokens are
  * about three pages of text and, with the protocol's overhead per token, about 1.5 MB.
  */
-export const DEFAULT_MANNERS: CallManners = {
+export const DEFAULT_CALL_POLICY: CallPolicy = {
   firstByteMs: 60_000,
   silenceMs: 15_000,
   maxTries: 3,

@@ -7,7 +7,7 @@ import type { ModelAllowance, ModelCall } from "@svc/store";
 import { collectLog, startFakeModel, waitFor } from "@svc/testing";
 import type { FakeModel } from "@svc/testing";
 import { z } from "zod";
-import type { CallManners, ChatRequest, ChatTool, ModelApi, OpenedModels } from "./language-model.ts";
+import type { CallPolicy, ChatRequest, ChatTool, ModelApi, OpenedModels } from "./language-model.ts";
 import { ModelError } from "./model-error.ts";
 import { openLanguageModels } from "./open-language-models.ts";
 
@@ -23,12 +23,12 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-const FAST: Partial<CallManners> = { firstRetryMs: 1, turnMs: 20 };
-const IMPATIENT: Partial<CallManners> = { firstByteMs: 600, silenceMs: 600 };
+const FAST: Partial<CallPolicy> = { firstRetryMs: 1, turnMs: 20 };
+const IMPATIENT: Partial<CallPolicy> = { firstByteMs: 600, silenceMs: 600 };
 
 /** Models at a server, and what is written down of their calls. */
-function open(baseUrl: string, options: { api?: ModelApi; manners?: Partial<CallManners>; timeoutMs?: number } = {}) {
-  const { api = "openai", manners = {}, timeoutMs = 20_000 } = options;
+function open(baseUrl: string, options: { api?: ModelApi; policy?: Partial<CallPolicy>; timeoutMs?: number } = {}) {
+  const { api = "openai", policy = {}, timeoutMs = 20_000 } = options;
   const { log, lines } = collectLog();
   const calls: ModelCall[] = [];
   const allowance: ModelAllowance = { concurrency: null, tokensPerDay: null, tokensToday: 0 };
@@ -47,7 +47,7 @@ function open(baseUrl: string, options: { api?: ModelApi; manners?: Partial<Call
           insert: (_, call) => Promise.resolve(void calls.push(call)),
         },
       },
-      manners: { ...FAST, ...manners },
+      policy: { ...FAST, ...policy },
     },
   );
   ends.push(() => models.close());
@@ -253,7 +253,7 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
     ["an empty stream", "cut", 2, (_, response) => void startStream(response).end()],
   ])("that answers with %s ends as %s", async (_, problem, requests, answer) => {
     const server = await startRaw(answer);
-    const { models, calls, lines } = open(server.baseUrl, { api, manners: problem === "timeout" ? IMPATIENT : {} });
+    const { models, calls, lines } = open(server.baseUrl, { api, policy: problem === "timeout" ? IMPATIENT : {} });
     const error = await errorOf(models);
     expect([error.fault, server.bodies.length]).toEqual([problem, requests]);
     expect(error.message).toMatch(/^the (?:provider|model|question|answer)(?:'s)? .{10,250}$/);
@@ -300,7 +300,7 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
     });
     const errors = await Promise.all([
       errorOf(open(cut.baseUrl, { api }).models, { onPartial: () => undefined }),
-      errorOf(open(silent.baseUrl, { api, manners: IMPATIENT }).models),
+      errorOf(open(silent.baseUrl, { api, policy: IMPATIENT }).models),
       errorOf(open(endless.baseUrl, { api }).models),
       errorOf(open(long.baseUrl, { api }).models),
       errorOf(open(dripping.baseUrl, { api, timeoutMs: 1_000 }).models),
@@ -438,7 +438,7 @@ describe("a provider", () => {
       if (isBack) startStream(response).end(begin + text('{"colour":"blue"}') + end());
       else response.writeHead(401).end();
     });
-    const { models, lines } = open(server.baseUrl, { manners: { restMs: 0 } });
+    const { models, lines } = open(server.baseUrl, { policy: { restMs: 0 } });
     for (let round = 0; round < 4; round += 1) await errorOf(models);
     isBack = true;
     await ask(models);
@@ -464,7 +464,7 @@ describe("a provider", () => {
   test("that is left alone stays so when a call that had little time tells nothing new of it", async () => {
     let isSilent = false;
     const server = await startRaw((_, response) => void (isSilent || response.writeHead(401).end()));
-    const { models, lines } = open(server.baseUrl, { manners: { restMs: 0 } });
+    const { models, lines } = open(server.baseUrl, { policy: { restMs: 0 } });
     for (let round = 0; round < 3; round += 1) await errorOf(models);
     isSilent = true;
     expect((await errorOf(models, { timeoutMs: 100 })).fault).toBe("timeout");
@@ -585,7 +585,7 @@ describe("a project", () => {
       if (response !== undefined) startStream(response).end(begin + text('{"colour":"blue"}') + end());
     };
     const server = await startRaw((_, response) => void waiting.push(response));
-    const { models, allowance } = open(server.baseUrl, { manners: { turnMs: 5_000 } });
+    const { models, allowance } = open(server.baseUrl, { policy: { turnMs: 5_000 } });
     allowance.concurrency = 1;
     const [first, second] = [ask(models), ask(models)];
     await waitFor(() => server.bodies.length === 1, { what: "the first question" });

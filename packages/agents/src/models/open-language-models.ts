@@ -6,10 +6,10 @@ import { asProjectId } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 import { estimateTokens } from "./ask-once.ts";
-import type { CallTally } from "./ask-once.ts";
-import { openCallBounds, DEFAULT_MANNERS } from "./language-model.ts";
+import type { CallUsage } from "./ask-once.ts";
+import { openCallBounds, DEFAULT_CALL_POLICY } from "./language-model.ts";
 import type {
-  CallManners,
+  CallPolicy,
   ChatRequest,
   ChatResult,
   LanguageModel,
@@ -22,7 +22,7 @@ import { chatWithModel } from "./chat-with-model.ts";
 import type { ModelTarget } from "./chat-with-model.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelErrorKind } from "./model-error.ts";
-import { keepProjectLimits } from "./project-limits.ts";
+import { createProjectLimits } from "./project-limits.ts";
 import type { ProjectLimits } from "./project-limits.ts";
 
 /** No project: the call is not recorded. */
@@ -73,7 +73,7 @@ export interface LanguageModelsDeps {
   /** Reads limits and records calls. */
   store: { modelCalls: Pick<Store["modelCalls"], "findAllowance" | "insert"> };
   /** Overrides of the defaults. */
-  manners?: Partial<CallManners>;
+  policy?: Partial<CallPolicy>;
 }
 
 /**
@@ -83,14 +83,14 @@ export interface LanguageModelsDeps {
  */
 export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): OpenedModels {
   const { log, store } = deps;
-  const manners: CallManners = { ...DEFAULT_MANNERS, ...deps.manners };
-  const limits = keepProjectLimits(store, manners);
+  const policy: CallPolicy = { ...DEFAULT_CALL_POLICY, ...deps.policy };
+  const limits = createProjectLimits(store, policy);
   const models = new Map<string, LanguageModel>();
   /** Calls in progress, each with a function that aborts it. */
   const calls = new Map<Promise<unknown>, (reason: Error) => void>();
   let isClosed = false;
   const writing = new Set<Promise<void>>();
-  const watch = watchModels(config.providers, manners, log);
+  const watch = watchModels(config.providers, policy, log);
   // The client library logs to the console what a model or a provider does not support.
   globalThis.AI_SDK_LOG_WARNINGS = false;
 
@@ -108,7 +108,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
   async function chat<Output>(target: ModelTarget, asked: ChatRequest<Output>): Promise<ChatResult<Output>> {
     const bounds = openCallBounds(asked.signal);
     if (isClosed) bounds.end(closedError());
-    const call = chatWithin(target, asked, { signal: bounds.signal, manners, limits, watch, log, record });
+    const call = chatWithin(target, asked, { signal: bounds.signal, policy, limits, watch, log, record });
     calls.set(call, bounds.end);
     try {
       return await call;
@@ -137,7 +137,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     async findProblem(signal) {
       if (config.defaultModel === null || config.defaultModel === NO_MODEL) return null;
       const target = targetOf(config, config.defaultModel);
-      return target === null ? unknownProvider(config.defaultModel) : findModelError(target, { manners, signal });
+      return target === null ? unknownProvider(config.defaultModel) : findModelError(target, { policy, signal });
     },
 
     async close() {
@@ -153,7 +153,7 @@ type ModelCall = Parameters<Store["modelCalls"]["insert"]>[1];
 
 /** Dependencies of a call. */
 interface CallDeps {
-  manners: CallManners;
+  policy: CallPolicy;
   limits: ProjectLimits;
   watch: ModelWatch;
   log: Log;
@@ -164,11 +164,11 @@ interface CallDeps {
 async function chatWithin<Output>(
   target: ModelTarget,
   asked: ChatRequest<Output>,
-  { signal, manners, limits, watch, log, record }: CallDeps & { signal: AbortSignal },
+  { signal, policy, limits, watch, log, record }: CallDeps & { signal: AbortSignal },
 ): Promise<ChatResult<Output>> {
   const { caller } = asked;
-  const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? manners.maxOutputTokens);
-  const tally: CallTally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
+  const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? policy.maxOutputTokens);
+  const tally: CallUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const began = performance.now();
   let problem: string | null = null;
   try {
@@ -194,13 +194,13 @@ async function chatWithin<Output>(
 /** Tracks the results of calls, to stop calling a failing provider for a while. */
 interface ModelWatch {
   /** Calls a model, and reports the result to the provider's breaker. */
-  chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallTally): Promise<Output>;
+  chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallUsage): Promise<Output>;
   /** Records an error of a model while its provider works. */
   noteTrouble(model: string, error: ModelError): void;
   health: OpenedModels["health"];
 }
 
-function watchModels(providers: readonly ModelProviderConfig[], manners: CallManners, log: Log): ModelWatch {
+function watchModels(providers: readonly ModelProviderConfig[], policy: CallPolicy, log: Log): ModelWatch {
   /** Models with errors. */
   const troubles = new Map<string, Breaker>();
   const breakers = new Map(providers.map(({ name }) => [name, openBreaker({ provider: name })]));
@@ -212,8 +212,8 @@ function watchModels(providers: readonly ModelProviderConfig[], manners: CallMan
       ? ["language model provider failing", "language model provider available again"]
       : ["language model returns no usable answers", "language model returns usable answers again"];
     return createBreaker({
-      maxFailures: manners.maxFailures,
-      restMs: isProvider ? manners.restMs : 0,
+      maxFailures: policy.maxFailures,
+      restMs: isProvider ? policy.restMs : 0,
       onOpen: (reason) => log.warn(labels, `${failing}: ${reason}; agents quote their knowledge bases instead`),
       onClose: () => log.info(labels, works),
     });
@@ -226,14 +226,14 @@ function watchModels(providers: readonly ModelProviderConfig[], manners: CallMan
     trouble.fail(error.message);
   }
 
-  async function chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallTally): Promise<Output> {
+  async function chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallUsage): Promise<Output> {
     const breaker = breakers.get(target.provider.name);
     if (breaker?.allows() === false) {
       const reason = breaker.restReason() ?? "see the log";
       throw new ModelError("resting", `the provider is paused after repeated failures: ${reason}`);
     }
     try {
-      const output = await chatWithModel(target, request, { manners, tally });
+      const output = await chatWithModel(target, request, { policy, tally });
       breaker?.succeed();
       troubles.get(target.id)?.succeed();
       return output;
@@ -324,7 +324,7 @@ function blamesProvider({ fault: error }: ModelError, target: ModelTarget, timeo
   return PROVIDER_ERROR_KINDS.has(error) && (error !== "timeout" || timeoutMs >= fairMs);
 }
 
-function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: CallTally): ModelUsage {
+function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: CallUsage): ModelUsage {
   const costUsd = price === null ? null : (inputTokens * price.input + outputTokens * price.output) / PER_MILLION;
   return { model: id, inputTokens, outputTokens, costUsd };
 }
@@ -335,7 +335,7 @@ function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: Call
  */
 async function findModelError(
   target: ModelTarget,
-  { manners, signal }: { manners: CallManners; signal: AbortSignal },
+  { policy, signal }: { policy: CallPolicy; signal: AbortSignal },
 ): Promise<ModelError | null> {
   const tally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const request = {
@@ -347,7 +347,7 @@ async function findModelError(
     signal,
   } as const;
   try {
-    await chatWithModel(target, request, { manners, tally });
+    await chatWithModel(target, request, { policy, tally });
     return null;
   } catch (error) {
     if (error instanceof ModelError) return error;

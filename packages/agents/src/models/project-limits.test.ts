@@ -2,13 +2,13 @@ import { expect, test } from "@jest/globals";
 import { asProjectId } from "@svc/store";
 import type { ModelAllowance } from "@svc/store";
 import { waitFor } from "@svc/testing";
-import { keepProjectLimits } from "./project-limits.ts";
+import { createProjectLimits } from "./project-limits.ts";
 
 const PROJECT = asProjectId("00000000-0000-7000-8000-000000000001");
 
 function keep(allowance: Partial<ModelAllowance>) {
   const found = { concurrency: 1, tokensPerDay: null, tokensToday: 0, ...allowance };
-  return keepProjectLimits({ modelCalls: { findAllowance: () => Promise.resolve(found) } }, { turnMs: 60_000 });
+  return createProjectLimits({ modelCalls: { findAllowance: () => Promise.resolve(found) } }, { turnMs: 60_000 });
 }
 
 const call = (tokens = 10, signal = new AbortController().signal) => ({ signal, tokens });
@@ -70,6 +70,6 @@ test("tokens that are held are given back, whatever becomes of the work", async 
 });
 
 test("a project that is gone has no limits: its work ends otherwise", async () => {
-  const limits = keepProjectLimits({ modelCalls: { findAllowance: () => Promise.resolve(null) } }, { turnMs: 1 });
+  const limits = createProjectLimits({ modelCalls: { findAllowance: () => Promise.resolve(null) } }, { turnMs: 1 });
   expect(await limits.run(PROJECT, call(), done)).toBe("done");
 });

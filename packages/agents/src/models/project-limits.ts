@@ -44,7 +44,7 @@ interface Remembered {
 }
 
 /** Creates the limits; a call waits for its turn for at most `turnMs`. */
-export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: number }): ProjectLimits {
+export function createProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: number }): ProjectLimits {
   const takeTurn = createTurns(turnMs);
   const remembered = new Map<ProjectId, Remembered>();
   /** Tokens reserved by running calls. */

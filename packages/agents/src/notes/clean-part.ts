@@ -1,7 +1,7 @@
 import { stopWords } from "@svc/text";
 import { capitalOf, noteWords, trimEnd } from "./note-words.ts";
-import { mendSentence } from "./mend-sentence.ts";
-import type { MendBudget } from "./mend-sentence.ts";
+import { repairSentence } from "./repair-sentence.ts";
+import type { RepairBudget } from "./repair-sentence.ts";
 import type { NoteWord } from "./note-words.ts";
 import { findFillers, pausesOf } from "./repair-cues.ts";
 
@@ -20,9 +20,9 @@ const LONGEST_REPEAT = 4;
  * Cleans a part of dictated notes: removes withdrawn text, filler sounds and repeated words, and capitalizes the first
  * letter. Returns it unchanged if nothing would be left.
  */
-export function cleanPart(text: string, language: string, budget: MendBudget): string {
-  const mended = mendSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);
-  const cleaned = tidy(withoutRepeats(withoutPauses(mended, language), language));
+export function cleanPart(text: string, language: string, budget: RepairBudget): string {
+  const repaired = repairSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);
+  const cleaned = tidy(withoutRepeats(withoutPauses(repaired, language), language));
   return cleaned === ""
     ? ""
     : cleaned.replace(

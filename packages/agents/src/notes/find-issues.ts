@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { stopWords, tokenize } from "@svc/text";
 import { dueDateOf, personOf } from "./issue-facts.ts";
 import { TITLE_MAX_CHARS, issueTitle } from "./issue-title.ts";
-import { isSettled, severityOf, tellsIssue } from "./issue-words.ts";
+import { isSettled, severityOf, reportsIssue } from "./issue-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
 import { perLanguage, sourceOf } from "./language-words.ts";
 import { actionOf, clausesOf, topicOf, withoutRunUp } from "./note-clauses.ts";
@@ -110,7 +110,7 @@ const DONE = /\[[xX]\]/;
 const TO_DO = /\[ ?\]/;
 
 const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
-  TO_DO.test(mark) || tellsIssue(unsettled(text, language), language, ...also);
+  TO_DO.test(mark) || reportsIssue(unsettled(text, language), language, ...also);
 
 /**
  * Returns what a sentence does not report as settled: clauses of a sentence without full stops, otherwise all or

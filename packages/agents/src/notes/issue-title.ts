@@ -1,6 +1,6 @@
 import { capitalOf, noteWords, trimEnd } from "./note-words.ts";
 import { withoutDue } from "./issue-facts.ts";
-import { tellsIssue, withoutRating } from "./issue-words.ts";
+import { reportsIssue, withoutRating } from "./issue-words.ts";
 import { hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
 import {
   actionOf,
@@ -80,7 +80,7 @@ const LATER = 0.3;
 function scoreOf({ text, isAction, doubt }: ClauseReading, clause: string, language: string): number {
   const topics = countTopics(withoutRating(text), language);
   return (
-    (tellsIssue(clause, language) ? 2 : 0) +
+    (reportsIssue(clause, language) ? 2 : 0) +
     (isAction ? 0.5 : 0) +
     Math.min(topics, 3) * 0.75 -
     doubt -

@@ -20,7 +20,7 @@ const expressions = lazily(() => {
  * Returns whether a sentence in one of some languages (ISO 639-1) reports a problem or a task. An unsupported language
  * is read with the English words.
  */
-export function tellsIssue(text: string, ...languages: readonly string[]): boolean {
+export function reportsIssue(text: string, ...languages: readonly string[]): boolean {
   const said = text.replaceAll(expressions().fine, " ");
   return (
     languages.some((language) => hasPhrase(said, languageWords(language).issues)) ||

@@ -3,7 +3,7 @@ import { tokenize, stopWords } from "@svc/text";
 import type { ProjectId } from "@svc/store";
 import { createFence } from "../grounded/fence.ts";
 import { findQuotePosition } from "../grounded/find-quote.ts";
-import { givesOrders } from "../grounded/gives-orders.ts";
+import { containsInstructions } from "../grounded/contains-instructions.ts";
 import { ModelError } from "../models/model-error.ts";
 import { findForeignParts } from "../grounded/find-foreign-parts.ts";
 import { isAbout } from "../grounded/judge-claim.ts";
@@ -103,7 +103,7 @@ export async function readNotesWithModel({
   today: Date;
   model: NotesModel;
 }): Promise<NotesSummary & { usage: ModelUsage }> {
-  if (givesOrders(notes))
+  if (containsInstructions(notes))
     throw new ModelError("invalid_output", "the notes contain instructions to the model, so it was not asked");
   const fence = createFence();
   const cleans = notes.length <= MAX_CLEANED_CHARS;

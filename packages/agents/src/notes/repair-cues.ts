@@ -86,7 +86,7 @@ export function findFillers(words: readonly NoteWord[], language: string): Pick<
   });
 }
 
-/** Finds possible corrections, in reading order. Many of them are none: see `mendSentence`. */
+/** Finds possible corrections, in reading order. Many of them are none: see `repairSentence`. */
 export function findRepairCues(words: readonly NoteWord[], language: string): RepairCue[] {
   const phrases = cuePhrasesOf(language);
   if (phrases === undefined) return [];

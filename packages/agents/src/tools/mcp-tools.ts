@@ -5,7 +5,7 @@ import type { McpTool, ToolAccess } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
 import { defuseText } from "../grounded/fence.ts";
-import { givesOrders } from "../grounded/gives-orders.ts";
+import { containsInstructions } from "../grounded/contains-instructions.ts";
 import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 import { canonicalJson, markOfRemoteTool } from "./callable-tool.ts";
@@ -79,7 +79,7 @@ const lineOf = ({ name, title = name, description = title }: Tool) =>
  */
 function isInnocent(tool: Tool): boolean {
   const said = `${tool.name} ${lineOf(tool)} ${JSON.stringify(tool.inputSchema)}`;
-  return !givesOrders(said) && !givesOrders(said.replaceAll(/[_-]+/g, " "));
+  return !containsInstructions(said) && !containsInstructions(said.replaceAll(/[_-]+/g, " "));
 }
 
 /** Returns the tools of a list that can be offered, with only the fields that calls need, up to the size limit. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { CallableTool } from "./callable-tool.ts";
-import { offerTools, readOnlyDesk } from "./offer-tools.ts";
-import type { AskedCall } from "./offer-tools.ts";
+import { offerTools, handleReadOnlyCalls } from "./offer-tools.ts";
+import type { RequestedCall } from "./offer-tools.ts";
 import { NO_CONVERSATION, REFUSED } from "./bound-arguments.ts";
 import type { ToolCustomer } from "./bound-arguments.ts";
 
@@ -24,9 +24,9 @@ function toolOf(access: "read" | "write"): CallableTool {
 
 const ANYBODY = { customer: NO_CONVERSATION, onRefused: () => undefined };
 
-/** Offers both tools, and notes what reaches the desk. */
+/** Offers both tools, and records which calls reach the handler. */
 function offer() {
-  const asked: AskedCall[] = [];
+  const asked: RequestedCall[] = [];
   const [read, write] = offerTools(
     [toolOf("read"), toolOf("write")],
     (call) => {
@@ -79,10 +79,10 @@ describe("tools that are offered to a model", () => {
   });
 
   test("change nothing where there is no ticket", async () => {
-    const [read, write] = offerTools([toolOf("read"), toolOf("write")], readOnlyDesk, ANYBODY);
+    const [read, write] = offerTools([toolOf("read"), toolOf("write")], handleReadOnlyCalls, ANYBODY);
     expect(await read?.execute({ id: "7" }, options)).toBe('{"id":"7"}');
     expect(await write?.execute({ id: "7" }, options)).toMatch(/require a ticket/);
-    const [guarded] = offerTools([{ ...toolOf("read"), approval: "operator" }], readOnlyDesk, ANYBODY);
+    const [guarded] = offerTools([{ ...toolOf("read"), approval: "operator" }], handleReadOnlyCalls, ANYBODY);
     expect(await guarded?.execute({ id: "7" }, options)).toMatch(/requires a ticket/);
   });
 });
@@ -95,7 +95,7 @@ describe("a tool with bound arguments", () => {
   };
 
   function callAs(tool: CallableTool, customer: ToolCustomer) {
-    const asked: AskedCall[] = [];
+    const asked: RequestedCall[] = [];
     const refused: string[] = [];
     const [offered] = offerTools(
       [tool],

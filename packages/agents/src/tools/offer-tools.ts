@@ -10,7 +10,7 @@ import { checkArguments } from "./check-arguments.ts";
 const CALLS_MAX_COUNT = 20;
 
 /** A call that a model has requested, with validated arguments. */
-export interface AskedCall {
+export interface RequestedCall {
   tool: CallableTool;
   arguments: Record<string, unknown>;
   /** Equal for the same tool and arguments. */
@@ -20,21 +20,21 @@ export interface AskedCall {
 }
 
 /** Decides about each call, makes the allowed ones, and returns the result for the model. */
-export type ToolDesk = (call: AskedCall, signal: AbortSignal) => Promise<string>;
+export type ToolCallHandler = (call: RequestedCall, signal: AbortSignal) => Promise<string>;
 
 /** Returns the result of a call for the model. */
-export function tellOutcome({ state, text }: ToolOutcome): string {
+export function outcomeText({ state, text }: ToolOutcome): string {
   return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call was aborted."}\n${text}`;
 }
 
 /**
  * Offers tools to a model: validates the arguments, adds the bound ones of this customer, and leaves the rest to the
- * desk. `onRefused` is called for calls that are rejected for this customer. Equal calls that write are made once, also
- * if requested concurrently. The tools reject only if the desk does.
+ * handler. `onRefused` is called for calls that are rejected for this customer. Equal calls that write are made once,
+ * also if requested concurrently. The tools reject only if the handler does.
  */
 export function offerTools(
   tools: readonly CallableTool[],
-  desk: ToolDesk,
+  handleCall: ToolCallHandler,
   { customer, onRefused }: { customer: ToolCustomer; onRefused: (tool: CallableTool, refusal: string) => void },
 ): ChatTool[] {
   const occurrences = new Map<string, number>();
@@ -50,7 +50,7 @@ export function offerTools(
     if (asked !== undefined) return asked;
     const occurrence = isRead ? (occurrences.get(key) ?? 0) : 0;
     occurrences.set(key, occurrence + 1);
-    const answer = desk({ tool, arguments: input, key, occurrence }, signal);
+    const answer = handleCall({ tool, arguments: input, key, occurrence }, signal);
     if (!isRead) writes.set(key, answer);
     return answer;
   }
@@ -73,9 +73,9 @@ export function offerTools(
   }));
 }
 
-/** Desk of a call without a ticket: it makes only calls that read. */
-export const readOnlyDesk: ToolDesk = async ({ tool, arguments: input, key }, signal) => {
+/** Handles the tool calls of a question without a ticket: makes only read-only calls. */
+export const handleReadOnlyCalls: ToolCallHandler = async ({ tool, arguments: input, key }, signal) => {
   if (tool.access === "write") return "Not called: tools that change something require a ticket.";
   if (tool.approval === "operator") return "Not called: an operator must approve this call, which requires a ticket.";
-  return tellOutcome(await tool.call(input, { callId: key, signal }));
+  return outcomeText(await tool.call(input, { callId: key, signal }));
 };

@@ -4,9 +4,9 @@ import { testAgent } from "../grounded/scripted-model.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import type { SearchResult } from "../answer.ts";
 import type { AgentChoice } from "./choose-agent.ts";
-import { keepTriageModels } from "./keep-triage-models.ts";
+import { openTriageModels } from "./open-triage-models.ts";
 
-const models = keepTriageModels((error) => {
+const models = openTriageModels((error) => {
   throw error;
 });
 afterAll(() => models.close());

@@ -7,7 +7,7 @@ import { supportOf } from "../quote-answer.ts";
 import type { Support } from "../quote-answer.ts";
 import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
-import type { TriageKnowledge, TriageModels } from "./keep-triage-models.ts";
+import type { TriageKnowledge, TriageModels } from "./open-triage-models.ts";
 
 /** Weight of one standard deviation of similarity for an agent's knowledge bases: fitted with a sentence encoder. */
 const SIMILARITY_WEIGHT = 1;

@@ -7,7 +7,7 @@ import type { LanguageModel } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
 import { chooseAmongProjects } from "./choose-among-projects.ts";
 import type { PoolChoice } from "./choose-among-projects.ts";
-import { keepTriageModels } from "./keep-triage-models.ts";
+import { openTriageModels } from "./open-triage-models.ts";
 import { createAgentPool } from "./triage-model.ts";
 import type { PooledProject } from "./triage-model.ts";
 
@@ -56,7 +56,7 @@ const closing: (() => void)[] = [];
 afterAll(() => closing.forEach((close) => close()));
 
 function choose(text: string, projects: PooledProject[], change: Partial<PoolChoice> = {}) {
-  const models = keepTriageModels((error) => {
+  const models = openTriageModels((error) => {
     throw error;
   });
   closing.push(() => models.close());

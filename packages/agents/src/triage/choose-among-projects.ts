@@ -6,7 +6,7 @@ import type { SearchEach } from "./choose-agent.ts";
 import type { Support } from "../quote-answer.ts";
 import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
-import type { TriageModels } from "./keep-triage-models.ts";
+import type { TriageModels } from "./open-triage-models.ts";
 import type { AgentPool } from "./triage-model.ts";
 
 /** Input for choosing an agent of any project. */

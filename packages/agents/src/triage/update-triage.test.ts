@@ -3,7 +3,7 @@ import type { Agent } from "@svc/contracts";
 import { decide } from "./decide.ts";
 import { trainTriage } from "./train-triage.ts";
 import type { TriageModel, TriageSample } from "./triage-model.ts";
-import { compareSamples, updateTriage } from "./keep-triage-models.ts";
+import { compareSamples, updateTriage } from "./open-triage-models.ts";
 
 const message = (agentId: string | null, text: string): TriageSample => ({ agentId, text, isPurpose: false });
 

@@ -3,21 +3,21 @@ import type { Request, Response } from "express";
 import { LIMITS, OPERATOR_FILE_LIMITS, checkInput, operatorFileInputSchema, ServiceError } from "@svc/contracts";
 import type { ModelPull } from "@svc/contracts";
 import { createOpenLimit } from "../open-count.ts";
-import { principalOf, checkKeyAgain } from "../authenticated.ts";
+import { principalOf, recheckKey } from "../authenticated.ts";
 import { readBodyBytes, readJsonBody } from "../json-body.ts";
 import { openEventStream, streamError } from "../open-event-stream.ts";
-import { problemAnswer } from "../problem.ts";
+import { problemResponse } from "../problem.ts";
 import type { BodyMeter } from "../json-body.ts";
 import type { EventStream } from "../open-event-stream.ts";
 import type * as operations from "@svc/operations";
 import type {
   ExecuteDeps,
-  HandedInFile,
+  ReplyFileUpload,
   IngestDeps,
   ModelDeps,
   ModelSettingsDeps,
   QueuedDocument,
-  TakeHookBody,
+  ReceiveHookBody,
 } from "@svc/operations";
 import { requireScope } from "@svc/auth";
 import { isUnavailable } from "@svc/store";
@@ -68,7 +68,7 @@ export interface AdminContext extends IngestDeps, ModelDeps, ModelSettingsDeps, 
   /** Decides which callback URLs are allowed. */
   guard: AddressGuard;
   /** Creates a message from a hook's body. */
-  takeHookBody: TakeHookBody;
+  receiveHookBody: ReceiveHookBody;
 }
 
 /** Handles a call of an endpoint by a principal that has its scope. */
@@ -137,7 +137,7 @@ function documentsHandler(): Handler {
 
 const isForm = (request: Request) => /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "");
 
-async function readFormFile(request: Request, meter: BodyMeter): Promise<HandedInFile> {
+async function readFormFile(request: Request, meter: BodyMeter): Promise<ReplyFileUpload> {
   const body = await readBodyBytes(request, OPERATOR_FILE_LIMITS.bodyMaxBytes, meter);
   const { files } = await readForm(body, request.headers["content-type"] ?? "");
   const [file] = files;
@@ -145,7 +145,7 @@ async function readFormFile(request: Request, meter: BodyMeter): Promise<HandedI
   return file;
 }
 
-async function readJsonFile(request: Request, meter: BodyMeter): Promise<HandedInFile> {
+async function readJsonFile(request: Request, meter: BodyMeter): Promise<ReplyFileUpload> {
   const body = await readJsonBody(request, OPERATOR_FILE_LIMITS.bodyMaxBytes, meter);
   const { filename, content } = checkInput(operatorFileInputSchema, body, "The file");
   return { name: filename, bytes: Buffer.from(content, "base64") };
@@ -210,7 +210,7 @@ function createKeyCheck(response: Response): () => Promise<void> {
   let checkAt = performance.now() + CHECK_KEY_MS;
   return async () => {
     if (performance.now() < checkAt) return;
-    requireScope(await checkKeyAgain(response), "models:write");
+    requireScope(await recheckKey(response), "models:write");
     checkAt = performance.now() + CHECK_KEY_MS;
   };
 }
@@ -220,7 +220,7 @@ function sendProgress({ context, request, response }: PullCall, events: EventStr
   const { status, completedBytes, totalBytes } = record;
   if (record.state === "running") events.send("progress", { status, completedBytes, totalBytes }, eventIdOf(record));
   else if (error === null) events.send("done", context.operations.asModelPull(record), eventIdOf(record));
-  else events.send("error", JSON.parse(problemAnswer(request, response, error).body), eventIdOf(record));
+  else events.send("error", JSON.parse(problemResponse(request, response, error).body), eventIdOf(record));
 }
 
 /** Sends each state of a pull until it ends, the client disconnects or the key expires. */

@@ -81,7 +81,7 @@ export interface HookIntakeContext {
 }
 
 /** Outcome of a body, and further facts for the response. */
-export interface TakenBody extends HookBodyResult {
+export interface ReceivedBody extends HookBodyResult {
   /** Error if no message was created; null if one was, or none is wanted. */
   error: ServiceError | null;
   /** Id of the final callback; null if the replies are collected from the buffer. */
@@ -120,7 +120,7 @@ const userIdIn = (meta: Record<string, unknown> = {}) => (typeof meta["userId"] 
 /**
  * Returns the outcome of a body that created no message. The mapped fields are stored, so that the body can be found.
  */
-function failed(error: ServiceError, mapped?: MappedBody): TakenBody {
+function failed(error: ServiceError, mapped?: MappedBody): ReceivedBody {
   const errors = error.errors ?? [{ pointer: "", code: error.code, detail: error.message }];
   return {
     ...NOTHING,
@@ -134,12 +134,12 @@ function failed(error: ServiceError, mapped?: MappedBody): TakenBody {
 }
 
 /** Returns the outcome of a body that is not mapped because its hook is paused; its sender or owner may retry it. */
-function paused(seconds: number): TakenBody {
+function paused(seconds: number): ReceivedBody {
   const text = `The mapping of this hook took too long on a recent body. Use more specific paths, or retry in ${seconds} s.`;
   return failed(new ServiceError("rate_limited", text, { headers: { "Retry-After": String(seconds) } }));
 }
 
-function unmapped(mapped: MappedBody): TakenBody {
+function unmapped(mapped: MappedBody): ReceivedBody {
   const errors = storable(mapped.faults);
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
@@ -164,7 +164,7 @@ async function accept(
   hook: Hook,
   body: NewHookBody,
   { sealedSecret, ...mapped }: MappedBody & { text: string; sealedSecret: Sealed | null },
-): Promise<TakenBody> {
+): Promise<ReceivedBody> {
   const { project } = hook;
   const { text, userId, meta, webhookUrl } = mapped;
   const eventIds = eventIdsOf(hook, body, mapped.eventId);
@@ -205,7 +205,7 @@ async function accept(
  * of the body, or of the event's first call, so that a retry never creates a second one. Rejects with channel_disabled
  * and unavailable, after which the call may be repeated.
  */
-export function createHookIntake(context: HookIntakeContext): (hook: Hook, body: NewHookBody) => Promise<TakenBody> {
+export function createHookIntake(context: HookIntakeContext): (hook: Hook, body: NewHookBody) => Promise<ReceivedBody> {
   const { createMappingCache, mapBody } = context.operations;
   const mappings = createMappingCache();
   const slowHooks = createSlowHooks();

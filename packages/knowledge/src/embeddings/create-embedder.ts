@@ -11,7 +11,7 @@ import { EmbeddingError, createEmbeddingRequest } from "./request-embeddings.ts"
 import type { EmbeddingEndpoint, EmbeddingRequest } from "./request-embeddings.ts";
 import { runLocalModel } from "./run-local-model.ts";
 import type { LocalModelOptions } from "./run-local-model.ts";
-import type { KeepVectorsOptions } from "./keep-vectors.ts";
+import type { VectorCacheOptions } from "./open-vector-cache.ts";
 import { createSearchEngine } from "./search-engine.ts";
 import type { SearchEngine } from "./search-engine.ts";
 
@@ -262,7 +262,7 @@ function openSource(options: EmbedderOptions): OpenSource {
 
 /** Opens semantic search. Makes no request and reads no file before the first search. */
 export function openEmbeddings(
-  options: EmbedderOptions & Omit<KeepVectorsOptions, "model"> & { store: Store },
+  options: EmbedderOptions & Omit<VectorCacheOptions, "model"> & { store: Store },
 ): Embeddings {
   const embedder = createEmbedder(options);
   const engine = createSearchEngine({ ...options, model: embedder.model });

@@ -2,8 +2,8 @@ import { createBriefCache } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { searchEach } from "../search-knowledge.ts";
 import type { SearchResult } from "../search-knowledge.ts";
-import { keepVectors } from "./keep-vectors.ts";
-import type { KeepVectorsOptions } from "./keep-vectors.ts";
+import { openVectorCache } from "./open-vector-cache.ts";
+import type { VectorCacheOptions } from "./open-vector-cache.ts";
 import { addRows, createVectorTable, findClosestRows, findCosine } from "./vector-table.ts";
 import type { VectorTable } from "./vector-table.ts";
 
@@ -64,7 +64,7 @@ function compareTables(
 
 /** Compares only the lexical matches. */
 async function compareFound(
-  { store, model }: KeepVectorsOptions,
+  { store, model }: VectorCacheOptions,
   project: ProjectId,
   search: MeaningQuery,
 ): Promise<MeaningComparison> {
@@ -77,8 +77,8 @@ async function compareFound(
 }
 
 /** Compares in memory; null if the knowledge bases cannot be compared as a whole. */
-function compareInMemory(options: KeepVectorsOptions): { compare: Compare; close: () => Promise<void> } {
-  const vectors = keepVectors(options);
+function compareInMemory(options: VectorCacheOptions): { compare: Compare; close: () => Promise<void> } {
+  const vectors = openVectorCache(options);
   return {
     async compare(project, search) {
       const tables = await vectors.find(project, search.kbIds, search.embedding.length);
@@ -89,7 +89,7 @@ function compareInMemory(options: KeepVectorsOptions): { compare: Compare; close
 }
 
 /** Compares with pgvector; null if the database does not have it. */
-function compareInDatabase(options: KeepVectorsOptions): Compare {
+function compareInDatabase(options: VectorCacheOptions): Compare {
   const { store, model } = options;
   const known = createBriefCache<boolean>(VECTORS_FRESH_MS);
   return async (project, search) => {
@@ -112,7 +112,7 @@ const findByWords =
  * Creates an engine that compares all passages in memory, in knowledge bases of up to 20,000 passages together; in
  * larger ones, or while their embeddings are still being read, only the lexical matches.
  */
-export function createMemoryEngine(options: KeepVectorsOptions): SearchEngine {
+export function createMemoryEngine(options: VectorCacheOptions): SearchEngine {
   const { compare, close } = compareInMemory(options);
   return {
     findByWords: findByWords(options.store),
@@ -126,7 +126,7 @@ export function createMemoryEngine(options: KeepVectorsOptions): SearchEngine {
  * Creates an engine that compares all passages with pgvector, whatever their number; without it, only the lexical
  * matches.
  */
-export function createPgvectorEngine(options: KeepVectorsOptions): SearchEngine {
+export function createPgvectorEngine(options: VectorCacheOptions): SearchEngine {
   const compare = compareInDatabase(options);
   return {
     findByWords: findByWords(options.store),
@@ -137,7 +137,7 @@ export function createPgvectorEngine(options: KeepVectorsOptions): SearchEngine 
 }
 
 /** Creates the product's engine: in memory if possible, else with pgvector if the database has it. */
-export function createSearchEngine(options: KeepVectorsOptions): SearchEngine {
+export function createSearchEngine(options: VectorCacheOptions): SearchEngine {
   const memory = compareInMemory(options);
   const database = createPgvectorEngine(options);
   return {

@@ -44,7 +44,7 @@ SELECT d.id AS document_id, 'unchanged' AS status, d.chunk_count FROM documents 
 WHERE d.project_id = :project AND d.kb_id = :kb_id AND d.key = :key AND d.source_hash = :hash AND {{has_source}}
   AND d.status = 'ready';
 
--- name: noteSource
+-- name: recordSource
 -- Records the source from which the text with this hash was read. Locks the rows of documents that it writes.
 UPDATE documents SET source_content_hash = content_hash, source_hash = :hash, source_mime = :mime,
   source_size_bytes = :size_bytes

@@ -30,10 +30,10 @@ SELECT g.id, g.terms FROM (
 INSERT INTO gaps (id, project_id, question, question_message_id, language, terms, agent_id)
 VALUES (:id, :project, :question, :message_id, :language, :terms, :agent_id);
 
--- name: lockNotes
+-- name: lockRecording
 -- Locks the gaps of a project before a message without a good answer is recorded, with an equivalent gap or as a new
 -- one: two concurrent transactions would each create a gap for the same question.
-SELECT pg_advisory_xact_lock(:note_lock, hashtext(:project))::text AS locked, EXISTS (SELECT FROM webhooks w
+SELECT pg_advisory_xact_lock(:record_lock, hashtext(:project))::text AS locked, EXISTS (SELECT FROM webhooks w
   WHERE w.project_id = :project::uuid AND w.active_since IS NOT NULL AND 'gap.found' = ANY (w.events)) AS has_webhooks;
 
 -- name: lockChat
@@ -63,7 +63,7 @@ UPDATE gaps g SET count = g.count + 1, last_at = now(), agent_id = coalesce(:age
 FROM (SELECT id, status FROM gaps WHERE project_id = :project AND id = :id FOR UPDATE) was
 WHERE g.id = was.id RETURNING was.status = 'answered' AS is_reopened;
 
--- name: forgetOldTexts
+-- name: deleteOldTexts
 -- Deletes the texts of examples beyond those that are shown. Locks the rows of gap_examples that it writes.
 UPDATE gap_examples SET text = NULL, terms = NULL WHERE message_id IN (
 SELECT message_id FROM gap_examples WHERE gap_id = :id AND project_id = :project AND text IS NOT NULL

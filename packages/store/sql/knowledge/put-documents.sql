@@ -70,7 +70,7 @@ ON CONFLICT (kb_id, key) DO UPDATE SET title = excluded.title, url = excluded.ur
   first_chunk_number = excluded.first_chunk_number, term_count = excluded.term_count,
   index_version = excluded.index_version;
 
--- name: dropWaiting
+-- name: deleteQueuedIngests
 -- Drops queued ingests of documents that a newer version replaces. Locks the rows of ingests that it writes.
 DELETE FROM ingests WHERE project_id = :project AND document_id = ANY (:document_ids::uuid[]);
 

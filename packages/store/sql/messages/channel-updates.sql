@@ -59,7 +59,7 @@ ORDER BY u.update_id LIMIT :limit;
 -- Returns a row if an update still waits: its author may have been erased since it was listed.
 SELECT 1 FROM messenger_updates WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'waiting';
 
--- name: settle (prepared)
+-- name: finish (prepared)
 -- Records the results of updates, and deletes their content. Locks the rows of messenger_updates that it writes.
 UPDATE messenger_updates SET state = :state, settled_at = now(), chat_id = NULL, user_id = NULL, body = NULL,
   excerpt = NULL, failure = NULL
@@ -72,7 +72,7 @@ UPDATE messenger_updates SET next_at = now() + :delay_ms * interval '1 milliseco
   tries = tries + :counted
 WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'waiting';
 
--- name: bury
+-- name: markDead
 -- Marks updates as dead: they wait for an operator, and the conversation continues without them. Locks the rows of
 -- messenger_updates that it writes.
 UPDATE messenger_updates SET state = 'dead', settled_at = now(), failure = :failure, tries = tries + 1
@@ -84,7 +84,7 @@ SELECT message_id, ticket_id, chat_id, excerpt, failure, settled_at FROM messeng
 WHERE project_id = :project AND state = 'dead' AND (joined_to IS NULL OR joined_to = update_id)
 ORDER BY settled_at DESC LIMIT :limit;
 
--- name: revive
+-- name: retryDead
 -- Retries a dead update, with the rest of its album, with five new attempts. Locks the rows of messenger_updates that
 -- it reads.
 WITH first AS (

@@ -24,7 +24,7 @@ WITH reserved AS MATERIALIZED (
 )
 DELETE FROM object_deletions d USING moved WHERE d.object_id = moved.object_id;
 
--- name: takeDeletions
+-- name: claimDeletions
 -- Claims some objects that are due for deletion; after a crash they are due again after a minute. SKIP LOCKED shares
 -- the work among replicas.
 UPDATE object_deletions SET is_reserved = false, due_at = now() + interval '1 minute'

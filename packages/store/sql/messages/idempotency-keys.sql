@@ -1,7 +1,7 @@
 -- fragment: is_expired
 k.created_at < now() - interval '{{idempotencyHours}} hours'
 
--- name: answer (prepared)
+-- name: storeResponse (prepared)
 -- Stores the response that the caller has, the delivery of its replies, and the end of the call together: a repeated
 -- call finds either all of it, or the replies where they were. Concurrent calls share the statement. Locks the rows of
 -- idempotency_keys, messages, replies that it writes.

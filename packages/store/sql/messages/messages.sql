@@ -85,13 +85,13 @@ WITH input AS (
     h.lease_id
 ), opened AS (
   INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
-    version, {{takenColumns}})
+    version, {{openingColumns}})
   SELECT h.ticket_id, h.project_id, h.project_id, h.channel_id, h.chat_id, k.user_id, {{subject}}, k.channel_meta,
-    h.ticket_version + 1, {{takenValues}}
+    h.ticket_version + 1, {{openingValues}}
   FROM claimed k JOIN head h USING (ticket_id) CROSS JOIN LATERAL (SELECT {{isOfBlocked}} AS is_blocked) b
   WHERE h.history_limit IS NOT NULL
   ORDER BY h.ticket_id
-  ON CONFLICT (id) DO UPDATE SET {{takeIn}}
+  ON CONFLICT (id) DO UPDATE SET {{reopenAssignments}}
   RETURNING t.id, t.project_id, t.subject, t.status, t.stage, t.assignee, t.agent_id, t.language, t.version
 ), leased AS (
   UPDATE chats c SET lease_id = k.lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',

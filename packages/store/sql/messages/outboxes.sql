@@ -44,7 +44,7 @@ FROM claimed CROSS JOIN LATERAL ({{leaseHistory}}) s JOIN chats c ON c.ticket_id
 UPDATE outboxes SET lease_until = now() + interval '{{outboxLeaseMs}} milliseconds'
 WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id RETURNING 1;
 
--- name: noteSent (prepared)
+-- name: recordSentParts (prepared)
 -- Records how many parts of the current reply are sent, and extends the lease. Locks the rows of outboxes that it
 -- writes.
 UPDATE outboxes SET sent_parts = greatest(sent_parts, :parts), deferrals = 0,
@@ -57,7 +57,7 @@ WITH {{settled}}
 UPDATE replies r SET delivered_at = now() FROM box WHERE r.ticket_id = box.ticket_id AND r.id = :id
   AND r.delivered_at IS NULL RETURNING 1;
 
--- name: giveBack (prepared)
+-- name: retryLater (prepared)
 -- Releases the lease; the reply is sent again later. Locks the rows of outboxes that it writes.
 UPDATE outboxes SET lease_id = NULL, lease_until = NULL, next_at = now() + make_interval(secs => :delay_seconds),
   tries = CASE WHEN :counts THEN tries ELSE greatest(tries - 1, 0) END,

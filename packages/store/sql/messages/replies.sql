@@ -98,7 +98,7 @@ ORDER BY r.ticket_id, r.seq;
 UPDATE messages m SET call_instance = :instance, call_ended_at = NULL
 WHERE m.project_id = :project AND m.id = :message_id AND m.mode = 'sync' AND m.state = 'received' AND {{is_call_over}};
 
--- name: takeForCall (prepared)
+-- name: claimForCall (prepared)
 -- A reader of the drain may have claimed them at this moment: this waits for the row lock, and the replies are that
 -- reader's. While another running process has a call for the message, it counts as unanswered for this one.
 WITH message AS (
@@ -114,8 +114,8 @@ WITH message AS (
 )
 SELECT message.state, message.covered_by, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq;
 
--- name: listHandedOver
--- The replies that the call of a message has handed over, as far as it knows, for a caller who returns and reports that
+-- name: listDelivered
+-- The replies that the call of a message has delivered, as far as it knows, for a caller who returns and reports that
 -- it did not receive them. The end of a call and the delivery of its replies are written by one statement, with one
 -- timestamp.
 SELECT {{reply_columns}}, r.delivered_at IS NOT NULL AS is_delivered
@@ -134,7 +134,7 @@ WITH delivered AS (
 UPDATE messages m SET call_ended_at = now() FROM (SELECT count(*) AS count FROM delivered) d
 WHERE m.project_id = :project AND m.id = :message_id AND (d.count > 0 OR m.call_ended_at IS NULL);
 
--- name: takeFromBuffer (prepared)
+-- name: claimFromBuffer (prepared)
 -- Claims the oldest buffered replies that fit into one response. SKIP LOCKED gives concurrent readers different
 -- replies. The candidates are locked before they are summed, since rows of a window function cannot be locked.
 WITH candidate AS MATERIALIZED (

@@ -8,18 +8,18 @@ SELECT coalesce(sum(coalesce(object_bytes, octet_length(content))), 0)::float8 A
   coalesce(sum(coalesce(object_bytes, octet_length(content))) FILTER (WHERE created_at > now() - interval '1 day'), 0)::float8 AS day
 FROM widget_files WHERE ticket_id = :ticket_id AND project_id = :project;
 
--- name: keep
+-- name: insertForMessage
 -- Stores a file; a repeated call finds its own file. Locks the rows of widget_files that it writes.
 INSERT INTO widget_files (id, project_id, ticket_id, message_id, filename, mime, content)
 VALUES (:id, :project, :ticket_id, :message_id, :filename, :mime, :content)
 ON CONFLICT (id) DO UPDATE SET message_id = excluded.message_id;
 
--- name: findKept
+-- name: findOfMessage
 -- Name, type and size of a file that is stored for this message, or null.
 SELECT id, filename, mime, coalesce(object_bytes, octet_length(content)) AS size_bytes FROM widget_files
 WHERE project_id = :project AND message_id = :message_id AND id = :file_id;
 
--- name: take
+-- name: assign
 -- Attaches files to a message; repeated for the same message, it finds its own files. Locks the files' rows, in the
 -- order of their ids.
 WITH wanted AS MATERIALIZED (
@@ -62,7 +62,7 @@ WHERE (
   SELECT coalesce(sum(coalesce(object_bytes, octet_length(content))), 0) FROM widget_files WHERE project_id = :project AND message_id IS NULL
 ) + octet_length(:content::bytea) <= :project_max_bytes;
 
--- name: takeDueProject
+-- name: claimDueProject
 -- Claims the next project to remove files that are older than its `fileRetentionDays`. Locks the rows of projects that
 -- it reads.
 UPDATE projects SET file_purge_at = now() + {{expire_every}}

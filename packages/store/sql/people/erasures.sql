@@ -186,7 +186,7 @@ DELETE FROM messenger_updates x WHERE {{loose_updates}} RETURNING 1;
 -- it writes.
 DELETE FROM operator_views WHERE (project_id = :project OR project_id IS NULL) AND filters ->> 'userId' = ANY (:user_ids::text[]);
 
--- name: takeDuePurge
+-- name: claimDuePurge
 -- Claims the next project for the retention check. Locks the rows of projects that it reads.
 UPDATE projects SET purge_at = now() + {{purge_every}}
 WHERE id = (

@@ -69,7 +69,7 @@ SELECT :project, h.id, :event_id, :message_id, :chat_id FROM hooks h WHERE h.id 
 ON CONFLICT (hook_id, event_id) DO UPDATE SET event_id = e.event_id
 RETURNING e.message_id, e.chat_id;
 
--- name: forgetOld
+-- name: deleteOld
 -- Deletes bodies after 30 days and events after 7, at most `limit` of each. Locks the rows of hook_bodies that it
 -- reads.
 DELETE FROM hook_bodies WHERE id IN (
@@ -104,7 +104,7 @@ DELETE FROM hook_bodies WHERE id IN (
   ORDER BY id DESC OFFSET {{hiddenBodies}} FOR UPDATE SKIP LOCKED
 );
 
--- name: noteBody
+-- name: recordBodyResult
 -- Records the result of another attempt at a body. As in `addBody`, a body whose message was erased in the meantime is
 -- deleted; a deleted body stays deleted. Locks the message's row, then the body's, as an erasure does.
 WITH message AS MATERIALIZED (

@@ -43,7 +43,7 @@ FROM next WHERE p.catalog_id = next.catalog_id
 RETURNING p.id, p.catalog_id, p.status, p.completed_bytes, p.total_bytes, p.lease_id, p.attempts + 1 AS attempts,
   p.started_at;
 
--- name: keep
+-- name: saveProgress
 -- Renews the lease, and records the progress of the pull. Locks the rows of model_pulls that it writes.
 UPDATE model_pulls SET lease_until = {{lease}}, attempts = CASE WHEN :has_grown THEN 0 ELSE attempts END,
   version = version
@@ -72,7 +72,7 @@ WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running';
 -- Deletes old finished pulls. Locks the rows of model_pulls that it writes.
 DELETE FROM model_pulls WHERE state <> 'running' AND updated_at < now() - interval '{{keptDays}} days';
 
--- name: takeDue
+-- name: claimDue
 -- Up to `limit` pulls that are due and not claimed, for the sweeper to publish. Locks the rows of model_pulls that it
 -- reads.
 WITH due AS (

@@ -74,14 +74,14 @@ UPDATE messages m SET expired_leases = coalesce(m.expired_leases || held.lease, 
 FROM held WHERE m.id = (SELECT id FROM messages WHERE ticket_id = held.ticket_id AND state = 'received'
   ORDER BY seq LIMIT 1);
 
--- name: takeMissing
+-- name: recordVanished
 -- Records that these processes have vanished, whose ids no longer exist on the host. Locks the rows of processes that
 -- it writes.
 UPDATE processes SET told_at = now() WHERE id = ANY (:ids::uuid[]) AND told_at IS NULL
   AND heard_at < now() - interval '{{lateMs}} milliseconds'
 RETURNING {{columns}};
 
--- name: takeVanished
+-- name: claimVanished
 -- The processes that have vanished, each reported to one caller only: those of its own app after 30 s, the others
 -- after two minutes. Locks the rows of processes that it writes.
 UPDATE processes SET told_at = now()

@@ -88,7 +88,7 @@ UPDATE api_keys SET revoked_at = now() WHERE project_id = :id AND revoked_at IS 
 -- Marks the knowledge bases of a project as deleted. Locks the rows of kbs that it writes.
 UPDATE kbs SET deleted_at = now() WHERE project_id = :id AND deleted_at IS NULL;
 
--- name: takeTicketsBack
+-- name: returnTickets
 -- Returns tickets from other projects to them, without the agent that they had here. Locks the tickets in the order of
 -- their ids.
 WITH lent AS MATERIALIZED (

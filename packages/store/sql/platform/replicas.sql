@@ -1,4 +1,4 @@
--- name: takeLease (prepared)
+-- name: claimLease (prepared)
 -- Acquires or renews a lease. The row lock serializes concurrent calls; the later one finds the holder.
 INSERT INTO service_leases AS l (name, holder, lease_until)
 VALUES (:name, :holder, now() + :lease_ms * interval '1 millisecond')
@@ -10,7 +10,7 @@ RETURNING 1;
 -- Releases a lease, so that another process can acquire it at once. Locks the rows of service_leases that it writes.
 DELETE FROM service_leases WHERE name = :name AND holder = :holder;
 
--- name: forgetState
+-- name: removeState
 -- Deletes stopped channels of a process, and those of crashed processes. Locks the rows of channel_states that it
 -- writes.
 DELETE FROM channel_states WHERE replica = :replica AND channel_id = ANY (:ids::text[]) OR reported_at < now() - interval '1 hour';

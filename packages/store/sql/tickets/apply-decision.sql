@@ -15,12 +15,12 @@ VALUES (:review_id, :home_project, :id, :kind, :actor, :author, :text, :markdown
 UPDATE messages SET covered_by = :answers
 WHERE project_id = :home_project AND id = ANY (:covers::uuid[]) AND state IN ('held', 'failed');
 
--- name: takeLease
+-- name: claimLease
 -- Ends the lease of the worker that has the conversation, unless an earlier decision is being carried out, since the
 -- worker's results are from before the decision. Locks the rows of chats that it writes.
 UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE project_id = :home_project AND ticket_id = :id;
 
--- name: takeAttemptBack
+-- name: uncountAttempt
 -- Does not count the attempt that a decision interrupts. Locks the rows of messages that it writes.
 UPDATE messages SET progress = NULL, attempts = greatest(0, attempts - :uncounted::integer)
 WHERE id = (SELECT id FROM messages WHERE project_id = :home_project AND ticket_id = :id AND state = 'received'

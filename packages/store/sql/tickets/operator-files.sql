@@ -22,17 +22,17 @@ DELETE FROM operator_files WHERE id IN (
   ORDER BY created_at LIMIT {{sweepPage}} FOR UPDATE SKIP LOCKED
 ) RETURNING 1;
 
--- name: takeOperatorFiles
+-- name: assignOperatorFiles
 -- Assigns files of a ticket to a decision, within its transaction. Locks the rows of operator_files that it writes.
 UPDATE operator_files SET is_used = true
 WHERE project_id = :home AND ticket_id = :ticket_id AND id = ANY (:ids::uuid[]) RETURNING 1;
 
--- name: freeOperatorFiles
+-- name: releaseOperatorFiles
 -- Releases files of an undeliverable reply that will not be sent again, in the transaction that records that: like
 -- unused files, they are deleted after a day. Locks the rows of operator_files that it writes.
 UPDATE operator_files SET is_used = false, created_at = now()
 WHERE project_id = :home AND ticket_id = :ticket_id AND id = ANY (:ids::uuid[]);
 
--- name: dropOperatorFiles
+-- name: deleteOperatorFiles
 -- Deletes files whose reply was sent, in the same transaction. Locks the rows of operator_files that it writes.
 DELETE FROM operator_files WHERE project_id = :home AND ticket_id = :ticket_id AND id = ANY (:ids::uuid[]);

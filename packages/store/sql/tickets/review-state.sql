@@ -13,14 +13,14 @@ WHERE m.project_id = :home_project AND m.ticket_id = :id AND m.state = 'rejected
   AND m.finished_at >= coalesce((t.before_close ->> 'at')::timestamptz, t.resolved_at)
 ORDER BY m.seq;
 
--- name: keepBeforeClosing
+-- name: saveStateBeforeClosing
 -- Stores the state of a ticket before it is closed, with its draft. Locks the rows of tickets that it writes.
 UPDATE tickets t SET before_close = jsonb_build_object('at', now(), 'status', status, 'stage', stage,
   'assignee', assignee, 'draft', (SELECT to_jsonb(d) FROM drafts d WHERE d.project_id = :home_project
     AND d.ticket_id = :id))
 WHERE home_project_id = :home_project AND id = :id;
 
--- name: dropBeforeClosing
+-- name: deleteStateBeforeClosing
 -- Deletes the stored state: reopening no longer restores a draft. Locks the rows of tickets that it writes.
 UPDATE tickets SET before_close = NULL
 WHERE home_project_id = :home_project AND id = :id AND before_close IS NOT NULL;
@@ -104,7 +104,7 @@ FROM called WHERE cb.message_id = called.message_id;
 SELECT id FROM messages WHERE project_id = :project AND id = ANY (:message_ids::uuid[])
   AND mode = 'webhook' ORDER BY seq LIMIT 1;
 
--- name: receiveAgain
+-- name: processAgain
 -- Sends messages through the pipeline again, with new attempts. Locks the rows of messages that it writes.
 UPDATE messages SET state = 'received', attempts = 0, not_before = now(), due_at = now(), finished_at = NULL,
   progress = NULL, expired_leases = NULL, covered_by = NULL

@@ -88,7 +88,7 @@ WHERE next.is_left OR claimed.id IS NOT NULL;
 -- all changes are committed or none. A process that stops responding must not hold the chat for longer.
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 
--- name: reviveUnopened
+-- name: retryUnopened
 -- Limits the transaction that sends a dead letter without a ticket through the pipeline again, since no decision on a
 -- ticket can.
 SET LOCAL idle_in_transaction_session_timeout = '5s';

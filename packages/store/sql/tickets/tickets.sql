@@ -10,16 +10,16 @@ agent_id, language, version
 -- and then the tickets' rows, in the order of their ids. If a database crash undoes it, its run cannot finish and is
 -- repeated.
 INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
-  version, {{takenColumns}})
+  version, {{openingColumns}})
 SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, {{subject}}, i.channel_meta,
-  c.ticket_version + 1, {{takenValues}}
+  c.ticket_version + 1, {{openingValues}}
 FROM unnest(:id::uuid[], :project_id::uuid[], :channel_id::text[], :chat_id::text[], :user_id::text[],
   :text::text[], :channel_meta::jsonb[], :lease_id::uuid[])
   AS i (id, project_id, channel_id, chat_id, user_id, text, channel_meta, lease_id)
 JOIN chats c ON c.ticket_id = i.id AND c.project_id = i.project_id AND c.lease_id = i.lease_id
 CROSS JOIN LATERAL (SELECT {{isOfBlocked}} AS is_blocked) b
 ORDER BY i.id FOR KEY SHARE OF c
-ON CONFLICT (id) DO UPDATE SET {{takeIn}}
+ON CONFLICT (id) DO UPDATE SET {{reopenAssignments}}
 RETURNING {{ticket_columns}};
 
 -- name: finish (prepared)

@@ -31,7 +31,7 @@ ON CONFLICT (message_id, project_id, call_key, occurrence) DO NOTHING RETURNING 
 UPDATE tool_calls SET state = 'running', result = NULL, duration_ms = NULL, finished_at = NULL
 WHERE project_id = :project AND id = :id AND access = 'read' AND decided_at IS NULL AND state <> 'waiting';
 
--- name: takeApproved
+-- name: claimApproved
 -- Claims an approved call for execution: exactly one worker succeeds, even if it crashes afterwards. Locks the rows of
 -- tool_calls that it writes.
 UPDATE tool_calls SET state = 'running' WHERE project_id = :project AND id = :id AND state = 'approved' RETURNING id;

@@ -1,4 +1,4 @@
--- name: note
+-- name: record
 -- Records a person's decision about a message. A replaced decision gets a new number, so that replicas notice it. Locks
 -- the rows of triage_messages that it writes.
 INSERT INTO triage_messages (project_id, message_id, ticket_id, agent_id, text) VALUES (:project, :message_id,

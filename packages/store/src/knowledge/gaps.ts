@@ -123,7 +123,7 @@ const { textMaxChars: TEXT_CHARS, examplesMaxCount: EXAMPLES } = GAP_LIMITS;
 const MAX_COMPARED = 100;
 
 /** Advisory lock that serializes the recording of questions in a project. */
-const NOTE_LOCK = 7_236_013;
+const RECORD_LOCK = 7_236_013;
 
 const sql = statements("knowledge/gaps", {
   examples: EXAMPLES,
@@ -174,10 +174,10 @@ async function insertGap(tx: Db, project: ProjectId, asked: UnansweredMessage): 
  * changes nothing. An answered gap is reopened, an ignored one stays ignored. Returns the id of the gap; null for a
  * message that was already recorded or is erased.
  */
-export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Promise<string | null> {
+export function record(db: Db, project: ProjectId, asked: UnansweredMessage): Promise<string | null> {
   return db.transaction(async (tx) => {
-    const state = await sql.lockNotes.one<{ locked: string; hasWebhooks: boolean }>(tx, {
-      noteLock: NOTE_LOCK,
+    const state = await sql.lockRecording.one<{ locked: string; hasWebhooks: boolean }>(tx, {
+      recordLock: RECORD_LOCK,
       project,
     });
 
@@ -200,7 +200,7 @@ export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Prom
     if (same !== null) {
       const counted = await sql.countQuestion.one<{ isReopened: boolean }>(tx, { project, id, agentId: asked.agentId });
       isFound = counted?.isReopened === true;
-      await sql.forgetOldTexts.run(tx, { id, project });
+      await sql.deleteOldTexts.run(tx, { id, project });
     }
     if (isFound && state?.hasWebhooks === true) {
       const { agentId } = asked;

@@ -61,7 +61,7 @@ export interface IngestFilter {
 /** Functions on documents in the transaction that finishes an ingest. */
 export type DocumentPutter = Pick<
   Bound<Db, typeof documents>,
-  "findUnchanged" | "putPrepared" | "findBySource" | "noteSource"
+  "findUnchanged" | "putPrepared" | "findBySource" | "recordSource"
 >;
 
 /** Duration of a worker's lease without renewal. */
@@ -313,4 +313,4 @@ export async function retryLater(
 }
 
 /** Returns up to `limit` ingests of all projects that are due and not claimed, for the sweeper to publish. */
-export const takeDue = (context: Context, limit: number) => sql.due.all<DueIngest>(context.db, { limit });
+export const claimDue = (context: Context, limit: number) => sql.due.all<DueIngest>(context.db, { limit });

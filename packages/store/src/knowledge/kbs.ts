@@ -8,7 +8,7 @@ import * as chunks from "./chunks.ts";
 import { stem } from "./kb-index.ts";
 import type { IndexedChunks } from "./chunks.ts";
 import type { DocumentPostings } from "./postings.ts";
-import { dropWaitingIn, indexAgainIn, putDocuments } from "./put-documents.ts";
+import { deleteQueuedIngests, reindexDocuments, putDocuments } from "./put-documents.ts";
 import type { NewDocument, PreparedDocument, PutDocument } from "./put-documents.ts";
 
 /** A knowledge base: documents that agents answer from. */
@@ -262,16 +262,16 @@ export const findBySource = (db: Db, project: ProjectId, kbId: string, { key, ha
  * Records the source of the text with this hash, until another text is put. Has no effect if the document has another
  * text now.
  */
-const noteSource = (
+const recordSource = (
   db: Db,
   project: ProjectId,
   { id, contentHash }: { id: string; contentHash: Buffer },
   { hash, mime, sizeBytes }: DocumentSource,
-) => documentSql.noteSource.exec(db, { project, id, contentHash, hash, mime, sizeBytes });
+) => documentSql.recordSource.exec(db, { project, id, contentHash, hash, mime, sizeBytes });
 
 /** Drops the queued ingest of a document, because its present content is newer. */
-const dropWaiting = (db: Db, project: ProjectId, id: string): Promise<void> =>
-  db.transaction((tx) => dropWaitingIn(tx, project, [id]));
+const deleteQueuedIngest = (db: Db, project: ProjectId, id: string): Promise<void> =>
+  db.transaction((tx) => deleteQueuedIngests(tx, project, [id]));
 
 /**
  * Removes a document with its passages and queued ingests, in one transaction: a search finds all of it or nothing.
@@ -348,7 +348,7 @@ async function indexAgain(
   const ready = await Promise.all(
     items.map(async (item) => ({ ...item, postings: await post(db, item.textSearchConfig, item.indexed) })),
   );
-  return db.transaction((tx) => indexAgainIn(tx, project, kbId, ready));
+  return db.transaction((tx) => reindexDocuments(tx, project, kbId, ready));
 }
 
 /** Functions of `store.documents`. */
@@ -360,8 +360,8 @@ export const documents = {
   find: findDocument,
   listPage: listDocumentPage,
   findBySource,
-  noteSource,
-  dropWaiting,
+  recordSource,
+  deleteQueuedIngest,
   remove: removeDocument,
   put: putDocument,
   findAllUnchanged,

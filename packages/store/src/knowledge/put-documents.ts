@@ -76,7 +76,7 @@ export async function putDocuments(
     const removed = await removeReplaced(tx, index, replaced);
     await writeDocuments(tx, project, kbId, changed);
     await checkDocuments(tx, project);
-    await dropWaitingIn(
+    await deleteQueuedIngests(
       tx,
       project,
       changed.map(({ id }) => id),
@@ -134,7 +134,7 @@ async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<v
  * changed since then, or that another process has indexed, are skipped. Part of one transaction; returns how many were
  * indexed.
  */
-export async function indexAgainIn(
+export async function reindexDocuments(
   tx: Db,
   project: ProjectId,
   kbId: string,
@@ -253,5 +253,5 @@ async function writeIndex(
 }
 
 /** Drops queued ingests of documents that a newer version replaces. Their workers lose their leases. */
-export const dropWaitingIn = (tx: Db, project: ProjectId, documentIds: readonly string[]) =>
-  sql.dropWaiting.exec(tx, { project, documentIds });
+export const deleteQueuedIngests = (tx: Db, project: ProjectId, documentIds: readonly string[]) =>
+  sql.deleteQueuedIngests.exec(tx, { project, documentIds });

@@ -33,7 +33,7 @@ export interface WaitingUpdate {
 }
 
 /** Result of an update; see the migration. */
-export type SettledState = "accepted" | "answered" | "ignored";
+export type FinishedState = "accepted" | "answered" | "ignored";
 
 /** A message that was created from an update. */
 export interface SentMessage {
@@ -139,8 +139,8 @@ export async function isWaiting(
 }
 
 /** Records the results of updates, and deletes their content. */
-export async function settle(db: Db, botId: number, updateIds: readonly number[], state: SettledState): Promise<void> {
-  await sql.settle.run(db, { botId, updateIds, state });
+export async function finish(db: Db, botId: number, updateIds: readonly number[], state: FinishedState): Promise<void> {
+  await sql.finish.run(db, { botId, updateIds, state });
 }
 
 /** Postpones an update, and with it the later ones of its conversation. The attempt counts if `counts`. */
@@ -153,8 +153,8 @@ export async function retryLater(
 }
 
 /** Marks updates as dead: they wait for an operator, and the conversation continues without them. */
-export async function bury(db: Db, botId: number, updateIds: readonly number[], failure: string): Promise<void> {
-  await sql.bury.run(db, { botId, updateIds, failure });
+export async function markDead(db: Db, botId: number, updateIds: readonly number[], failure: string): Promise<void> {
+  await sql.markDead.run(db, { botId, updateIds, failure });
 }
 
 /** Returns the dead updates of a project, newest first, at most `limit`. */
@@ -178,8 +178,8 @@ export async function listDead(db: Db, project: ProjectId, limit: number): Promi
 }
 
 /** Retries a dead update, with the rest of its album, with five new attempts. Returns false if there is none. */
-export async function revive(db: Db, project: ProjectId, messageId: string): Promise<boolean> {
-  return (await sql.revive.run(db, { project, messageId })) > 0;
+export async function retryDead(db: Db, project: ProjectId, messageId: string): Promise<boolean> {
+  return (await sql.retryDead.run(db, { project, messageId })) > 0;
 }
 
 /**

@@ -69,7 +69,7 @@ export interface DeliveryRequest extends ClaimedDelivery {
 }
 
 /** Result of an attempt. */
-export interface TryResult {
+export interface AttemptResult {
   durationMs: number;
   /** HTTP status of the receiver's response; null if there was none. */
   status: number | null;
@@ -264,7 +264,7 @@ const finishDelivered = batched(
 );
 
 /** Records the result of an attempt. If the lease was lost, the delivery is unchanged, and another attempt counts. */
-export async function finishTry(db: Db, delivery: ClaimedDelivery, result: TryResult): Promise<void> {
+export async function finishAttempt(db: Db, delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
   const { id, leaseId, attempt } = delivery;
   const { status, error, next } = result;
   const durationMs = Math.round(result.durationMs);
@@ -300,7 +300,7 @@ export async function oldestDueMs(db: Db): Promise<number> {
  * Returns up to `limit` deliveries of all projects that are due, not claimed, and next in their chat, for the sweeper
  * to publish.
  */
-export async function takeDue(db: Db, limit: number): Promise<DueDelivery[]> {
+export async function claimDue(db: Db, limit: number): Promise<DueDelivery[]> {
   const rows = await sql.due.all<{ id: string; projectId: string; ticketId: string; tries: number }>(db, { limit });
   return rows.map((row) => ({
     project: asProjectId(row.projectId),

@@ -42,7 +42,7 @@ export async function moveFiles(context: Context): Promise<boolean> {
 /** Deletes some objects that no file needs any more. Returns true if there may be more. Throws as `moveFiles`. */
 export async function removeObjects(context: Context): Promise<boolean> {
   if (context.objects === null) return false;
-  const due = await sql.takeDeletions.all<{ objectId: string }>(context.db);
+  const due = await sql.claimDeletions.all<{ objectId: string }>(context.db);
   for (const { objectId } of due) {
     await context.objects.remove(objectId);
     await sql.endDeletion.run(context.db, { objectId });

@@ -30,7 +30,7 @@ export interface NewWidgetFile extends FileContent {
 }
 
 /** A file of a message whose id is already known. */
-export interface KeptFile extends NewWidgetFile {
+export interface NewMessageFile extends NewWidgetFile {
   id: string;
   messageId: string;
 }
@@ -116,20 +116,20 @@ export async function insert(
  * Stores a file for a message that is about to be committed. Safe to repeat. A file whose message is never committed is
  * deleted after a day. Throws storage_full.
  */
-export async function keep(context: Context, project: ProjectId, file: KeptFile): Promise<void> {
+export async function insertForMessage(context: Context, project: ProjectId, file: NewMessageFile): Promise<void> {
   const { id, ticketId, messageId, filename, mime, content } = file;
   await checkRoom(context, project, ticketId, content.length);
-  await sql.keep.run(context.db, { id, project, ticketId, messageId, filename, mime, content });
+  await sql.insertForMessage.run(context.db, { id, project, ticketId, messageId, filename, mime, content });
 }
 
 /** Returns name, type and size of a file that is stored for this message, or null. */
-export async function findKept(
+export async function findOfMessage(
   context: Context,
   project: ProjectId,
   messageId: string,
   fileId: string,
 ): Promise<WidgetFile | null> {
-  const row = await sql.findKept.one<FileRow>(context.db, { project, messageId, fileId });
+  const row = await sql.findOfMessage.one<FileRow>(context.db, { project, messageId, fileId });
   return row === null ? null : asFile(row);
 }
 
@@ -138,14 +138,14 @@ export async function findKept(
  * exist or belongs to another message. Safe to repeat. The ids must be distinct.
  */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
-export async function take(
+export async function assign(
   context: Context,
   project: ProjectId,
   ticketId: string,
   messageId: string,
   fileIds: readonly string[],
 ): Promise<WidgetFile[] | null> {
-  const rows = await sql.take.all<FileRow>(context.db, { project, ticketId, messageId, fileIds });
+  const rows = await sql.assign.all<FileRow>(context.db, { project, ticketId, messageId, fileIds });
   const found = new Map(rows.map((row) => [row.id, asFile(row)]));
   const files = fileIds.flatMap((id) => found.get(id) ?? []);
   return files.length === fileIds.length ? files : null;
@@ -206,7 +206,7 @@ export async function open(
 export async function expire(
   context: Context,
 ): Promise<{ project: ProjectId; expired: number; isMore: boolean } | null> {
-  const due = await sql.takeDueProject.one<{ id: string; days: number }>(context.db);
+  const due = await sql.claimDueProject.one<{ id: string; days: number }>(context.db);
   if (due === null) return null;
   const [row] = await retryOnDeadlock(context.db, (tx) =>
     sql.expireSome.all<{ seen: number; expired: number }>(tx, { id: due.id, days: due.days }),
@@ -269,14 +269,14 @@ const removeUnusedOperatorFiles = async (context: Context): Promise<boolean> =>
  * Assigns files of a ticket to a decision, in its transaction. Returns false if one of them does not exist. Files of
  * another decision are allowed: either that one has failed, or its reply was sent and the file is deleted.
  */
-export async function takeOperatorFiles(
+export async function assignOperatorFiles(
   tx: Db,
   home: ProjectId,
   ticketId: string,
   ids: readonly string[],
 ): Promise<boolean> {
   if (ids.length === 0) return true;
-  const count = await operatorFileSql.takeOperatorFiles.run(tx, { home, ticketId, ids });
+  const count = await operatorFileSql.assignOperatorFiles.run(tx, { home, ticketId, ids });
   return count === ids.length;
 }
 
@@ -284,25 +284,25 @@ export async function takeOperatorFiles(
  * Releases files of an undeliverable reply that will not be sent again, in the transaction that records that: like
  * unused files, they are deleted after a day.
  */
-export async function freeOperatorFiles(
+export async function releaseOperatorFiles(
   tx: Db,
   home: ProjectId,
   ticketId: string,
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  await operatorFileSql.freeOperatorFiles.run(tx, { home, ticketId, ids });
+  await operatorFileSql.releaseOperatorFiles.run(tx, { home, ticketId, ids });
 }
 
 /** Deletes files whose reply was sent, in the same transaction. */
-export async function dropOperatorFiles(
+export async function deleteOperatorFiles(
   tx: Db,
   home: ProjectId,
   ticketId: string,
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  await operatorFileSql.dropOperatorFiles.run(tx, { home, ticketId, ids });
+  await operatorFileSql.deleteOperatorFiles.run(tx, { home, ticketId, ids });
 }
 
 /** Functions of `store.operatorFiles`. */

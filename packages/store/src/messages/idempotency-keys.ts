@@ -22,7 +22,7 @@ export interface IdempotentCall {
 }
 
 /** The response that repeated calls get. */
-export interface KeptAnswer {
+export interface StoredResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
@@ -36,7 +36,7 @@ export interface KeyedMessage {
 
 /** State of a key that another call has used. */
 export type IdempotencyTrace =
-  | ({ kind: "answered"; answer: KeptAnswer } & KeyedMessage)
+  | ({ kind: "answered"; answer: StoredResponse } & KeyedMessage)
   /** Another call with the key is in progress. */
   | { kind: "busy" }
   /** The key was used with another body. */
@@ -63,11 +63,8 @@ interface KeyRow {
   isClaimable: boolean;
 }
 
-/**
- * What the caller has received with the response of a sync call: its message's call has ended, and these replies are
- * delivered.
- */
-export interface HandedOver {
+/** The message of a sync call that has ended, and the replies that its caller has received with the response. */
+export interface DeliveredCall {
   messageId: string;
   replyIds: string[];
 }
@@ -85,10 +82,10 @@ const isFree = (instance: string) => `(k.call_id IS NULL OR (k.call_instance <> 
 const isClaimable = (bodyHash: string, instance: string) =>
   `(${IS_EXPIRED} OR (k.body_hash = ${bodyHash} AND k.status IS NULL AND ${isFree(instance)}))`;
 
-interface AnswerItem {
+interface ResponseItem {
   call: IdempotentCall;
-  answer: KeptAnswer;
-  handedOver: HandedOver | null;
+  answer: StoredResponse;
+  delivered: DeliveredCall | null;
 }
 
 const sql = statements("messages/idempotency-keys", {
@@ -98,12 +95,12 @@ const sql = statements("messages/idempotency-keys", {
   isFree: isFree(":instance::uuid"),
 });
 
-const answerBatched = batched<Context, AnswerItem, void>(async (context: Context, items) => {
-  const ended = items.flatMap(({ call, handedOver }) =>
-    handedOver === null ? [] : [{ project: call.project, ...handedOver }],
+const storeResponseBatched = batched<Context, ResponseItem, void>(async (context: Context, items) => {
+  const ended = items.flatMap(({ call, delivered }) =>
+    delivered === null ? [] : [{ project: call.project, ...delivered }],
   );
-  const delivered = ended.flatMap(({ project, replyIds }) => replyIds.map((id) => ({ project, id })));
-  await sql.answer.run(context.notes, {
+  const replies = ended.flatMap(({ project, replyIds }) => replyIds.map((id) => ({ project, id })));
+  await sql.storeResponse.run(context.notes, {
     apiKeyId: items.map(({ call }) => call.apiKeyId),
     method: items.map(({ call }) => call.method),
     path: items.map(({ call }) => call.path),
@@ -114,8 +111,8 @@ const answerBatched = batched<Context, AnswerItem, void>(async (context: Context
     body: items.map((item) => item.answer.body),
     projectId: ended.map(({ project }) => project),
     id: ended.map(({ messageId }) => messageId),
-    projectId2: delivered.map(({ project }) => project),
-    id2: delivered.map(({ id }) => id),
+    projectId2: replies.map(({ project }) => project),
+    id2: replies.map(({ id }) => id),
   });
   return items.map(() => undefined);
 });
@@ -166,7 +163,7 @@ export async function claim(context: Context, call: IdempotentCall): Promise<Ide
  * Claims a key that has this response, to replace it with a better one; false if another call is doing so or has done
  * so.
  */
-export async function reclaim(context: Context, call: IdempotentCall, answer: KeptAnswer): Promise<boolean> {
+export async function reclaim(context: Context, call: IdempotentCall, answer: StoredResponse): Promise<boolean> {
   return (
     (await sql.reclaim.run(context.hot, {
       apiKeyId: call.apiKeyId,
@@ -185,13 +182,13 @@ export async function reclaim(context: Context, call: IdempotentCall, answer: Ke
  * Stores the response of a call that still holds its key: repeated calls get it from now on. If the caller has received
  * it, the call of its message ends in the same statement, even if another call has claimed the key. Safe to repeat.
  */
-export function answer(
+export function storeResponse(
   context: Context,
   call: IdempotentCall,
-  kept: KeptAnswer,
-  handedOver: HandedOver | null = null,
+  stored: StoredResponse,
+  delivered: DeliveredCall | null = null,
 ): Promise<void> {
-  return answerBatched(context, { call, answer: kept, handedOver });
+  return storeResponseBatched(context, { call, answer: stored, delivered });
 }
 
 /** Releases a key: the next call with it replaces this one. Safe to repeat. */

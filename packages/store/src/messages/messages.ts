@@ -10,7 +10,14 @@ import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { acceptWithinLimit, isQuotaExceeded } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
-import { TAKEN_COLUMNS, TAKEN_VALUES, TAKE_IN, isOfBlocked, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
+import {
+  OPENING_COLUMNS,
+  OPENING_VALUES,
+  REOPEN_ASSIGNMENTS,
+  isOfBlocked,
+  subjectOf,
+  type Ticket,
+} from "../tickets/ticket-record.ts";
 
 /** A message to commit: the IncomingMessage of the service document, with its ids and its delivery mode. */
 export interface NewMessage {
@@ -145,9 +152,9 @@ const sql = statements("messages/messages", {
   suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
   leaseHistory: leaseHistory("h.leases"),
   subject: subjectOf("k.text"),
-  takeIn: TAKE_IN,
-  takenColumns: TAKEN_COLUMNS,
-  takenValues: TAKEN_VALUES,
+  reopenAssignments: REOPEN_ASSIGNMENTS,
+  openingColumns: OPENING_COLUMNS,
+  openingValues: OPENING_VALUES,
   isOfBlocked: isOfBlocked({ message: "k", chat: "h" }),
   history: history({ ticketId: "k.ticket_id", project: "h.project_id", seq: "k.seq", limit: "h.history_limit" }),
   lapseWait: lapseWait("s.lapses"),
@@ -351,7 +358,7 @@ export async function claim(
  * processes have crashed repeatedly while they held it. With `historyLimit` it also opens the ticket, and reads that
  * many texts of the chat.
  */
-export function claimBeside(
+export function claimConcurrently(
   context: Context,
   project: ProjectId,
   ticketId: string,
@@ -385,7 +392,7 @@ export async function retryLater(
  * Returns up to `limit` overdue messages for the sweeper to publish again: the same share of each project, at least
  * one.
  */
-export async function takeDue(context: Context, limit: number): Promise<DueMessage[]> {
+export async function claimDue(context: Context, limit: number): Promise<DueMessage[]> {
   const rows = await sql.due.all<{
     id: string;
     ticketId: string;

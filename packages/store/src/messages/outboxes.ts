@@ -33,7 +33,7 @@ export interface ClaimedReply extends OutboxRef, LeaseHistory {
 }
 
 /** Reason why a reply is undeliverable, for operators; `isDead` if it failed too often and can be sent again. */
-export interface Undelivered {
+export interface UndeliverableReason {
   reason: string;
   isDead: boolean;
 }
@@ -88,16 +88,16 @@ export async function renew(context: Context, { project, ticketId, leaseId }: Cl
 }
 
 /** Records the number of sent parts of the reply; false if the lease is lost. */
-export async function noteSent(
+export async function recordSentParts(
   context: Context,
   { project, ticketId, leaseId }: ClaimedReply,
   parts: number,
 ): Promise<boolean> {
-  return (await sql.noteSent.all(context.hot, { project, ticketId, leaseId, parts })).length > 0;
+  return (await sql.recordSentParts.all(context.hot, { project, ticketId, leaseId, parts })).length > 0;
 }
 
 /** Records that the receiver has the reply. Has no effect if the lease is lost. */
-export async function settleDelivered(
+export async function markDelivered(
   context: Context,
   { project, ticketId, leaseId, reply }: ClaimedReply,
 ): Promise<void> {
@@ -105,10 +105,10 @@ export async function settleDelivered(
 }
 
 /** Marks the reply as undeliverable, and records it on the ticket. Has no effect if the lease is lost. */
-export async function settleUndelivered(
+export async function markUndeliverable(
   context: Context,
   claimed: ClaimedReply,
-  { reason, isDead }: Undelivered,
+  { reason, isDead }: UndeliverableReason,
 ): Promise<void> {
   const { project, ticketId, leaseId, reply } = claimed;
   const ids = { project, ticketId, leaseId, seq: reply.seq, id: reply.id };
@@ -116,12 +116,12 @@ export async function settleUndelivered(
 }
 
 /** Releases the lease: the reply is retried after `delayMs`, and this attempt counts or not. */
-export async function giveBack(
+export async function retryLater(
   context: Context,
   { project, ticketId, leaseId }: ClaimedReply,
   { delayMs, counts }: { delayMs: number; counts: boolean },
 ): Promise<void> {
-  await sql.giveBack.run(context.hot, { project, ticketId, leaseId, delaySeconds: delayMs / 1_000, counts });
+  await sql.retryLater.run(context.hot, { project, ticketId, leaseId, delaySeconds: delayMs / 1_000, counts });
 }
 
 /** Releases a lease without an attempt. */

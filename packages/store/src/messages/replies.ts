@@ -239,7 +239,7 @@ export function readForCall(
 
 /**
  * Moves a sync call whose caller has returned to the process of its new call: later replies belong to that one.
- * Buffered replies remain in the buffer until `takeForCall` claims them. A call that has not ended after all (its
+ * Buffered replies remain in the buffer until `claimForCall` claims them. A call that has not ended after all (its
  * process was considered crashed for a moment) is unchanged.
  */
 export async function reopenCall(
@@ -253,18 +253,18 @@ export async function reopenCall(
 
 /**
  * Returns the state of a message that was sent before (`received` while another call waits for it), and claims the
- * replies to it that were not handed over, for this call; repeated with the same id, it returns them again.
+ * replies to it that were not delivered, for this call; repeated with the same id, it returns them again.
  * `endAnsweredCall`, or `endCall` and `release`, must follow. Null if there is no such message.
  */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
-export async function takeForCall(
+export async function claimForCall(
   context: Context,
   project: ProjectId,
   messageId: string,
   instance: string,
   takeId = newId(),
 ): Promise<CallOutcome | null> {
-  const rows = await sql.takeForCall.all<ReplyRow & { state: MessageState; coveredBy: string | null }>(context.hot, {
+  const rows = await sql.claimForCall.all<ReplyRow & { state: MessageState; coveredBy: string | null }>(context.hot, {
     project,
     messageId,
     instance,
@@ -280,16 +280,16 @@ export async function takeForCall(
 }
 
 /**
- * Returns the replies that the call of a message has handed over, as far as it knows, for a caller who returns and
+ * Returns the replies that the call of a message has delivered, as far as it knows, for a caller who returns and
  * reports that it did not receive them; without those that a reader of the drain has received. Null while one is being
- * handed over: the result is known a moment later.
+ * delivered: the result is known a moment later.
  */
-export async function listHandedOver(
+export async function listDelivered(
   context: Context,
   project: ProjectId,
   messageId: string,
 ): Promise<StoredReply[] | null> {
-  const rows = await sql.listHandedOver.all<ReplyRow & { isDelivered: boolean }>(context.hot, { project, messageId });
+  const rows = await sql.listDelivered.all<ReplyRow & { isDelivered: boolean }>(context.hot, { project, messageId });
   return rows.every((row) => row.isDelivered) ? rows.map(asReply) : null;
 }
 
@@ -310,7 +310,7 @@ export function endAnsweredCall(
 
 /**
  * Ends a sync call that resumed an earlier one, and whose caller has these replies. Replies that it claimed from the
- * buffer count as handed over by it: `listHandedOver` finds them. Safe to repeat.
+ * buffer count as delivered by it: `listDelivered` finds them. Safe to repeat.
  */
 export async function endResumedCall(
   context: Context,
@@ -323,7 +323,7 @@ export async function endResumedCall(
 
 /** Claims the oldest buffered replies of a chat; `confirm` or `release` must follow. */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
-export async function takeFromBuffer(
+export async function claimFromBuffer(
   context: Context,
   project: ProjectId,
   ticketId: string,
@@ -332,7 +332,7 @@ export async function takeFromBuffer(
   takeId = newId(),
 ): Promise<DrainPage> {
   if (!(await hasUndelivered(context, { project, ticketId, after: 0 }))) return asPage([], 0);
-  const rows = await sql.takeFromBuffer.all<ReplyRow & { candidates: number; firstHidden: number }>(context.hot, {
+  const rows = await sql.claimFromBuffer.all<ReplyRow & { candidates: number; firstHidden: number }>(context.hot, {
     project,
     ticketId,
     instance,
@@ -387,7 +387,7 @@ export function confirm(context: Context, project: ProjectId, id: string): Promi
 }
 
 /**
- * Releases replies that were claimed with this id and not handed over, also if the result of the claim was lost. Safe to
+ * Releases replies that were claimed with this id and not delivered, also if the result of the claim was lost. Safe to
  * repeat.
  */
 export async function release(context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> {

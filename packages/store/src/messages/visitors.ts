@@ -1,6 +1,6 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 import type { ReplyAuthor, Source, WidgetFile } from "@svc/contracts";
-import { GONE_SECONDS } from "../people/operators.ts";
+import { VIEWER_TIMEOUT_SECONDS } from "../people/operators.ts";
 import { BAD_RATING_MAX_SCORE } from "../platform/stats.ts";
 import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
@@ -91,7 +91,7 @@ const sql = statements("messages/visitors", {
   widgetLimitsUnusedFileHours: WIDGET_LIMITS.unusedFileHours,
   sweepPage: SWEEP_PAGE,
   badRatingMaxScore: BAD_RATING_MAX_SCORE,
-  goneSeconds: GONE_SECONDS,
+  goneSeconds: VIEWER_TIMEOUT_SECONDS,
   lastLineMaxChars: WIDGET_LIMITS.lastLineMaxChars,
 });
 
@@ -115,12 +115,12 @@ function asEntry(row: EntryRow): ChatEntry {
   return { kind: "reply", ...position, author, authorName, authorPicture, inReplyTo, item };
 }
 
-interface HandedOver extends SeqRange {
+interface DeliveredRange extends SeqRange {
   project: ProjectId;
   ticketId: string;
 }
 
-const confirmBatched = batched<Db, HandedOver, ConfirmedReply[]>(
+const confirmBatched = batched<Db, DeliveredRange, ConfirmedReply[]>(
   async (db: Db, items) => {
     const rows = await sql.confirm.all<{ ticketId: string; inReplyTo: string | null }>(db, {
       projectId: items.map((item) => item.project),
@@ -242,7 +242,7 @@ export function confirm(db: Db, project: ProjectId, ticketId: string, positions:
 }
 
 /** Records the position up to which a visitor has read; limited to existing entries, and never moves backwards. */
-export async function noteRead(db: Db, project: ProjectId, ticketId: string, seq: number): Promise<void> {
+export async function recordRead(db: Db, project: ProjectId, ticketId: string, seq: number): Promise<void> {
   await sql.readUpTo.run(db, { project, ticketId, seq });
 }
 

@@ -80,7 +80,7 @@ export const isKnown = ({ identities }: { identities: readonly CustomerIdentity[
   identities.some(({ kind }) => STRONG.has(kind));
 
 /** Returns the verified identities of `found`. */
-export const strongOnes = (found: readonly CustomerIdentity[]): CustomerIdentity[] =>
+export const verifiedIdentitiesOf = (found: readonly CustomerIdentity[]): CustomerIdentity[] =>
   found.filter(({ kind }) => STRONG.has(kind));
 
 /**

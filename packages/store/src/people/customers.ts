@@ -12,7 +12,7 @@ import {
   identitiesOf,
   isKnown,
   mergedCustomer,
-  strongOnes,
+  verifiedIdentitiesOf,
   withFactsOf,
 } from "./customer-facts.ts";
 import type {
@@ -249,7 +249,7 @@ async function customerOfTicket(
 ): Promise<CustomerRecord> {
   const { project } = person;
   if (current !== null && isKnown(current)) return current;
-  const owner = await findOwner(tx, project, strongOnes(identities));
+  const owner = await findOwner(tx, project, verifiedIdentitiesOf(identities));
   if (owner !== null) {
     return current === null || current.id === owner.id ? owner : mergeIn(tx, project, { into: owner, from: current });
   }
@@ -259,14 +259,14 @@ async function customerOfTicket(
     project,
     identities.filter(({ kind }) => kind === "visitor" || kind === "chat"),
   );
-  return anonymous === null || (isKnown(anonymous) && strongOnes(identities).length > 0)
+  return anonymous === null || (isKnown(anonymous) && verifiedIdentitiesOf(identities).length > 0)
     ? create(tx, person, identities[0])
     : anonymous;
 }
 
 /** Returns true if the person's data belongs to this customer, and not to another user of the same chat. */
 const isAbout = (customer: CustomerRecord, identities: readonly CustomerIdentity[]): boolean => {
-  const strong = strongOnes(identities);
+  const strong = verifiedIdentitiesOf(identities);
   const has = ({ kind, value }: CustomerIdentity) =>
     customer.identities.some((own) => own.kind === kind && own.value === value);
   return strong.length === 0 || !isKnown(customer) || strong.some(has);
@@ -314,7 +314,7 @@ async function linkTickets(tx: Db, [first, ...others]: readonly [TicketPerson, .
 function isUpToDate(person: TicketPerson, customer: CustomerRecord | null): boolean {
   const identities = identitiesOf(person);
   if (identities.length === 0) return true;
-  if (customer === null || (!isKnown(customer) && strongOnes(identities).length > 0)) return false;
+  if (customer === null || (!isKnown(customer) && verifiedIdentitiesOf(identities).length > 0)) return false;
   return !isAbout(customer, identities) || withFactsOf(customer, person) === null;
 }
 

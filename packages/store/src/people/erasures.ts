@@ -6,7 +6,7 @@ import type { BodyOwner, HeldRows } from "./personal-data-map.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { retryOnDeadlock } from "../db.ts";
-import { takeTicketsBack } from "../platform/projects.ts";
+import { returnTickets } from "../platform/projects.ts";
 import { statements } from "../sql.ts";
 
 /** Numbers of rows, by kind. */
@@ -276,8 +276,8 @@ export async function eraseLoose(
  * Claims the next project for its retention check; null if none is due. Each project is checked once an hour, by any
  * replica.
  */
-export async function takeDuePurge(db: Db): Promise<DuePurge | null> {
-  const row = await sql.takeDuePurge.one<{ id: string; name: string; retentionDays: number }>(db);
+export async function claimDuePurge(db: Db): Promise<DuePurge | null> {
+  const row = await sql.claimDuePurge.one<{ id: string; name: string; retentionDays: number }>(db);
   return row === null ? null : { project: asProjectId(row.id), name: row.name, retentionDays: row.retentionDays };
 }
 
@@ -318,7 +318,7 @@ export function purgeDeleted(db: Db): Promise<boolean> {
     const chats = await sql.listChatsOfDeleted.all<{ ticketId: string }>(tx, { project });
     for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPosition: false });
     if (chats.length > 0) return true;
-    if (await takeTicketsBack(tx, project)) return true;
+    if (await returnTickets(tx, project)) return true;
     for (const [table, goesWith] of Object.entries(TABLES_OF_PROJECTS)) {
       if (goesWith !== "itself") continue;
       const gone = await tx.query(

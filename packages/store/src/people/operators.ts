@@ -230,7 +230,7 @@ export interface PresenceTab {
 }
 
 /** A viewer without a heartbeat for this time has left. */
-export const GONE_SECONDS = 45;
+export const VIEWER_TIMEOUT_SECONDS = 45;
 
 /** Records what a tab shows; returns the ticket that it showed before, if that is another one. */
 async function putPresence(
@@ -259,7 +259,7 @@ async function removePresence(db: Db, { sessionId, tab }: PresenceTab): Promise<
 
 /** Removes viewers that disappeared without notice, and returns the tickets that they viewed. */
 async function sweepPresence(db: Db): Promise<string[]> {
-  const rows = await viewSql.sweepPresence.all<{ ticketId: string }>(db, { goneSeconds: GONE_SECONDS });
+  const rows = await viewSql.sweepPresence.all<{ ticketId: string }>(db, { goneSeconds: VIEWER_TIMEOUT_SECONDS });
   return [...new Set(rows.map(({ ticketId }) => ticketId))];
 }
 
@@ -270,7 +270,7 @@ async function sweepPresence(db: Db): Promise<string[]> {
 const listViewers = (db: Db, ticketIds: readonly string[]) =>
   viewSql.listViewers.all<ViewerRecord & { ticketId: string; project: string }>(db, {
     ticketIds,
-    goneSeconds: GONE_SECONDS,
+    goneSeconds: VIEWER_TIMEOUT_SECONDS,
   });
 
 const viewSql = statements("people/operator-views");

@@ -198,8 +198,8 @@ export async function addBody(
  * Records the result of a body that was retried, if it is still stored; if its message was erased in the meantime, the
  * body is deleted.
  */
-export const noteBody = (db: Db, project: ProjectId, bodyId: string, result: HookBodyResult) =>
-  sql.noteBody.exec(db, { project, id: bodyId, ...resultValues(result) });
+export const recordBodyResult = (db: Db, project: ProjectId, bodyId: string, result: HookBodyResult) =>
+  sql.recordBodyResult.exec(db, { project, id: bodyId, ...resultValues(result) });
 
 /** Returns the last bodies of a hook, newest first, truncated for display. */
 export const listBodies = (db: Db, project: ProjectId, hookId: string) =>
@@ -223,8 +223,8 @@ export async function claimEvent(
 }
 
 /** Deletes bodies after 30 days and events after 7, at most `limit` of each; returns how many. */
-export async function forgetOld(db: Db, limit: number): Promise<number> {
-  const bodies = await sql.forgetOld.run(db, { limit });
+export async function deleteOld(db: Db, limit: number): Promise<number> {
+  const bodies = await sql.deleteOld.run(db, { limit });
   const events = await sql.deleteOldEvents.run(db, { limit });
   return bodies + events;
 }

@@ -102,12 +102,12 @@ const claim = (db: Db) => pullSql.claim.one<ClaimedModelPull>(db, { leaseId: new
  * Renews the lease, and records the progress of the pull; with `hasGrown`, the attempts are counted from the start
  * again. False if the lease was lost: the pull was cancelled, or another worker has it.
  */
-const keep = (
+const saveProgress = (
   db: Db,
   { catalogId, leaseId }: ClaimedModelPull,
   { status, completedBytes, totalBytes }: ModelPullProgress,
   { hasGrown }: { hasGrown: boolean },
-) => pullSql.keep.any(db, { catalogId, leaseId, status, completedBytes, totalBytes, hasGrown });
+) => pullSql.saveProgress.any(db, { catalogId, leaseId, status, completedBytes, totalBytes, hasGrown });
 
 /** Finishes a pull. False, without changes, if the lease was lost. */
 async function finish(db: Db, { catalogId, leaseId }: ClaimedModelPull, end: ModelPullEnd): Promise<boolean> {
@@ -138,7 +138,7 @@ const purge = (db: Db) => pullSql.purge.exec(db);
 /**
  * Returns up to `limit` pulls that are due and not claimed, for the sweeper to publish; each at most every two seconds.
  */
-const takeDue = (db: Db, limit: number) => pullSql.takeDue.all<DueModelPull>(db, { limit });
+const claimDue = (db: Db, limit: number) => pullSql.claimDue.all<DueModelPull>(db, { limit });
 
 /**
  * SQL for the sums of calls. Requests that were not sent, because of a limit or a provider's circuit breaker, do not
@@ -229,7 +229,18 @@ async function readTicket(
 const NO_CALLS: ModelSums = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: null };
 
 /** Functions of `store.modelPulls`. */
-export const modelPulls = { find, listRunning, begin, cancel, claim, keep, finish, retryLater, purge, takeDue };
+export const modelPulls = {
+  find,
+  listRunning,
+  begin,
+  cancel,
+  claim,
+  saveProgress,
+  finish,
+  retryLater,
+  purge,
+  claimDue,
+};
 
 /** Functions of `store.modelCalls`. */
 export const modelCalls = { insert: insertCall, findAllowance, readTicket };

@@ -88,7 +88,7 @@ interface Partition {
   range: { from: string; to: string } | null;
 }
 
-/** Changes of one run of `keepPartitions`. */
+/** Changes of one run of `maintainPartitions`. */
 export interface PartitionChanges {
   /** Created partitions. */
   made: string[];
@@ -255,8 +255,8 @@ async function findDue(db: Db, now: Month): Promise<Due> {
   return due;
 }
 
-/** Resources of `keepPartitions`. */
-export interface PartitionKeeper {
+/** Resources of `maintainPartitions`. */
+export interface PartitionResources {
   db: Db;
   url: string;
   log: Log;
@@ -268,7 +268,7 @@ export interface PartitionKeeper {
  * nothing during a migration, backup or restore. Safe to repeat and to interrupt. Uses its own connection, since the
  * first run reads whole tables that an earlier version has filled.
  */
-export async function keepPartitions({ db, url, log }: PartitionKeeper, at?: Date): Promise<PartitionChanges> {
+export async function maintainPartitions({ db, url, log }: PartitionResources, at?: Date): Promise<PartitionChanges> {
   const changes: PartitionChanges = { made: [], dropped: [] };
   const known = await sql.readState.one<{ now: Date; lastEventId: number | null }>(db);
   const now = monthAt(at ?? known?.now ?? new Date());

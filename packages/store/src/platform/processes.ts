@@ -144,16 +144,16 @@ export const crash = (context: Context) => sql.crash.exec(context.leases, { ownI
  * Records that these processes have vanished, since their ids no longer exist on the host; each is returned to one
  * caller only.
  */
-export const takeMissing = (context: Context, ids: readonly string[]) =>
-  sql.takeMissing.all<VanishedProcess>(context.leases, { ids });
+export const recordVanished = (context: Context, ids: readonly string[]) =>
+  sql.recordVanished.all<VanishedProcess>(context.leases, { ids });
 
 /**
  * Returns the processes that have vanished, each to one caller only: those of its own app after 30 s, the others after
  * two minutes. Call it only after this process has recorded heartbeats for that long: while the database is
  * unavailable, no process can.
  */
-export const takeVanished = (context: Context, app: string) =>
-  sql.takeVanished.all<VanishedProcess>(context.leases, { app });
+export const claimVanished = (context: Context, app: string) =>
+  sql.claimVanished.all<VanishedProcess>(context.leases, { app });
 
 /** Returns all processes that vanished within a day, reported or not, the last one first. */
 export const listVanished = (context: Context) => sql.listVanished.all<VanishedProcess>(context.leases);
@@ -166,15 +166,15 @@ export const countRunning = (context: Context, host: string) =>
  * Acquires or renews a lease for `leaseMs`. Returns false while another holder has it. A holder whose renewal fails has
  * lost the lease, and must stop its work before the lease expires.
  */
-const takeLease = (db: Db, name: string, holder: string, leaseMs: number) =>
-  replicaSql.takeLease.any(db, { name, holder, leaseMs });
+const claimLease = (db: Db, name: string, holder: string, leaseMs: number) =>
+  replicaSql.claimLease.any(db, { name, holder, leaseMs });
 
 /** Releases a lease, so that another process can acquire it at once. Has no effect if another process holds it. */
 const releaseLease = (db: Db, name: string, holder: string) => replicaSql.releaseLease.exec(db, { name, holder });
 
 /** Deletes stopped channels of this process, and those of crashed processes. */
-const forgetState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
-  replicaSql.forgetState.exec(leases, { replica: processId, ids });
+const removeState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
+  replicaSql.removeState.exec(leases, { replica: processId, ids });
 
 /** Returns the channel states of running processes, by channel, the longest in its state first. */
 async function listStates({ leases }: Context): Promise<ReplicaState[]> {
@@ -218,10 +218,10 @@ async function countAlive({ leases }: Context, app: string): Promise<number> {
 }
 
 /** Functions of `store.channelStates`. */
-export const channelStates = { report: reportState, forget: forgetState, list: listStates };
+export const channelStates = { report: reportState, remove: removeState, list: listStates };
 
 /** Functions of `store.instances`. */
 export const instances = { beat: beatInstance, end: endInstance, countAlive };
 
 /** Functions of `store.serviceLeases`. */
-export const serviceLeases = { take: takeLease, release: releaseLease };
+export const serviceLeases = { claim: claimLease, release: releaseLease };

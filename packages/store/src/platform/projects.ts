@@ -262,7 +262,7 @@ export function remove(db: Db, id: ProjectId, versions: readonly number[] | null
     await sql.deleteWebhooks.run(tx, { id });
     await sql.revokeKeys.run(tx, { id });
     await sql.deleteKbs.run(tx, { id });
-    await sql.takeTicketsBack.run(tx, { id });
+    await sql.returnTickets.run(tx, { id });
     return "removed";
   });
 }
@@ -290,4 +290,4 @@ function asProject({ modelConcurrency, modelTokensPerDay, quotas, ...row }: Proj
 }
 
 /** Returns tickets from other projects to them; true if there were any. */
-export const takeTicketsBack = (db: Db, id: ProjectId) => sql.takeTicketsBack.any(db, { id });
+export const returnTickets = (db: Db, id: ProjectId) => sql.returnTickets.any(db, { id });

@@ -3,15 +3,15 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { statements } from "../sql.ts";
-import { freeOperatorFiles, takeOperatorFiles } from "../messages/files.ts";
+import { releaseOperatorFiles, assignOperatorFiles } from "../messages/files.ts";
 import {
-  dropBeforeClosing,
+  deleteStateBeforeClosing,
   findWebhookMessage,
   insertReviewEvent,
   isClosed,
-  keepBeforeClosing,
+  saveStateBeforeClosing,
   recordChange,
-  receiveAgain,
+  processAgain,
   restoreClosed,
 } from "./review-state.ts";
 import type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./review-state.ts";
@@ -54,7 +54,7 @@ export interface Decision {
 }
 
 /** A committed decision. */
-export interface Decided {
+export interface DecisionResult {
   /** The ticket after the decision. */
   ticket: TicketRecord;
   /** True if there is work for the pipeline. */
@@ -64,10 +64,10 @@ export interface Decided {
 }
 
 /** Thrown if a decision names a file that its ticket does not have: the decision has no effect then. */
-export class OperatorFileGoneError extends Error {
+export class OperatorFileNotFoundError extends Error {
   constructor() {
     super("the ticket has no such file");
-    this.name = "OperatorFileGoneError";
+    this.name = "OperatorFileNotFoundError";
   }
 }
 
@@ -103,12 +103,12 @@ const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => 
     return messageIds;
   },
   async return(tx, { ticket: { homeProject }, waiting }) {
-    await receiveAgain(tx, homeProject, idsOf(waiting, "held"));
+    await processAgain(tx, homeProject, idsOf(waiting, "held"));
     return [];
   },
   async revive(tx, { ticket: { homeProject }, waiting }) {
     const messageIds = idsOf(waiting, "failed");
-    await receiveAgain(tx, homeProject, messageIds);
+    await processAgain(tx, homeProject, messageIds);
     await recordChange(tx, homeProject, messageIds, true);
     return [];
   },
@@ -132,7 +132,7 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
   const { work, actor } = decision;
   if (work === null) return null;
   // Only the last one can be retried. Files that this decision names too are assigned below.
-  await freeOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
+  await releaseOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
   const reviewId = newId();
   const send = work.kind === "send" ? work : null;
   await sql.insertReview.run(tx, {
@@ -151,7 +151,8 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
     resolves: send?.resolves ?? false,
   });
   if (send !== null) {
-    if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
+    if (!(await assignOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds)))
+      throw new OperatorFileNotFoundError();
     await sql.coverMessages.run(tx, { homeProject: ticket.homeProject, covers: send.covers, answers: send.answers });
   }
   return reviewId;
@@ -163,8 +164,8 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
  */
 async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
   if (isUnderWay) return;
-  await sql.takeLease.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
-  await sql.takeAttemptBack.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
+  await sql.claimLease.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
+  await sql.uncountAttempt.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
 }
 
 /** Records what triage learns from the newest waiting message, or else the newest one. */
@@ -198,7 +199,7 @@ export async function applyDecision(
   tx: Db,
   state: ReviewState & { isLeased: boolean },
   decision: Decision,
-): Promise<Decided> {
+): Promise<DecisionResult> {
   const { ticket: before } = state;
   const { ticket: after, actor, why, action, data } = decision;
   // Interrupt the run first: afterwards, the oldest received message need not be the one that it processed.
@@ -216,8 +217,8 @@ export async function applyDecision(
   }
   const isClosing = decision.waiting === "reject" && isClosed(after.status);
   // A ticket that is marked as spam after it was resolved keeps the state from before both.
-  if (isClosing && !isClosed(before.status)) await keepBeforeClosing(tx, before);
-  if (decision.dropsDraft && !isClosing) await dropBeforeClosing(tx, before);
+  if (isClosing && !isClosed(before.status)) await saveStateBeforeClosing(tx, before);
+  if (decision.dropsDraft && !isClosing) await deleteStateBeforeClosing(tx, before);
   if (decision.dropsDraft) {
     await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }
@@ -286,7 +287,7 @@ const triageSql = statements("tickets/triage-messages", {
  * 10,000.
  */
 async function recordDecidedMessage(db: Db, project: ProjectId, decided: DecidedMessage): Promise<void> {
-  await triageSql.note.run(db, { project, ...decided });
+  await triageSql.record.run(db, { project, ...decided });
   await triageSql.deleteOldest.run(db, { project });
 }
 
@@ -304,4 +305,4 @@ const listDecidedMessages = (db: Db, project: ProjectId) =>
   triageSql.list.all<Pick<DecidedMessage, "agentId" | "text">>(db, { project });
 
 /** Functions of `store.triageMessages`. */
-export const triageMessages = { note: recordDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };
+export const triageMessages = { record: recordDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };

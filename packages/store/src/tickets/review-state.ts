@@ -33,12 +33,12 @@ export async function readClosedState(tx: Db, { homeProject, id, status }: Ticke
 }
 
 /** Stores the state of a ticket before it is closed, with its draft. The caller holds the lock on the chat. */
-export const keepBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
-  sql.keepBeforeClosing.exec(tx, { homeProject, id });
+export const saveStateBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
+  sql.saveStateBeforeClosing.exec(tx, { homeProject, id });
 
 /** Deletes the stored state: reopening no longer restores a draft. The caller holds the lock on the chat. */
-export const dropBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
-  sql.dropBeforeClosing.exec(tx, { homeProject, id });
+export const deleteStateBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
+  sql.deleteStateBeforeClosing.exec(tx, { homeProject, id });
 
 /**
  * Restores the messages and the draft that closing ended. Senders are not notified, except of an answer that is sent
@@ -47,7 +47,7 @@ export const dropBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
 export async function restoreClosed(tx: Db, { homeProject, id }: TicketRef, ended: WaitingMessage[]): Promise<void> {
   await sql.restoreClosed.run(tx, { homeProject, id: ended.map((message) => message.id) });
   await sql.restoreDraft.run(tx, { homeProject, id });
-  await dropBeforeClosing(tx, { homeProject, id });
+  await deleteStateBeforeClosing(tx, { homeProject, id });
 }
 
 /** The state that a decision is based on, which cannot change before the transaction ends. */
@@ -132,8 +132,8 @@ export async function findWebhookMessage(tx: Db, project: ProjectId, messageIds:
 }
 
 /** Sends messages through the pipeline again, with new attempts; their waiting time starts now. */
-export const receiveAgain = (tx: Db, project: ProjectId, messageIds: string[]) =>
-  sql.receiveAgain.exec(tx, { project, messageIds });
+export const processAgain = (tx: Db, project: ProjectId, messageIds: string[]) =>
+  sql.processAgain.exec(tx, { project, messageIds });
 
 const sql = statements("tickets/review-state", {
   ticketColumns: TICKET_COLUMNS,

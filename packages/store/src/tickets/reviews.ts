@@ -1,7 +1,7 @@
 import { PERSON_PROMISED, PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelId, MessageMode, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 import { applyDecision } from "./apply-decision.ts";
-import type { Decided, Decision } from "./apply-decision.ts";
+import type { DecisionResult, Decision } from "./apply-decision.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "../messages/chats.ts";
 import type { Db } from "../db.ts";
 import type { NewDraft, NewReply } from "./tickets.ts";
@@ -14,11 +14,11 @@ import {
   lockReviewState,
   findWebhookMessage,
   recordChange,
-  receiveAgain,
+  processAgain,
   asWork,
 } from "./review-state.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
-import { dropOperatorFiles } from "../messages/files.ts";
+import { deleteOperatorFiles } from "../messages/files.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
@@ -236,7 +236,7 @@ export const decide = async (
   project: ProjectId,
   ticketId: string,
   plan: (state: ReviewState) => Decision,
-): Promise<Decided | null> =>
+): Promise<DecisionResult | null> =>
   context.db.transaction(async (tx) => {
     await sql.decide.run(tx);
     const state = await lockReviewState(tx, project, ticketId);
@@ -247,18 +247,18 @@ export const decide = async (
  * Sends a dead letter without a ticket through the pipeline again, since no decision on a ticket can. False if it is
  * not one, or has a ticket now. Locks like a decision: the chat, the message, its callback.
  */
-export async function reviveUnopened(
+export async function retryUnopened(
   context: Context,
   project: ProjectId,
   ticketId: string,
   messageId: string,
 ): Promise<boolean> {
   return context.db.transaction(async (tx) => {
-    await sql.reviveUnopened.run(tx);
+    await sql.retryUnopened.run(tx);
     await sql.lockChat.run(tx, { project, ticketId });
     const letter = await sql.findDeadLetter.one(tx, { project, ticketId, messageId });
     if (letter === null) return false;
-    await receiveAgain(tx, project, [messageId]);
+    await processAgain(tx, project, [messageId]);
     await recordChange(tx, project, [messageId], true);
     return true;
   });
@@ -294,7 +294,7 @@ export async function claim(context: Context, project: ProjectId, ticketId: stri
  * As `claim`, for a decision that is carried out concurrently with other work; "suspect", without changes, if processes
  * have crashed repeatedly while they carried it out.
  */
-export const claimBeside = (
+export const claimConcurrently = (
   context: Context,
   project: ProjectId,
   ticketId: string,
@@ -320,7 +320,7 @@ export async function finishSend(
     const answered = work.answers === null ? work.covers : [...new Set([...work.covers, work.answers])];
     await sql.finishSend.run(tx, { project, answered });
     await recordChange(tx, project, answered);
-    if (work.kind === "send") await dropOperatorFiles(tx, project, ticketId, work.fileIds);
+    if (work.kind === "send") await deleteOperatorFiles(tx, project, ticketId, work.fileIds);
     await endReview(tx, review, null);
     const { before, rest: calm } = await findRest(tx, review, "done");
     const rest = calm === "done" && promisesPerson ? "review" : calm;
@@ -446,4 +446,4 @@ export async function oldestWaitingMs(context: Context): Promise<number> {
 }
 
 /** Returns up to `limit` overdue decisions of all projects, for the sweeper to publish again. */
-export const takeDue = (context: Context, limit: number) => sql.due.all<DueReview>(context.hot, { limit });
+export const claimDue = (context: Context, limit: number) => sql.due.all<DueReview>(context.hot, { limit });

@@ -134,7 +134,7 @@ type EventRow = Omit<EventRecord, "project">;
 
 const { shownMaxCount: MAX_COUNT, shownMaxBytes: MAX_BYTES } = TICKET_LIMITS;
 
-interface Counted {
+interface CountResult {
   /** Number of rows, at most one more than are shown. */
   found: number;
   /** Sequence number or id, the sort key. */
@@ -153,7 +153,7 @@ const sql = statements("tickets/ticket-details", {
 });
 
 /** Returns the rows to show, oldest first, and whether there are older ones. */
-function shown<Row extends object>(rows: (Row & Counted)[]): { rows: Row[]; hasMore: boolean } {
+function shown<Row extends object>(rows: (Row & CountResult)[]): { rows: Row[]; hasMore: boolean } {
   const [newestRow] = rows;
   return { rows: rows.toReversed(), hasMore: newestRow !== undefined && rows.length < newestRow.found };
 }
@@ -220,9 +220,9 @@ async function readProjects(on: Db, home: ProjectId, ticketId: string): Promise<
 /** Reads the messages, replies and events of a ticket. Its rows belong to its home project, which its record names. */
 async function readContents(on: Db, home: ProjectId, ticketId: string): Promise<TicketContents> {
   const values = { home, ticketId, before: null };
-  const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & Counted>(on, values));
-  const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & Counted>(on, values));
-  const events = shown<EventRow>(await sql.listEvents.all<EventRow & Counted>(on, values));
+  const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & CountResult>(on, values));
+  const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & CountResult>(on, values));
+  const events = shown<EventRow>(await sql.listEvents.all<EventRow & CountResult>(on, values));
   const draft = await sql.findDraft.one<DraftRecord>(on, { home, ticketId });
   const projectAt = await readProjects(on, home, ticketId);
   return {
@@ -279,9 +279,9 @@ export async function readOlder(
   const home = ticket.homeProject;
   // A list that is not requested starts before the first position.
   const values = (position: number | null) => ({ home, ticketId, before: position ?? 0 });
-  const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & Counted>(db, values(before.messages)));
-  const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & Counted>(db, values(before.replies)));
-  const events = shown<EventRow>(await sql.listEvents.all<EventRow & Counted>(db, values(before.events)));
+  const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & CountResult>(db, values(before.messages)));
+  const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & CountResult>(db, values(before.replies)));
+  const events = shown<EventRow>(await sql.listEvents.all<EventRow & CountResult>(db, values(before.events)));
   const projectAt = await readProjects(db, home, ticketId);
   return {
     messages: messages.rows.map(asMessage),

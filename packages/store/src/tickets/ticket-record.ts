@@ -208,18 +208,18 @@ export const isOfBlocked = ({ message: m, chat: c }: { message: string; chat: st
   ) ELSE false END`;
 
 /**
- * SQL of the columns `TAKEN_COLUMNS` for a ticket that a message opens; `b.is_blocked` is true for a blocked customer.
+ * SQL of the columns `OPENING_COLUMNS` for a ticket that a message opens; `b.is_blocked` is true for a blocked customer.
  */
-export const TAKEN_VALUES = `CASE WHEN b.is_blocked THEN 'spam' ELSE 'open' END, b.is_blocked,
+export const OPENING_VALUES = `CASE WHEN b.is_blocked THEN 'spam' ELSE 'open' END, b.is_blocked,
   CASE WHEN b.is_blocked THEN now() END`;
-export const TAKEN_COLUMNS = "status, is_blocked, resolved_at";
+export const OPENING_COLUMNS = "status, is_blocked, resolved_at";
 
 /**
  * SQL of the changes to a ticket `t` to which a message is added: the newest meta wins, and a resolved or snoozed
  * ticket is reopened, a resolved one without its assignee, so that the agent answers. With a message of a blocked
  * customer it becomes spam, until the first message after the customer is unblocked.
  */
-export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
+export const REOPEN_ASSIGNMENTS = `user_id = coalesce(excluded.user_id, t.user_id),
   channel_meta = t.channel_meta || excluded.channel_meta,
   status = CASE WHEN excluded.is_blocked THEN 'spam' WHEN t.status = 'resolved' OR t.is_blocked THEN 'open'
     ELSE t.status END,

@@ -16,7 +16,14 @@ import type { ProjectId } from "../ids.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
 import type { ReplyPosition, StoredReply } from "../messages/replies.ts";
 import { statements } from "../sql.ts";
-import { TAKEN_COLUMNS, TAKEN_VALUES, TAKE_IN, isOfBlocked, subjectOf, asConfidence } from "./ticket-record.ts";
+import {
+  OPENING_COLUMNS,
+  OPENING_VALUES,
+  REOPEN_ASSIGNMENTS,
+  isOfBlocked,
+  subjectOf,
+  asConfidence,
+} from "./ticket-record.ts";
 import type { Ticket } from "./ticket-record.ts";
 import type { Context } from "../context.ts";
 import { anyTwoOf } from "./ticket-index.ts";
@@ -75,9 +82,9 @@ export class LeaseLostError extends Error {
 
 const sql = statements("tickets/tickets", {
   subject: subjectOf("i.text"),
-  takeIn: TAKE_IN,
-  takenColumns: TAKEN_COLUMNS,
-  takenValues: TAKEN_VALUES,
+  reopenAssignments: REOPEN_ASSIGNMENTS,
+  openingColumns: OPENING_COLUMNS,
+  openingValues: OPENING_VALUES,
   isOfBlocked: isOfBlocked({ message: "i", chat: "c" }),
   stillFailed: STILL_FAILED,
   list: PUSHING_CHANNELS.join(","),
@@ -258,7 +265,7 @@ export const open = (context: Context, project: ProjectId, message: ClaimedMessa
 
 /**
  * Commits the result of a run and releases the lease; null, without changes, if the lease was lost: another worker has
- * the message then. Concurrent calls share a statement. Throws ProjectGoneError, also without changes, if the target
+ * the message then. Concurrent calls share a statement. Throws ProjectNotFoundError, also without changes, if the target
  * project of a route was deleted.
  */
 export async function finish(context: Context, project: ProjectId, outcome: RunOutcome): Promise<FinishedRun | null> {
@@ -323,10 +330,10 @@ export interface TicketBrief {
 }
 
 /** Thrown if the target project of an issue was deleted in the meantime: triage has to choose again. */
-export class ProjectGoneError extends Error {
+export class ProjectNotFoundError extends Error {
   constructor() {
     super("the project selected by triage was deleted in the meantime");
-    this.name = "ProjectGoneError";
+    this.name = "ProjectNotFoundError";
   }
 }
 
@@ -346,11 +353,11 @@ const issueSql = statements("tickets/issues", {
 /**
  * Locks the project that triage has chosen for an issue, in the transaction that finishes the run. Call it before the
  * result is written: the project's row is locked first, as in a deletion of the project, so that no ticket goes to a
- * deleted project. Throws ProjectGoneError.
+ * deleted project. Throws ProjectNotFoundError.
  */
 async function lockRoute(tx: Db, { project }: IssueRoute): Promise<void> {
   const found = await issueSql.lockRoute.one(tx, { project });
-  if (found === null) throw new ProjectGoneError();
+  if (found === null) throw new ProjectNotFoundError();
 }
 
 /** Moves the ticket, whose row this transaction has locked, to a project. */

@@ -135,8 +135,8 @@ export const beginAgain = (context: Context, project: ProjectId, id: string) =>
   sql.beginAgain.exec(context.hot, { project, id });
 
 /** Claims an approved call for execution: returns true for exactly one worker, even if it crashes afterwards. */
-export const takeApproved = (context: Context, project: ProjectId, id: string) =>
-  sql.takeApproved.any(context.hot, { project, id });
+export const claimApproved = (context: Context, project: ProjectId, id: string) =>
+  sql.claimApproved.any(context.hot, { project, id });
 
 /** Records the result of a call. The process that made the call overrides one that found it unfinished. */
 export const finish = (context: Context, project: ProjectId, id: string, { state, result, durationMs }: ToolCallEnd) =>

@@ -103,7 +103,7 @@ export interface FakeBot {
 }
 
 /** A stored file of a bot. */
-export interface KeptFile {
+export interface StoredFile {
   fields: FileFields;
   /** Relative to the folder of the bot. */
   path: string;
@@ -123,7 +123,7 @@ export interface BotState {
   queue: UpdateQueue;
   sent: SentMessage[];
   actions: SentAction[];
-  files: Map<string, KeptFile>;
+  files: Map<string, StoredFile>;
   chatFailures: Map<string, ChatFailure>;
   /** Message ids by chat, including those of other senders. */
   messageIds: Map<string, Set<number>>;

@@ -4,7 +4,7 @@ import type { CannedReply, CannedReplyVariable } from "@svc/contracts";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { MessageSquareText, Pencil, Trash2, Zap } from "lucide-react";
 import { cannedPagesQuery } from "../api/administration.ts";
-import { given } from "../api/pages.ts";
+import { definedParams } from "../api/pages.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
 import { useFields } from "../forms/use-fields.ts";
@@ -86,7 +86,13 @@ function useCannedForm(item: CannedReply | null, onSaved: (saved: CannedReply) =
   }
 
   async function create(): Promise<CannedReply> {
-    const body = { name, text, tags: readTags(values.tags), actions: readActions(values), ...given({ folder }) };
+    const body = {
+      name,
+      text,
+      tags: readTags(values.tags),
+      actions: readActions(values),
+      ...definedParams({ folder }),
+    };
     return (await connection.call("createCannedReply", project, { body })).item;
   }
 
@@ -280,7 +286,7 @@ function useRemoveCanned() {
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["canned-replies", project] });
   const restore = ({ actions, folder, name, tags, text }: CannedReply) =>
     runAside(async () => {
-      const body = { name, text, tags, actions, ...given({ folder }) };
+      const body = { name, text, tags, actions, ...definedParams({ folder }) };
       await connection.call("createCannedReply", project, { body });
       await refresh();
     });

@@ -3,7 +3,7 @@ import type { Client } from "@svc/client";
 import type { Model, ModelList, ModelPullProgress, Stats, UnreachableProvider } from "@svc/contracts";
 import { useEffect, useRef, useState } from "react";
 import type { Connection } from "../api/connection.ts";
-import { given, pagesQuery } from "../api/pages.ts";
+import { definedParams, pagesQuery } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 import { useServices, useProject, useSession } from "../session/services.ts";
@@ -21,7 +21,7 @@ const FOLLOW_MS = 10_000;
 /** The models of all servers whose IDs match these words, installed ones first, in pages. Polled. */
 export const modelPagesQuery = (connection: Connection, project: string, q: string) => ({
   ...pagesQuery(["models", project, "pages", q], async ({ query, signal }): Promise<ModelPage> => {
-    const page = await connection.call("listModels", project, { query: { ...query, ...given({ q }) }, signal });
+    const page = await connection.call("listModels", project, { query: { ...query, ...definedParams({ q }) }, signal });
     return { ...page, items: page.items.map((model) => ({ ...model, id: model.catalogId })) };
   }),
   refetchInterval: FOLLOW_MS,

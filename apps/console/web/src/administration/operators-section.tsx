@@ -14,7 +14,7 @@ import { Avatar, Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
-import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
+import { Menu, MenuItem, MenuSeparator } from "../ui/menu.tsx";
 
 /** A role in one project, or in all of them (`*`). */
 interface Role {
@@ -182,7 +182,7 @@ function OperatorRow({ item, actions }: { item: Operator; actions: RowActions })
         <MenuItem icon={Link2} isDisabled={isDisabled} onSelect={() => actions.makeLink(item)}>
           {t("operators.link")}
         </MenuItem>
-        <MenuLine />
+        <MenuSeparator />
         <MenuItem
           icon={isDisabled ? UserCheck : Ban}
           isDisabled={isMe}

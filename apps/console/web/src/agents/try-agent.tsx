@@ -2,7 +2,7 @@ import type { Agent, AgentResult } from "@svc/contracts";
 import { CircleCheck, UserRound, FlaskConical } from "lucide-react";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { given } from "../api/pages.ts";
+import { definedParams } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { describeReason } from "../ticket/describe-reason.ts";
@@ -93,7 +93,7 @@ function useQuestions(agentId: string) {
     mutationFn: (question: { input: string; context: string }) =>
       connection.call("executeAgent", project, {
         params: { id: agentId },
-        body: { input: question.input, ...given({ context: question.context }) },
+        body: { input: question.input, ...definedParams({ context: question.context }) },
       }),
     onSuccess: (_, question) => setContext(`${question.context}\n${question.input.replaceAll("\n", " ")}`.trim()),
   });

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { DeliveryState, KeyItem } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
-import { LIST_LIMIT, given, pagesQuery } from "./pages.ts";
+import { LIST_LIMIT, definedParams, pagesQuery } from "./pages.ts";
 
 /** Polling interval of the callbacks, whose attempts may happen at any time. */
 const FOLLOW_MS = 3_000;
@@ -13,7 +13,7 @@ export const keyPagesQuery = (connection: Connection) =>
 /** All operators whose name or email address matches these words, newest first, in pages. */
 export const operatorPagesQuery = (connection: Connection, q: string) =>
   pagesQuery(["operators", q], ({ query, signal }) =>
-    connection.call("listOperators", null, { query: { ...query, ...given({ q }) }, signal }),
+    connection.call("listOperators", null, { query: { ...query, ...definedParams({ q }) }, signal }),
   );
 
 /** All projects, newest first, in pages. */
@@ -23,13 +23,13 @@ export const projectPagesQuery = (connection: Connection) =>
 /** The canned replies of a project whose name or text matches these words, newest first, in pages. */
 export const cannedPagesQuery = (connection: Connection, project: string, q: string) =>
   pagesQuery(["canned-replies", project, "pages", q], ({ query, signal }) =>
-    connection.call("listCannedReplies", project, { query: { ...query, ...given({ q }) }, signal }),
+    connection.call("listCannedReplies", project, { query: { ...query, ...definedParams({ q }) }, signal }),
   );
 
 /** The callbacks of a project in this state, or in any; newest first, in pages, polled. */
 export const deliveryPagesQuery = (connection: Connection, project: string, state: DeliveryState | null) => ({
   ...pagesQuery(["deliveries", project, state], ({ query, signal }) =>
-    connection.call("listDeliveries", project, { query: { ...query, ...given({ state }) }, signal }),
+    connection.call("listDeliveries", project, { query: { ...query, ...definedParams({ state }) }, signal }),
   ),
   refetchInterval: FOLLOW_MS,
 });
@@ -54,7 +54,7 @@ export interface AuditFilter {
 /** The audit log that the signed-in operator may see from this project, newest first, in pages. */
 export const auditPagesQuery = (connection: Connection, project: string, filter: AuditFilter) =>
   pagesQuery(["audit", project, filter], ({ query, signal }) =>
-    connection.call("listAuditEvents", project, { query: { ...query, ...given({ ...filter }) }, signal }),
+    connection.call("listAuditEvents", project, { query: { ...query, ...definedParams({ ...filter }) }, signal }),
   );
 
 /** The newest keys of all projects. For administrators. */

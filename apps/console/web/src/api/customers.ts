@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { CustomerDetail } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
-import { given, pagesQuery } from "./pages.ts";
+import { definedParams, pagesQuery } from "./pages.ts";
 
 /** Time for which a fetched customer counts as current. */
 const STALE_MS = 15_000;
@@ -9,7 +9,7 @@ const STALE_MS = 15_000;
 /** The customers of a project that match this text, most recently seen first, in pages. */
 export const customerPagesQuery = (connection: Connection, project: string, q: string) =>
   pagesQuery(["customers", project, q], ({ query, signal }) =>
-    connection.call("listCustomers", project, { query: { ...query, ...given({ q }) }, signal }),
+    connection.call("listCustomers", project, { query: { ...query, ...definedParams({ q }) }, signal }),
   );
 
 /** A customer, with its notes. */

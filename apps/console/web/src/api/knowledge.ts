@@ -13,7 +13,7 @@ import type {
   ProposalStatus,
 } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
-import { LIST_LIMIT, given, pagesQuery } from "./pages.ts";
+import { LIST_LIMIT, definedParams, pagesQuery } from "./pages.ts";
 
 /** 50 MB at 1 Mbit/s take seven minutes. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;
@@ -45,7 +45,7 @@ export const documentsQuery = (
   ...pagesQuery(["documents", project, kbId, q, status], ({ query, signal }) =>
     connection.call("listDocuments", project, {
       params: { id: kbId },
-      query: { ...query, ...given({ q, status }) },
+      query: { ...query, ...definedParams({ q, status }) },
       signal,
     }),
   ),
@@ -111,12 +111,12 @@ export async function removeImport(
 }
 
 /** Names of the knowledge bases that are installed with the service: its own guide, and the demo page's shop. */
-export const OUR_KBS: readonly string[] = ["guide", "demo shop"];
+export const INSTALLED_KBS: readonly string[] = ["guide", "demo shop"];
 
 /** Returns the knowledge base for the project's own documents, or undefined if there is none yet. */
 export const ownKb = (kbs: readonly KbItem[]): KbItem | undefined =>
-  kbs.find(({ documents, name }) => !OUR_KBS.includes(name) && documents > 0) ??
-  kbs.find(({ name }) => !OUR_KBS.includes(name));
+  kbs.find(({ documents, name }) => !INSTALLED_KBS.includes(name) && documents > 0) ??
+  kbs.find(({ name }) => !INSTALLED_KBS.includes(name));
 
 /** Questions without a good answer, in pages. */
 export const gapsQuery = (
@@ -124,7 +124,7 @@ export const gapsQuery = (
   { project, status, sort, q }: { project: string; status: GapStatus; sort: GapSort; q: string },
 ) =>
   pagesQuery(["gaps", project, status, sort, q], ({ query, signal }) =>
-    connection.call("listGaps", project, { query: { ...query, status, sort, ...given({ q }) }, signal }),
+    connection.call("listGaps", project, { query: { ...query, status, sort, ...definedParams({ q }) }, signal }),
   );
 
 /** A gap with the answer that the agents would give now. */
@@ -163,6 +163,6 @@ export async function decideProposal(
 ): Promise<Proposal> {
   const target = { params: { id }, ifMatch: version };
   if (decision.kind === "accept") return (await connection.call("acceptProposal", project, target)).item;
-  const body = given({ reason: decision.reason.trim() });
+  const body = definedParams({ reason: decision.reason.trim() });
   return (await connection.call("rejectProposal", project, { ...target, body })).item;
 }

@@ -27,11 +27,11 @@ export const pagesQuery = <Result extends Page<unknown>>(
     queryKey,
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }: Result) => nextCursor,
-    queryFn: ({ signal, pageParam }) => readPage({ query: { limit, ...given({ cursor: pageParam }) }, signal }),
+    queryFn: ({ signal, pageParam }) => readPage({ query: { limit, ...definedParams({ cursor: pageParam }) }, signal }),
   });
 
 /** Returns the parameters with a value: neither null nor an empty text. */
-export function given<Params extends Record<string, string | null>>(params: Params) {
+export function definedParams<Params extends Record<string, string | null>>(params: Params) {
   const entries = Object.entries(params).filter(([, value]) => value !== null && value !== "");
   return Object.fromEntries(entries) as { [Name in keyof Params]?: NonNullable<Params[Name]> };
 }

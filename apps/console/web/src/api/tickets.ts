@@ -33,7 +33,7 @@ export async function decide<Action extends ReviewAction>(
 /**
  * Assigns a ticket, or unassigns it; `keepsDraft` leaves waiting messages to the next operator, and not to the agent.
  */
-export const give = (
+export const assignTicket = (
   connection: Connection,
   position: { id: string; project: string; version: number },
   { assignee, keepsDraft }: { assignee: string | null; keepsDraft: boolean },

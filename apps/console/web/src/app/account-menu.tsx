@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { ReactElement, ReactNode } from "react";
 import { changeDuty, findPushSubscription, sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
-import { mayBeLed } from "../first-run/first-run-state.ts";
+import { canUseGuide } from "../first-run/first-run-state.ts";
 import { useTexts, LANGUAGES } from "../i18n/texts.ts";
 import type { Language } from "../i18n/texts.ts";
 import { THEMES } from "../session/preferences.ts";
@@ -14,7 +14,7 @@ import { Avatar } from "../ui/badge.tsx";
 import { useStore } from "../ui/create-store.ts";
 import { describeError } from "../ui/describe-error.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
-import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
+import { Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/menu.tsx";
 
 interface Projects {
   projects: readonly string[];
@@ -146,7 +146,7 @@ export function AccountMenu({
     else toasts.show({ kind: "error", text: t("notify.refused") });
   }
   const nextTheme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
-  const isLed = mayBeLed(session, project);
+  const isLed = canUseGuide(session, project);
   const startGuide = () => void navigate({ to: "/$project/start", params: { project } });
   useCommands("go", [isLed && { id: "first-run", title: t("firstRun.title"), run: startGuide }]);
   const themeTitle = t("command.theme", { theme: t(`theme.${nextTheme}`) });
@@ -166,7 +166,7 @@ export function AccountMenu({
         {children}
         <p className="px-2 pt-1.5 text-sm font-semibold">{operator.name}</p>
         <p className="max-w-64 truncate px-2 pb-1.5 text-xs text-muted">{operator.email}</p>
-        <MenuLine />
+        <MenuSeparator />
         <MenuChoice
           label={t("account.duty")}
           value={operator.onDuty ? "on" : "off"}
@@ -197,7 +197,7 @@ export function AccountMenu({
             { value: "off", label: t("account.keysOff") },
           ]}
         />
-        <MenuLine />
+        <MenuSeparator />
         {"Notification" in globalThis && (
           <MenuItem icon={hasNotifications ? BellOff : Bell} onSelect={() => void toggleNotifications()}>
             {t(hasNotifications ? "notify.off" : "notify.on")}

@@ -9,7 +9,7 @@ import type { Reach } from "../api/connection.ts";
 import { createLive } from "../api/live.ts";
 import { TextsContext } from "../i18n/texts.ts";
 import { createCommandRegistry } from "../session/command-registry.ts";
-import { keepOneOperatorsData } from "../session/one-operators-data.ts";
+import { clearDataOfOthers } from "../session/clear-data-of-others.ts";
 import { openTexts } from "../session/open-texts.ts";
 import { openPreferences } from "../session/preferences.ts";
 import { openStorage, ServicesContext, TAB_NAME } from "../session/services.ts";
@@ -24,7 +24,7 @@ const STALE_MS = 20_000;
 const READ_TIMEOUT_MS = 5_000;
 const RETRY_LONGEST_MS = 8_000;
 /** Temporary errors: queries retry instead of failing. */
-const isPassing = (error: unknown) =>
+const isTransient = (error: unknown) =>
   error instanceof ServiceError && (error.code === "unreachable" || [429, 502, 503, 504].includes(error.status ?? 0));
 const MS_PER_SECOND = 1_000;
 const delayAfter = (failures: number, error: unknown) =>
@@ -38,7 +38,7 @@ const queryClient = new QueryClient({
       staleTime: STALE_MS,
       // The browser's online state does not apply to a server that may run on this machine.
       networkMode: "always",
-      retry: (_, error) => isPassing(error),
+      retry: (_, error) => isTransient(error),
       retryDelay: delayAfter,
     },
     // Changes are never repeated automatically.
@@ -79,7 +79,7 @@ const services: Services = {
 };
 const router = createAppRouter(services);
 // Toasts with an undo action must not be shown to the next operator.
-keepOneOperatorsData(queryClient, () => services.toasts.shown.set([]));
+clearDataOfOthers(queryClient, () => services.toasts.shown.set([]));
 
 function App() {
   const { language } = useStore(preferences);

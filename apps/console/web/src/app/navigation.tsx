@@ -5,7 +5,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useProject } from "../session/services.ts";
 import { Avatar, UnreadDot } from "../ui/badge.tsx";
 import { Tip, IconButton } from "../ui/button.tsx";
-import { MenuItem, MenuLine } from "../ui/menu.tsx";
+import { MenuItem, MenuSeparator } from "../ui/menu.tsx";
 import { AccountMenu, ProjectMenu, ProjectChoice } from "./account-menu.tsx";
 import type { Page } from "./pages.ts";
 
@@ -117,11 +117,11 @@ function MoreItems({ session, pages, openPalette, openMentions, unread }: BarPro
       <MenuItem icon={Search} onSelect={openPalette}>
         {t("command.palette")}
       </MenuItem>
-      <MenuLine />
+      <MenuSeparator />
       {projects.length > 1 && (
         <>
           <ProjectChoice projects={projects} project={project} />
-          <MenuLine />
+          <MenuSeparator />
         </>
       )}
     </>

@@ -5,7 +5,7 @@ import type { Connection } from "../api/connection.ts";
 import { ownKb } from "../api/knowledge.ts";
 import { mayDo } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
-import type { KeptTexts } from "../session/services.ts";
+import type { TextStorage } from "../session/services.ts";
 
 /** Returns the number of documents of a knowledge base that were read, or will be. */
 export const countAdded = ({ documents, failed }: KbItem): number => documents - failed;
@@ -37,32 +37,32 @@ export interface KbTarget {
 const confirmedKey = (project: string) => `console.first-run.right.${project}`;
 
 /** Stores in this browser that an answer of the project's agents was confirmed. */
-export const confirmAnswer = (storage: KeptTexts, project: string): void =>
+export const confirmAnswer = (storage: TextStorage, project: string): void =>
   storage.setItem(confirmedKey(project), "right");
 
 /** Returns true if an answer of the project's agents was confirmed in this browser. */
-export const isConfirmed = (storage: KeptTexts, project: string): boolean =>
+export const isConfirmed = (storage: TextStorage, project: string): boolean =>
   storage.getItem(confirmedKey(project)) !== null;
 
 const skipKey = (session: Session) => `console.first-run.${session.operator.id}`;
 
 /** Stores in this browser that the operator has skipped the guide. */
-export const skipFirstRun = (storage: KeptTexts, session: Session): void =>
+export const skipFirstRun = (storage: TextStorage, session: Session): void =>
   storage.setItem(skipKey(session), "skipped");
 
 /** Returns true if the operator has the permissions for the steps of the guide. */
-export const mayBeLed = (session: Session, project: string): boolean =>
+export const canUseGuide = (session: Session, project: string): boolean =>
   (["agents:write", "kb:write", "channels:read", "messages:write", "tickets:read"] as const).every((scope) =>
     mayDo(session, project, scope),
   );
 
 /** Returns true for an administrator of a project without messages who has not skipped the guide. */
 export async function needsFirstRun(
-  { connection, storage }: { connection: Connection; storage: KeptTexts },
+  { connection, storage }: { connection: Connection; storage: TextStorage },
   session: Session,
   project: string,
 ): Promise<boolean> {
-  if (!mayBeLed(session, project) || storage.getItem(skipKey(session)) !== null) return false;
+  if (!canUseGuide(session, project) || storage.getItem(skipKey(session)) !== null) return false;
   try {
     const { items } = await connection.call("listTickets", project, { query: { limit: 1 } });
     return items.length === 0;

@@ -33,7 +33,7 @@ function KbLink({ kb: { id, name } }: { kb: KbItem }) {
   );
 }
 
-/** What the agents should know: files, a website, pages of the web, or a text that is written here. */
+/** Step that adds knowledge: files, a website, a web page, or a text. */
 export function TeachStep({ number }: { number: number }) {
   const { t } = useTexts();
   const { connection } = useServices();

@@ -2,7 +2,7 @@ import { DEFAULT_AUTO_THRESHOLD } from "@svc/contracts";
 import type { Agent, AgentChange, KbItem } from "@svc/contracts";
 import { useRef } from "react";
 import { agentsQuery, changeAgent } from "../api/agents.ts";
-import { OUR_KBS, kbsQuery, ownKb } from "../api/knowledge.ts";
+import { INSTALLED_KBS, kbsQuery, ownKb } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 
@@ -15,8 +15,8 @@ const GUIDE_THRESHOLD = 0.5;
  * Returns the change with which an agent answers from the project's own documents. An agent that used only the
  * service's own guide no longer uses it: a shop's customers should not read how to operate this service.
  */
-export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): AgentChange {
-  const guides = new Set(kbs.flatMap(({ id, name }) => (OUR_KBS.includes(name) ? [id] : [])));
+export function assignOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): AgentChange {
+  const guides = new Set(kbs.flatMap(({ id, name }) => (INSTALLED_KBS.includes(name) ? [id] : [])));
   if (agent.kbIds.length === 0 || !agent.kbIds.every((id) => guides.has(id))) return { kbIds: [...agent.kbIds, kbId] };
   return {
     kbIds: [kbId],
@@ -51,7 +51,7 @@ export function useOwnKb(): (agentId?: string) => Promise<string> {
         await connection.call("createAgent", project, { body: { ...NEW_AGENT, kbIds: [id] } });
       } else {
         const target = { project, id: agent.id, version: agent.version };
-        const change = giveOwnKb(agent, id, kbs);
+        const change = assignOwnKb(agent, id, kbs);
         await changeAgent(connection, target, change);
         if (change.kbIds?.length === 1 && agent.kbIds.length > 0) {
           toasts.show({ kind: "done", text: t("firstRun.guideLeft", { agent: agent.name }) });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "./use-settings-form.ts";
+import { addEdit, changesOf, conflictsOf, rebaseEdits, withEdits } from "./use-settings-form.ts";
 
 const SAVED = { color: "#112233", allowedOrigins: ["https://one.example"], timeoutMs: 30_000 };
 
@@ -26,7 +26,7 @@ describe("edits of settings", () => {
     const edits = addEdit({}, SAVED, "color", "#ffffff");
     const now = { ...SAVED, color: "#000000" };
     expect(conflictsOf(now, edits)).toEqual(["color"]);
-    const meant = onTopOf(now, edits);
+    const meant = rebaseEdits(now, edits);
     expect(conflictsOf(now, meant)).toEqual([]);
     expect(changesOf(now, meant)).toEqual({ color: "#ffffff" });
   });
@@ -36,6 +36,6 @@ describe("edits of settings", () => {
     const now = { ...SAVED, color: "#ffffff" };
     expect(conflictsOf(now, edits)).toEqual([]);
     expect(changesOf(now, edits)).toEqual({});
-    expect(onTopOf(now, edits)).toEqual({});
+    expect(rebaseEdits(now, edits)).toEqual({});
   });
 });

@@ -51,7 +51,7 @@ export function conflictsOf<Settings extends object>(settings: Settings, edits: 
 }
 
 /** Returns the edits based on the saved values: the operator has seen the conflicts. */
-export function onTopOf<Settings extends object>(settings: Settings, edits: Edits<Settings>): Edits<Settings> {
+export function rebaseEdits<Settings extends object>(settings: Settings, edits: Edits<Settings>): Edits<Settings> {
   let rebased: Edits<Settings> = {};
   for (const name of namesOf(edits)) {
     const edit = edits[name];
@@ -122,7 +122,7 @@ export function useSettingsForm<Settings extends object>(
   function isConflict(now: Settings): boolean {
     const found = conflictsOf(now, edits);
     setConflicts(found);
-    setEdits(onTopOf(now, edits));
+    setEdits(rebaseEdits(now, edits));
     return found.length > 0;
   }
 

@@ -2,21 +2,21 @@ import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
 import { pauseMs } from "../api/pages.ts";
-import { decide, give, undoClose } from "../api/tickets.ts";
+import { decide, assignTicket, undoClose } from "../api/tickets.ts";
 
-/** Number of concurrent calls: enough to be quick, few enough not to block others. */
-const AT_ONCE = 4;
-/** Number of attempts of a call that is rate-limited. */
-const ATTEMPTS = 5;
+/** Maximum number of concurrent calls, so that other requests of the console are not delayed. */
+const CONCURRENCY = 4;
+/** Maximum number of attempts of a call that is rate-limited. */
+const MAX_ATTEMPTS = 5;
 
-/** Reattempts rate-limited work when the server allows it. */
-async function withReattempts(work: () => Promise<void>, pause: (ms: number) => Promise<void>): Promise<void> {
+/** Retries rate-limited work after the time that the server asks for. */
+async function withRetries(work: () => Promise<void>, pause: (ms: number) => Promise<void>): Promise<void> {
   for (let attempts = 1; ; attempts++) {
     try {
       await work();
       return;
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== "rate_limited" || attempts === ATTEMPTS) throw error;
+      if (!(error instanceof ServiceError) || error.code !== "rate_limited" || attempts === MAX_ATTEMPTS) throw error;
       await pause((error.retryAfterSeconds ?? 1) * 1_000);
     }
   }
@@ -26,7 +26,7 @@ async function withReattempts(work: () => Promise<void>, pause: (ms: number) => 
 export async function runAll<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
-  onProgress: (over: number) => void,
+  onProgress: (finished: number) => void,
   pause: (ms: number) => Promise<void> = pauseMs,
 ): Promise<{ done: Item[]; errors: { item: Item; error: unknown }[] }> {
   const done: Item[] = [];
@@ -36,7 +36,7 @@ export async function runAll<Item>(
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
       const current = item;
       try {
-        await withReattempts(() => work(current), pause);
+        await withRetries(() => work(current), pause);
         done.push(current);
       } catch (error) {
         errors.push({ item: current, error });
@@ -44,7 +44,7 @@ export async function runAll<Item>(
       onProgress(done.length + errors.length);
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, runNext));
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, runNext));
   return { done, errors };
 }
 
@@ -68,7 +68,7 @@ async function setTags(connection: Connection, ticket: TicketItem, tags: string[
 }
 
 /** Makes a change to one ticket. */
-type Work<Kind extends BulkKind> = (
+type Change<Kind extends BulkKind> = (
   connection: Connection,
   ticket: TicketItem,
   input: BulkInputs[Kind],
@@ -81,7 +81,7 @@ const closeAs =
   (connection: Connection, ticket: TicketItem): Promise<TicketItem> =>
     decide(connection, ticket, "resolve", { status });
 
-const WORK: { [Kind in BulkKind]: Work<Kind> } = {
+const CHANGES: { [Kind in BulkKind]: Change<Kind> } = {
   takeover: (connection, ticket) => decide(connection, ticket, "takeover", {}),
   reopen: (connection, ticket) => decide(connection, ticket, "reopen", {}),
   resolve: closeAs("resolved"),
@@ -91,27 +91,28 @@ const WORK: { [Kind in BulkKind]: Work<Kind> } = {
     ticket.tags.includes(tag) ? Promise.resolve(ticket) : setTags(connection, ticket, [...ticket.tags, tag]),
 };
 
-// The ticket was not with the agent before, so the draft is kept.
-const giveBack: Undo = (connection, { assignee }, after) => give(connection, after, { assignee, keepsDraft: true });
+// The ticket was not assigned to the agent before, so its draft is not discarded.
+const assignBack: Undo = (connection, { assignee }, after) =>
+  assignTicket(connection, after, { assignee, keepsDraft: true });
 const closeAgain: Undo = (connection, before, after) =>
   decide(connection, after, "resolve", { status: before.status === "spam" ? "spam" : "resolved" });
-const open: Undo = (connection, before, after) =>
+const reopen: Undo = (connection, before, after) =>
   isClosed(before) ? closeAgain(connection, before, after) : undoClose(connection, after);
 
 const UNDO: Record<BulkKind, Undo> = {
-  takeover: giveBack,
-  assign: giveBack,
+  takeover: assignBack,
+  assign: assignBack,
   reopen: closeAgain,
-  resolve: open,
-  spam: open,
+  resolve: reopen,
+  spam: reopen,
   tag: (connection, before, after) => setTags(connection, after, before.tags),
 };
 
-/** Makes a change to one ticket as it is shown. Throws version_conflict if the ticket has changed since. */
+/** Makes a change to one ticket. Throws version_conflict if the ticket is newer than the one shown. */
 export function applyBulk(connection: Connection, ticket: TicketItem, change: BulkChange): Promise<TicketItem> {
-  // The input is the one of its kind.
-  const work = WORK[change.kind] as Work<BulkKind>;
-  return work(connection, ticket, change);
+  // The type of a change guarantees that its input is the one of its kind.
+  const apply = CHANGES[change.kind] as Change<BulkKind>;
+  return apply(connection, ticket, change);
 }
 
 /** Undoes a change as far as possible. Throws version_conflict if the ticket has changed since `after`. */

@@ -1,7 +1,7 @@
 import { describe, expect, test, afterEach, beforeEach, jest } from "@jest/globals";
 import type { TicketItem } from "@svc/contracts";
 import type { TicketEventData } from "../api/live.ts";
-import { followList, hasUnclear, mergeHead } from "./follow-list.ts";
+import { followList, hasUnclearChanges, mergeHead } from "./follow-list.ts";
 import type { ListUpdate } from "./follow-list.ts";
 
 const ticket = (id: string, version = 1): TicketItem => ({
@@ -51,12 +51,12 @@ const eventIn = (project: string, ...ids: string[]) =>
     ]),
   );
 
-const ticketEvent = (...ids: string[]): ListUpdate => ({ tickets: eventIn("default", ...ids), gone: new Map() });
+const ticketEvent = (...ids: string[]): ListUpdate => ({ tickets: eventIn("default", ...ids), moved: new Map() });
 
-describe("a list of tickets whose head was read anew", () => {
+describe("a list of tickets whose head was refetched", () => {
   const list = { items: tickets("a", "b", "c", "d"), nextCursor: "more" };
 
-  test("has what is new at its head and each ticket once", () => {
+  test("starts with the refetched head and contains each ticket once", () => {
     const merged = mergeHead(
       list,
       { items: tickets("c", "a"), nextCursor: "head", isWhole: false },
@@ -66,7 +66,7 @@ describe("a list of tickets whose head was read anew", () => {
     expect(merged.nextCursor).toBe("more");
   });
 
-  test("loses what has changed and is not in the head: it belongs to another view now", () => {
+  test("loses a changed ticket that is not in the head, because it belongs to another view", () => {
     const merged = mergeHead(
       list,
       { items: tickets("a", "b"), nextCursor: "head", isWhole: false },
@@ -75,20 +75,20 @@ describe("a list of tickets whose head was read anew", () => {
     expect(idsOf(merged)).toEqual(["a", "b", "c"]);
   });
 
-  test("keeps a ticket of which only tags may have changed, and says that the whole list is to be read", () => {
+  test("keeps a ticket whose tags may have changed, and requires the whole list to be refetched", () => {
     const [, , , last] = list.items;
     if (last === undefined) throw new Error("the list is too short");
     const { project, status, stage, assignee } = last;
     const event = { ticketId: "d", project, status, stage, assignee, version: 2, actor: "x", what: [], mentions: [] };
-    const update: ListUpdate = { tickets: new Map([["d", event]]), gone: new Map() };
+    const update: ListUpdate = { tickets: new Map([["d", event]]), moved: new Map() };
     const head = { items: tickets("a", "b"), nextCursor: "head", isWhole: false };
     expect(idsOf(mergeHead(list, head, { project: "default", update }))).toEqual(["a", "b", "c", "d"]);
-    expect(hasUnclear(list, head, update)).toBe(true);
-    expect(hasUnclear(list, { items: list.items, nextCursor: null }, update)).toBe(false);
-    expect(hasUnclear(list, head, ticketEvent("d"))).toBe(false);
+    expect(hasUnclearChanges(list, head, update)).toBe(true);
+    expect(hasUnclearChanges(list, { items: list.items, nextCursor: null }, update)).toBe(false);
+    expect(hasUnclearChanges(list, head, ticketEvent("d"))).toBe(false);
   });
 
-  test("keeps the place of what has changed where it is in another order, as the update say it is", () => {
+  test("keeps the position of a changed ticket in another sort order, with the values of the update", () => {
     const merged = mergeHead(
       list,
       { items: tickets("a", "b"), nextCursor: "head", isWhole: false },
@@ -98,7 +98,7 @@ describe("a list of tickets whose head was read anew", () => {
     expect(merged.items[3]).toMatchObject({ status: "resolved", stage: "done", version: 2 });
   });
 
-  test("keeps what is newer than the update", () => {
+  test("ignores an update that is older than the ticket", () => {
     const newer = { ...list, items: [...tickets("a"), ticket("d", 9)] };
     const merged = mergeHead(
       newer,
@@ -108,7 +108,7 @@ describe("a list of tickets whose head was read anew", () => {
     expect(merged.items[1]).toMatchObject({ status: "open", version: 9 });
   });
 
-  test("is the head where that is all there is, or where nothing is left of the list", () => {
+  test("is replaced by the head if that is the whole list, or if they have no ticket in common", () => {
     expect(
       idsOf(
         mergeHead(
@@ -129,28 +129,28 @@ describe("a list of tickets whose head was read anew", () => {
     ).toEqual(["x", "y"]);
   });
 
-  test("is what was read where all that was loaded was read: what has gone unnoticed is not in it", () => {
-    const read = { items: tickets("x", "b", "d"), nextCursor: "after d", isWhole: true };
-    const merged = mergeHead(list, read, { project: "default", update: ticketEvent() });
+  test("is replaced if everything that was loaded was refetched, so that removed tickets disappear", () => {
+    const refetched = { items: tickets("x", "b", "d"), nextCursor: "after d", isWhole: true };
+    const merged = mergeHead(list, refetched, { project: "default", update: ticketEvent() });
     expect([idsOf(merged), merged.nextCursor]).toEqual([["x", "b", "d"], "after d"]);
   });
 
-  test("loses what another project has now, wherever it stands", () => {
+  test("loses a ticket that moved to another project, at any position", () => {
     const head = { items: tickets("a"), nextCursor: "head", isWhole: false };
-    const gone = new Map([["c", "default"]]);
-    const inNoSight = { project: "default", update: { tickets: new Map(), gone } };
-    expect(idsOf(mergeHead(list, head, inNoSight))).toEqual(["a", "b", "d"]);
-    const inSight = { project: "default", sort: "priority", update: { tickets: eventIn("north", "c"), gone } };
-    expect(idsOf(mergeHead(list, head, inSight))).toEqual(["a", "b", "d"]);
-    // In a list of all projects it has only another project.
-    const ofAll = mergeHead(list, head, { ...inSight, project: null });
+    const moved = new Map([["c", "default"]]);
+    const withoutEvent = { project: "default", update: { tickets: new Map(), moved } };
+    expect(idsOf(mergeHead(list, head, withoutEvent))).toEqual(["a", "b", "d"]);
+    const withEvent = { project: "default", sort: "priority", update: { tickets: eventIn("north", "c"), moved } };
+    expect(idsOf(mergeHead(list, head, withEvent))).toEqual(["a", "b", "d"]);
+    // A list of all projects keeps it, with its new project.
+    const ofAll = mergeHead(list, head, { ...withEvent, project: null });
     expect(ofAll.items.map(({ id, project }) => `${id} ${project}`)).toEqual([
       "a default",
       "b default",
       "c north",
       "d default",
     ]);
-    expect(idsOf(mergeHead(list, head, { ...inNoSight, project: null }))).toEqual(["a", "b", "d"]);
+    expect(idsOf(mergeHead(list, head, { ...withoutEvent, project: null }))).toEqual(["a", "b", "d"]);
   });
 });
 
@@ -169,25 +169,25 @@ const HEAD = { items: [], nextCursor: null };
 
 let merged: ListUpdate[];
 let wholes: boolean[];
-let reads: number;
-let isAway: boolean;
+let fetches: number;
+let isUnavailable: boolean;
 let isLoading: boolean;
 
 beforeEach(() => {
   jest.useFakeTimers();
   merged = [];
   wholes = [];
-  reads = 0;
-  isAway = false;
+  fetches = 0;
+  isUnavailable = false;
   isLoading = false;
 });
 afterEach(() => void jest.useRealTimers());
 
 const follow = () =>
   followList({
-    read() {
-      reads += 1;
-      return isAway ? Promise.reject(new Error("away")) : Promise.resolve(HEAD);
+    fetch() {
+      fetches += 1;
+      return isUnavailable ? Promise.reject(new Error("unavailable")) : Promise.resolve(HEAD);
     },
     isLoading: () => isLoading,
     merge({ isWhole }, update) {
@@ -198,75 +198,75 @@ const follow = () =>
 const passMs = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 const ids = () => merged.map(({ tickets }) => [...tickets.keys()]);
 
-test("many update at once are one look", async () => {
+test("a burst of updates causes one fetch", async () => {
   const follower = follow();
-  for (const id of ["a", "b", "a"]) follower.tell(eventOf(id));
+  for (const id of ["a", "b", "a"]) follower.onTicket(eventOf(id));
   await passMs(10_000);
-  expect([reads, ids()]).toEqual([1, [["a", "b"]]]);
+  expect([fetches, ids()]).toEqual([1, [["a", "b"]]]);
 });
 
-test("what is told while a page is being loaded is merged in after it", async () => {
+test("updates that arrive while a page is loading are merged after it", async () => {
   const follower = follow();
   isLoading = true;
-  follower.tell(eventOf("a"));
+  follower.onTicket(eventOf("a"));
   await passMs(5_000);
-  expect([reads, ids()]).toEqual([0, []]);
+  expect([fetches, ids()]).toEqual([0, []]);
   isLoading = false;
   await passMs(5_000);
   expect(ids()).toEqual([["a"]]);
 });
 
-test("a head that cannot be read is read again, later and later, with all that was told meanwhile", async () => {
+test("a failed fetch is retried with increasing delays, and merges the updates that arrived meanwhile", async () => {
   const follower = follow();
-  isAway = true;
-  follower.tell(eventOf("a"));
+  isUnavailable = true;
+  follower.onTicket(eventOf("a"));
   await passMs(60_000);
-  expect(reads).toBeGreaterThan(2);
-  expect(reads).toBeLessThan(8);
-  follower.tell(eventOf("b"));
-  isAway = false;
+  expect(fetches).toBeGreaterThan(2);
+  expect(fetches).toBeLessThan(8);
+  follower.onTicket(eventOf("b"));
+  isUnavailable = false;
   await passMs(30_000);
   expect(ids()).toEqual([["a", "b"]]);
 });
 
-test("a line that is open again is a reason to look at once", async () => {
+test("a reconnect causes an immediate fetch, without the delay of the retries", async () => {
   const follower = follow();
-  isAway = true;
-  follower.tell(eventOf("a"));
+  isUnavailable = true;
+  follower.onTicket(eventOf("a"));
   await passMs(100_000);
-  isAway = false;
+  isUnavailable = false;
   follower.refetch();
   await passMs(1_000);
   expect(ids()).toEqual([["a"]]);
 });
 
-test("where update may have been missed all is read, until that has worked, and the head alone after it", async () => {
+test("after a reconnect the whole list is fetched until that succeeds, then only the head", async () => {
   const follower = follow();
-  isAway = true;
+  isUnavailable = true;
   follower.refetch();
   await passMs(1_000);
-  follower.tell(eventOf("a"));
-  isAway = false;
+  follower.onTicket(eventOf("a"));
+  isUnavailable = false;
   await passMs(60_000);
-  follower.tell(eventOf("b"));
+  follower.onTicket(eventOf("b"));
   await passMs(1_000);
   expect(wholes).toEqual([true, false]);
 });
 
-test("a ticket that has gone and come back is not gone", async () => {
+test("a ticket that moved to another project and back stays in the list", async () => {
   const follower = follow();
-  follower.reportGone({ ticketId: "a", project: "north" });
-  follower.reportGone({ ticketId: "b", project: "north" });
-  follower.tell(eventOf("b", 2, "south"));
-  follower.tell(eventOf("a", 3));
+  follower.onMoved({ ticketId: "a", project: "north" });
+  follower.onMoved({ ticketId: "b", project: "north" });
+  follower.onTicket(eventOf("b", 2, "south"));
+  follower.onTicket(eventOf("a", 3));
   await passMs(1_000);
-  expect(merged.map(({ gone }) => [...gone.keys()])).toEqual([["b"]]);
+  expect(merged.map(({ moved }) => [...moved.keys()])).toEqual([["b"]]);
 });
 
-test("nothing is read after the end", async () => {
+test("nothing is fetched after the end", async () => {
   const follower = follow();
-  follower.tell(eventOf("a"));
+  follower.onTicket(eventOf("a"));
   follower.end();
   await passMs(10_000);
-  expect([reads, ids()]).toEqual([0, []]);
+  expect([fetches, ids()]).toEqual([0, []]);
 });

@@ -1,20 +1,20 @@
 import type { TicketItem } from "@svc/contracts";
 import type { TicketEventData } from "../api/live.ts";
 
-/** Tickets from the first on. */
+/** The first tickets of a list. */
 export interface TicketPage {
   items: TicketItem[];
   nextCursor: string | null;
 }
 
-/** The order in which what has changed last comes first, so that updates are at the head of the list. */
+/** Sort order of which the last changed tickets are at the head of the list. */
 const UPDATES_FIRST = "-updatedAt";
 
-/** True if an update leaves a ticket with the same people and in the same state. */
-const isInPlace = (item: TicketItem, { project, status, stage, assignee }: TicketEventData): boolean =>
+/** Returns true if an update changes neither project, status, stage nor assignee of a ticket. */
+const isUnmoved = (item: TicketItem, { project, status, stage, assignee }: TicketEventData): boolean =>
   item.project === project && item.status === status && item.stage === stage && item.assignee === assignee;
 
-/** A ticket with the values of its update. */
+/** Returns a ticket with the values of its update, unless the update is older. */
 const patch = (item: TicketItem, { project, version, status, stage, assignee }: TicketEventData): TicketItem =>
   version < item.version
     ? item
@@ -28,26 +28,26 @@ const patch = (item: TicketItem, { project, version, status, stage, assignee }: 
       };
 
 /**
- * True for tickets of the list that have changed, are not in its head, and are where they were: their tags may have
- * changed, which moves no ticket, or they are snoozed. Only the whole list tells which.
+ * Returns true if tickets of the list have changed that are not in its head, without a visible difference: either their
+ * tags have changed, or they are snoozed and no longer in the list. Only fetching the whole list shows which.
  */
-export const hasUnclear = (list: TicketPage, head: TicketPage, { tickets }: ListUpdate): boolean =>
+export const hasUnclearChanges = (list: TicketPage, head: TicketPage, { tickets }: ListUpdate): boolean =>
   list.items.some((item) => {
     const update = tickets.get(item.id);
-    return update !== undefined && isInPlace(item, update) && !head.items.some(({ id }) => id === item.id);
+    return update !== undefined && isUnmoved(item, update) && !head.items.some(({ id }) => id === item.id);
   });
 
 /**
- * The list after its head was read again. In the order of changes, a ticket that has moved on stands in the head or does
- * not belong to the list any more; in any other order it keeps its position, with the values of the update. Where head
- * and list have nothing in common too much has happened: the list starts over. Where all of it was read it is what was
- * read. Of what another project has now, nothing is left in the list of one `project`; null for a list of all.
+ * Returns the list after its head, or all of it, was refetched. If the list is sorted by the last change, a ticket that
+ * has moved is in the head or no longer in the list. Otherwise it keeps its position, with the values of the update. If
+ * head and list have no ticket in common, the head replaces the list. Tickets that moved to another project are removed
+ * from the list of one `project`; `project` is null for a list of all projects.
  */
 export function mergeHead(
   list: TicketPage,
-  head: ListReading,
+  head: RefetchedList,
   {
-    update: { tickets, gone },
+    update: { tickets, moved },
     project,
     sort = UPDATES_FIRST,
   }: { update: ListUpdate; project: string | null; sort?: string | undefined },
@@ -56,138 +56,138 @@ export function mergeHead(
   if (head.isWhole || head.nextCursor === null || list.items.length === 0) return replaced;
   const inHead = new Set(head.items.map(({ id }) => id));
   if (!list.items.some(({ id }) => inHead.has(id))) return replaced;
-  const isByEvent = sort === UPDATES_FIRST;
+  const isSortedByUpdate = sort === UPDATES_FIRST;
   const rest = list.items
     .filter((item) => {
       const update = tickets.get(item.id);
-      return !inHead.has(item.id) && (!isByEvent || update === undefined || isInPlace(item, update));
+      return !inHead.has(item.id) && (!isSortedByUpdate || update === undefined || isUnmoved(item, update));
     })
     .map((item) => {
       const update = tickets.get(item.id);
       return update === undefined ? item : patch(item, update);
     })
-    .filter((item) => gone.get(item.id) !== item.project && (project === null || item.project === project));
-  // What was the whole list may have been pushed down behind the head.
+    .filter((item) => moved.get(item.id) !== item.project && (project === null || item.project === project));
+  // New tickets may have pushed the whole previous list out of the head.
   return { items: [...head.items, ...rest], nextCursor: rest.length === 0 ? head.nextCursor : list.nextCursor };
 }
 
-/** News come in bursts: the head of the list is read once for all of them. */
+/** Delay before a refetch: events arrive in bursts, and one refetch serves all of them. */
 const REFETCH_MS = 300;
-/** A head that could not be read is read again after this, then after twice as long, up to the longest. */
+/** First delay after a failed refetch, doubled up to the maximum. */
 const RETRY_MS = 2_000;
-const LONGEST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 30_000;
 
-/** Events of tickets since the head of a list was last read. */
+/** Events of tickets since the head of a list was last fetched. */
 export interface ListUpdate {
   /** The newest event of each ticket. */
   tickets: ReadonlyMap<string, TicketEventData>;
-  /** By tickets that another project has now, the project that had them. */
-  gone: ReadonlyMap<string, string>;
+  /** Previous project of each ticket that moved to another project. */
+  moved: ReadonlyMap<string, string>;
 }
 
-/** The part of a list that was read again. */
-interface ListReading extends TicketPage {
-  /** True where it is all that was loaded, so that what it has not is not in the list any more. */
+/** The part of a list that was refetched. */
+interface RefetchedList extends TicketPage {
+  /** True if it includes everything that was loaded: tickets that it lacks are no longer in the list. */
   isWhole: boolean;
 }
 
-/** Takes events, and has the head of the list read and merged in. */
+/** Receives events, refetches the head of the list and merges it. */
 export interface ListFollower {
-  tell: (update: TicketEventData) => void;
-  reportGone: (gone: { ticketId: string; project: string }) => void;
-  /** News may have been missed: reads all that is loaded soon, however long ago nothing could be read. */
+  onTicket: (update: TicketEventData) => void;
+  onMoved: (moved: { ticketId: string; project: string }) => void;
+  /** Refetches everything that is loaded, without backoff, because events may have been missed. */
   refetch: () => void;
   end: () => void;
 }
 
 /**
- * Follows a list: reads its head after an update, all of it where updates may have been missed, and again until that
- * works, so that nothing is lost. Nothing is merged in while a page of the list is being loaded, which would put the
- * list back to what it was before.
+ * Keeps a list up to date: refetches its head after an update, or all of it if updates may have been missed, with
+ * retries until that succeeds. Merges nothing while a page of the list is being loaded, because that page would
+ * overwrite the result.
  */
-// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
+// oxlint-disable-next-line max-lines-per-function -- Short functions over one shared state.
 export function followList({
-  read: readPages,
+  fetch: fetchPages,
   isLoading,
   merge,
 }: {
-  read: (isWhole: boolean) => Promise<TicketPage>;
+  fetch: (isWhole: boolean) => Promise<TicketPage>;
   isLoading: () => boolean;
-  merge: (reading: ListReading, update: ListUpdate) => void;
+  merge: (refetched: RefetchedList, update: ListUpdate) => void;
 }): ListFollower {
   let tickets = new Map<string, TicketEventData>();
-  let gone = new Map<string, string>();
+  let moved = new Map<string, string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let isReading = false;
-  let isWanted = false;
-  let isMissing = false;
-  let isOver = false;
+  let isFetching = false;
+  let hasNewEvents = false;
+  let needsWhole = false;
+  let hasEnded = false;
   let failures = 0;
 
-  const wait = (ms: number) => {
-    timer ??= setTimeout(() => void read(), ms);
+  const schedule = (ms: number) => {
+    timer ??= setTimeout(() => void refetch(), ms);
   };
 
-  async function read(): Promise<void> {
+  async function refetch(): Promise<void> {
     timer = undefined;
     if (isLoading()) {
-      wait(REFETCH_MS);
+      schedule(REFETCH_MS);
       return;
     }
-    isReading = true;
-    isWanted = false;
-    const isWhole = isMissing;
-    isMissing = false;
-    const changes = { tickets, gone };
+    isFetching = true;
+    hasNewEvents = false;
+    const isWhole = needsWhole;
+    needsWhole = false;
+    const changes = { tickets, moved };
     tickets = new Map();
-    gone = new Map();
+    moved = new Map();
     let pages: TicketPage | null = null;
     try {
-      pages = await readPages(isWhole);
+      pages = await fetchPages(isWhole);
       failures = 0;
     } catch {
-      // The server is unavailable, as the page shows; the request is repeated until it responds.
+      // The page shows that the server is unavailable; the request is retried until it responds.
       failures += 1;
     }
-    isReading = false;
-    if (isOver) return;
+    isFetching = false;
+    if (hasEnded) return;
     if (pages !== null && !isLoading()) {
       merge({ ...pages, isWhole }, changes);
-      if (isWanted) wait(REFETCH_MS);
+      if (hasNewEvents) schedule(REFETCH_MS);
       return;
     }
-    isMissing ||= isWhole;
+    needsWhole ||= isWhole;
     // Events since then are newer.
     tickets = new Map([...changes.tickets, ...tickets]);
-    gone = new Map([...changes.gone, ...gone]);
-    wait(pages !== null ? REFETCH_MS : Math.min(RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS));
+    moved = new Map([...changes.moved, ...moved]);
+    schedule(pages !== null ? REFETCH_MS : Math.min(RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS));
   }
 
-  function want(): void {
-    isWanted = true;
-    if (!isReading) wait(REFETCH_MS);
+  function requestRefetch(): void {
+    hasNewEvents = true;
+    if (!isFetching) schedule(REFETCH_MS);
   }
 
   return {
-    tell(update) {
+    onTicket(update) {
       tickets.set(update.ticketId, update);
-      // It has come back.
-      if (gone.get(update.ticketId) === update.project) gone.delete(update.ticketId);
-      want();
+      // The ticket has moved back.
+      if (moved.get(update.ticketId) === update.project) moved.delete(update.ticketId);
+      requestRefetch();
     },
-    reportGone({ ticketId, project }) {
-      gone.set(ticketId, project);
-      want();
+    onMoved({ ticketId, project }) {
+      moved.set(ticketId, project);
+      requestRefetch();
     },
     refetch() {
-      isMissing = true;
+      needsWhole = true;
       failures = 0;
       clearTimeout(timer);
       timer = undefined;
-      want();
+      requestRefetch();
     },
     end() {
-      isOver = true;
+      hasEnded = true;
       clearTimeout(timer);
     },
   };

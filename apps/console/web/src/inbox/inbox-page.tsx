@@ -8,7 +8,7 @@ import { EmptyState } from "../ui/notice.tsx";
 import { ToastList } from "../ui/toasts.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import type { BulkErrors } from "./bulk-dialogs.tsx";
-import { isNarrowed, queryOf, spanOnly } from "./inbox-search.ts";
+import { isNarrowed, queryOf, withoutFilters } from "./inbox-search.ts";
 import { ListHead } from "./list-head.tsx";
 import { TicketList } from "./ticket-list.tsx";
 import { InboxContext, useTicketList } from "./use-ticket-list.ts";
@@ -113,7 +113,7 @@ export function InboxPage() {
       title: t("command.view", { view: t(`view.${id}`) }),
       keys: `g ${index + 1}`,
       run: () =>
-        void navigate({ to: "/$project/inbox/$view", params: { project, view: id }, search: spanOnly(search) }),
+        void navigate({ to: "/$project/inbox/$view", params: { project, view: id }, search: withoutFilters(search) }),
     })),
   );
 
@@ -121,7 +121,7 @@ export function InboxPage() {
     void navigate({
       to: "/$project/inbox/$view",
       params: { project, view: "all" },
-      search: { ...spanOnly(search), ...(q === undefined ? {} : { q }) },
+      search: { ...withoutFilters(search), ...(q === undefined ? {} : { q }) },
     });
 
   return (

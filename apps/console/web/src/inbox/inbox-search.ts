@@ -54,7 +54,7 @@ export const chosenFilters = (search: InboxSearch): FilterName[] =>
 export const isNarrowed = (search: InboxSearch): boolean => search.q !== undefined || chosenFilters(search).length > 0;
 
 /** Returns a search without filters, for the same projects. */
-export const spanOnly = ({ projects }: InboxSearch): InboxSearch => (projects === undefined ? {} : { projects });
+export const withoutFilters = ({ projects }: InboxSearch): InboxSearch => (projects === undefined ? {} : { projects });
 
 /** Returns the start of a day in the operator's time zone, as RFC 3339; an invalid day is returned unchanged. */
 function startOfDay(day: string): string {

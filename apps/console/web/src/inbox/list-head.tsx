@@ -10,7 +10,7 @@ import { IconButton } from "../ui/button.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Menu, MenuChoice } from "../ui/menu.tsx";
 import { SearchField, SelectField } from "../ui/field.tsx";
-import { filterOptions, spanOnly, describeFilter, chosenFilters } from "./inbox-search.ts";
+import { filterOptions, withoutFilters, describeFilter, chosenFilters } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
 import { ProjectSpan } from "./view-sidebar.tsx";
 import { VIEWS } from "./views.ts";
@@ -128,7 +128,7 @@ function FilterChips({
       {names.length > 1 && (
         <button
           type="button"
-          onClick={() => remove({ ...spanOnly(search), ...words })}
+          onClick={() => remove({ ...withoutFilters(search), ...words })}
           className={`${CHIP} px-1.5 text-muted hover:text-ink`}
         >
           {t("filter.clear")}
@@ -199,7 +199,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
           void navigate({
             to: "/$project/inbox/$view",
             params: { project, view: value },
-            search: spanOnly(search),
+            search: withoutFilters(search),
           })
         }
         className={`mb-2 ${WITHOUT_SIDEBAR}`}

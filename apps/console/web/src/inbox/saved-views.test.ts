@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/client";
 import type { SavedView } from "@svc/contracts";
-import { moveKeptViews } from "./saved-views.ts";
+import { moveStoredViews } from "./saved-views.ts";
 
 /** Creates a storage with these texts. */
 function storageOf(texts: Record<string, string>) {
@@ -27,8 +27,8 @@ describe("views stored in the browser", () => {
     });
     const sent: SavedView[] = [];
     const put = (view: SavedView) => Promise.resolve(sent.push(view));
-    await moveKeptViews(storage, "ann", put);
-    await moveKeptViews(storage, "ann", put);
+    await moveStoredViews(storage, "ann", put);
+    await moveStoredViews(storage, "ann", put);
     expect(sent).toEqual([
       { name: "VIP", project: "north", view: "all", filters: { tag: "vip" } },
       { name: "VIP (south)", project: "south", view: "all", filters: { tag: "vip" } },
@@ -39,7 +39,7 @@ describe("views stored in the browser", () => {
   test("stay if the server rejects them or is unavailable", async () => {
     for (const status of [403, null]) {
       const storage = storageOf({ "console.views.ann.north": vip });
-      await moveKeptViews(storage, "ann", () => Promise.reject(new ServiceError("x", "x", { status })));
+      await moveStoredViews(storage, "ann", () => Promise.reject(new ServiceError("x", "x", { status })));
       expect(storage.kept.get("console.views.ann.north")).toContain('"name":"VIP"');
     }
   });

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { deleteView, putView, viewsQuery } from "../api/session.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useSession } from "../session/services.ts";
-import type { KeptTexts } from "../session/services.ts";
+import type { TextStorage } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 import { FILTER_NAMES, readInboxSearch } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
@@ -20,7 +20,7 @@ export function filtersOf(search: InboxSearch): SavedView["filters"] {
 }
 
 /** Parses the views in a stored text; invalid ones are ignored. */
-export function readKeptViews(stored: string | null, project: string): SavedView[] {
+export function readStoredViews(stored: string | null, project: string): SavedView[] {
   let given: unknown = [];
   try {
     given = JSON.parse(stored ?? "[]");
@@ -39,8 +39,8 @@ export function readKeptViews(stored: string | null, project: string): SavedView
  * Moves views that an earlier version stored in this browser to the server, once. Views of two projects with the same name
  * get the project's name added. Views that the server rejects stay in the browser, and all do while it is unavailable.
  */
-export async function moveKeptViews(
-  storage: KeptTexts,
+export async function moveStoredViews(
+  storage: TextStorage,
   operatorId: string,
   put: (view: SavedView) => Promise<unknown>,
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function moveKeptViews(
     const project = key.slice(prefix.length);
     const stored = storage.getItem(key);
     const refused: SavedView[] = [];
-    for (const view of readKeptViews(stored, project)) {
+    for (const view of readStoredViews(stored, project)) {
       const name = taken.has(view.name) ? `${view.name} (${project})` : view.name;
       try {
         await put({ ...view, name });
@@ -84,7 +84,7 @@ export function useSavedViews() {
   const queryClient = useQueryClient();
   const { t } = useTexts();
   const query = viewsQuery(connection, operator.id, () =>
-    moveKeptViews(storage, operator.id, (view) => putView(connection, view)),
+    moveStoredViews(storage, operator.id, (view) => putView(connection, view)),
   );
   const { data: all = NONE } = useQuery(query);
 

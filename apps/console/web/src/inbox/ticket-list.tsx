@@ -25,7 +25,7 @@ import {
   WaitingMark,
 } from "./ticket-marks.tsx";
 import { useTagColor } from "./use-tags.ts";
-import { useInbox, rowsMoved, useFetchAhead } from "./use-ticket-list.ts";
+import { useInbox, rowShift, usePrefetch } from "./use-ticket-list.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
 
 /**
@@ -241,7 +241,7 @@ export function TicketList({
     const before = shown.current;
     shown.current = { items, first: startIndex, last: endIndex };
     if (element === null || before.items === items || element.scrollTop < ROW_PX) return;
-    element.scrollTop += rowsMoved(before.items, before, items) * ROW_PX;
+    element.scrollTop += rowShift(before.items, before, items) * ROW_PX;
   }, [items, startIndex, endIndex]);
 
   const currentIndex = items.findIndex(({ id }) => id === currentId);
@@ -256,7 +256,7 @@ export function TicketList({
     if (nextId === undefined || nextProject === undefined) return;
     void queryClient.prefetchQuery(ticketQuery(connection, nextProject, nextId));
   }, [connection, nextId, nextProject, queryClient]);
-  useFetchAhead(items.slice(startIndex, endIndex + 1));
+  usePrefetch(items.slice(startIndex, endIndex + 1));
 
   if (isError && items.length === 0) {
     return (

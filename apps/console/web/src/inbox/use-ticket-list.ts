@@ -4,25 +4,25 @@ import { useQueryClient, useInfiniteQuery } from "@tanstack/react-query";
 import type { InfiniteData } from "@tanstack/react-query";
 import { ticketQuery } from "../api/tickets.ts";
 import { useServices } from "../session/services.ts";
-import { followList, hasUnclear, mergeHead } from "./follow-list.ts";
+import { followList, hasUnclearChanges, mergeHead } from "./follow-list.ts";
 import type { TicketPage } from "./follow-list.ts";
 import type { InboxSearch, TicketQuery } from "./inbox-search.ts";
 import { nameOfQuery } from "./views.ts";
 
-/** What the page of a ticket knows of the list that it was opened from. */
+/** The list that a ticket was opened from, for the page of the ticket. */
 export interface InboxLocation {
   view: string;
   search: InboxSearch;
   items: readonly TicketItem[];
-  /** Opens the ticket so many places further down. */
+  /** Opens the ticket this many rows below, or above if negative. */
   move: (by: number) => void;
-  /** Goes on to the ticket after this one, once it is done with. */
+  /** Opens the next ticket after an operator has finished this one. */
   advance: (ticketId: string) => void;
 }
 
 export const InboxContext = createContext<InboxLocation | null>(null);
 
-/** The list that a ticket was opened from. Throws outside of the inbox. */
+/** Returns the list that a ticket was opened from. Throws outside of the inbox. */
 export function useInbox(): InboxLocation {
   const inbox = useContext(InboxContext);
   if (inbox === null) throw new Error("useInbox is for components within the inbox.");
@@ -34,10 +34,10 @@ interface Row {
 }
 
 /**
- * By how many places the rows from `first` to `last` of a list stand lower in the list as it is now; below zero where
- * they stand higher. Most of them decide: one that has changed may have gone to the top by itself.
+ * Returns by how many positions the rows from `first` to `last` have moved down in the new list; negative if they have
+ * moved up. The majority decides, because a single row that has changed may have moved to the top.
  */
-export function rowsMoved(
+export function rowShift(
   before: readonly Row[],
   { first, last }: { first: number; last: number },
   after: readonly Row[],
@@ -45,32 +45,32 @@ export function rowsMoved(
   const positions = new Map(after.map(({ id }, index) => [id, index]));
   const votes = new Map<number, number>();
   let most = 0;
-  let moved = 0;
+  let shift = 0;
   for (const [offset, { id }] of before.slice(first, last + 1).entries()) {
-    const inbox = positions.get(id);
-    if (inbox === undefined) continue;
-    const by = inbox - (first + offset);
+    const position = positions.get(id);
+    if (position === undefined) continue;
+    const by = position - (first + offset);
     const count = (votes.get(by) ?? 0) + 1;
     votes.set(by, count);
-    if (count > most || (count === most && Math.abs(by) < Math.abs(moved))) {
+    if (count > most || (count === most && Math.abs(by) < Math.abs(shift))) {
       most = count;
-      moved = by;
+      shift = by;
     }
   }
-  return moved;
+  return shift;
 }
 
-/** A list that stands still for so long is being read. */
-const STILL_MS = 80;
+/** Time without scrolling after which the visible tickets are prefetched. */
+const PREFETCH_DELAY_MS = 80;
 
 /**
- * Fetches the tickets that are in sight before they are opened: one after the other, once the list stands still, and
- * not what is known already. What is opened from here is fetched again if it is old, like everything cached.
+ * Prefetches the visible tickets that are not cached, one after the other, after the list has stopped scrolling. Opening
+ * a ticket refetches it if its cached data is stale.
  */
-export function useFetchAhead(inSight: readonly Pick<TicketItem, "id" | "project">[]): void {
+export function usePrefetch(visible: readonly Pick<TicketItem, "id" | "project">[]): void {
   const { connection } = useServices();
   const queryClient = useQueryClient();
-  const names = JSON.stringify(inSight.map(({ project, id }) => [project, id]));
+  const names = JSON.stringify(visible.map(({ project, id }) => [project, id]));
 
   useEffect(() => {
     if (savesData()) return undefined;
@@ -79,11 +79,11 @@ export function useFetchAhead(inSight: readonly Pick<TicketItem, "id" | "project
       for (const [project, id] of JSON.parse(names) as [string, string][]) {
         if (state.isOver || document.hidden) return;
         const query = ticketQuery(connection, project, id);
-        const known = queryClient.getQueryState(query.queryKey);
-        if (known?.data === undefined || known.isInvalidated) await queryClient.prefetchQuery(query);
+        const cached = queryClient.getQueryState(query.queryKey);
+        if (cached?.data === undefined || cached.isInvalidated) await queryClient.prefetchQuery(query);
       }
     };
-    const timer = setTimeout(() => void fetchAll(), STILL_MS);
+    const timer = setTimeout(() => void fetchAll(), PREFETCH_DELAY_MS);
     return () => {
       state.isOver = true;
       clearTimeout(timer);
@@ -91,7 +91,7 @@ export function useFetchAhead(inSight: readonly Pick<TicketItem, "id" | "project
   }, [connection, names, queryClient]);
 }
 
-/** Whether the user has asked to save data (Save Data API; not in every browser). */
+/** Returns true if the user has asked to save data (Save Data API; not in every browser). */
 function savesData(): boolean {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   return connection?.saveData === true;
@@ -103,19 +103,19 @@ type Pages = InfiniteData<TicketPage, string | null>;
 
 const EMPTY: TicketItem[] = [];
 
-/** The tickets of a list as far as they were read, kept as they are on the server. */
-// oxlint-disable-next-line max-lines-per-function -- one list: its query, and the effect that merges events into it
+/** Returns the loaded tickets of a list, which are kept up to date by the events of the server. */
+// oxlint-disable-next-line max-lines-per-function -- One list: its query, and the effect that merges events into it.
 export function useTicketList(project: string, query: TicketQuery) {
   const { connection, live } = useServices();
   const queryClient = useQueryClient();
   const name = nameOfQuery(query);
   const queryKey = useMemo(() => ["tickets", project, name] as const, [project, name]);
 
-  const readPage = useCallback(
+  const fetchPage = useCallback(
     async (cursor: string | null, signal?: AbortSignal): Promise<TicketPage> => {
-      const asked = Object.fromEntries(JSON.parse(name) as [string, string][]) as TicketQuery;
+      const filters = Object.fromEntries(JSON.parse(name) as [string, string][]) as TicketQuery;
       return connection.call("listTickets", project, {
-        query: { ...asked, limit: PAGE_ITEMS, ...(cursor === null ? {} : { cursor }) },
+        query: { ...filters, limit: PAGE_ITEMS, ...(cursor === null ? {} : { cursor }) },
         ...(signal === undefined ? {} : { signal }),
       });
     },
@@ -124,10 +124,10 @@ export function useTicketList(project: string, query: TicketQuery) {
 
   const list = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => readPage(pageParam, signal),
+    queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }: TicketPage) => nextCursor,
-    // The head is merged in as updates arrive: refetching all pages would move the list under the reader's eyes.
+    // Updates are merged at the head: refetching all pages would move the list while an operator reads it.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
   });
@@ -138,46 +138,46 @@ export function useTicketList(project: string, query: TicketQuery) {
       queryClient.getQueryData<Pages>(queryKey)?.pages.reduce((count, { items }) => count + items.length, 0) ?? 0;
     const leaving = new AbortController();
     const follower = followList({
-      async read(isWhole) {
-        const head = await readPage(null, leaving.signal);
+      async fetch(isWhole) {
+        const head = await fetchPage(null, leaving.signal);
         const items = [...head.items];
         let { nextCursor } = head;
-        // As far as the list is loaded, page by page.
+        // All pages that are loaded.
         while (nextCursor !== null && items.length < (isWhole ? loadedCount() : 0)) {
-          const page = await readPage(nextCursor, leaving.signal);
+          const page = await fetchPage(nextCursor, leaving.signal);
           items.push(...page.items);
           ({ nextCursor } = page);
         }
-        // One that has changed meanwhile may have come twice.
+        // A ticket that changed between two requests may be in both pages.
         return { items: [...new Map(items.map((item) => [item.id, item])).values()], nextCursor };
       },
       isLoading: () => (queryClient.getQueryState(queryKey)?.fetchStatus ?? "idle") !== "idle",
-      merge(reading, update) {
+      merge(refetched, update) {
         queryClient.setQueryData<Pages>(queryKey, (pages) => {
           if (pages === undefined) return pages;
-          const known = {
+          const loaded = {
             items: pages.pages.flatMap(({ items }) => items),
             nextCursor: pages.pages.at(-1)?.nextCursor ?? null,
           };
-          if (!reading.isWhole && hasUnclear(known, reading, update)) follower.refetch();
+          if (!refetched.isWhole && hasUnclearChanges(loaded, refetched, update)) follower.refetch();
           const options = { update, sort: query.sort, project: isOfAll ? null : project };
-          return { pages: [mergeHead(known, reading, options)], pageParams: [null] };
+          return { pages: [mergeHead(loaded, refetched, options)], pageParams: [null] };
         });
       },
     });
     const ends = [
-      live.on("ticket", follower.tell),
-      live.on("gone", follower.reportGone),
+      live.on("ticket", follower.onTicket),
+      live.on("gone", follower.onMoved),
       live.on("hello", follower.refetch),
       follower.end,
       () => leaving.abort(),
     ];
-    // What was kept from an earlier visit may be old.
+    // The list that is cached from an earlier visit may be outdated.
     if (queryClient.getQueryData(queryKey) !== undefined) follower.refetch();
     return () => {
       for (const end of ends) end();
     };
-  }, [live, queryClient, queryKey, readPage, query.sort, isOfAll, project]);
+  }, [live, queryClient, queryKey, fetchPage, query.sort, isOfAll, project]);
 
   const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? EMPTY, [list.data]);
   return { ...list, items };

@@ -8,7 +8,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, useProject, useSession, usePeople } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
-import { spanOnly } from "./inbox-search.ts";
+import { withoutFilters } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
 import { searchOf, useSavedViews } from "./saved-views.ts";
 import { VIEWS, nameOfQuery, SAVED_ICON as SavedIcon } from "./views.ts";
@@ -178,7 +178,7 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
             <Link
               to="/$project/inbox/$view"
               params={{ project, view: id }}
-              search={spanOnly(search)}
+              search={withoutFilters(search)}
               aria-current={id === current && !isInSaved ? "page" : undefined}
               className={LINK}
             >

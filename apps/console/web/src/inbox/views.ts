@@ -13,7 +13,7 @@ import {
 import type { LucideIcon } from "lucide-react";
 import type { TicketQuery } from "./inbox-search.ts";
 
-/** A view of the inbox that everybody has. Its texts are `view.<id>`, and `empty.<id>` for one without tickets. */
+/** A built-in view of the inbox. Its texts are `view.<id>`, and `empty.<id>` if it has no tickets. */
 export interface InboxView {
   id: "review" | "mine" | "unassigned" | "waiting" | "snoozed" | "resolved" | "spam" | "shared" | "all";
   icon: LucideIcon;
@@ -23,7 +23,7 @@ export interface InboxView {
   filters: (me: string) => TicketQuery;
 }
 
-/** The views of the inbox in their order. */
+/** The built-in views of the inbox, in the order of the sidebar. */
 export const VIEWS: readonly InboxView[] = [
   { id: "review", icon: Inbox, isCounted: true, filters: () => ({ needsReview: "1" }) },
   { id: "mine", icon: CircleUser, isCounted: true, filters: (me) => ({ assignee: me, closed: "0", snoozed: "0" }) },
@@ -41,16 +41,16 @@ export const VIEWS: readonly InboxView[] = [
   { id: "all", icon: Layers, filters: () => ({}) },
 ];
 
-/** The shared Inbox goes over all projects for administrators of all of them. */
+/** View of the shared inbox, which shows all projects to administrators of all projects. */
 export const SHARED_VIEW = "shared";
 
-/** Icon of the views that somebody has saved. */
+/** Icon of saved views. */
 export const SAVED_ICON = Archive;
 
 /** Returns the view with this ID, or null if there is none. */
 export const findView = (id: string): InboxView | null => VIEWS.find((view) => view.id === id) ?? null;
 
-/** Returns a name of the filters that does not depend on their order. */
+/** Returns the filters as a string that does not depend on their order, for keys of queries. */
 export function nameOfQuery(query: object): string {
   const entries = Object.entries(query) as [string, unknown][];
   return JSON.stringify(entries.sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -62,7 +62,7 @@ const OF_DISABLED = {
 } as const satisfies Record<ChannelItem["state"], Described>;
 
 /** Returns the state of a part that is not a channel. One that does not respond may run on another machine. */
-export const doingOf = (position: ServiceAddress | undefined): Doing => ({
+export const serviceStateOf = (position: ServiceAddress | undefined): Doing => ({
   enabled: null,
   state: position?.isReachable === true ? "running" : null,
   since: null,

@@ -9,7 +9,7 @@ import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { MissingPage } from "../ui/error-page.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { BotPart } from "./bot-part.tsx";
-import { StateLine, doingOf } from "./channel-state.tsx";
+import { StateLine, serviceStateOf } from "./channel-state.tsx";
 import { HttpApiPart } from "./http-api-part.tsx";
 import { findIntegration } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
@@ -60,7 +60,7 @@ function Frame({
       }
     >
       <div className="mb-4 flex flex-col gap-2.5">
-        <StateLine doing={channel ?? doingOf(address)} />
+        <StateLine doing={channel ?? serviceStateOf(address)} />
         {replicas.length > 1 && (
           <p className="text-sm text-muted">
             {t("doing.replicas", {

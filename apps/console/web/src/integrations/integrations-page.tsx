@@ -7,7 +7,7 @@ import { useProject, useRights } from "../session/services.ts";
 import { Switch } from "../ui/choice-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { StateLine, doingOf } from "./channel-state.tsx";
+import { StateLine, serviceStateOf } from "./channel-state.tsx";
 import { describeFacts, INTEGRATIONS } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
 import { useAddress, useServiceAddresses } from "./use-address.ts";
@@ -58,7 +58,7 @@ function Card({
   const channel = channelOf(channels, id);
   const position = addresses.find((other) => other.id === addressId);
   const { url } = useAddress(addressId ?? "api");
-  const doing = channel ?? doingOf(position);
+  const doing = channel ?? serviceStateOf(position);
   const error = channel?.error ?? null;
   const isCalled = addressId !== null && url !== "";
   const address = isCalled ? [{ label: t("integrations.address"), value: url + integration.path }] : [];

@@ -8,7 +8,7 @@ import { Notice } from "../ui/notice.tsx";
 import { isColor } from "./widget-preview.tsx";
 import { WIDGET_STRINGS } from "./widget-strings.ts";
 
-/** A color, chosen by eye or typed as `#rrggbb`. */
+/** Field for a color: a color picker, and its value as `#rrggbb`. */
 export function ColorField({
   label,
   value,
@@ -59,7 +59,7 @@ export function ColorField({
   );
 }
 
-/** A list of texts, one a line, which `linesOf` reads from what is typed. */
+/** Field for a list of texts, one per line. `linesOf` splits the typed text. */
 function LinesField({
   value,
   linesOf,
@@ -79,7 +79,7 @@ function LinesField({
 }) {
   const saved = value.join("\n");
   const [text, setText] = useState(saved);
-  // What somebody types keeps its line breaks; what comes from elsewhere takes its place.
+  // Typed text keeps its line breaks; a value that was changed elsewhere replaces it.
   useEffect(() => {
     setText((typed) => (linesOf(typed).join("\n") === saved ? typed : saved));
   }, [linesOf, saved]);
@@ -99,7 +99,7 @@ function LinesField({
 const originsOf = (text: string) =>
   text
     .split(/[\s,]+/)
-    // An address that was copied from the bar of a browser ends with a slash, an origin does not.
+    // A URL that was copied from the address bar ends with a slash, an origin does not.
     .map((line) => line.replace(/(?<=[^/])\/$/, ""))
     .filter((line) => line !== "");
 
@@ -110,7 +110,7 @@ interface ListFieldProps {
   onChange: (lines: string[]) => void;
 }
 
-/** Sites that may use the widget, one a line. */
+/** Field for the origins of the sites that may use the widget, one per line. */
 export function OriginsField(props: ListFieldProps) {
   const { t } = useTexts();
   return (
@@ -134,7 +134,7 @@ const questionsOf = (text: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-/** Questions that the widget suggests, one a line. */
+/** Field for the questions that the widget suggests, one per line. */
 export function QuestionsField({ isOfAll = false, ...props }: ListFieldProps & { isOfAll?: boolean }) {
   const { t } = useTexts();
   return (
@@ -151,12 +151,12 @@ export function QuestionsField({ isOfAll = false, ...props }: ListFieldProps & {
 type Strings = ChannelConfigs["widget"]["strings"];
 
 const MAX_CHARS = 500;
-const SHOWN_MAX_CHARS = 60;
+const OPTION_MAX_CHARS = 60;
 
-const ownTextOf = (name: string): string | undefined =>
+const defaultTextOf = (name: string): string | undefined =>
   Object.hasOwn(WIDGET_STRINGS, name) ? WIDGET_STRINGS[name as keyof typeof WIDGET_STRINGS] : undefined;
 
-/** The texts of the site that replace the widget's own: one is chosen, then written. */
+/** Fields for texts that override the widget's default texts, and a list to add further ones. */
 export function StringsField({
   value,
   error,
@@ -174,9 +174,9 @@ export function StringsField({
 
   function add(name: string, text: string) {
     onChange({ ...value, [name]: text });
-    // It starts with the widget's own words, selected to be overwritten.
+    // Selects the default text, so that typing replaces it.
     requestAnimationFrame(() => {
-      // Selecting the text focuses the field as well.
+      // Selecting also moves the focus to the field.
       listRef.current?.querySelector<HTMLInputElement>(":scope > li:last-child input")?.select();
     });
   }
@@ -191,7 +191,7 @@ export function StringsField({
             <li key={name} className="flex items-start gap-1">
               <Field
                 label={name}
-                hint={ownTextOf(name) ?? t("widget.unknownString")}
+                hint={defaultTextOf(name) ?? t("widget.unknownString")}
                 className="min-w-0 flex-1"
                 value={value[name] ?? ""}
                 maxLength={MAX_CHARS}
@@ -216,17 +216,23 @@ export function StringsField({
           {error}
         </p>
       )}
-      {!disabled && <PickString taken={names} onPick={add} />}
+      {!disabled && <PickString overridden={names} onPick={add} />}
     </div>
   );
 }
 
-/** Picks a text of the widget that is not replaced yet. */
-function PickString({ taken, onPick }: { taken: readonly string[]; onPick: (name: string, text: string) => void }) {
+/** List of the default texts that are not overridden yet. */
+function PickString({
+  overridden,
+  onPick,
+}: {
+  overridden: readonly string[];
+  onPick: (name: string, text: string) => void;
+}) {
   const { t } = useTexts();
   const [picked, setPicked] = useState("");
-  const free = Object.entries(WIDGET_STRINGS).filter(([name]) => !taken.includes(name));
-  const text = ownTextOf(picked);
+  const available = Object.entries(WIDGET_STRINGS).filter(([name]) => !overridden.includes(name));
+  const text = defaultTextOf(picked);
   function add() {
     if (text === undefined) return;
     onPick(picked, text);
@@ -241,7 +247,7 @@ function PickString({ taken, onPick }: { taken: readonly string[]; onPick: (name
         onChange={setPicked}
         options={[
           { value: "", label: t("widget.noString") },
-          ...free.map(([name, own]) => ({ value: name, label: own.slice(0, SHOWN_MAX_CHARS) })),
+          ...available.map(([name, defaultText]) => ({ value: name, label: defaultText.slice(0, OPTION_MAX_CHARS) })),
         ]}
       />
       <Button icon={Plus} disabled={picked === ""} onClick={add}>

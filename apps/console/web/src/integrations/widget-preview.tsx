@@ -5,7 +5,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
 import { previewTextsOf } from "./preview-texts.ts";
 
-/** What `color` of the widget may be. */
+/** Format of the widget's `color` setting. */
 const COLOR = /^#[0-9a-f]{6}$/i;
 
 export const isColor = (text: string): boolean => COLOR.test(text);
@@ -19,17 +19,31 @@ function luminanceOf(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** WCAG 2.2, 1.4.3: between a text and its ground. */
-const TEXT_CONTRAST = 4.5;
+/** Minimum contrast between text and background (WCAG 2.2, 1.4.3). */
+const MIN_TEXT_CONTRAST = 4.5;
 
-/** The color of text on this ground (`#rrggbb`), as the widget chooses it: white, or black where white is hard to read. */
-const textColorOn = (ground: string): string =>
-  1.05 / (luminanceOf(ground) + 0.05) >= TEXT_CONTRAST ? "#ffffff" : "#000000";
+/** Returns the widget's text color on a background (`#rrggbb`): white, or black if white has too little contrast. */
+const textColorOn = (background: string): string =>
+  1.05 / (luminanceOf(background) + 0.05) >= MIN_TEXT_CONTRAST ? "#ffffff" : "#000000";
 
-/** The colors of the widget's panel, as its own style sheet has them. */
+/** Colors of the widget's panel, the same as in its style sheet. */
 const PANELS = {
-  light: { ground: "#ffffff", raised: "#eef1f4", text: "#1a1d21", soft: "#565d66", line: "#858c95", page: "#f4f5f7" },
-  dark: { ground: "#15181d", raised: "#2b3038", text: "#eef0f3", soft: "#b3bac4", line: "#7d8591", page: "#24272d" },
+  light: {
+    background: "#ffffff",
+    raised: "#eef1f4",
+    text: "#1a1d21",
+    soft: "#565d66",
+    line: "#858c95",
+    page: "#f4f5f7",
+  },
+  dark: {
+    background: "#15181d",
+    raised: "#2b3038",
+    text: "#eef0f3",
+    soft: "#b3bac4",
+    line: "#7d8591",
+    page: "#24272d",
+  },
 } as const;
 
 const darkSystem = globalThis.matchMedia("(prefers-color-scheme: dark)");
@@ -38,7 +52,7 @@ const subscribe = (listener: () => void) => {
   return () => darkSystem.removeEventListener("change", listener);
 };
 
-/** What follows the greeting: the suggested questions, or bubbles of a conversation if there are none. */
+/** The suggested questions below the greeting, or bubbles of a conversation if there are none. */
 function PreviewQuestions({
   questions,
   accent,
@@ -88,16 +102,16 @@ function PreviewPanel({
   accent: string;
   onAccent: string;
 }) {
-  const own = previewTextsOf(config.locale);
-  const greeting = config.greeting.trim() || textIn(config, "greeting") || own.greeting;
-  const placeholder = textIn(config, "messagePlaceholder") || own.placeholder;
+  const defaults = previewTextsOf(config.locale);
+  const greeting = config.greeting.trim() || overrideOf(config, "greeting") || defaults.greeting;
+  const placeholder = overrideOf(config, "messagePlaceholder") || defaults.placeholder;
   const questions = config.languages[config.locale]?.questions ?? config.questions;
-  const { ground, line, raised, soft, text } = PANELS[theme];
+  const { background, line, raised, soft, text } = PANELS[theme];
   return (
     <div
-      dir={own.dir}
+      dir={defaults.dir}
       className="flex h-84 w-full max-w-72 flex-col overflow-hidden rounded-2xl border border-[#8885] text-[0.8125rem] leading-5 shadow-[0_8px_32px_#0003]"
-      style={{ backgroundColor: ground, color: text }}
+      style={{ backgroundColor: background, color: text }}
     >
       <div
         className="flex items-center gap-2 px-4 py-3 font-semibold"
@@ -131,23 +145,23 @@ function PreviewPanel({
   );
 }
 
-/** Returns the text of a site that replaces one of the widget's own. */
-function textIn({ strings }: ChannelConfigs["widget"], name: string): string | undefined {
+/** Returns the text that overrides one of the widget's default texts, or undefined. */
+function overrideOf({ strings }: ChannelConfigs["widget"], name: string): string | undefined {
   const text = strings[name];
   return typeof text === "string" ? text : undefined;
 }
 
 /**
- * The widget as visitors would see it with these settings, saved or not: drawn from them, with the widget's own colors
- * and words. Nothing in it can be used; the demo page has the real one.
+ * Preview of the widget with these settings, saved or not, in the widget's colors and default texts. It is not
+ * interactive; the demo page has the real widget.
  */
 export function WidgetPreview({ config }: { config: ChannelConfigs["widget"] }) {
   const { t } = useTexts();
   const isSystemDark = useSyncExternalStore(subscribe, () => darkSystem.matches);
-  const [visitor, setVisitor] = useState<"light" | "dark">(isSystemDark ? "dark" : "light");
-  const own = previewTextsOf(config.locale);
-  const title = config.title.trim() || textIn(config, "title") || own.title;
-  const theme = config.theme === "auto" ? visitor : config.theme;
+  const [systemTheme, setSystemTheme] = useState<"light" | "dark">(isSystemDark ? "dark" : "light");
+  const defaults = previewTextsOf(config.locale);
+  const title = config.title.trim() || overrideOf(config, "title") || defaults.title;
+  const theme = config.theme === "auto" ? systemTheme : config.theme;
   const { line, page } = PANELS[theme];
   const accent = isColor(config.color) ? config.color : "#3366ff";
   const onAccent = textColorOn(accent);
@@ -157,8 +171,8 @@ export function WidgetPreview({ config }: { config: ChannelConfigs["widget"] }) 
       {config.theme === "auto" && (
         <ChoiceGroup
           label={t("widget.visitorSystem")}
-          value={visitor}
-          onChange={setVisitor}
+          value={systemTheme}
+          onChange={setSystemTheme}
           options={[
             { value: "light", label: t("widget.light") },
             { value: "dark", label: t("widget.dark") },

@@ -10,7 +10,7 @@ import { QuestionsField, StringsField } from "./widget-fields.tsx";
 type WidgetConfig = ChannelConfigs["widget"];
 type LanguageTexts = WidgetConfig["languages"][string];
 
-/** Texts that differ in one language: the settings with text, and those of the widget itself. */
+/** Fields for the texts of one language: those of the settings, and overrides of the widget's default texts. */
 function LanguageFields({
   value,
   error,
@@ -45,25 +45,25 @@ function LanguageFields({
         value={questions}
         error={error}
         disabled={disabled}
-        onChange={(asked) => {
+        onChange={(typed) => {
           const { questions: _, ...rest } = value;
-          onChange(asked.length === 0 ? rest : { ...rest, questions: asked });
+          onChange(typed.length === 0 ? rest : { ...rest, questions: typed });
         }}
       />
       <StringsField
         value={others}
         error={undefined}
         disabled={disabled}
-        onChange={(replaced) => {
-          const own = Object.entries({ title, greeting, launcher }).filter(([, text]) => text !== "");
-          onChange({ ...value, strings: { ...Object.fromEntries(own), ...replaced } });
+        onChange={(overrides) => {
+          const settings = Object.entries({ title, greeting, launcher }).filter(([, text]) => text !== "");
+          onChange({ ...value, strings: { ...Object.fromEntries(settings), ...overrides } });
         }}
       />
     </>
   );
 }
 
-/** Suggested questions and texts of the widget, for all languages or for one of them. */
+/** Section for the suggested questions and texts of the widget, for all languages or for one of them. */
 export function WidgetTexts({ form }: { form: SettingsForm<WidgetConfig> }) {
   const { t } = useTexts();
   const [language, setLanguage] = useState("");

@@ -4,7 +4,7 @@ import { FilePenLine, Plus } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import type { ArticleStatus, ArticleSummary } from "@svc/contracts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
-import { given, pagesQuery } from "../api/pages.ts";
+import { definedParams, pagesQuery } from "../api/pages.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { Pages, itemsOf } from "../lists/resource-page.tsx";
@@ -109,7 +109,7 @@ export function ArticlesPage() {
   const q = useDeferredValue(search.trim());
   const articles = useInfiniteQuery(
     pagesQuery(["articles", project, status, q], ({ query, signal }) =>
-      connection.call("listArticles", project, { query: { ...query, ...given({ q, status }) }, signal }),
+      connection.call("listArticles", project, { query: { ...query, ...definedParams({ q, status }) }, signal }),
     ),
   );
   const items = itemsOf(articles);

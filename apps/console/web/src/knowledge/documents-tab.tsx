@@ -46,10 +46,10 @@ function iconOf({ mime, url }: DocumentItem): LucideIcon {
   return FileText;
 }
 
-/** True for a page that was fetched from its URL, false for a text that only names one. */
+/** Returns true if the document was fetched from its URL; false for a text that only has a URL. */
 const isPage = ({ key, mime, url }: DocumentItem) => key === url && mime !== "text/markdown" && mime !== "text/plain";
 
-/** The changes of a document that its row offers. */
+/** Returns the actions of a document's row. */
 function useDocumentActions({ id, kbId, title }: DocumentItem) {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
@@ -69,25 +69,25 @@ function useDocumentActions({ id, kbId, title }: DocumentItem) {
     isBusy,
     remove: () =>
       change(() => connection.call("deleteDocument", project, { params }), t("document.deleted", { title })),
-    // A page that is added again replaces the document of its URL.
-    fetchAgain: (url: string) =>
+    // Adding a page again replaces the document with its URL.
+    refetch: (url: string) =>
       change(() => addDocument(connection, { project, kbId }, { url }), t("document.fetched", { title })),
   };
 }
 
-/** The title of a document, where it is from, and why it could not be read, with what can be done about it. */
+/** The title and the URL or key of a document, and the error if it could not be read, with buttons to fix it. */
 function DocumentName({ item, facts, children }: { item: DocumentItem; facts: string; children: ReactNode }) {
   const texts = useTexts();
   const { error, key, status, title, url } = item;
-  // A key that was derived from the title or the content is not shown.
-  const isOwnName = key === title || /^text:[0-9a-f]{32}$/.test(key);
+  // A key that is the title or a hash of the content says nothing to readers.
+  const isKeyHidden = key === title || /^text:[0-9a-f]{32}$/.test(key);
   return (
     <div className="min-w-0 flex-1">
       <p className="truncate text-sm font-medium" dir="auto" title={title}>
         {title}
       </p>
       <p className="truncate text-xs text-muted [&_a]:hover:underline" dir="auto">
-        {url === null ? isOwnName ? null : key : <OutLink href={url}>{url}</OutLink>}
+        {url === null ? isKeyHidden ? null : key : <OutLink href={url}>{url}</OutLink>}
       </p>
       <p className="text-xs text-muted sm:hidden">{facts}</p>
       {error !== null && (
@@ -117,15 +117,15 @@ function DeleteDialog({ title, remove, onClose }: { title: string; remove: () =>
   );
 }
 
-/** A document: its state, and buttons that delete it or fetch its page again. */
+/** A document: its state, and buttons that delete it or refetch its page. */
 function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean }) {
   const texts = useTexts();
   const { t } = texts;
   const [isDeleting, setDeleting] = useState(false);
-  const { isBusy, fetchAgain, remove } = useDocumentActions(item);
+  const { isBusy, refetch, remove } = useDocumentActions(item);
   const { bytes, chunks, language, status, title, updatedAt, url } = item;
   const Icon = iconOf(item);
-  const page = isPage(item) ? url : null;
+  const pageUrl = isPage(item) ? url : null;
   const isFailed = status === "failed";
   const facts = [
     ...(chunks > 0 ? [t("knowledge.passages", { n: chunks })] : []),
@@ -140,7 +140,7 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
           <FailedActions
             name={title}
             isBusy={isBusy}
-            onRetry={page === null ? null : () => void fetchAgain(page)}
+            onRetry={pageUrl === null ? null : () => void refetch(pageUrl)}
             onRemove={() => setDeleting(true)}
           />
         )}
@@ -152,13 +152,13 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
       <div className="flex min-w-20 shrink-0 justify-end pt-0.5">
         <Badge tone={TONES[status]}>{t(`document.${status}`)}</Badge>
       </div>
-      {mayWrite && !isFailed && page !== null && (
+      {mayWrite && !isFailed && pageUrl !== null && (
         <IconButton
           icon={RotateCw}
           size="small"
           label={t("document.fetch", { title })}
           disabled={isBusy || status === "queued"}
-          onClick={() => void fetchAgain(page)}
+          onClick={() => void refetch(pageUrl)}
         />
       )}
       {mayWrite && !isFailed && (
@@ -178,7 +178,7 @@ const SourceDialog = lazyDialog(async () => (await import("./source-dialog.tsx")
 
 const STATUSES = ["all", "queued", "ready", "failed"] as const;
 
-/** A zone for files, with buttons for all kinds of documents. Files can be dropped anywhere on the tab. */
+/** Drop zone for files, with buttons for all kinds of documents. Files can be dropped anywhere on the tab. */
 function AddDocuments({
   isOver,
   chooser,
@@ -224,7 +224,7 @@ function AddDocuments({
   );
 }
 
-/** The search and the status that the documents are filtered by. */
+/** Filters of the documents: a search and a status. */
 function DocumentFilterBar({
   filter: { q, status },
   searchRef,
@@ -256,7 +256,7 @@ function DocumentFilterBar({
   );
 }
 
-/** The documents of a knowledge base, and all ways to add some. */
+/** The documents of a knowledge base, and controls that add documents. */
 export function DocumentsTab({ kb }: { kb: KbItem }) {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
@@ -268,17 +268,17 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
   const queue = useUploads(() => Promise.resolve(kb.id));
   const filesRef = useRef<HTMLInputElement>(null);
   const searchRef = useRef<HTMLInputElement>(null);
-  const position = { project, kbId: kb.id };
-  const documents = useInfiniteQuery(documentsQuery(connection, { ...position, q, status: filter.status }));
+  const scope = { project, kbId: kb.id };
+  const documents = useInfiniteQuery(documentsQuery(connection, { ...scope, q, status: filter.status }));
   const { isOver, handlers } = useFileDrop(mayWrite, (files) => queue.add(files));
 
-  // An import of a website creates documents; each of them is shown as soon as the knowledge base counts it.
+  // A running import creates documents: refetches the list when the knowledge base counts more of them.
   const { documents: count, queued, updatedAt } = kb;
   useEffect(() => {
     void queryClient.invalidateQueries({ queryKey: ["documents", project, kb.id] });
   }, [queryClient, project, kb.id, count, queued, updatedAt]);
 
-  const writing = [
+  const writeCommands = [
     { id: "kb-files", title: t("knowledge.addFiles"), keys: "u", run: () => filesRef.current?.click() },
     { id: "kb-text", title: t("knowledge.addText"), keys: "c", run: () => setSource("text") },
     { id: "kb-page", title: t("knowledge.addPage"), run: () => setSource("page") },
@@ -286,7 +286,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
   ];
   useCommands("page", [
     { id: "kb-search", title: t("knowledge.findDocument"), keys: "/", run: () => searchRef.current?.focus() },
-    ...(mayWrite ? writing : []),
+    ...(mayWrite ? writeCommands : []),
   ]);
 
   const isFiltered = q !== "" || filter.status !== null;

@@ -11,7 +11,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { describeUnread } from "../ui/describe-detail.ts";
 import { ReadingBar } from "./knowledge-frame.tsx";
 
-/** The buttons of a row that failed. */
+/** Buttons of a row that has failed. */
 export function FailedActions({
   name,
   isBusy,
@@ -21,7 +21,7 @@ export function FailedActions({
   /** Name of the row, for screen readers. */
   name: string;
   isBusy: boolean;
-  /** Null for what cannot be read again, such as a file. */
+  /** Null if it cannot be retried, such as an uploaded file. */
   onRetry: (() => void) | null;
   onRemove: () => void;
 }) {
@@ -48,9 +48,9 @@ export function FailedActions({
 
 const isRunning = ({ status }: ImportItem) => status === "queued" || status === "running";
 /** Number of finished imports that are shown at first. */
-const OVER_SHOWN = 1;
+const FINISHED_SHOWN = 1;
 
-/** The changes of a finished import that its row offers. */
+/** Returns the actions of the row of a finished import. */
 function useImportActions({ id, kbId, maxPages, sitemap }: ImportItem) {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
@@ -63,8 +63,8 @@ function useImportActions({ id, kbId, maxPages, sitemap }: ImportItem) {
   return {
     isBusy,
     remove: () => void runAside(remove),
-    /** Reads the site again; the new import takes the place of this one in the list. */
-    readAgain: () =>
+    /** Imports the site again; the new import replaces this one in the list. */
+    importAgain: () =>
       void runAside(async () => {
         await addDocument(connection, { project, kbId }, { sitemap, maxPages });
         await remove();
@@ -76,7 +76,7 @@ function useImportActions({ id, kbId, maxPages, sitemap }: ImportItem) {
 function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
   const texts = useTexts();
   const { t } = texts;
-  const { isBusy, readAgain, remove } = useImportActions(item);
+  const { isBusy, importAgain, remove } = useImportActions(item);
   const error = item.error === null ? null : describeUnread(item.error, texts);
   const { createdAt, done, failed, found, sitemap, skipped, status } = item;
   const read = done + failed + skipped;
@@ -101,7 +101,7 @@ function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
         {status === "failed" && (
           <>
             <p className="text-xs wrap-anywhere text-bad">{error ?? t("document.failed")}</p>
-            {mayWrite && <FailedActions name={sitemap} isBusy={isBusy} onRetry={readAgain} onRemove={remove} />}
+            {mayWrite && <FailedActions name={sitemap} isBusy={isBusy} onRetry={importAgain} onRemove={remove} />}
           </>
         )}
       </div>
@@ -113,7 +113,7 @@ function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
             size="small"
             label={t("import.again", { site: sitemap })}
             disabled={isBusy}
-            onClick={readAgain}
+            onClick={importAgain}
           />
           <IconButton
             icon={Trash2}
@@ -128,7 +128,7 @@ function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
   );
 }
 
-/** The imports of websites into a knowledge base that are running, and the last one that has finished. */
+/** The running imports of websites into a knowledge base, and the last finished one. */
 export function ImportList({ kbId, mayWrite }: { kbId: string; mayWrite: boolean }) {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
@@ -136,15 +136,15 @@ export function ImportList({ kbId, mayWrite }: { kbId: string; mayWrite: boolean
   const [showsAll, setShowsAll] = useState(false);
   const imports = useQuery(importsQuery(connection, { project, kbId })).data ?? [];
 
-  // The documents of an import exist as soon as its pages are found; the list of knowledge bases is polled less often.
+  // Documents are created when an import finds pages, which is before the next poll of the knowledge bases.
   const found = imports.map((item) => item.found ?? 0).join();
   useEffect(() => {
     void queryClient.invalidateQueries({ queryKey: ["kbs", project] });
   }, [queryClient, project, found]);
 
   if (imports.length === 0) return null;
-  const over = imports.filter((item) => !isRunning(item));
-  const shown = [...imports.filter(isRunning), ...(showsAll ? over : over.slice(0, OVER_SHOWN))];
+  const finished = imports.filter((item) => !isRunning(item));
+  const shown = [...imports.filter(isRunning), ...(showsAll ? finished : finished.slice(0, FINISHED_SHOWN))];
   return (
     <section aria-label={t("import.title")} className="rounded-xl border border-line bg-surface">
       <ul className="divide-y divide-line">
@@ -152,10 +152,10 @@ export function ImportList({ kbId, mayWrite }: { kbId: string; mayWrite: boolean
           <Import key={item.id} item={item} mayWrite={mayWrite} />
         ))}
       </ul>
-      {over.length > OVER_SHOWN && (
+      {finished.length > FINISHED_SHOWN && (
         <div className="border-t border-line px-2 py-1">
           <Button size="small" variant="quiet" onClick={() => setShowsAll(!showsAll)}>
-            {showsAll ? t("import.fewer") : t("import.all", { n: over.length })}
+            {showsAll ? t("import.fewer") : t("import.all", { n: finished.length })}
           </Button>
         </div>
       )}

@@ -6,7 +6,7 @@ import type { TextKey } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { Field, formText, TextArea } from "../ui/field.tsx";
 
-/** What a document is made of besides files. */
+/** Kind of a document that is not an uploaded file. */
 export type SourceKind = "page" | "site" | "text";
 
 const TITLES = {
@@ -18,27 +18,27 @@ const TITLES = {
 const PAGES_MAX = 10_000;
 const PAGES_DEFAULT = 1_000;
 
-/** Returns the URL that was typed; many people leave out its scheme. */
+/** Returns the typed URL, with the scheme https if it has none. */
 function readUrl(form: FormData): string {
   const text = formText(form, "url").trim();
   return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
 }
 
-/** What was typed, as the server takes it. */
-const READ = {
+/** Reads the form of each kind, in the format of the API. */
+const FORM_READERS = {
   page: (form) => ({ url: readUrl(form) }),
   site: (form) => ({ sitemap: readUrl(form), maxPages: Number(form.get("maxPages")) }),
   text: (form) => ({ title: formText(form, "title").trim(), text: formText(form, "text") }),
 } as const satisfies Record<SourceKind, (form: FormData) => DocumentSource>;
 
-/** Adds a page of the web, all pages of a site, or a text that is written here. */
+/** Dialog that adds a web page, all pages of a site, or a text. */
 export function SourceDialog({ kind, kbId, onClose }: { kind: SourceKind; kbId: string; onClose: () => void }) {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
   const project = useProject();
 
   async function submit(form: FormData) {
-    await addDocument(connection, { project, kbId }, READ[kind](form));
+    await addDocument(connection, { project, kbId }, FORM_READERS[kind](form));
     for (const list of ["documents", "imports"]) {
       void queryClient.invalidateQueries({ queryKey: [list, project, kbId] });
     }

@@ -28,13 +28,13 @@ export interface Person {
 }
 
 /** The part of a browser's storage that is used. */
-export type KeptTexts = Pick<Storage, "getItem" | "setItem" | "removeItem"> & { keys: () => string[] };
+export type TextStorage = Pick<Storage, "getItem" | "setItem" | "removeItem"> & { keys: () => string[] };
 
 /**
  * Opens the browser's storage, or if the browser blocks it a replacement until the page is closed. A full storage
  * ignores new values.
  */
-export function openStorage(find: () => Storage): KeptTexts {
+export function openStorage(find: () => Storage): TextStorage {
   try {
     const storage = find();
     storage.getItem("");
@@ -79,7 +79,7 @@ export interface Services {
   toasts: Toasts;
   commands: CommandRegistry;
   preferences: Store<Preferences>;
-  storage: KeptTexts;
+  storage: TextStorage;
   texts: OpenTexts;
 }
 

@@ -8,7 +8,7 @@ import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { sizeText } from "../ui/size-text.ts";
 import { ActionChips } from "./action-chips.tsx";
-import type { Macro, SeenChange } from "./own-drafts.ts";
+import type { Macro, UnseenChange } from "./own-drafts.ts";
 import { ImageThumb } from "./image-view.tsx";
 import type { ReplyFile, ReplyFiles } from "./use-reply-files.ts";
 
@@ -124,14 +124,14 @@ export function ReplyFileList({
 const QUOTE_MAX_CHARS = 160;
 const quote = (text: string) => (text.length > QUOTE_MAX_CHARS ? `${text.slice(0, QUOTE_MAX_CHARS)}…` : text);
 
-interface ReportWith {
+interface DescribeWith {
   t: Texts["t"];
   nameOf: (actor: string) => string;
 }
 
 /** Descriptions of each kind of change. */
 const DESCRIPTIONS: {
-  [Kind in SeenChange["kind"]]: (change: Extract<SeenChange, { kind: Kind }>, by: ReportWith) => string;
+  [Kind in UnseenChange["kind"]]: (change: Extract<UnseenChange, { kind: Kind }>, context: DescribeWith) => string;
 } = {
   message: ({ text }, { t }) => t("conflict.message", { text: quote(text) }),
   reply: ({ author, text }, { t }) =>
@@ -142,10 +142,10 @@ const DESCRIPTIONS: {
     assignee === null ? t("conflict.unassigned") : t("conflict.assigned", { name: nameOf(assignee) }),
 };
 
-function tell(change: SeenChange, by: ReportWith): string {
+function describeChange(change: UnseenChange, context: DescribeWith): string {
   // The description of each kind accepts changes of that kind.
-  const telling = DESCRIPTIONS[change.kind] as (change: SeenChange, by: ReportWith) => string;
-  return telling(change, by);
+  const describe = DESCRIPTIONS[change.kind] as (change: UnseenChange, context: DescribeWith) => string;
+  return describe(change, context);
 }
 
 /** The changes since the text was started, which must be seen before it is sent. */
@@ -155,7 +155,7 @@ export function ChangesNotice({
   onSeen,
 }: {
   ref: Ref<HTMLDivElement>;
-  changes: readonly SeenChange[];
+  changes: readonly UnseenChange[];
   onSeen: () => void;
 }) {
   const { t } = useTexts();
@@ -170,7 +170,7 @@ export function ChangesNotice({
             <ul>
               {changes.map((change, index) => (
                 <li key={index} dir="auto" className="wrap-anywhere text-muted">
-                  {tell(change, { t, nameOf })}
+                  {describeChange(change, { t, nameOf })}
                 </li>
               ))}
             </ul>

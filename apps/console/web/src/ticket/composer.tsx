@@ -8,7 +8,7 @@ import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { DraftBar, SourceChips } from "./draft-bar.tsx";
-import type { DraftDoing } from "./draft-bar.tsx";
+import type { DraftHandlers } from "./draft-bar.tsx";
 import { ChangesNotice, MacroList, MentionList, ReplyFileList } from "./composer-parts.tsx";
 import { signedText, useComposer, useComposerKeys } from "./use-composer.ts";
 import type { ComposerProps, ComposerState } from "./use-composer.ts";
@@ -23,7 +23,7 @@ const MODES = {
   note: { title: "compose.note", icon: StickyNote, placeholder: "compose.noteHint", submit: "compose.addNote" },
 } as const;
 
-/** Buttons for the kind of text, and for what can be added to it. */
+/** Buttons for the kind of text, and for attachments, canned replies and the preview. */
 function ComposerBar({
   state,
   onAttach,
@@ -36,7 +36,7 @@ function ComposerBar({
   onEmoji: () => void;
 }) {
   const { t } = useTexts();
-  const { asideModes, choose, isOpen, isPreview, mode, modes, text, togglePreview } = state;
+  const { unsentModes, choose, isOpen, isPreview, mode, modes, text, togglePreview } = state;
   return (
     <div role="group" aria-label={t("compose.kind")} className="flex flex-wrap items-center gap-1">
       {modes.map((name) => {
@@ -51,7 +51,7 @@ function ComposerBar({
           >
             <Icon aria-hidden className="size-3.5" />
             {t(title)}
-            {asideModes.includes(name) && (
+            {unsentModes.includes(name) && (
               <span role="img" aria-label={t("compose.unsent")} className="size-1.5 rounded-full bg-accent" />
             )}
           </button>
@@ -80,7 +80,7 @@ function ComposerBar({
   );
 }
 
-/** The field, with suggestions of people to mention; or the preview of its text. */
+/** The text field with suggestions for mentions, or the preview of the text. */
 function ComposerField({ state, onCanned }: { state: ComposerState; onCanned: () => void }) {
   const { t } = useTexts();
   const { addFiles, area, insert, isOpen, isPreview, isSending, mentions, mode, setOpen, takesFiles, text } = state;
@@ -90,7 +90,7 @@ function ComposerField({ state, onCanned }: { state: ComposerState; onCanned: ()
     chosen.current.push(actor);
     insert(`@${name} `, mention.at);
   };
-  const press = useComposerKeys(state, onCanned, mentionPerson);
+  const handleKey = useComposerKeys(state, onCanned, mentionPerson);
   return (
     <div className="relative mt-1.5">
       {isPreview ? (
@@ -120,7 +120,7 @@ function ComposerField({ state, onCanned }: { state: ComposerState; onCanned: ()
           }}
           onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
           onBlur={() => state.signalTyping(false, false)}
-          onKeyDown={press}
+          onKeyDown={handleKey}
           className="field-sizing-content block max-h-[40vh] min-h-9 max-sm:max-h-[26vh] w-full resize-none rounded-lg border border-edge bg-surface px-3 py-1.5 text-base"
         />
       )}
@@ -129,16 +129,16 @@ function ComposerField({ state, onCanned }: { state: ComposerState; onCanned: ()
   );
 }
 
-/** What else can follow a reply. */
+/** Buttons that send a reply and do something else afterwards. */
 const AFTER_SEND = [
   { after: "next", icon: ListEnd, title: "compose.sendNext", keys: "mod+alt+Enter" },
   { after: "resolve", icon: CheckCheck, title: "compose.sendResolve", keys: "mod+shift+Enter" },
 ] as const;
 
-/** Sends what is in the field; a hint says where it goes. */
+/** Buttons that send the text, and a hint that says who receives it. */
 function ComposerFoot({ state, isWeak, isBusy }: { state: ComposerState; isWeak: boolean; isBusy: boolean }) {
   const { t } = useTexts();
-  const { files, isReady, isStanding, mode, send, signature, takesFiles } = state;
+  const { files, isReady, showsDraft, mode, send, signature, takesFiles } = state;
   const isDisabled = !isReady || (takesFiles && files.isSending);
   const lacksText = !isReady && takesFiles && files.files.length > 0;
   const foot = lacksText ? "compose.filesOnly" : signature === "" ? "compose.foot" : "compose.footSigned";
@@ -159,23 +159,23 @@ function ComposerFoot({ state, isWeak, isBusy }: { state: ComposerState; isWeak:
           />
         ))}
       <Button
-        variant={isStanding && isWeak ? "plain" : "primary"}
-        keys={isStanding ? "a" : "mod+Enter"}
+        variant={showsDraft && isWeak ? "plain" : "primary"}
+        keys={showsDraft ? "a" : "mod+Enter"}
         disabled={isDisabled}
         isBusy={isBusy}
         onClick={() => void send()}
       >
-        {t(isStanding ? "action.approve" : MODES[mode].submit)}
+        {t(showsDraft ? "action.approve" : MODES[mode].submit)}
       </Button>
     </div>
   );
 }
 
-/** The field for operators: the draft, a reply, or a note. It is the one place to write. */
+/** The composer of a ticket: an operator sends or edits the draft, replies, or adds a note. */
 export function Composer(
-  props: ComposerProps & { busy: string | null; doing: DraftDoing; onSource: (source: Source) => void },
+  props: ComposerProps & { busy: string | null; handlers: DraftHandlers; onSource: (source: Source) => void },
 ) {
-  const { ticket, busy, doing, draft, isBusy, onSource } = props;
+  const { ticket, busy, handlers, draft, isBusy, onSource } = props;
   const { t } = useTexts();
   const state = useComposer(props);
   const chooser = useRef<HTMLInputElement>(null);
@@ -202,7 +202,7 @@ export function Composer(
           <DraftBar
             draft={draft}
             busy={busy}
-            doing={doing}
+            handlers={handlers}
             onUse={hasText && mode !== "edit" ? () => choose("edit") : null}
           />
         )}

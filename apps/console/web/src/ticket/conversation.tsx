@@ -20,17 +20,17 @@ import type { ReasonWords } from "./describe-reason.ts";
 import { buildTimeline, changedTags } from "./history.ts";
 import type { History } from "./history.ts";
 
-/** How files and links of a conversation look. */
+/** Styles of the files and links of a conversation. */
 const FILE_CHIP =
   "inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface px-2 py-1 text-xs font-medium hover:bg-hover";
 
-// Loaded with the first image.
+// Loaded when the first image is shown.
 const ImageView = lazy(async () => ({ default: (await import("./image-view.tsx")).ImageView }));
 
-/** What is worth a look at the bytes, which decide. */
+/** Types of files whose bytes are fetched to check whether they are an image. */
 const MAY_BE_IMAGE = /^image\/(?:png|jpeg|gif|webp)$/i;
 
-/** A file of a ticket. Images are shown; whatever else it is, it is handed to the computer as a file, never shown or run. */
+/** A file of a ticket. Images are shown; all other files can only be downloaded, never shown or run. */
 function FileView({ type, ...file }: ComponentProps<typeof FileButton> & { type: string }) {
   if (!MAY_BE_IMAGE.test(type)) return <FileButton {...file} />;
   return (
@@ -43,7 +43,7 @@ function FileView({ type, ...file }: ComponentProps<typeof FileButton> & { type:
   );
 }
 
-/** A file of a ticket, as a button that hands it to the computer. */
+/** Button that downloads a file of a ticket. */
 function FileButton({
   ticket,
   fileId,
@@ -58,7 +58,7 @@ function FileButton({
   const { t } = useTexts();
   const { connection, toasts } = useServices();
   const [isBusy, setBusy] = useState(false);
-  async function save() {
+  async function download() {
     setBusy(true);
     try {
       saveFile(await connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/files/${fileId}`, ticket.project), name);
@@ -69,7 +69,7 @@ function FileButton({
     }
   }
   return (
-    <button type="button" aria-busy={isBusy} onClick={() => void save()} className={FILE_CHIP}>
+    <button type="button" aria-busy={isBusy} onClick={() => void download()} className={FILE_CHIP}>
       <Download aria-hidden className="size-3.5 shrink-0 text-faint" />
       <span dir="auto" className="truncate">
         {name}
@@ -80,11 +80,11 @@ function FileButton({
   );
 }
 
-const WEB = /^https?:\/\//i;
-/** A file that the service keeps itself. */
-const OWN_FILE = /^\/api\/v1\/admin\/tickets\/[\w-]+\/files\/([\w-]+)$/;
+const WEB_URL = /^https?:\/\//i;
+/** URL of a file that the service stores. */
+const STORED_FILE = /^\/api\/v1\/admin\/tickets\/[\w-]+\/files\/([\w-]+)$/;
 
-/** A file that came with a message, or a link to one. */
+/** An attachment of a message: a file, or a link to one. */
 function AttachmentChip({
   ticket,
   attachment: { expired = false, name, type, url },
@@ -102,8 +102,9 @@ function AttachmentChip({
       </span>
     );
   }
-  const fileId = OWN_FILE.exec(url ?? "")?.[1];
-  if (url === undefined || (fileId === undefined && !WEB.test(url))) return <span className={FILE_CHIP}>{label}</span>;
+  const fileId = STORED_FILE.exec(url ?? "")?.[1];
+  if (url === undefined || (fileId === undefined && !WEB_URL.test(url)))
+    return <span className={FILE_CHIP}>{label}</span>;
   if (fileId === undefined) {
     return (
       <span className={FILE_CHIP}>
@@ -117,7 +118,7 @@ function AttachmentChip({
   return <FileView ticket={ticket} fileId={fileId} name={label} type={type} />;
 }
 
-/** What a customer has written. */
+/** A message of the customer. */
 function MessageView({ ticket, message }: { ticket: TicketDetail; message: TicketMessage }) {
   const { dateTime, t, timeOfDay } = useTexts();
   const { attachments, attempts, createdAt, failure, state } = message;
@@ -163,14 +164,14 @@ const AUTHORS = {
   system: { icon: Zap, title: "author.system" },
 } as const satisfies Record<TicketReply["author"], { icon: typeof Bot; title: TextKey }>;
 
-/** What the customer was answered. */
+/** A reply to the customer. */
 function ReplyView({
   name,
   reply,
   ticket,
   onSource,
 }: {
-  /** What its author is called; null where that is unknown. */
+  /** Name of its author; null if unknown. */
   name: string | null;
   reply: TicketReply;
   ticket: Pick<TicketDetail, "id" | "project">;
@@ -179,14 +180,14 @@ function ReplyView({
   const { dateTime, number, t, timeOfDay } = useTexts();
   const { author, createdAt, deliveredAt } = reply;
   const { icon: Icon, title } = AUTHORS[author];
-  const writer = name ?? t(title);
+  const authorName = name ?? t(title);
   const Tick = deliveredAt === null ? Check : CheckCheck;
   const delivery = deliveredAt === null ? t("reply.waiting") : t("reply.delivered", { time: dateTime(deliveredAt) });
   return (
-    <article aria-label={writer} className="flex flex-col items-end pl-12 max-sm:pl-4">
+    <article aria-label={authorName} className="flex flex-col items-end pl-12 max-sm:pl-4">
       <p className="mb-1 flex items-center gap-1.5 text-xs text-muted">
         <Icon aria-hidden className="size-3.5 text-faint" />
-        <bdi className="truncate font-medium text-ink">{writer}</bdi>
+        <bdi className="truncate font-medium text-ink">{authorName}</bdi>
         <time dateTime={createdAt} title={dateTime(createdAt)} className="shrink-0 text-faint">
           {timeOfDay(createdAt)}
         </time>
@@ -217,7 +218,7 @@ function ReplyView({
   );
 }
 
-/** What operators have written for each other. */
+/** An internal note. */
 function NoteView({ name, at, text }: { name: string; at: string; text: string }) {
   const { dateTime, t, timeOfDay } = useTexts();
   return (
@@ -240,7 +241,7 @@ function NoteView({ name, at, text }: { name: string; at: string; text: string }
 
 const stringOf = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** What somebody has decided, in words. */
+/** Returns a sentence that describes an event. */
 function describeEvent(
   { actor, data, moves }: TicketEvent,
   words: ReasonWords & { dateTime: Texts["dateTime"] },
@@ -272,7 +273,7 @@ function describeEvent(
     : fillText(known, { name, to: to === "" ? "" : nameOf(to), why });
 }
 
-/** What somebody has decided, in a line. */
+/** An event, in one line. */
 function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: string) => string }) {
   const { dateTime, percent, t, timeOfDay } = useTexts();
   const { at } = event;
@@ -286,8 +287,8 @@ function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: stri
   );
 }
 
-/** What the author of a reply is called: an operator by name, an agent by its own; null where that is unknown. */
-function writerOf(
+/** Returns the name of the operator or agent who wrote a reply; null if unknown. */
+function authorNameOf(
   { author, authorId }: Pick<TicketReply, "author" | "authorId">,
   { agents, nameOf, t }: { agents: readonly Agent[]; nameOf: (actor: string) => string; t: Texts["t"] },
 ): string | null {
@@ -297,7 +298,7 @@ function writerOf(
   return agent === undefined ? null : agentTitle(agent.name, t);
 }
 
-/** What was said and decided, as the customer sees it, with the notes that the customer does not see. */
+/** The messages, replies, internal notes and events of a ticket. */
 export const Conversation = memo(function Conversation({
   ticket,
   history: { events, messages, replies },
@@ -327,7 +328,7 @@ export const Conversation = memo(function Conversation({
           {entry.kind === "message" && <MessageView ticket={ticket} message={entry.message} />}
           {entry.kind === "reply" && (
             <ReplyView
-              name={writerOf(entry.reply, { agents, nameOf, t })}
+              name={authorNameOf(entry.reply, { agents, nameOf, t })}
               reply={entry.reply}
               ticket={ticket}
               onSource={onSource}

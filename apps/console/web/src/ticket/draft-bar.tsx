@@ -8,26 +8,26 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
 import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";
 
-/** A draft as the ticket shows it. */
+/** A draft, with the facts of its agent that the page shows. */
 export interface ShownDraft {
   item: TicketDraft;
   /** Name of the agent, if it is known. */
   agent: string | undefined;
-  /** The agent's threshold if the draft is below it, else null. */
+  /** The agent's threshold if the confidence of the draft is below it, otherwise null. */
   threshold: number | null;
 }
 
-/** Whether a draft stands in the composer by itself: it has a text, answers the latest message, and is not weak. */
-export const isSure = ({ item, threshold }: ShownDraft): boolean =>
+/** Returns true if the composer opens with the draft: it has a text, answers the latest message, and is not weak. */
+export const isReadyToSend = ({ item, threshold }: ShownDraft): boolean =>
   item.text.trim() !== "" && !item.isStale && threshold === null;
 
-/** Confidence from which the bar is green, and yellow. */
-const HIGH = 0.8;
-const MEDIUM = 0.5;
+/** Minimum confidence of a green bar, and of a yellow one. */
+const HIGH_CONFIDENCE = 0.8;
+const MEDIUM_CONFIDENCE = 0.5;
 
 function ConfidenceBar({ confidence }: { confidence: number }) {
   const { percent, t } = useTexts();
-  const tone = confidence >= HIGH ? "bg-ok" : confidence >= MEDIUM ? "bg-warn" : "bg-bad";
+  const tone = confidence >= HIGH_CONFIDENCE ? "bg-ok" : confidence >= MEDIUM_CONFIDENCE ? "bg-warn" : "bg-bad";
   return (
     <span className="flex items-center gap-2 text-xs font-medium text-muted tabular-nums">
       <span
@@ -45,7 +45,7 @@ function ConfidenceBar({ confidence }: { confidence: number }) {
   );
 }
 
-/** The passages that an answer quotes, one numbered chip each; it opens the passage. */
+/** Numbered chips of the passages that an answer quotes. Each opens its passage. */
 export function SourceChips({ sources, onSource }: { sources: readonly Source[]; onSource: (source: Source) => void }) {
   const { t } = useTexts();
   if (sources.length === 0) return null;
@@ -73,7 +73,7 @@ export function SourceChips({ sources, onSource }: { sources: readonly Source[];
   );
 }
 
-/** Why a draft was held, or why the agent would not send it, in a sentence. */
+/** Explains why a draft was held. */
 function DraftReason({ draft: { item, threshold } }: { draft: ShownDraft }) {
   const { percent, t } = useTexts();
   const { nameOf } = usePeople();
@@ -98,7 +98,7 @@ export function DraftHead({
   children,
 }: {
   draft: ShownDraft;
-  /** Buttons beside. */
+  /** Buttons next to the title. */
   children?: ReactNode;
 }) {
   const { t } = useTexts();
@@ -125,23 +125,23 @@ export function DraftHead({
   );
 }
 
-/** What the buttons of a draft do. */
-export interface DraftDoing {
+/** Handlers of the buttons of a draft. */
+export interface DraftHandlers {
   regenerate: () => void;
   openDialog: (dialog: "reject") => void;
 }
 
-/** Above the composer's field: the draft's agent, confidence and reason, and what can be done with it besides sending it. */
+/** Bar above the composer's field: agent, confidence and reason of the draft, and buttons for all but sending it. */
 export function DraftBar({
   draft,
   busy,
-  doing,
+  handlers,
   onUse,
 }: {
   draft: ShownDraft;
   busy: string | null;
-  doing: DraftDoing;
-  /** Puts the draft into the field. Null if it stands there, or has no text. */
+  handlers: DraftHandlers;
+  /** Puts the draft into the field. Null if it is already there, or has no text. */
   onUse: (() => void) | null;
 }) {
   const { t } = useTexts();
@@ -159,20 +159,20 @@ export function DraftBar({
         keys="shift+g"
         aria-busy={busy === "regenerate"}
         className="aria-busy:animate-pulse"
-        onClick={doing.regenerate}
+        onClick={handlers.regenerate}
       />
       <IconButton
         icon={ThumbsDown}
         size="small"
         label={t("action.reject")}
         keys="shift+x"
-        onClick={() => doing.openDialog("reject")}
+        onClick={() => handlers.openDialog("reject")}
       />
     </DraftHead>
   );
 }
 
-/** A draft for those who may only read. */
+/** A draft for operators who may only read. */
 export function DraftView({ draft, onSource }: { draft: ShownDraft; onSource: (source: Source) => void }) {
   const { t } = useTexts();
   const { markdown, sources, text } = draft.item;

@@ -4,31 +4,28 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
-/** What was said in a ticket and done to it. */
+/** The loaded messages, replies and events of a ticket. */
 export type History = Pick<TicketDetail, "messages" | "replies" | "events">;
 
 function merge<Item extends { id: string | number }>(
-  known: readonly Item[],
-  read: readonly Item[],
+  older: readonly Item[],
+  newer: readonly Item[],
   positionOf: (item: Item) => number,
 ): Item[] {
-  const byId = new Map([...known, ...read].map((item) => [item.id, item]));
+  const byId = new Map([...older, ...newer].map((item) => [item.id, item]));
   return [...byId.values()].sort((one, other) => positionOf(one) - positionOf(other));
 }
 
-/**
- * What is known of a ticket together with what was just read of it, which wins where both have it: so what stood at the
- * beginning of the newest 200 stays when newer ones come.
- */
-export function mergeHistory(known: History, read: History): History {
+/** Merges two parts of the history of a ticket. If both have an entry, that of `newer`, which was fetched later, wins. */
+export function mergeHistory(older: History, newer: History): History {
   return {
-    messages: merge(known.messages, read.messages, ({ seq }) => seq),
-    replies: merge(known.replies, read.replies, ({ seq }) => seq),
-    events: merge(known.events, read.events, ({ id }) => id),
+    messages: merge(older.messages, newer.messages, ({ seq }) => seq),
+    replies: merge(older.replies, newer.replies, ({ seq }) => seq),
+    events: merge(older.events, newer.events, ({ id }) => id),
   };
 }
 
-/** What happened in a conversation, one after another. */
+/** An entry of the timeline of a conversation. */
 export type TimelineEntry =
   | { kind: "day"; key: string; at: string }
   | { kind: "message"; key: string; at: string; message: TicketMessage }
@@ -38,7 +35,7 @@ export type TimelineEntry =
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** The trace shows what the pipeline does by itself; what it could not do, and that a reply has resolved the ticket, belong to the conversation. */
+/** The trace has the events of the pipeline; the timeline only its failures, and that a reply has resolved the ticket. */
 const isShown = ({ actor, data, moves }: TicketEvent) =>
   actor !== "pipeline" || data["resolves"] === true || moves.some(({ to }) => to === "failed");
 
@@ -50,24 +47,24 @@ function entryOf(event: TicketEvent): TimelineEntry {
     : { kind: "note", key: `note-${id}`, at, actor, text: note };
 }
 
-/** Returns the tags that a change has given a ticket, all of them; null if it did not change them. */
+/** Returns all tags of a ticket after a change; null if the change did not concern its tags. */
 export function changedTags({ change }: TicketEvent["data"]): string[] | null {
   const tags: unknown = typeof change === "object" && change !== null && "tags" in change ? change.tags : null;
   return Array.isArray(tags) ? tags.map(String) : null;
 }
 
-/** The order of what is of the same time: what was written before what was done about it. */
+/** Order of entries with the same time: texts precede the events about them. */
 const RANKS = { day: 0, message: 1, reply: 2, note: 3, event: 4 } as const;
 
 /**
- * Messages, replies, notes and decisions of a ticket in the order of time, with each day named before its first.
- * `dayOf` says which day a time belongs to where the reader is.
+ * Returns the messages, replies, notes and events of a ticket by time, with a day before its first entry. `dayOf`
+ * returns the day of a time in the reader's time zone.
  */
 export function buildTimeline(
   { messages, replies, events }: Pick<TicketDetail, "messages" | "replies" | "events">,
   dayOf: (time: string) => string,
 ): TimelineEntry[] {
-  const said: TimelineEntry[] = [
+  const entries: TimelineEntry[] = [
     ...messages.map((message) => ({
       kind: "message" as const,
       key: message.id,
@@ -77,29 +74,29 @@ export function buildTimeline(
     ...replies.map((reply) => ({ kind: "reply" as const, key: reply.id, at: reply.createdAt, reply })),
     ...events.filter(isShown).map(entryOf),
   ];
-  const sorted = said.sort((one, other) => {
-    const apart = Date.parse(one.at) - Date.parse(other.at);
-    return apart === 0 ? RANKS[one.kind] - RANKS[other.kind] : apart;
+  const sorted = entries.sort((one, other) => {
+    const difference = Date.parse(one.at) - Date.parse(other.at);
+    return difference === 0 ? RANKS[one.kind] - RANKS[other.kind] : difference;
   });
   let day = "";
   return sorted.flatMap((entry) => {
-    const own = dayOf(entry.at);
-    if (own === day) return [entry];
-    day = own;
-    return [{ kind: "day" as const, key: `day-${own}`, at: entry.at }, entry];
+    const dayOfEntry = dayOf(entry.at);
+    if (dayOfEntry === day) return [entry];
+    day = dayOfEntry;
+    return [{ kind: "day" as const, key: `day-${day}`, at: entry.at }, entry];
   });
 }
 
-/** All that is known of what was said in a ticket, and the way to what is older. */
+/** Returns the loaded history of a ticket, and a function that loads older entries. */
 export function useHistory(ticket: TicketDetail) {
   const { connection, toasts } = useServices();
   const { t } = useTexts();
-  const [read, setRead] = useState(ticket);
+  const [merged, setMerged] = useState(ticket);
   const [history, setHistory] = useState(() => mergeHistory(ticket, ticket));
   const [more, setMore] = useState(ticket.more);
   const [isLoading, setLoading] = useState(false);
-  if (read !== ticket) {
-    setRead(ticket);
+  if (merged !== ticket) {
+    setMerged(ticket);
     setHistory(mergeHistory(history, ticket));
   }
   const hasMore = more.messages || more.replies || more.events;
@@ -116,7 +113,7 @@ export function useHistory(ticket: TicketDetail) {
     try {
       const input = { params: { id: ticket.id }, query };
       const { item } = await connection.call("getTicketHistory", ticket.project, input);
-      setHistory((known) => mergeHistory(item, known));
+      setHistory((loaded) => mergeHistory(item, loaded));
       setMore(item.more);
     } catch (error) {
       toasts.show({ kind: "error", text: describeError(error, t) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { NO_TEXTS, openOwnDrafts } from "./own-drafts.ts";
-import type { ComposeMode, KeptFile } from "./own-drafts.ts";
+import type { ComposeMode, DraftFile } from "./own-drafts.ts";
 
 const SEEN = { messageSeq: 3, replySeq: 2, eventId: 7, draft: null, status: "open" as const, assignee: null };
 const FILE = { name: "a.pdf", sizeBytes: 9, fileId: "f1", atMs: 5 };
@@ -15,7 +15,7 @@ function makeStorage() {
   };
 }
 
-const begun = (mode: ComposeMode, text: string, files: readonly KeptFile[] = []) => ({
+const draftOf = (mode: ComposeMode, text: string, files: readonly DraftFile[] = []) => ({
   mode,
   texts: { ...NO_TEXTS, [mode]: text },
   macro: null,
@@ -23,25 +23,25 @@ const begun = (mode: ComposeMode, text: string, files: readonly KeptFile[] = [])
   files,
 });
 
-describe("what an operator has begun to write", () => {
-  test("is there again after a reload, for this operator and ticket only", () => {
+describe("an unsent text", () => {
+  test("is restored after a reload, for its operator and ticket only", () => {
     const storage = makeStorage();
-    openOwnDrafts(storage, "ann").keep("t1", begun("note", "Call back"));
+    openOwnDrafts(storage, "ann").save("t1", draftOf("note", "Call back"));
     expect(openOwnDrafts(storage, "ann").find("t1")).toMatchObject({ mode: "note", texts: { note: "Call back" } });
     expect(openOwnDrafts(storage, "ann").find("t2")).toBeNull();
     expect(openOwnDrafts(storage, "bob").find("t1")).toBeNull();
   });
 
-  test("is forgotten when it is empty or sent", () => {
+  test("is deleted when it is empty", () => {
     const drafts = openOwnDrafts(makeStorage(), "ann");
-    drafts.keep("t1", begun("reply", "Hello"));
-    drafts.keep("t1", begun("reply", " "));
+    drafts.save("t1", draftOf("reply", "Hello"));
+    drafts.save("t1", draftOf("reply", " "));
     expect(drafts.find("t1")).toBeNull();
   });
 
-  test("has what was seen of the ticket, and its files, which are kept without words, too", () => {
+  test("includes the seen state of the ticket and its files, which are stored without text as well", () => {
     const storage = makeStorage();
-    openOwnDrafts(storage, "ann").keep("t1", begun("reply", "", [FILE]));
+    openOwnDrafts(storage, "ann").save("t1", draftOf("reply", "", [FILE]));
     expect(openOwnDrafts(storage, "ann").find("t1")).toMatchObject({ seen: SEEN, files: [FILE] });
     storage.setItem("console.draft.ann.t2", '{"mode":"reply","text":"x","seen":{"replySeq":1},"files":[{"name":1}]}');
     expect(openOwnDrafts(storage, "ann").find("t2")).toMatchObject({
@@ -51,23 +51,23 @@ describe("what an operator has begun to write", () => {
     });
   });
 
-  test("keeps a note apart from a reply", () => {
+  test("of a note is separate from that of a reply", () => {
     const storage = makeStorage();
     const texts = { reply: "Hello", edit: "", note: "Angry" };
-    openOwnDrafts(storage, "ann").keep("t1", { ...begun("reply", ""), texts });
+    openOwnDrafts(storage, "ann").save("t1", { ...draftOf("reply", ""), texts });
     expect(openOwnDrafts(storage, "ann").find("t1")).toMatchObject({ mode: "reply", texts });
   });
 
-  test("makes room for what is newer", () => {
+  test("is deleted if it is older than the last 200", () => {
     const storage = makeStorage();
     const drafts = openOwnDrafts(storage, "ann");
-    for (let at = 0; at < 210; at += 1) drafts.keep(`t${at}`, begun("reply", "x"), at);
+    for (let at = 0; at < 210; at += 1) drafts.save(`t${at}`, draftOf("reply", "x"), at);
     expect(storage.keys()).toHaveLength(200);
     expect(drafts.find("t0")).toBeNull();
     expect(drafts.find("t209")).not.toBeNull();
   });
 
-  test("is nothing where the storage holds something else", () => {
+  test("is null if the stored value is invalid", () => {
     const storage = makeStorage();
     storage.setItem("console.draft.ann.t1", "{");
     storage.setItem("console.draft.ann.t2", '{"mode":"shout","text":"x"}');

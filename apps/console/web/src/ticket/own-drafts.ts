@@ -1,21 +1,21 @@
 import type { RenderedReply, TicketDetail } from "@svc/contracts";
-import type { KeptTexts } from "../session/services.ts";
+import type { TextStorage } from "../session/services.ts";
 
-/** What of a ticket somebody has seen, short enough to be kept with a text that was begun. */
+/** The state of a ticket that an operator has seen, stored with an unsent text. */
 export interface SeenTicket {
-  /** The places in the chat of the newest message and of the newest reply; 0 where there was none. */
+  /** Sequence numbers of the newest message and of the newest reply; 0 if there was none. */
   messageSeq: number;
   replySeq: number;
-  /** The newest event; 0 where there was none. */
+  /** Id of the newest event; 0 if there was none. */
   eventId: number;
-  /** Which draft it was; null where there was none. */
+  /** Identifies the draft of the agent; null if there was none. */
   draft: string | null;
   status: TicketDetail["status"];
   assignee: string | null;
 }
 
-/** Something that has happened since somebody looked. */
-export type SeenChange =
+/** A change of a ticket that the operator has not seen. */
+export type UnseenChange =
   | { kind: "message"; text: string }
   | { kind: "reply"; author: "agent" | "operator" | "system"; text: string }
   | { kind: "draft" }
@@ -24,7 +24,7 @@ export type SeenChange =
 
 const draftOf = ({ draft }: TicketDetail) => (draft === null ? null : `${draft.createdAt} ${draft.text.length}`);
 
-/** What is to be seen of a ticket now. */
+/** Returns the present state of a ticket, as seen by the operator. */
 export const seenOf = (ticket: TicketDetail): SeenTicket => ({
   messageSeq: ticket.messages.at(-1)?.seq ?? 0,
   replySeq: ticket.replies.at(-1)?.seq ?? 0,
@@ -35,10 +35,10 @@ export const seenOf = (ticket: TicketDetail): SeenTicket => ({
 });
 
 /**
- * What has happened to a ticket since it was looked at, as far as it matters for an answer of `me`. Empty where nothing
- * has. What one has done oneself is no news: a reply of operators is one's own where nobody else has decided anything.
+ * Returns the changes of a ticket since `seen` that matter for a reply of `me`. The operator's own changes are left out:
+ * a new reply of an operator is their own if nobody else has made a decision.
  */
-export function describeChanges(seen: SeenTicket, now: TicketDetail, me: string): SeenChange[] {
+export function describeChanges(seen: SeenTicket, now: TicketDetail, me: string): UnseenChange[] {
   const isOfOthers = now.events.some(
     ({ actor, data, id }) => id > seen.eventId && actor !== me && actor !== "pipeline" && !("note" in data),
   );
@@ -63,37 +63,37 @@ export function describeChanges(seen: SeenTicket, now: TicketDetail, me: string)
   ];
 }
 
-/** Whether an answer that was written before these changes must not go out unseen. */
-export const isInTheWay = (changes: readonly SeenChange[]): boolean =>
+/** Returns true if a reply must not be sent before the operator has seen these changes. */
+export const mustBeSeen = (changes: readonly UnseenChange[]): boolean =>
   changes.some(({ kind }) => kind === "message" || kind === "reply");
 
-/** How something that is written is meant. */
+/** Kind of a text in the composer. */
 export const COMPOSE_MODES = ["reply", "edit", "note"] as const;
 export type ComposeMode = (typeof COMPOSE_MODES)[number];
 
-/** A text of each kind. They stay apart: what was written as a note is never sent as a reply. */
+/** The unsent texts by kind. They are separate, so that a note is never sent as a reply. */
 export type OwnTexts = Record<ComposeMode, string>;
-/** Nothing was begun. */
+/** No unsent texts. */
 export const NO_TEXTS: OwnTexts = { reply: "", edit: "", note: "" };
 
-/** Returns true if anything was begun, or anything of the kinds that are given. */
+/** Returns true if there is an unsent text of one of these kinds. */
 export const hasText = (texts: OwnTexts, kinds: readonly ComposeMode[] = COMPOSE_MODES): boolean =>
   kinds.some((kind) => texts[kind].trim() !== "");
 
-/** A file that goes with a text. */
-export interface KeptFile {
+/** A file that is attached to an unsent text. */
+export interface DraftFile {
   name: string;
   sizeBytes: number;
-  /** What the server calls it; null where it has not got it, or not whole. */
+  /** Id of the file; null if it is not uploaded completely. */
   fileId: string | null;
-  /** When it was handed in, in milliseconds since 1970. */
+  /** Time of the upload, in milliseconds since 1970. */
   atMs: number;
 }
 
-/** What changes on the ticket with a reply, as the canned reply has it that was inserted last. */
+/** The changes of the ticket that the last inserted canned reply makes when the reply is sent. */
 export type Macro = Pick<RenderedReply, "actions" | "resolves">;
 
-/** What somebody has begun to write for a ticket. */
+/** The unsent texts of an operator for a ticket, with files. */
 export interface OwnDraft {
   /** The kind that is shown. */
   mode: ComposeMode;
@@ -101,7 +101,7 @@ export interface OwnDraft {
   macro: Macro | null;
   /** The state of the ticket when the draft was begun; null if unknown. */
   seen: SeenTicket | null;
-  files: readonly KeptFile[];
+  files: readonly DraftFile[];
 }
 
 /** Maximum number of stored drafts; the last written ones are kept. */
@@ -120,7 +120,7 @@ function isSeen(value: unknown): value is SeenTicket {
   );
 }
 
-function isFile(value: unknown): value is KeptFile {
+function isFile(value: unknown): value is DraftFile {
   if (!isRecord(value)) return false;
   const { atMs, fileId, name, sizeBytes } = value;
   const isNamed = typeof name === "string" && typeof sizeBytes === "number" && typeof atMs === "number";
@@ -133,12 +133,12 @@ const isMacro = (value: unknown): value is Macro =>
 /** Parses a stored draft; null if it is not one. */
 function readDraft(text: string | null): (OwnDraft & { at: number }) | null {
   try {
-    const kept: unknown = JSON.parse(text ?? "null");
-    if (!isRecord(kept) || !isMode(kept["mode"])) return null;
-    const { aside, at, files, macro, mode, seen, text: oldText } = kept;
-    // An earlier version of the console stored the text of the mode, and one beside it.
+    const stored: unknown = JSON.parse(text ?? "null");
+    if (!isRecord(stored) || !isMode(stored["mode"])) return null;
+    const { aside, at, files, macro, mode, seen, text: oldText } = stored;
+    // An earlier version stored the text of the mode, and the text of one other mode.
     const old = { [mode === "edit" ? "reply" : "edit"]: aside, [mode]: oldText };
-    const texts = isRecord(kept["texts"]) ? kept["texts"] : old;
+    const texts = isRecord(stored["texts"]) ? stored["texts"] : old;
     const textOf = (kind: ComposeMode) => (typeof texts[kind] === "string" ? texts[kind] : "");
     return {
       mode,
@@ -149,20 +149,20 @@ function readDraft(text: string | null): (OwnDraft & { at: number }) | null {
       at: typeof at === "number" ? at : 0,
     };
   } catch {
-    // Somebody else's text is no draft.
+    // The stored value was not written by this code.
     return null;
   }
 }
 
-/** The unfinished texts of one operator in this browser. */
-export function openOwnDrafts(storage: KeptTexts, operatorId: string) {
+/** Opens the unsent texts of one operator in this browser. */
+export function openOwnDrafts(storage: TextStorage, operatorId: string) {
   const prefix = `${PREFIX}${operatorId}.`;
   const read = (key: string) => readDraft(storage.getItem(key));
   return {
-    /** What was begun for a ticket; null where nothing was. */
+    /** Returns the unsent texts of a ticket, or null. */
     find: (ticketId: string): OwnDraft | null => read(prefix + ticketId),
-    /** Keeps what is written; an empty text without files is forgotten. */
-    keep(ticketId: string, draft: OwnDraft, nowMs = Date.now()): void {
+    /** Stores a draft; deletes it if it has neither text nor files. */
+    save(ticketId: string, draft: OwnDraft, nowMs = Date.now()): void {
       const key = prefix + ticketId;
       if (!hasText(draft.texts) && draft.files.length === 0) return storage.removeItem(key);
       storage.setItem(key, JSON.stringify({ ...draft, at: nowMs }));
@@ -171,19 +171,19 @@ export function openOwnDrafts(storage: KeptTexts, operatorId: string) {
       const oldest = keys.map((other) => ({ other, at: read(other)?.at ?? 0 })).sort((a, b) => a.at - b.at);
       for (const { other } of oldest.slice(0, keys.length - MAX_COUNT)) storage.removeItem(other);
     },
-    /** Forgets what was sent, wherever it is shown: in other tabs, and where the ticket was left and opened again. */
-    forget(ticketId: string): void {
+    /** Deletes a draft that was sent, and notifies all composers of the ticket in all tabs. */
+    remove(ticketId: string): void {
       const key = prefix + ticketId;
       storage.removeItem(key);
       globalThis.dispatchEvent(new StorageEvent("storage", { key, newValue: null }));
     },
-    /** Tells when another tab has kept something for the ticket, and when it is forgotten (null), wherever that is. */
-    onOther(ticketId: string, listener: (draft: OwnDraft | null) => void): () => void {
-      const hear = ({ key, newValue }: StorageEvent) => {
+    /** Calls the listener with a draft that another tab has stored, and with null if the draft is deleted in any tab. */
+    onChange(ticketId: string, listener: (draft: OwnDraft | null) => void): () => void {
+      const handle = ({ key, newValue }: StorageEvent) => {
         if (key === prefix + ticketId) listener(readDraft(newValue));
       };
-      globalThis.addEventListener("storage", hear);
-      return () => globalThis.removeEventListener("storage", hear);
+      globalThis.addEventListener("storage", handle);
+      return () => globalThis.removeEventListener("storage", handle);
     },
   };
 }

@@ -27,7 +27,7 @@ interface DialogProps {
   onClose: () => void;
 }
 
-/** Asks before a draft below the threshold of its agent is sent. */
+/** Asks for confirmation before a draft below the threshold of its agent is sent. */
 function ApproveDialog({
   ticket: { draft },
   threshold,
@@ -60,8 +60,8 @@ function ApproveDialog({
 
 const PICK_ICON = "size-4 shrink-0 text-faint";
 
-/** A row to choose, with an icon. */
-const itemOf = (id: string, text: string, icon: ReactNode) => ({
+/** Returns a row of a list, with an icon. */
+const rowOf = (id: string, text: string, icon: ReactNode) => ({
   id,
   words: text,
   view: (
@@ -72,17 +72,17 @@ const itemOf = (id: string, text: string, icon: ReactNode) => ({
   ),
 });
 
-const NOBODY = "nobody";
+const UNASSIGNED = "nobody";
 
-/** Assigns the ticket to an operator, or to nobody. */
+/** Assigns the ticket to an operator, or unassigns it. */
 function AssignDialog({ ticket, onClose, onAssign }: DialogProps & { onAssign: (assignee: string | null) => void }) {
   const { t } = useTexts();
   const { people } = usePeople();
-  const nobody = itemOf(NOBODY, t("action.unassign"), <UserX aria-hidden className="size-4 text-muted" />);
+  const unassign = rowOf(UNASSIGNED, t("action.unassign"), <UserX aria-hidden className="size-4 text-muted" />);
   const others = people
     .filter(({ actor, mayWrite }) => mayWrite && actor !== ticket.assignee)
     .map(({ actor, isMe, name }) =>
-      itemOf(actor, isMe ? t("people.me", { name }) : name, <Avatar name={name} size="small" />),
+      rowOf(actor, isMe ? t("people.me", { name }) : name, <Avatar name={name} size="small" />),
     );
   return (
     <Dialog title={t("action.assign")} width="small" onClose={onClose}>
@@ -91,9 +91,9 @@ function AssignDialog({ ticket, onClose, onAssign }: DialogProps & { onAssign: (
         empty={t("people.none")}
         onPick={(id) => {
           onClose();
-          onAssign(id === NOBODY ? null : id);
+          onAssign(id === UNASSIGNED ? null : id);
         }}
-        items={[...others, ...(ticket.assignee === null ? [] : [nobody])]}
+        items={[...others, ...(ticket.assignee === null ? [] : [unassign])]}
       />
     </Dialog>
   );
@@ -101,7 +101,7 @@ function AssignDialog({ ticket, onClose, onAssign }: DialogProps & { onAssign: (
 
 const DAY_MS = 86_400_000;
 
-/** Returns 9:00 of the day after `days`, in the time zone of the browser. */
+/** Returns 9:00 of the day in this number of days, in the time zone of the browser. */
 function morningAfter(days: number): Date {
   const morning = new Date();
   morning.setDate(morning.getDate() + days);
@@ -109,7 +109,7 @@ function morningAfter(days: number): Date {
   return morning;
 }
 
-/** Returns the times that a snooze is offered for, the most frequent one first; each once, also on Sundays and Mondays. */
+/** Returns the suggested ends of a snooze, the most frequent one first. Equal times, as on Sundays, occur once. */
 function snoozeTimes() {
   const times = [
     { id: "tomorrow", at: morningAfter(1) },
@@ -120,7 +120,7 @@ function snoozeTimes() {
   return times.filter(({ at }, index) => times.findIndex((other) => other.at.getTime() === at.getTime()) === index);
 }
 
-/** Snoozes the ticket until a time that is offered, until another one, or until the customer writes. */
+/** Snoozes the ticket until a suggested time, another time, or the next message of the customer. */
 function SnoozeDialog({ onClose, onSnooze }: { onClose: () => void; onSnooze: (until: string | null) => void }) {
   const { dateTime, t } = useTexts();
   const [isCustom, setCustom] = useState(false);
@@ -172,14 +172,14 @@ function SnoozeDialog({ onClose, onSnooze }: { onClose: () => void; onSnooze: (u
 }
 
 const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies readonly TicketPriority[];
-/** TICKET_LIMITS of the contracts say the same; the server checks. */
+/** Same value as in TICKET_LIMITS of the contracts; the server checks it. */
 const SUBJECT_MAX_CHARS = 200;
 
-/** Changes the fields that were edited, unless another operator has changed them since; `overtaken` names these. */
+/** Saves the edited fields, unless another operator has changed them meanwhile: `conflicts` describes these changes. */
 function useChangeForm(ticket: TicketDetail, actions: TicketActions, onClose: () => void) {
   const { t } = useTexts();
   const [before] = useState(ticket);
-  /** The ticket that the notice about changes of others describes; before that, the one that was opened. */
+  /** The ticket whose changes the notice shows; initially the opened one. */
   const [shownTicket, setShownTicket] = useState(ticket);
   const [theirs, setTheirs] = useState<TicketChange>({});
   async function submit(form: FormData) {
@@ -187,10 +187,10 @@ function useChangeForm(ticket: TicketDetail, actions: TicketActions, onClose: ()
     const priority = formText(form, "priority") as TicketPriority;
     const change = differenceOf(before, { subject: formText(form, "subject"), priority, tags });
     if (Object.keys(change).length === 0) return onClose();
-    const overtaken = pickOf(differenceOf(shownTicket, ticket), change);
-    if (Object.keys(overtaken).length > 0) {
+    const changedByOthers = pickOf(differenceOf(shownTicket, ticket), change);
+    if (Object.keys(changedByOthers).length > 0) {
       setShownTicket(ticket);
-      setTheirs(overtaken);
+      setTheirs(changedByOthers);
       return;
     }
     const isDone = await actions.change(change, {
@@ -199,18 +199,18 @@ function useChangeForm(ticket: TicketDetail, actions: TicketActions, onClose: ()
     });
     if (isDone) onClose();
   }
-  const overtaken = [
+  const conflicts = [
     ...(theirs.subject === undefined ? [] : [`${t("ticket.subject")}: ${theirs.subject}`]),
     ...(theirs.priority === undefined ? [] : [`${t("filter.priority")}: ${t(`priority.${theirs.priority}`)}`]),
     ...(theirs.tags === undefined ? [] : [`${t("ticket.tags")}: ${theirs.tags.join(", ")}`]),
   ];
-  return { overtaken, submit };
+  return { conflicts, submit };
 }
 
 /** Changes subject, priority and tags. */
 function ChangeDialog({ ticket, onClose, actions }: DialogProps & { actions: TicketActions }) {
   const { t } = useTexts();
-  const { overtaken, submit } = useChangeForm(ticket, actions, onClose);
+  const { conflicts, submit } = useChangeForm(ticket, actions, onClose);
   return (
     <FormDialog title={t("action.change")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
       <Field label={t("ticket.subject")} name="subject" defaultValue={ticket.subject} maxLength={SUBJECT_MAX_CHARS} />
@@ -222,15 +222,15 @@ function ChangeDialog({ ticket, onClose, actions }: DialogProps & { actions: Tic
       />
       <TagsField name="tags" label={t("ticket.tags")} before={ticket.tags} autoFocus />
       <div role="status" className="empty:hidden">
-        {overtaken.length > 0 && (
-          <Notice variant="warn">{t("change.overtaken", { what: overtaken.join(" · ") })}</Notice>
+        {conflicts.length > 0 && (
+          <Notice variant="warn">{t("change.overtaken", { what: conflicts.join(" · ") })}</Notice>
         )}
       </div>
     </FormDialog>
   );
 }
 
-/** REVIEW_LIMITS of the contracts say the same; the server checks. */
+/** Same value as in REVIEW_LIMITS of the contracts; the server checks it. */
 const REASON_MAX_CHARS = 2_000;
 
 /** Dismisses the draft, with an optional reason. */
@@ -278,8 +278,8 @@ function RejectDialog({ onClose, onReject }: { onClose: () => void; onReject: (r
 
 const NO_AGENT = "none";
 
-/** A row of an agent to choose. */
-const agentItem = ({ description, id, name }: Agent) => ({
+/** Returns the row of an agent. */
+const agentRow = ({ description, id, name }: Agent) => ({
   id,
   words: `${name} ${description}`,
   view: (
@@ -293,7 +293,7 @@ const agentItem = ({ description, id, name }: Agent) => ({
   ),
 });
 
-/** Gives the ticket to another agent, also of another project in which the operator may write to tickets. */
+/** Reassigns the ticket to another agent, also in other projects in which the operator may write to tickets. */
 function RerouteDialog({ ticket, onClose, actions }: DialogProps & { actions: TicketActions }) {
   const { t } = useTexts();
   const { connection } = useServices();
@@ -308,14 +308,14 @@ function RerouteDialog({ ticket, onClose, actions }: DialogProps & { actions: Ti
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
   const isMoved = project !== ticket.project;
   const offered = agents.filter(({ enabled, id }) => enabled && (isMoved || id !== ticket.agentId));
-  const noAgent = itemOf(NO_AGENT, t("reroute.noAgent"), <FolderInput aria-hidden className={PICK_ICON} />);
+  const noAgent = rowOf(NO_AGENT, t("reroute.noAgent"), <FolderInput aria-hidden className={PICK_ICON} />);
   async function pick(id: string) {
     onClose();
     const name = agents.find((agent) => agent.id === id)?.name ?? t("reroute.noAgent");
     const input = { agentId: id === NO_AGENT ? null : id, ...(isMoved ? { project } : {}) };
     const isDone = await actions.act("reroute", input, { done: t("done.reroute", { name }) });
     if (!isDone || !isMoved) return;
-    // The ticket is no longer visible in the former project.
+    // The ticket is no longer in the previous project.
     await navigate({ to: "/$project/inbox/$view/$ticketId", params: { project, view, ticketId: ticket.id } });
   }
   return (
@@ -333,13 +333,13 @@ function RerouteDialog({ ticket, onClose, actions }: DialogProps & { actions: Ti
         label={t("action.reroute")}
         empty={t("reroute.none")}
         onPick={(id) => void pick(id)}
-        items={[...offered.map(agentItem), noAgent]}
+        items={[...offered.map(agentRow), noAgent]}
       />
     </Dialog>
   );
 }
 
-/** Asks before a ticket is resolved whose customer is waiting for an answer. */
+/** Asks for confirmation before a ticket is resolved whose customer waits for a reply. */
 function ResolveDialog({ onClose, onResolve }: { onClose: () => void; onResolve: () => void }) {
   const { t } = useTexts();
   const submit = () => {
@@ -353,10 +353,10 @@ function ResolveDialog({ onClose, onResolve }: { onClose: () => void; onResolve:
   );
 }
 
-/** Names of the dialogs. */
+/** Name of a dialog of the ticket. */
 export type TicketDialog = "assign" | "reject" | "resolve" | "approve" | "reroute" | "change" | "snooze";
 
-/** The dialog that is open. */
+/** The open dialog of a ticket. */
 export function TicketDialogs({
   dialog,
   ticket,

@@ -28,7 +28,7 @@ import { useInbox } from "../inbox/use-ticket-list.ts";
 import { usePeople, useProject, useRights } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
+import { Menu, MenuItem, MenuSeparator } from "../ui/menu.tsx";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
 
 /** A link to the list, if the list is not beside the ticket. */
@@ -114,7 +114,7 @@ function ViewerList({ viewers }: { viewers: Viewers }) {
 }
 
 /** Actions of the buttons of a ticket. */
-interface HeaderDoing {
+interface HeaderHandlers {
   askToResolve: () => void;
   assign: (assignee: string) => void;
   resolve: (as: "spam") => void;
@@ -127,10 +127,18 @@ interface HeaderDoing {
 }
 
 /** The menu of a ticket. */
-function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClosed: boolean; doing: HeaderDoing }) {
+function TicketMenu({
+  ticket,
+  isClosed,
+  handlers,
+}: {
+  ticket: TicketDetail;
+  isClosed: boolean;
+  handlers: HeaderHandlers;
+}) {
   const { t } = useTexts();
   const mayWrite = useRights()("tickets:write");
-  const { askToResolve, copyLink, openDialog, reopen, resolve, saveTranscript } = doing;
+  const { askToResolve, copyLink, openDialog, reopen, resolve, saveTranscript } = handlers;
   const canReject = ticket.stage === "review" && !isTask(ticket);
   const items: { icon: LucideIcon; keys: string; title: TextKey; isDanger?: true; run: () => void }[][] = [
     [
@@ -141,7 +149,7 @@ function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClose
         : [{ icon: AlarmClock, keys: "z", title: "action.snooze", run: () => openDialog("snooze") } as const]),
       ...(ticket.snooze === null
         ? []
-        : [{ icon: AlarmClockOff, keys: "shift+z", title: "action.unsnooze", run: doing.unsnooze } as const]),
+        : [{ icon: AlarmClockOff, keys: "shift+z", title: "action.unsnooze", run: handlers.unsnooze } as const]),
       { icon: Tags, keys: "t", title: "action.change", run: () => openDialog("change") },
       ...(canReject
         ? [{ icon: ThumbsDown, keys: "shift+x", title: "action.reject", run: () => openDialog("reject") } as const]
@@ -164,7 +172,7 @@ function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClose
                 {t(title)}
               </MenuItem>
             ))}
-            <MenuLine />
+            <MenuSeparator />
           </Fragment>
         ))}
       {!isTask(ticket) && (
@@ -183,12 +191,12 @@ function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClose
 function QuickActions({
   ticket,
   isClosed,
-  doing,
+  handlers,
   isBusy,
 }: {
   ticket: TicketDetail;
   isClosed: boolean;
-  doing: HeaderDoing;
+  handlers: HeaderHandlers;
   isBusy: boolean;
 }) {
   const { t } = useTexts();
@@ -201,11 +209,16 @@ function QuickActions({
           label={t("action.take")}
           keys="i"
           disabled={isBusy}
-          onClick={() => doing.assign(me)}
+          onClick={() => handlers.assign(me)}
         />
       )}
       {!isClosed && (
-        <IconButton icon={AlarmClock} label={t("action.snooze")} keys="z" onClick={() => doing.openDialog("snooze")} />
+        <IconButton
+          icon={AlarmClock}
+          label={t("action.snooze")}
+          keys="z"
+          onClick={() => handlers.openDialog("snooze")}
+        />
       )}
     </div>
   );
@@ -215,13 +228,13 @@ function QuickActions({
 export function TicketHeader({
   ticket,
   viewers,
-  doing,
+  handlers,
   hasDetails,
   isBusy,
 }: {
   ticket: TicketDetail;
   viewers: Viewers;
-  doing: HeaderDoing;
+  handlers: HeaderHandlers;
   hasDetails: boolean;
   isBusy: boolean;
 }) {
@@ -242,25 +255,25 @@ export function TicketHeader({
         <HeaderFacts ticket={ticket} />
       </div>
       <ViewerList viewers={viewers} />
-      {mayWrite && <QuickActions ticket={ticket} isClosed={isClosed} doing={doing} isBusy={isBusy} />}
+      {mayWrite && <QuickActions ticket={ticket} isClosed={isClosed} handlers={handlers} isBusy={isBusy} />}
       {mayWrite && (
         <Button
           icon={isClosed ? RotateCcw : CircleCheck}
           isBusy={isBusy}
-          onClick={isClosed ? doing.reopen : doing.askToResolve}
+          onClick={isClosed ? handlers.reopen : handlers.askToResolve}
           className="max-sm:hidden"
         >
           {t(isClosed ? "action.reopen" : "action.resolve")}
         </Button>
       )}
-      <TicketMenu ticket={ticket} isClosed={isClosed} doing={doing} />
+      <TicketMenu ticket={ticket} isClosed={isClosed} handlers={handlers} />
       <IconButton
         icon={PanelRight}
         label={t("action.details")}
         keys="d"
         isPressed={hasDetails}
         className="@5xl:hidden"
-        onClick={doing.toggleDetails}
+        onClick={handlers.toggleDetails}
       />
     </header>
   );

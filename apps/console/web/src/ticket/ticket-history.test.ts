@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketDetail, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
 import { buildTimeline, changedTags, mergeHistory } from "./history.ts";
-import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
+import { describeChanges, mustBeSeen, seenOf } from "./own-drafts.ts";
 
 const at = (minute: number) => `2026-11-22T10:${String(minute).padStart(2, "0")}:00.000Z`;
 const message = (id: string, minute: number): TicketMessage => ({
@@ -79,7 +79,7 @@ const ticket = (change: Partial<TicketDetail>): TicketDetail => ({
 });
 
 describe("the conversation of a ticket", () => {
-  test("has everything in the order of time, and each day once", () => {
+  test("is in the order of time, with each day once", () => {
     const entries = buildTimeline(
       {
         messages: [message("m1", 1), message("m2", 5)],
@@ -91,33 +91,33 @@ describe("the conversation of a ticket", () => {
     expect(entries.map(({ kind }) => kind)).toEqual(["day", "message", "reply", "note", "event", "message"]);
   });
 
-  test("says that a reply has resolved the ticket", () => {
+  test("includes that a reply has resolved the ticket", () => {
     const resolved = event(1, 1, "pipeline", { resolves: true });
     const entries = buildTimeline({ messages: [], replies: [], events: [resolved] }, () => "");
     expect(entries.map(({ key }) => key)).toEqual(["event-1"]);
   });
 
-  test("leaves out what the pipeline has done as it should", () => {
+  test("excludes successful events of the pipeline", () => {
     const entries = buildTimeline({ messages: [], replies: [], events: [event(1, 1, "pipeline", {})] }, () => "");
     expect(entries).toEqual([]);
   });
 });
 
-test("a change names the tags that it has set", () => {
+test("the tags of a change are those that it has set", () => {
   expect(changedTags({ decision: "change", change: { tags: ["damage", "refund"] } })).toEqual(["damage", "refund"]);
   expect(changedTags({ decision: "change", change: { tags: [] } })).toEqual([]);
   expect(changedTags({ decision: "change", change: { priority: "high" } })).toBeNull();
   expect(changedTags({ decision: "note" })).toBeNull();
 });
 
-describe("what has happened since a ticket was looked at", () => {
+describe("unseen changes of a ticket", () => {
   const seen = seenOf(ticket({ messages: [message("m1", 1)] }));
 
-  test("is nothing where only the version is another one", () => {
+  test("are empty if only the version differs", () => {
     expect(describeChanges(seen, ticket({ version: 7, messages: [message("m1", 1)] }), "operator:a")).toEqual([]);
   });
 
-  test("names new messages and replies, which are in the way of an answer", () => {
+  test("include new messages and replies, which must be seen before a reply is sent", () => {
     const changes = describeChanges(
       seen,
       ticket({
@@ -131,10 +131,10 @@ describe("what has happened since a ticket was looked at", () => {
       { kind: "message", text: "text of m2" },
       { kind: "reply", author: "operator", text: "text of r1" },
     ]);
-    expect(isInTheWay(changes)).toBe(true);
+    expect(mustBeSeen(changes)).toBe(true);
   });
 
-  test("is not what one has done oneself, nor a colleague's note", () => {
+  test("exclude the operator's own decisions and notes of colleagues", () => {
     const now = ticket({
       messages: [message("m1", 1)],
       replies: [reply("r1", 3)],
@@ -149,7 +149,7 @@ describe("what has happened since a ticket was looked at", () => {
     expect(describeChanges(seen, now, "operator:a")).toEqual([]);
   });
 
-  test("names who has it and what became of it, which are not in the way", () => {
+  test("include assignee and status, which do not have to be seen before a reply", () => {
     const changes = describeChanges(
       seen,
       ticket({
@@ -164,17 +164,17 @@ describe("what has happened since a ticket was looked at", () => {
       { kind: "status", status: "resolved" },
       { kind: "assignee", assignee: "operator:b" },
     ]);
-    expect(isInTheWay(changes)).toBe(false);
+    expect(mustBeSeen(changes)).toBe(false);
   });
 });
 
-test("what is known of a ticket stays when its newest 200 go on, and what was read last wins", () => {
-  const known = { messages: [message("m1", 1), message("m2", 2)], replies: [], events: [event(1, 1, "a", {})] };
-  const changed = { ...message("m2", 2), text: "as it is now" };
-  const merged = mergeHistory(known, { messages: [changed, message("m3", 3)], replies: [reply("r", 4)], events: [] });
+test("older entries stay when the newest 200 change, and what was fetched last wins", () => {
+  const older = { messages: [message("m1", 1), message("m2", 2)], replies: [], events: [event(1, 1, "a", {})] };
+  const changed = { ...message("m2", 2), text: "changed" };
+  const merged = mergeHistory(older, { messages: [changed, message("m3", 3)], replies: [reply("r", 4)], events: [] });
   expect(merged.messages.map(({ id, text }) => [id, text])).toEqual([
     ["m1", "text of m1"],
-    ["m2", "as it is now"],
+    ["m2", "changed"],
     ["m3", "text of m3"],
   ]);
   expect([merged.replies.length, merged.events.length]).toEqual([1, 1]);

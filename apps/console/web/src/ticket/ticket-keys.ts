@@ -1,6 +1,6 @@
 import type { TextKey } from "../i18n/texts.ts";
 
-/** Title and keys of a ticket's commands, which the list of keys also shows beside the list of tickets. */
+/** Titles and keys of the commands of a ticket. The list of keyboard shortcuts shows them also if no ticket is open. */
 export const TICKET_KEYS = {
   approve: { title: "action.approve", keys: "a" },
   edit: { title: "action.edit", keys: "e" },

@@ -13,7 +13,7 @@ import { NO_TEXTS, openOwnDrafts } from "./own-drafts.ts";
 import { TicketView } from "./ticket-view.tsx";
 import { useAbsence } from "./use-presence.ts";
 
-/** The outline of a ticket that is on its way; what the list knows of it is there already. */
+/** Placeholder of a ticket that is loading, with its subject if the list has it. */
 function TicketSkeleton({ subject }: { subject: string | undefined }) {
   return (
     <div aria-busy className="flex h-full flex-col">
@@ -35,17 +35,17 @@ function TicketSkeleton({ subject }: { subject: string | undefined }) {
   );
 }
 
-/** What is said of a ticket that is not here any more, with what was begun to be written for it, and where it is now. */
-function GoneTicket({ ticketId, movedTo }: { ticketId: string; movedTo: string | null }) {
+/** Message for a ticket that is no longer in this project: the operator's unsent texts, and a link if it was moved. */
+function MissingTicket({ ticketId, movedTo }: { ticketId: string; movedTo: string | null }) {
   const { t } = useTexts();
   const { storage } = useServices();
   const { operator } = useSession();
   const { view } = useInbox();
   const [text, setText] = useState("");
   useEffect(() => {
-    // By now the field has kept what was in it.
+    // In an effect, because the composer stores its text when it is unmounted.
     const texts = Object.values(openOwnDrafts(storage, operator.id).find(ticketId)?.texts ?? NO_TEXTS);
-    setText(texts.filter((one) => one.trim() !== "").join("\n\n"));
+    setText(texts.filter((unsent) => unsent.trim() !== "").join("\n\n"));
   }, [operator.id, storage, ticketId]);
   return (
     <EmptyState icon={SearchX} title={t("ticket.gone")} text={t("ticket.goneText")}>
@@ -72,7 +72,7 @@ function GoneTicket({ ticketId, movedTo }: { ticketId: string; movedTo: string |
   );
 }
 
-/** One ticket, kept as it is on the server. */
+/** Page of one ticket, which the events of the server keep up to date. */
 export function TicketPage() {
   const { ticketId } = useParams({ from: "/$project/inbox/$view/$ticketId" });
   const { connection, live } = useServices();
@@ -81,7 +81,7 @@ export function TicketPage() {
   const { items } = useInbox();
   const query = useQuery(ticketQuery(connection, project, ticketId));
   const [moved, setMoved] = useState<{ ticketId: string; project: string } | null>(null);
-  // Whether the ticket has come to be shown by itself, after another one was decided.
+  // True if the ticket was opened by a decision about another one.
   const isNext = useRef(false);
   useEffect(() => {
     const refetchTicket = () => void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticketId] });
@@ -99,15 +99,15 @@ export function TicketPage() {
       for (const end of ends) end();
     };
   }, [live, project, queryClient, ticketId]);
-  // What was read of a ticket before it was gone is not what it is.
-  const isGone = query.error instanceof ServiceError && query.error.status === 404;
-  const isShown = query.data !== undefined && !isGone;
+  // After a 404, the cached data is outdated.
+  const isMissing = query.error instanceof ServiceError && query.error.status === 404;
+  const isShown = query.data !== undefined && !isMissing;
   useAbsence(query.isError && !isShown);
 
-  if (query.data !== undefined && !isGone) return <TicketView key={ticketId} ticket={query.data} isNext={isNext} />;
-  if (isGone) {
+  if (query.data !== undefined && !isMissing) return <TicketView key={ticketId} ticket={query.data} isNext={isNext} />;
+  if (isMissing) {
     const movedTo = moved !== null && moved.ticketId === ticketId && moved.project !== project ? moved.project : null;
-    return <GoneTicket key={ticketId} ticketId={ticketId} movedTo={movedTo} />;
+    return <MissingTicket key={ticketId} ticketId={ticketId} movedTo={movedTo} />;
   }
   if (query.isError) {
     return (

@@ -29,19 +29,19 @@ import { useTicketActions } from "./use-ticket-actions.ts";
 
 const TicketDialogs = lazyDialog(async () => (await import("./ticket-dialogs.tsx")).TicketDialogs);
 
-/** A draft with less confidence is weak if the threshold of its agent is unknown. */
-const WEAK_BELOW = 0.7;
-/** Width of the ticket from which its details are beside the conversation: `@xl` of the panel's styles. */
-const DETAILS_BESIDE_PX = 576;
+/** Default threshold, if the threshold of the draft's agent is unknown. */
+const DEFAULT_THRESHOLD = 0.7;
+/** Minimum width of the page at which the details are next to the conversation: `@xl` in the styles of the panel. */
+const SIDE_BY_SIDE_PX = 576;
 
-/** Returns the state of a ticket that decides what can be done with it. */
+/** Returns the facts of a ticket that determine which actions are available. */
 function stateOf(ticket: TicketDetail, agents: readonly Agent[]) {
-  // A task has no customer: there is nothing to send, to draft or to dismiss.
+  // A task has no customer who could receive a reply.
   const takesReplies = !isTask(ticket);
   const draft = takesReplies ? ticket.draft : null;
   const hasDraftText = draft !== null && draft.text.trim() !== "";
   const agent = agents.find(({ id }) => id === ticket.agentId);
-  const threshold = agent?.autoThreshold ?? WEAK_BELOW;
+  const threshold = agent?.autoThreshold ?? DEFAULT_THRESHOLD;
   return {
     takesReplies,
     draft,
@@ -54,56 +54,64 @@ function stateOf(ticket: TicketDetail, agents: readonly Agent[]) {
   };
 }
 
-/** What the commands and buttons of a ticket do. */
-interface Doing extends Decisions {
+/** Handlers of the commands and buttons of a ticket. */
+interface TicketHandlers extends Decisions {
   askToApprove: (resolves: boolean) => void;
-  /** Approves the draft, unless the composer has something else to send: then its field is focused. */
-  approveShown: () => void;
+  /** Approves the draft, unless the composer has another unsent text: then focuses its field. */
+  approveUnedited: () => void;
   askToResolve: () => void;
   compose: (mode: ComposeMode) => void;
   openDialog: (dialog: TicketDialog) => void;
   toggleDetails: () => void;
 }
 
-/** Offers the commands of a ticket. */
-function useTicketCommands({ snooze, stage }: TicketDetail, state: ReturnType<typeof stateOf>, doing: Doing) {
+/** Registers the commands of a ticket. */
+function useTicketCommands(
+  { snooze, stage }: TicketDetail,
+  state: ReturnType<typeof stateOf>,
+  handlers: TicketHandlers,
+) {
   const { t } = useTexts();
   const { me } = usePeople();
   const mayWrite = useRights()("tickets:write");
   const { canApprove, hasDraftText, isClosed, takesReplies } = state;
-  const { assign, compose, openDialog } = doing;
+  const { assign, compose, openDialog } = handlers;
   const isReview = stage === "review" && takesReplies;
   const isSnoozed = snooze !== null;
-  const decides = { isDecision: true };
-  const { regenerate } = doing;
-  const own = (id: keyof typeof TICKET_KEYS) => ({ id, keys: TICKET_KEYS[id].keys, title: t(TICKET_KEYS[id].title) });
-  const writing: (GroupCommand | false)[] = [
-    canApprove && { ...own("approve"), ...decides, run: doing.approveShown },
-    hasDraftText && { ...own("edit"), run: () => compose("edit") },
-    takesReplies && { ...own("reply"), run: () => compose("reply") },
-    { ...own("note"), run: () => compose("note") },
-    isReview && { ...own("regenerate"), ...decides, run: regenerate },
-    isReview && { ...own("reject"), run: () => openDialog("reject") },
-    { ...own("assign"), run: () => openDialog("assign") },
-    { ...own("take"), run: () => assign(me) },
-    !isClosed && { ...own("snooze"), run: () => openDialog("snooze") },
-    isSnoozed && { ...own("unsnooze"), run: doing.unsnooze },
-    { ...own("reroute"), run: () => openDialog("reroute") },
-    { ...own("tags"), run: () => openDialog("change") },
-    !isClosed && { ...own("resolve"), ...decides, run: doing.askToResolve },
-    !isClosed && { ...own("spam"), ...decides, run: () => doing.resolve("spam") },
-    isClosed && { ...own("reopen"), run: doing.reopen },
-    stage === "failed" && { id: "retry", title: t("action.retry"), run: doing.retry },
+  const decision = { isDecision: true };
+  const { regenerate } = handlers;
+  const commandOf = (id: keyof typeof TICKET_KEYS) => ({
+    id,
+    keys: TICKET_KEYS[id].keys,
+    title: t(TICKET_KEYS[id].title),
+  });
+  const writeCommands: (GroupCommand | false)[] = [
+    canApprove && { ...commandOf("approve"), ...decision, run: handlers.approveUnedited },
+    hasDraftText && { ...commandOf("edit"), run: () => compose("edit") },
+    takesReplies && { ...commandOf("reply"), run: () => compose("reply") },
+    { ...commandOf("note"), run: () => compose("note") },
+    isReview && { ...commandOf("regenerate"), ...decision, run: regenerate },
+    isReview && { ...commandOf("reject"), run: () => openDialog("reject") },
+    { ...commandOf("assign"), run: () => openDialog("assign") },
+    { ...commandOf("take"), run: () => assign(me) },
+    !isClosed && { ...commandOf("snooze"), run: () => openDialog("snooze") },
+    isSnoozed && { ...commandOf("unsnooze"), run: handlers.unsnooze },
+    { ...commandOf("reroute"), run: () => openDialog("reroute") },
+    { ...commandOf("tags"), run: () => openDialog("change") },
+    !isClosed && { ...commandOf("resolve"), ...decision, run: handlers.askToResolve },
+    !isClosed && { ...commandOf("spam"), ...decision, run: () => handlers.resolve("spam") },
+    isClosed && { ...commandOf("reopen"), run: handlers.reopen },
+    stage === "failed" && { id: "retry", title: t("action.retry"), run: handlers.retry },
   ];
   useCommands("ticket", [
-    { ...own("details"), run: doing.toggleDetails },
-    takesReplies && { id: "transcript", title: t("action.transcript"), run: doing.saveTranscript },
-    { id: "copy-link", title: t("action.copyLink"), run: doing.copyLink },
-    ...(mayWrite ? writing : []),
+    { ...commandOf("details"), run: handlers.toggleDetails },
+    takesReplies && { id: "transcript", title: t("action.transcript"), run: handlers.saveTranscript },
+    { id: "copy-link", title: t("action.copyLink"), run: handlers.copyLink },
+    ...(mayWrite ? writeCommands : []),
   ]);
 }
 
-/** The state of a ticket's page, and what can be done on it. */
+/** Returns the state and the handlers of the page of a ticket. */
 function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
   const { connection } = useServices();
   const actions = useTicketActions(ticket);
@@ -120,22 +128,22 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
     setResolvesWith(resolves);
     openDialog("approve");
   }
-  const doing: Doing = {
+  const handlers: TicketHandlers = {
     ...decisions,
     askToApprove,
-    approveShown: () => {
-      if (composer.current?.focusOther() !== true) askToApprove(false);
+    approveUnedited: () => {
+      if (composer.current?.focusUnsent() !== true) askToApprove(false);
     },
     askToResolve: () => (isWaiting(ticket) ? openDialog("resolve") : decisions.resolve("resolved")),
     compose(mode) {
-      // Details that cover the whole ticket are closed, so that the field is visible.
-      if (view.current !== null && view.current.clientWidth < DETAILS_BESIDE_PX) setDetails(false);
+      // Closes details that cover the whole ticket, so that the field is visible.
+      if (view.current !== null && view.current.clientWidth < SIDE_BY_SIDE_PX) setDetails(false);
       composer.current?.open(mode);
     },
     openDialog,
     toggleDetails: () => setDetails((shown) => !shown),
   };
-  useTicketCommands(ticket, state, doing);
+  useTicketCommands(ticket, state, handlers);
   return {
     actions,
     state,
@@ -146,7 +154,7 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
     approve: () => decisions.approve(resolvesWith),
     hasDetails,
     setDetails,
-    doing,
+    handlers,
   };
 }
 
@@ -154,7 +162,7 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
  * A ticket: its customer, the conversation, the agent's draft, and the field for a reply. `isNext` is true if the ticket
  * was opened by a decision about another one.
  */
-// oxlint-disable-next-line max-lines-per-function -- one line for each part of the page and its state
+// oxlint-disable-next-line max-lines-per-function -- One line for each part of the page and its state.
 export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: RefObject<boolean> }) {
   const { storage } = useServices();
   const { operator } = useSession();
@@ -164,7 +172,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   const [source, setSource] = useState<Source | null>(null);
   const viewers = usePresence(ticket.id, isTyping);
   const page = useTicketView(ticket, isNext);
-  const { actions, closeDialog, doing, state } = page;
+  const { actions, closeDialog, handlers, state } = page;
   const isBusy = actions.busy !== null;
   const draft: ShownDraft | null =
     state.draft === null
@@ -177,22 +185,28 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
         ticket={ticket}
         draft={draft}
         drafts={drafts}
-        doing={doing}
+        handlers={handlers}
         actions={actions}
         busy={actions.busy}
         isBusy={isBusy}
-        onApprove={doing.askToApprove}
+        onApprove={handlers.askToApprove}
         onSource={setSource}
         onTyping={setTyping}
         onSent={onSent}
-        onNext={doing.openNext}
+        onNext={handlers.openNext}
       />
     ) : (
       draft !== null && <DraftView draft={draft} onSource={setSource} />
     );
   return (
     <div ref={page.view} className="@container flex h-full flex-col">
-      <TicketHeader ticket={ticket} viewers={viewers} doing={doing} hasDetails={page.hasDetails} isBusy={isBusy} />
+      <TicketHeader
+        ticket={ticket}
+        viewers={viewers}
+        handlers={handlers}
+        hasDetails={page.hasDetails}
+        isBusy={isBusy}
+      />
       <div className="relative flex min-h-0 flex-1">
         <ConversationArea
           ticket={ticket}
@@ -204,7 +218,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
           ticket={ticket}
           onSource={setSource}
           isOpen={page.hasDetails}
-          onEdit={mayWrite ? doing.openDialog : null}
+          onEdit={mayWrite ? handlers.openDialog : null}
           onClose={() => page.setDetails(false)}
         />
       </div>
@@ -216,7 +230,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
           threshold={state.threshold}
           onClose={closeDialog}
           onApprove={page.approve}
-          decisions={doing}
+          decisions={handlers}
           actions={actions}
         />
       )}

@@ -6,32 +6,29 @@ import { useTexts } from "../i18n/texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
 import { usePeople, useServices, useSession } from "../session/services.ts";
 import type { Person } from "../session/services.ts";
-import { isSure } from "./draft-bar.tsx";
+import { isReadyToSend } from "./draft-bar.tsx";
 import type { ShownDraft } from "./draft-bar.tsx";
 import { findMention, mentionsIn } from "./find-mention.ts";
-import { COMPOSE_MODES, describeChanges, hasText, isInTheWay, seenOf } from "./own-drafts.ts";
-import type { ComposeMode, KeptFile, Macro, OwnDrafts } from "./own-drafts.ts";
+import { COMPOSE_MODES, describeChanges, hasText, mustBeSeen, seenOf } from "./own-drafts.ts";
+import type { ComposeMode, DraftFile, Macro, OwnDrafts } from "./own-drafts.ts";
 import { useOwnDraft } from "./use-own-draft.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
-/** Lets commands open the composer. */
+/** Methods of the composer that commands call. */
 export interface ComposeTarget {
   open: (mode: ComposeMode) => void;
-  /**
-   * Focuses the field if something else is in it than the draft as it is: another text, or files. Returns false if
-   * nothing else is.
-   */
-  focusOther: () => boolean;
+  /** Focuses the field if it has another text than the unedited draft, or files. Otherwise returns false. */
+  focusUnsent: () => boolean;
 }
 
-/** What a composer works with. */
+/** Properties of the composer. */
 export interface ComposerProps {
   ref: Ref<ComposeTarget>;
   ticket: TicketDetail;
   /** The draft of the agent; null if there is none. */
   draft: ShownDraft | null;
   drafts: OwnDrafts;
-  /** Sends the draft as it is, and resolves the ticket if that is asked for. Asks first if the draft is weak. */
+  /** Sends the unedited draft, and optionally resolves the ticket. Asks for confirmation if the draft is weak. */
   onApprove: (resolves: boolean) => void;
   actions: Pick<TicketActions, "act" | "reopenAfterReply">;
   isBusy: boolean;
@@ -41,15 +38,15 @@ export interface ComposerProps {
   onNext: () => void;
 }
 
-/** What follows a reply. */
+/** Action after a reply. */
 export type AfterSend = "stay" | "next" | "resolve";
 
-/** An operator who has not typed for this long is no longer shown as typing. */
+/** Time after the last key press during which the operator is shown as typing. */
 const TYPING_MS = 4_000;
-const NO_FILES: readonly KeptFile[] = [];
+const NO_FILES: readonly DraftFile[] = [];
 const SUGGESTIONS_MAX_COUNT = 6;
 
-/** Returns a function that reports that the operator is typing, until they pause or it is called with false. */
+/** Returns a function that reports typing, until the operator pauses or it is called with false. */
 function useTypingSignal(onTyping: (isTyping: boolean) => void) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -60,14 +57,14 @@ function useTypingSignal(onTyping: (isTyping: boolean) => void) {
   };
 }
 
-/** The people whom the word at the caret may mention, and the one that is selected. */
+/** Returns the people whom the word at the caret may mention, and the selected one. */
 function useMentions(text: string, isNote: boolean) {
   const { people } = usePeople();
-  // At the end of the text until the operator has been in it.
-  const [seenCaret, setCaret] = useState<number | null>(null);
-  const caret = seenCaret ?? text.length;
+  // The end of the text until the operator has placed the caret.
+  const [placedCaret, setCaret] = useState<number | null>(null);
+  const caret = placedCaret ?? text.length;
   const [picked, setPicked] = useState(0);
-  /** Actors that were picked from the list, in case several have the same name. */
+  /** Actors that were picked from the list, because several people may have the same name. */
   const chosen = useRef<string[]>([]);
   const mention = isNote ? findMention(text, caret) : null;
   const word = mention?.word.toLowerCase() ?? "";
@@ -78,13 +75,13 @@ function useMentions(text: string, isNote: boolean) {
   return { people, caret, setCaret, picked, setPicked, chosen, mention, found };
 }
 
-/** Which kind of text the field has, and whether the draft of the agent stands in it as it is. */
-function useStanding(
+/** Returns the kind and the text of the field, and whether that is the unedited draft of the agent. */
+function useField(
   { ticket, draft: shown }: ComposerProps,
   own: ReturnType<typeof useOwnDraft>,
   hasFocus: () => boolean,
 ) {
-  // A text that was deleted does not come back by itself.
+  // A draft that the operator has deleted is not shown again.
   const [isCleared, setCleared] = useState(false);
   const isBegun = own.text.trim() !== "";
   // A task has no customer who receives replies.
@@ -92,31 +89,31 @@ function useStanding(
   const agentText = shown?.item.text ?? "";
   // A draft without text means that the agent found no answer: there is nothing to edit.
   const hasDraft = agentText.trim() !== "" && takesReplies;
-  const wanted = own.mode ?? (shown !== null && isSure(shown) ? "edit" : "reply");
+  const wanted = own.mode ?? (shown !== null && isReadyToSend(shown) ? "edit" : "reply");
   const mode: ComposeMode = !takesReplies ? "note" : wanted === "edit" && !hasDraft ? "reply" : wanted;
-  const isStanding = mode === "edit" && !isBegun && !isCleared;
-  // The next draft stands in the field again, unless the operator is there.
-  const name = shown === null ? null : shown.item.createdAt;
-  const before = useRef(name);
+  const showsDraft = mode === "edit" && !isBegun && !isCleared;
+  // A new draft is shown in the field, unless the operator is writing.
+  const createdAt = shown === null ? null : shown.item.createdAt;
+  const before = useRef(createdAt);
   useEffect(() => {
-    if (before.current === name) return;
-    before.current = name;
+    if (before.current === createdAt) return;
+    before.current = createdAt;
     if (hasText(own.texts) || own.files.files.length > 0 || hasFocus()) return;
     own.setMode(null);
     setCleared(false);
   });
-  // Without a draft, replies and edited drafts have one button: the other one returns to the field once that is empty.
+  // Without a draft, replies and edited drafts share a button: if the field is empty, it shows the other text.
   useEffect(() => {
     if (hasDraft || !takesReplies || own.mode === "note" || isBegun) return;
     const other = own.mode === "edit" ? "reply" : "edit";
     if (hasText(own.texts, [other])) own.choose(other);
   });
   const modes = [...(takesReplies ? ["reply" as const] : []), ...(hasDraft ? ["edit" as const] : []), "note" as const];
-  return { isBegun, isStanding, setCleared, mode, modes, text: isStanding ? agentText : own.text };
+  return { isBegun, showsDraft, setCleared, mode, modes, text: showsDraft ? agentText : own.text };
 }
 
-/** What the composer of a ticket shows, and what its controls do. */
-// oxlint-disable-next-line max-lines-per-function -- one state that all parts of the composer share
+/** Returns the state of the composer of a ticket, and the handlers of its controls. */
+// oxlint-disable-next-line max-lines-per-function -- One state that all parts of the composer share.
 export function useComposer(props: ComposerProps) {
   const { ref, ticket, draft: shown, drafts, actions, isBusy, onApprove, onTyping, onSent, onNext } = props;
   const { me } = usePeople();
@@ -124,23 +121,23 @@ export function useComposer(props: ComposerProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const notice = useRef<HTMLDivElement>(null);
   const draft = useOwnDraft(ticket, drafts);
-  const { files, macro, setMacro, texts, seen, setSeen, isOwn } = draft;
-  const standing = useStanding(props, draft, () => document.activeElement === area.current);
-  const { isBegun, isStanding, mode, modes, setCleared, text } = standing;
-  /** Kind of the text in the field. An edited draft remains one while the ticket has no draft, and is sent as a reply. */
+  const { files, macro, setMacro, texts, seen, setSeen, isDirty } = draft;
+  const field = useField(props, draft, () => document.activeElement === area.current);
+  const { isBegun, showsDraft, mode, modes, setCleared, text } = field;
+  /** Kind of the text in the field. If the ticket has no draft any more, an edited draft is sent as a reply. */
   const kind = draft.mode ?? mode;
   const [wasOpened, setOpen] = useState(draft.hasStored);
-  const isOpen = wasOpened || isStanding;
+  const isOpen = wasOpened || showsDraft;
   const [isSending, setSending] = useState(false);
   const [isPreview, setPreview] = useState(false);
   const takesFiles = mode !== "note";
   const changes = isBegun ? describeChanges(seen, ticket, me) : [];
   const mentions = useMentions(text, mode === "note");
   const signalTyping = useTypingSignal(onTyping);
-  // A draft that does not answer the latest message is edited before it is sent.
-  const isReady = isBegun || (isStanding && shown?.item.isStale === false);
+  // A draft that does not answer the latest message cannot be sent unedited.
+  const isReady = isBegun || (showsDraft && shown?.item.isStale === false);
 
-  /** Shows another kind of text, except while the present one is sent. */
+  /** Shows the text of another kind, except while a text is being sent. */
   const choose = (next: ComposeMode) => {
     if (!isSending) draft.choose(next);
   };
@@ -149,9 +146,9 @@ export function useComposer(props: ComposerProps) {
     if (!isBegun && !hasText(texts, ["reply", "edit"])) setSeen(seenOf(ticket));
     draft.write(isBegun ? kind : mode, next);
     setCleared(next.trim() === "");
-    // A text that replaces a canned reply has none of its actions.
+    // Deleting the text also discards the actions of its canned reply.
     if (next.trim() === "" && mode !== "note") setMacro(null);
-    // Visitors see that somebody is writing; a note is not for them.
+    // Customers see that an operator is typing, but not for a note.
     signalTyping(next.trim() !== "" && mode !== "note");
   }
   const focus = () => {
@@ -159,9 +156,9 @@ export function useComposer(props: ComposerProps) {
     // A dialog that closes now returns the focus to the element that had it before.
     requestAnimationFrame(() => area.current?.focus());
   };
-  /** Inserts words at the caret, or in place of the text from `at` on. */
+  /** Inserts words at the caret, replacing the text between `at` and the caret. */
   function insert(words: string, at = mentions.caret) {
-    // The caret is behind the words before the next key arrives.
+    // Synchronous, so that the caret is behind the words before the next key press.
     flushSync(() => write(text.slice(0, at) + words + text.slice(mentions.caret)));
     const end = at + words.length;
     mentions.setCaret(end);
@@ -180,7 +177,7 @@ export function useComposer(props: ComposerProps) {
     macro,
     drafts,
     mode,
-    approve: isStanding && macro === null && files.files.length === 0 ? onApprove : null,
+    approve: showsDraft && macro === null && files.files.length === 0 ? onApprove : null,
     signature,
     changes,
     mentions,
@@ -190,11 +187,11 @@ export function useComposer(props: ComposerProps) {
     setSending,
     onSent() {
       signalTyping(false, false);
-      // The keys are commands again.
+      // Without the focus, keys are commands again.
       area.current?.blur();
       setPreview(false);
       setOpen(false);
-      // A note leaves the reply as it is.
+      // Sending a note does not change the reply.
       if (takesFiles) setMacro(null);
       onSent();
     },
@@ -202,7 +199,7 @@ export function useComposer(props: ComposerProps) {
   });
   useImperativeHandle(ref, () => ({
     open(next) {
-      // The field has the focus before the next key arrives, which would be a command elsewhere.
+      // Synchronous, because the next key press would be a command if the field did not have the focus.
       flushSync(() => {
         choose(next);
         setOpen(true);
@@ -214,13 +211,13 @@ export function useComposer(props: ComposerProps) {
       mentions.setCaret(end);
       focus();
     },
-    focusOther() {
-      // The text in whose place the draft would be sent; a note is none.
+    focusUnsent() {
+      // An unsent text that approving the draft would leave behind; notes do not count.
       const other = (["edit", "reply"] as const).find(
         (name) => name !== kind && (name === "edit" || mode === "note") && hasText(texts, [name]),
       );
-      const isOther = isBegun || macro !== null || (mode === "edit" && !isStanding);
-      if (other === undefined && (mode === "note" || !(isOther || files.files.length > 0))) return false;
+      const isEdited = isBegun || macro !== null || (mode === "edit" && !showsDraft);
+      if (other === undefined && (mode === "note" || !(isEdited || files.files.length > 0))) return false;
       flushSync(() => {
         if (other !== undefined) choose(other);
         setOpen(true);
@@ -235,26 +232,26 @@ export function useComposer(props: ComposerProps) {
     notice,
     files,
     text,
-    /** Kinds of the texts that are begun and not shown. */
-    asideModes: COMPOSE_MODES.filter((name) => name !== kind && hasText(texts, [name])),
+    /** Kinds of the unsent texts that are not shown. */
+    unsentModes: COMPOSE_MODES.filter((name) => name !== kind && hasText(texts, [name])),
     mode,
     modes,
     takesFiles,
-    /** What is added to the text when it is sent; empty for none. */
+    /** Signature that is appended when the text is sent; may be empty. */
     signature: mode === "reply" ? signature : "",
     changes,
     mentions,
     isOpen,
-    /** Opens or folds the field. The kind of text is from then on the operator's choice. */
+    /** Expands or collapses the field. From then on, the kind of text changes only by the operator's choice. */
     setOpen: (isShown: boolean) => {
       if (isShown) draft.setMode((chosen) => chosen ?? mode);
       setOpen(isShown);
     },
     isSending,
     isBegun,
-    /** True while the draft of the agent is in the field as it is. */
-    isStanding,
-    /** True if there is something that can be sent. */
+    /** True while the unedited draft of the agent is in the field. */
+    showsDraft,
+    /** True if the text can be sent. */
     isReady,
     isPreview,
     togglePreview: () => setPreview((isShown) => !isShown),
@@ -269,25 +266,25 @@ export function useComposer(props: ComposerProps) {
       focus();
     },
     acceptChanges: () => {
-      isOwn.current = true;
+      isDirty.current = true;
       setSeen(seenOf(ticket));
       focus();
     },
     addFiles: (added: readonly File[]) => {
       if (isSending) return;
-      isOwn.current = true;
+      isDirty.current = true;
       draft.setMode(isBegun ? kind : mode);
       setOpen(true);
       files.add(added);
     },
     removeFile: (key: number) => {
-      isOwn.current = true;
+      isDirty.current = true;
       files.remove(key);
     },
     insert,
     macro,
     removeMacro: () => {
-      isOwn.current = true;
+      isDirty.current = true;
       setMacro(null);
     },
     pickCanned: ({ text: words, actions, resolves }: RenderedReply) => {
@@ -298,13 +295,13 @@ export function useComposer(props: ComposerProps) {
 }
 export type ComposerState = ReturnType<typeof useComposer>;
 
-/** What sending needs. */
+/** Options of `useSend`. */
 interface SendOptions {
   actions: Pick<TicketActions, "act" | "reopenAfterReply">;
   draft: ReturnType<typeof useOwnDraft>;
-  /** What is in the field. */
+  /** Text of the field. */
   text: string;
-  /** Sends the draft of the agent as it is; null if something else is in the field. */
+  /** Sends the unedited draft of the agent; null if the field has another text. */
   approve: ((resolves: boolean) => void) | null;
   drafts: OwnDrafts;
   macro: Macro | null;
@@ -321,13 +318,13 @@ interface SendOptions {
 }
 
 /**
- * Returns a reply with a signature below it, as it is sent. An edited draft has none: what was changed in it is proposed for
+ * Returns a reply with the signature, as it is sent. Edited drafts have no signature, because the edit is proposed for
  * the knowledge base.
  */
 export const signedText = (text: string, signature: string): string =>
   signature === "" ? text : `${text.trimEnd()}\n\n${signature}`;
 
-/** Returns a function that sends the text, unless a file has failed or the ticket has changed since it was begun. */
+/** Returns a function that sends the text, unless an upload has failed or there are unseen changes of the ticket. */
 function useSend(options: SendOptions) {
   const { t } = useTexts();
   const { toasts } = useServices();
@@ -343,55 +340,55 @@ function useSend(options: SendOptions) {
     const resolves = after === "resolve" || macro?.resolves === true;
     const { snooze, ...others } = macro?.actions ?? {};
     // A ticket that is resolved with the reply is not snoozed.
-    const shown = { ...others, ...(resolves || snooze === undefined ? {} : { snooze }) };
-    const withFiles = {
+    const macroActions = { ...others, ...(resolves || snooze === undefined ? {} : { snooze }) };
+    const additions = {
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(resolves ? { resolves } : {}),
-      ...(Object.keys(shown).length === 0 ? {} : { actions: shown }),
+      ...(Object.keys(macroActions).length === 0 ? {} : { actions: macroActions }),
     };
-    const telling = resolves
+    const feedback = resolves
       ? { done: t("done.replyResolve"), undo: () => void reopenAfterReply() }
       : { done: t("done.reply") };
     if (mode === "note") {
       const input = { text, ...mentionsIn(text, mentions.people, mentions.chosen.current) };
       return act("note", input, { version: null, done: t("done.note") });
     }
-    if (mode === "edit") return act("edit", { text, ...withFiles }, telling);
-    return act("reply", { text: signedText(text, signature), markdown: true, ...withFiles }, telling);
+    if (mode === "edit") return act("edit", { text, ...additions }, feedback);
+    return act("reply", { text: signedText(text, signature), markdown: true, ...additions }, feedback);
   }
-  function reject(message: string) {
+  function showError(message: string) {
     toasts.show({ kind: "error", text: message });
   }
   return async function send(after: AfterSend = "stay"): Promise<void> {
     if (!isReady) return;
-    if (takesFiles && files.isSending) return reject(t("compose.uploading"));
+    if (takesFiles && files.isSending) return showError(t("compose.uploading"));
     if (approve !== null) return approve(after === "resolve");
-    if (takesFiles && files.hasFailed) return reject(t("compose.failedFile"));
-    if (takesFiles && isInTheWay(changes)) {
+    if (takesFiles && files.hasFailed) return showError(t("compose.failedFile"));
+    if (takesFiles && mustBeSeen(changes)) {
       notice.current?.focus();
-      return reject(t("conflict.toast"));
+      return showError(t("conflict.toast"));
     }
-    // Text that is typed meanwhile would be deleted with the text that is sent.
+    // Blocks the field: text that is typed now would be deleted after sending.
     setSending(true);
     const isSent = await post(after);
     setSending(false);
-    // Text that could not be sent is kept.
+    // If sending failed, the text stays in the field.
     if (!isSent) return;
-    // Texts of other kinds are not sent with it; an edited draft ends with the draft.
-    const left = { ...draft.texts, [draft.mode ?? mode]: "", ...(takesFiles ? { edit: "" } : {}) };
-    draft.isOwn.current = hasText(left) || (!takesFiles && files.files.length > 0);
-    if (!draft.isOwn.current) drafts.forget(ticketId);
+    // Unsent texts of other kinds stay; an edited draft ends with the draft.
+    const remaining = { ...draft.texts, [draft.mode ?? mode]: "", ...(takesFiles ? { edit: "" } : {}) };
+    draft.isDirty.current = hasText(remaining) || (!takesFiles && files.files.length > 0);
+    if (!draft.isDirty.current) drafts.remove(ticketId);
     mentions.chosen.current = [];
-    // The files of a reply are not sent with a note: they stay for the reply.
+    // A note has no files: those of the reply stay.
     if (takesFiles) files.replace(NO_FILES);
-    draft.setTexts(left);
+    draft.setTexts(remaining);
     draft.setMode("reply");
     onSent();
     if (after !== "stay") onNext();
   };
 }
 
-/** Returns the handler of keys in the composer's field. */
+/** Returns the key handler of the composer's field. */
 export function useComposerKeys(state: ComposerState, openPicker: () => void, mentionPerson: (person: Person) => void) {
   const { area, isBegun, mentions, mode, send, setOpen, text } = state;
   const { found, picked, setPicked } = mentions;

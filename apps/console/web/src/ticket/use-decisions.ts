@@ -10,20 +10,20 @@ import { saveFile } from "../ui/save-file.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
 /**
- * The decisions about a ticket. After one that finishes it, the next ticket of the list is opened, and `isNext` is true:
- * the next decision then has to wait a moment, so that a key that is pressed twice, or a double click, does not decide
- * about a ticket that nobody has read.
+ * Returns the decisions about a ticket. After one that finishes it, the next ticket of the list opens with `isNext` true,
+ * and ignores decisions for a moment: a double click or a repeated key must not decide about a ticket that nobody has
+ * read.
  */
-// oxlint-disable-next-line max-lines-per-function -- one short function for each decision, over one shared state
+// oxlint-disable-next-line max-lines-per-function -- One short function for each decision, over one shared state.
 export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, actions: TicketActions) {
   const { t } = useTexts();
   const { connection, toasts } = useServices();
   const { advance } = useInbox();
   const { act } = actions;
-  const readFrom = useRef(0);
+  const acceptsFrom = useRef(0);
   const isShown = useRef(false);
   useEffect(() => {
-    if (isNext.current) readFrom.current = performance.now() + READ_MS;
+    if (isNext.current) acceptsFrom.current = performance.now() + READ_MS;
     isNext.current = false;
     isShown.current = true;
     return () => {
@@ -31,33 +31,35 @@ export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, a
     };
   }, [isNext]);
   const decide = (work: () => void) => {
-    if (actions.busy === null && performance.now() >= readFrom.current) work();
+    if (actions.busy === null && performance.now() >= acceptsFrom.current) work();
   };
-  const goOn = async (isDone: Promise<boolean>) => {
-    // An operator who has opened another page meanwhile stays there.
+  const advanceAfter = async (isDone: Promise<boolean>) => {
+    // Does not navigate if the operator has opened another page meanwhile.
     if (!(await isDone) || !isShown.current) return;
     isNext.current = true;
     advance(ticket.id);
   };
   return {
-    /** Sends the draft as it is, and resolves the ticket if that is asked for. */
+    /** Sends the unedited draft, and optionally resolves the ticket. */
     approve: (resolves: boolean) =>
       decide(() => {
-        const telling = resolves
+        const feedback = resolves
           ? { done: t("done.replyResolve"), undo: () => void actions.reopenAfterReply() }
           : { done: t("done.approve") };
-        void goOn(act("approve", resolves ? { resolves } : {}, telling));
+        void advanceAfter(act("approve", resolves ? { resolves } : {}, feedback));
       }),
     reject: (reason?: string) =>
-      decide(() => void goOn(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") }))),
+      decide(
+        () => void advanceAfter(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") })),
+      ),
     regenerate: () => decide(() => void act("regenerate", {}, { done: t("done.regenerate") })),
-    /** Opens the next ticket of the list, after this one was finished. */
-    openNext: () => void goOn(Promise.resolve(true)),
-    /** Snoozes the ticket until a time; null until its customer writes. */
+    /** Opens the next ticket of the list, after an operator has finished this one. */
+    openNext: () => void advanceAfter(Promise.resolve(true)),
+    /** Snoozes the ticket until a time; with null, until the customer's next message. */
     snooze: (until: string | null) =>
       decide(
         () =>
-          void goOn(
+          void advanceAfter(
             act(
               "snooze",
               { until },
@@ -74,7 +76,7 @@ export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, a
     resolve: (as: "resolved" | "spam") =>
       decide(() => {
         const done = t(as === "spam" ? "done.spam" : "done.resolve");
-        void goOn(act("resolve", { status: as }, { done, undo: (after) => void actions.undoClose(after) }));
+        void advanceAfter(act("resolve", { status: as }, { done, undo: (after) => void actions.undoClose(after) }));
       }),
     assign: (assignee: string | null) =>
       decide(() => {

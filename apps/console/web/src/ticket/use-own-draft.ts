@@ -1,42 +1,42 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { TicketDetail } from "@svc/contracts";
 import { NO_TEXTS, hasText, seenOf } from "./own-drafts.ts";
-import type { ComposeMode, KeptFile, Macro, OwnDraft, OwnDrafts, SeenTicket } from "./own-drafts.ts";
+import type { ComposeMode, DraftFile, Macro, OwnDraft, OwnDrafts, SeenTicket } from "./own-drafts.ts";
 import { useReplyFiles } from "./use-reply-files.ts";
 
-/** Delay after the last letter before the text is stored: a reload loses at most that. */
+/** Delay of storing after the last key press: a reload loses at most what was typed in this time. */
 const STORE_MS = 250;
-const NO_FILES: readonly KeptFile[] = [];
+const NO_FILES: readonly DraftFile[] = [];
 
-/** The unsent text of a ticket with its files, stored in this browser, and followed when another tab changes it. */
-// oxlint-disable-next-line max-lines-per-function -- one state that is stored and followed as a whole
+/** Returns the unsent texts and files of a ticket, which are stored in this browser and synchronized between tabs. */
+// oxlint-disable-next-line max-lines-per-function -- One state that is stored and synchronized as a whole.
 export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
   const [stored] = useState(() => drafts.find(ticket.id));
   const { id, project } = ticket;
-  // True while something written in this tab is not stored yet. Tabs with the same ticket show what was written last, and
-  // a tab that is left stores nothing that it has stored before.
-  const isOwn = useRef(false);
-  const markOwn = () => {
-    isOwn.current = true;
+  // True while this tab has changes that are not stored. Tabs with the same ticket show the last change, and a tab
+  // stores nothing twice, so that it does not overwrite the changes of another one.
+  const isDirty = useRef(false);
+  const markDirty = () => {
+    isDirty.current = true;
   };
-  const files = useReplyFiles({ ticketId: id, project, kept: stored?.files ?? NO_FILES, onSent: markOwn });
-  // Null until the operator decides: a draft that is sure stands in the field.
+  const files = useReplyFiles({ ticketId: id, project, stored: stored?.files ?? NO_FILES, onSent: markDirty });
+  // Null until the operator chooses one: then a draft that is ready to send is in the field.
   const [mode, setMode] = useState<ComposeMode | null>(stored?.mode ?? null);
   const [texts, setTexts] = useState(stored?.texts ?? NO_TEXTS);
   const [macro, setMacro] = useState<Macro | null>(stored?.macro ?? null);
   // The state of the ticket that the operator saw when the text was begun.
   const [seen, setSeen] = useState<SeenTicket>(() => stored?.seen ?? seenOf(ticket));
 
-  const now: OwnDraft = { mode: mode ?? "reply", texts, macro, seen, files: files.kept };
+  const now: OwnDraft = { mode: mode ?? "reply", texts, macro, seen, files: files.drafts };
   const latest = useRef(now);
   useEffect(() => {
     latest.current = now;
   });
-  const storedFiles = JSON.stringify(files.kept);
+  const storedFiles = JSON.stringify(files.drafts);
   const store = useCallback(() => {
-    if (!isOwn.current) return;
-    isOwn.current = false;
-    drafts.keep(id, latest.current);
+    if (!isDirty.current) return;
+    isDirty.current = false;
+    drafts.save(id, latest.current);
   }, [drafts, id]);
   useEffect(() => {
     const timer = setTimeout(store, STORE_MS);
@@ -47,10 +47,10 @@ export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
     };
   }, [store, storedFiles, seen, mode, texts, macro]);
   useEffect(() => store, [store]);
-  const takeOver = useRef<(draft: OwnDraft | null) => void>(() => undefined);
+  const applyChange = useRef<(draft: OwnDraft | null) => void>(() => undefined);
   useEffect(() => {
-    takeOver.current = (draft) => {
-      if (isOwn.current || files.isSending) return;
+    applyChange.current = (draft) => {
+      if (isDirty.current || files.isSending) return;
       setTexts(draft?.texts ?? NO_TEXTS);
       setMacro(draft?.macro ?? null);
       setSeen(draft?.seen ?? seenOf(ticket));
@@ -58,20 +58,20 @@ export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
       if (draft !== null) setMode(draft.mode);
     };
   });
-  useEffect(() => drafts.onOther(id, (draft) => takeOver.current(draft)), [drafts, id]);
+  useEffect(() => drafts.onChange(id, (draft) => applyChange.current(draft)), [drafts, id]);
   return {
     hasStored: stored !== null,
     files,
     mode,
     setMode,
-    /** Shows another kind of text. Each has its own. */
+    /** Shows the text of another kind. */
     choose(next: ComposeMode) {
-      if (hasText(texts)) markOwn();
+      if (hasText(texts)) markDirty();
       setMode(next);
     },
-    /** Shows a text of a kind in place of the one before. */
+    /** Replaces the text of a kind, and shows it. */
     write(kind: ComposeMode, text: string) {
-      markOwn();
+      markDirty();
       setMode(kind);
       setTexts({ ...texts, [kind]: text });
     },
@@ -82,6 +82,6 @@ export function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
     setMacro,
     seen,
     setSeen,
-    isOwn,
+    isDirty,
   };
 }

@@ -4,7 +4,7 @@ import { useTexts } from "../i18n/texts.ts";
 import type { Texts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
-import type { KeptFile } from "./own-drafts.ts";
+import type { DraftFile } from "./own-drafts.ts";
 
 /** A file of the text being written. */
 export interface ReplyFile {
@@ -30,12 +30,12 @@ const MAX_BYTES = 10 * 1024 * 1024;
 /** 10 MB at 1 Mbit/s take 80 seconds. */
 const TIMEOUT_MS = 5 * 60_000;
 /** The server deletes files without a reply after a day (OPERATOR_FILE_LIMITS); an hour is reserved for sending. */
-const KEPT_MS = 23 * 3_600_000;
+const AVAILABLE_MS = 23 * 3_600_000;
 
 /** Restores files stored with a text; one that is not (or no longer) on the server must be chosen again. */
-function restore(kept: readonly KeptFile[], t: Texts["t"]): ReplyFile[] {
-  return kept.map(({ atMs, fileId, name, sizeBytes }, index) => {
-    const isThere = fileId !== null && Date.now() - atMs < KEPT_MS;
+function restore(stored: readonly DraftFile[], t: Texts["t"]): ReplyFile[] {
+  return stored.map(({ atMs, fileId, name, sizeBytes }, index) => {
+    const isThere = fileId !== null && Date.now() - atMs < AVAILABLE_MS;
     const found = isThere
       ? { state: "ready" as const, fileId, error: null }
       : { state: "failed" as const, fileId: null, error: t("compose.lostFile") };
@@ -43,22 +43,22 @@ function restore(kept: readonly KeptFile[], t: Texts["t"]): ReplyFile[] {
   });
 }
 
-/** The files of a reply to this ticket, initially those of `kept`: each is uploaded as soon as it is chosen. */
+/** The files of a reply to this ticket, initially those of `stored`: each is uploaded as soon as it is chosen. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function useReplyFiles({
   ticketId,
   project,
-  kept,
+  stored,
   onSent,
 }: {
   ticketId: string;
   project: string;
-  kept: readonly KeptFile[];
+  stored: readonly DraftFile[];
   onSent: () => void;
 }) {
   const { connection, toasts } = useServices();
   const { t } = useTexts();
-  const [files, setFiles] = useState<readonly ReplyFile[]>(() => restore(kept, t));
+  const [files, setFiles] = useState<readonly ReplyFile[]>(() => restore(stored, t));
   const lastKey = useRef(0);
   const stopping = useRef<AbortController | null>(null);
   useEffect(() => {
@@ -97,7 +97,7 @@ export function useReplyFiles({
     /** Whether the upload of one of them has failed. */
     hasFailed: files.some(({ state }) => state === "failed"),
     /** In the format in which they are stored with the text. */
-    kept: files.map(({ atMs, fileId, name, sizeBytes }): KeptFile => ({ atMs, fileId, name, sizeBytes })),
+    drafts: files.map(({ atMs, fileId, name, sizeBytes }): DraftFile => ({ atMs, fileId, name, sizeBytes })),
     /** In the format of a decision. */
     attachments: files.flatMap(({ fileId }) => (fileId === null ? [] : [{ fileId }])),
     add(chosen: readonly File[]) {
@@ -125,7 +125,7 @@ export function useReplyFiles({
     },
     remove: (key: number) => setFiles((all) => all.filter((file) => file.key !== key)),
     /** Replaces the files. */
-    replace: (others: readonly KeptFile[]) => setFiles(restore(others, t)),
+    replace: (others: readonly DraftFile[]) => setFiles(restore(others, t)),
   };
 }
 export type ReplyFiles = ReturnType<typeof useReplyFiles>;

@@ -2,20 +2,20 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ServiceError } from "@svc/client";
 import type { ReviewAction, ReviewInput, TicketChange, TicketDetail, TicketItem } from "@svc/contracts";
-import { decide, give, reopenAfterReply, showTicket, undoClose } from "../api/tickets.ts";
+import { decide, assignTicket, reopenAfterReply, showTicket, undoClose } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, usePeople, useProject } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
-/** How a decision is announced, and how it is undone. */
-interface Telling {
+/** Confirmation of a decision, and how it is undone. */
+interface Feedback {
   done?: string;
-  /** Takes it back; `after` is the ticket as the decision has made it, which is what is taken back. */
+  /** Undoes the decision; `after` is the ticket after it. */
   undo?: (after: TicketItem) => void;
 }
 
-/** What can be done with a ticket. Each returns whether it succeeded; the page shows why not. */
-// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
+/** Returns the actions on a ticket. Each returns true if it succeeded; otherwise the page shows the error. */
+// oxlint-disable-next-line max-lines-per-function -- Short functions over one shared state.
 export function useTicketActions(ticket: TicketDetail) {
   const { connection, toasts } = useServices();
   const queryClient = useQueryClient();
@@ -27,7 +27,7 @@ export function useTicketActions(ticket: TicketDetail) {
   async function attempt(
     name: string,
     work: () => Promise<TicketItem | null>,
-    { done, undo }: Telling,
+    { done, undo }: Feedback,
   ): Promise<boolean> {
     setBusy(name);
     let after: TicketItem | null;
@@ -38,7 +38,7 @@ export function useTicketActions(ticket: TicketDetail) {
       const isConflict = error instanceof ServiceError && error.code === "version_conflict";
       const text = isConflict ? t("conflict.toast") : describeError(error, t);
       toasts.show({ kind: "error", text });
-      // What it is about has changed: the page shows how.
+      // The ticket may have changed: the page shows its present state.
       void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticket.id] });
       return false;
     } finally {
@@ -46,63 +46,61 @@ export function useTicketActions(ticket: TicketDetail) {
     }
     void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticket.id] });
     if (done !== undefined) {
-      const became = after;
+      const changed = after;
       const action =
-        undo === undefined || became === null ? {} : { action: { label: t("ui.undo"), run: () => undo(became) } };
+        undo === undefined || changed === null ? {} : { action: { label: t("ui.undo"), run: () => undo(changed) } };
       toasts.show({ kind: "done", text: done, ...action });
     }
     return true;
   }
 
   return {
-    /** Name of what is being done; null when nothing is. */
+    /** Name of the running action, or null. */
     busy,
-    /**
-     * Decides about the ticket as it is shown, or as `version` says that it was; with null, whatever has become of it.
-     */
+    /** Makes a decision about the shown version of the ticket, or about `version`; with null, about any version. */
     act: <Action extends ReviewAction>(
       action: Action,
       input: ReviewInput<Action>,
-      { version = ticket.version, ...telling }: Telling & { version?: number | null } = {},
+      { version = ticket.version, ...feedback }: Feedback & { version?: number | null } = {},
     ) =>
       attempt(
         action,
         () => decide(connection, { id: ticket.id, project: ticket.project, version }, action, input),
-        telling,
+        feedback,
       ),
-    /** Restores the ticket as it was before it was closed. `after` is what closing made of it. */
+    /** Restores the ticket as it was before it was closed. `after` is the closed ticket. */
     undoClose: (after: TicketItem) => attempt("reopen", () => undoClose(connection, after), {}),
-    /** Reopens the ticket after a reply that has resolved it. The reply stays sent. */
+    /** Reopens the ticket after a reply that has resolved it. The reply is not undone. */
     reopenAfterReply: () =>
       attempt("reopen", () => reopenAfterReply(connection, ticket), { done: t("done.replyReopen") }),
     /**
-     * Gives the ticket to somebody, as it is shown or as `version` says that it was. Nobody (null) gives it back to the
-     * agent; where that takes back that somebody got it, it goes on waiting as it was, with its draft (`keepsDraft`).
+     * Assigns the shown version of the ticket, or `version`, to an operator; with null, to the agent. `keepsDraft` undoes
+     * an assignment: the ticket waits again with its draft.
      */
     assign: (
       assignee: string | null,
       {
         version = ticket.version,
         keepsDraft = false,
-        ...telling
-      }: Telling & { version?: number; keepsDraft?: boolean } = {},
+        ...feedback
+      }: Feedback & { version?: number; keepsDraft?: boolean } = {},
     ) => {
       const target = { id: ticket.id, project: ticket.project, version };
       const work = () =>
         assignee === me
           ? decide(connection, target, "takeover", {})
-          : give(connection, target, { assignee, keepsDraft });
-      return attempt("assign", work, telling);
+          : assignTicket(connection, target, { assignee, keepsDraft });
+      return attempt("assign", work, feedback);
     },
-    /** Changes what `body` names of the ticket as it is shown, or as `version` says that it was. */
-    change: (body: TicketChange, { version = ticket.version, ...telling }: Telling & { version?: number } = {}) =>
+    /** Changes fields of the shown version of the ticket, or of `version`. */
+    change: (body: TicketChange, { version = ticket.version, ...feedback }: Feedback & { version?: number } = {}) =>
       attempt(
         "change",
         async () => {
           const input = { params: { id: ticket.id }, body, ifMatch: version };
           return (await connection.call("updateTicket", ticket.project, input)).item;
         },
-        telling,
+        feedback,
       ),
     decideToolCall: (id: string, isApproved: boolean) =>
       attempt(

@@ -95,4 +95,4 @@ export function MenuChoice({
 }
 
 /** A separator between groups of items. */
-export const MenuLine = () => <DropdownMenu.Separator className="my-1 h-px bg-line" />;
+export const MenuSeparator = () => <DropdownMenu.Separator className="my-1 h-px bg-line" />;

@@ -61,7 +61,7 @@ export function MenuChoice(props: ComponentProps<typeof MenuParts.MenuChoice>) {
 }
 
 /** A separator between groups of items. */
-export function MenuLine() {
-  const { MenuLine: Loaded } = use(loadParts());
+export function MenuSeparator() {
+  const { MenuSeparator: Loaded } = use(loadParts());
   return <Loaded />;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { createGate } from "./keep-files.ts";
+import { createGate } from "./store-files.ts";
 
 test("limits concurrent work and starts the rest in order, even if some of it fails", async () => {
   const gate = createGate(2);

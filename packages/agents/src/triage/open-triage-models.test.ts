@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { testAgent } from "../grounded/scripted-model.ts";
 import { decide } from "./decide.ts";
-import { keepTriageModels } from "./keep-triage-models.ts";
-import type { TriageModels } from "./keep-triage-models.ts";
+import { openTriageModels } from "./open-triage-models.ts";
+import type { TriageModels } from "./open-triage-models.ts";
 import type { LearnedMessage } from "./triage-model.ts";
 
 const agent = (name: string, examples: string[], version = 1) => testAgent(name, { examples, version });
@@ -15,7 +15,7 @@ const kept: TriageModels[] = [];
 
 /** The models of a process; a fault in the background fails the test. */
 function replica(): TriageModels {
-  const models = keepTriageModels((error) => {
+  const models = openTriageModels((error) => {
     throw error;
   });
   kept.push(models);
@@ -31,7 +31,7 @@ async function choose(models: TriageModels, text: string, agents: Agent[], learn
   return decide(model, { agents, text, currentAgentId: null }).agentId;
 }
 
-describe("keepTriageModels", () => {
+describe("openTriageModels", () => {
   test("an example that is added counts for the next message, on every replica", async () => {
     const replicas = [replica(), replica()];
     for (const models of replicas)

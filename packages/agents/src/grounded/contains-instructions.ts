@@ -32,7 +32,7 @@ const ORDERS: readonly RegExp[] = [
  * Returns whether a text contains instructions to a model ("ignore all rules", chat markup), in common phrasing. This
  * is one safeguard of several: what it misses is caught when claims are checked.
  */
-export function givesOrders(text: string): boolean {
+export function containsInstructions(text: string): boolean {
   const shown = text.replace(/\p{Default_Ignorable_Code_Point}/gu, "").normalize("NFKC");
   // A sentence may continue on the next line, and markup has its own lines.
   const unwrapped = shown.replace(/(?<=\S)[ \t]{0,8}\r?\n[ \t]{0,8}(?=\p{Ll})/gu, " ");
@@ -43,7 +43,7 @@ export function givesOrders(text: string): boolean {
  * Creates the check whether a text reveals the model's instructions: it contains runs of words that are in the rules
  * and in none of the texts that may be repeated.
  */
-export function repeatsRules(rules: string): (text: string, sayable: string) => boolean {
+export function createRuleCheck(rules: string): (text: string, sayable: string) => boolean {
   const message = runsOf(rules.replace(QUOTED_TEXT, "\n"));
   return (text, sayable) => {
     const runs = [...runsOf(text)].filter((run) => message.has(run));
@@ -54,7 +54,7 @@ export function repeatsRules(rules: string): (text: string, sayable: string) => 
 }
 
 /** Returns the sentences that an administrator wants the agent to say verbatim. */
-export function sayingsOf(instructions: string): string[] {
+export function verbatimSentencesOf(instructions: string): string[] {
   return (instructions.match(QUOTED_TEXT) ?? []).map((quoted) => quoted.slice(1, -1));
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { QueryClient } from "@tanstack/react-query";
 import type { Session } from "../api/session.ts";
-import { keepOneOperatorsData } from "./one-operators-data.ts";
+import { clearDataOfOthers } from "./clear-data-of-others.ts";
 
 const sessionOf = (id: string): Session => ({
   ok: true,
@@ -26,7 +26,7 @@ const sessionOf = (id: string): Session => ({
 function afterAnn(sessions: readonly (Session | null)[]) {
   const queryClient = new QueryClient();
   let notified = 0;
-  keepOneOperatorsData(queryClient, () => {
+  clearDataOfOthers(queryClient, () => {
     notified += 1;
   });
   queryClient.setQueryData(["session"], sessionOf("ann"));

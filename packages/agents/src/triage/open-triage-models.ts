@@ -65,7 +65,7 @@ const NONE: readonly LearnedMessage[] = [];
  * models are evicted when all of them exceed 256 MB. `onError` is called for a failed training; the current model stays
  * in use.
  */
-export function keepTriageModels(onError: (error: unknown) => void): TriageModels {
+export function openTriageModels(onError: (error: unknown) => void): TriageModels {
   const entries = new Map<string, Entry>();
   const closing = new AbortController();
 

@@ -1,14 +1,14 @@
 import { expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
 import { testLog, waitFor } from "@svc/testing";
-import { createLeaseKeeper } from "@svc/work";
+import { createLeaseManager } from "@svc/work";
 
 const claimOf = (leaseId: string) => ({ leaseId });
 const unavailable = () => Promise.reject(new ServiceError("unavailable", "The database is unreachable. Retry."));
 
 test("aborts work whose lease is lost, and no other", async () => {
   const lost = new Set<string>();
-  const leases = createLeaseKeeper(testLog(), {
+  const leases = createLeaseManager(testLog(), {
     name: "tests",
     ms: 60_000,
     renewMs: 5,
@@ -25,8 +25,8 @@ test("aborts work whose lease is lost, and no other", async () => {
 test("reports only work whose lease expired before it could be renewed", async () => {
   const expired: string[] = [];
   let delayMs = 0;
-  const keeper = (ms: number) =>
-    createLeaseKeeper(testLog(), {
+  const managerOf = (ms: number) =>
+    createLeaseManager(testLog(), {
       name: "tests",
       ms,
       renewMs: 5,
@@ -39,13 +39,13 @@ test("reports only work whose lease expired before it could be renewed", async (
       onExpired: ({ leaseId }) => void expired.push(leaseId),
     });
   // Its lease does not expire, however busy the machine is.
-  const cancelled = keeper(60_000).hold(claimOf("cancelled"));
+  const cancelled = managerOf(60_000).hold(claimOf("cancelled"));
   await waitFor(() => cancelled.isLost(), { what: "the loss" });
   expect(expired).toEqual([]);
   cancelled.drop();
 
   delayMs = 60;
-  const leases = keeper(40);
+  const leases = managerOf(40);
   const late = leases.hold(claimOf("late"));
   await waitFor(() => leases.renewalLateMs() > 0 || late.isLost(), { what: "a late renewal" });
   delayMs = 0;
@@ -55,10 +55,10 @@ test("reports only work whose lease expired before it could be renewed", async (
 });
 
 test("during an outage aborts only work whose effects cannot be fenced, before its lease expires", async () => {
-  const keeper = (isUnfenced: boolean) =>
-    createLeaseKeeper(testLog(), { name: "tests", ms: 100, renewMs: 25, renewOne: unavailable, isUnfenced });
+  const managerOf = (isUnfenced: boolean) =>
+    createLeaseManager(testLog(), { name: "tests", ms: 100, renewMs: 25, renewOne: unavailable, isUnfenced });
   const startedAt = performance.now();
-  const [fenced, unfenced] = [keeper(false).hold(claimOf("a")), keeper(true).hold(claimOf("b"))];
+  const [fenced, unfenced] = [managerOf(false).hold(claimOf("a")), managerOf(true).hold(claimOf("b"))];
   let abortedAfterMs = 0;
   unfenced.signal.addEventListener("abort", () => {
     abortedAfterMs = performance.now() - startedAt;
@@ -72,7 +72,7 @@ test("during an outage aborts only work whose effects cannot be fenced, before i
 
 test("renews nothing while no lease is held, and reports no delay afterwards", async () => {
   let renewals = 0;
-  const leases = createLeaseKeeper(testLog(), {
+  const leases = createLeaseManager(testLog(), {
     name: "tests",
     ms: 60_000,
     renewMs: 5,

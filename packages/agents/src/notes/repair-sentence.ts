@@ -39,7 +39,7 @@ const scoreOf = ({ features }: RepairCandidate) =>
   features.reduce((sum, [name, value]) => sum + (REPAIR_WEIGHTS[name] ?? 0) * value, 0);
 
 /** Number of corrections left to evaluate, to limit the time for a text full of them. */
-export interface MendBudget {
+export interface RepairBudget {
   cues: number;
 }
 
@@ -49,22 +49,22 @@ export interface MendBudget {
  * scores the readings of each correction; other languages use the same features if their words are supported. Each
  * evaluated position costs 1 of the budget; without budget the rest stays unchanged.
  */
-export function mendSentence(text: string, language: string, budget: MendBudget): string {
-  let mended = text;
+export function repairSentence(text: string, language: string, budget: RepairBudget): string {
+  let repaired = text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const words = noteWords(mended, language);
-    const choice = choose(words, { language, isStatement: !isQuestion(mended, words) }, budget);
+    const words = noteWords(repaired, language);
+    const choice = choose(words, { language, isStatement: !isQuestion(repaired, words) }, budget);
     if (choice === null) break;
-    mended = applyReading(mended, words, choice);
+    repaired = applyReading(repaired, words, choice);
   }
-  return mended;
+  return repaired;
 }
 
 /** Returns the best reading of all corrections; null if there is none. */
 function choose(
   words: readonly NoteWord[],
   { language, isStatement }: { language: string; isStatement: boolean },
-  budget: MendBudget,
+  budget: RepairBudget,
 ): Choice | null {
   let best: Choice | null = null;
   for (const cue of findRepairCues(words, language)) {

@@ -6,7 +6,7 @@ import { addRows, createVectorTable, removeRow, sizeOfTable } from "./vector-tab
 import type { VectorTable } from "./vector-table.ts";
 
 /** Embeddings of whole knowledge bases in the memory of this process. */
-export interface KeptVectors {
+export interface VectorCache {
   /**
    * Returns the embeddings of all passages of the project's knowledge bases among these, or null if they cannot be
    * compared as a whole: they have more than 20,000 passages together, need more memory than is available, or are still
@@ -17,8 +17,8 @@ export interface KeptVectors {
   close(): Promise<void>;
 }
 
-/** Options; `keepVectors` documents the defaults. */
-export interface KeepVectorsOptions {
+/** Options; `openVectorCache` documents the defaults. */
+export interface VectorCacheOptions {
   store: Store;
   log: Log;
   model: string;
@@ -69,7 +69,7 @@ type Entries = Map<string, Entry>;
  * mark, polled once a second, changes, and evicted when others need the memory. All together take at most 256 MB per
  * process, which is 80,000 passages of 768 dimensions.
  */
-export function keepVectors(options: KeepVectorsOptions): KeptVectors {
+export function openVectorCache(options: VectorCacheOptions): VectorCache {
   const { store, log, model, maxBytes = MAX_BYTES, freshMs = FRESH_MS, keptMs = KEPT_MS } = options;
   const entries: Entries = new Map();
   const marks = createBriefCache<EmbeddedKb[]>(freshMs);

@@ -86,7 +86,7 @@ export function createGate(positions: number): Gate {
 const FILE_MAX_BYTES = 20 * 1024 * 1024;
 
 /** A file as `channelMeta.telegram.files` names it. */
-interface KeptFileMeta {
+interface StoredFileMeta {
   name: string;
   type: string;
   sizeBytes: number;
@@ -95,9 +95,9 @@ interface KeptFileMeta {
 }
 
 /** Result of storing the files of a message. */
-interface KeptFiles {
+interface StoredFiles {
   attachments: AttachmentRef[];
-  meta: KeptFileMeta[];
+  meta: StoredFileMeta[];
   /** One line with the reason for each file that was not stored. */
   missing: string[];
 }
@@ -111,19 +111,20 @@ const FINAL: readonly BotApiError["kind"][] = ["bad_request", "forbidden"];
  * listed in `missing`. Downloads go through `gate` one by one, since each file is held in memory. Rejects while the
  * Bot API or the store is unavailable; with `givesUp`, a file whose download fails is listed in `missing` instead.
  */
-export async function keepFiles(
+export async function storeFiles(
   { store, api, gate }: { store: Pick<Store, "widgetFiles">; api: Pick<BotApi, "download">; gate: Gate },
   message: { project: ProjectId; ticketId: string; messageId: string },
   files: readonly WantedFile[],
   { givesUp, signal }: { givesUp: boolean; signal: AbortSignal },
-): Promise<KeptFiles> {
-  const result: KeptFiles = { attachments: [], meta: [], missing: [] };
+): Promise<StoredFiles> {
+  const result: StoredFiles = { attachments: [], meta: [], missing: [] };
   const { project, ticketId, messageId } = message;
   for (const [index, file] of files.entries()) {
     const filename = cleanFileName(file.name);
     const id = messageFileIdOf(messageId, index);
     const outcome =
-      (await store.widgetFiles.findKept(project, messageId, id)) ?? (await gate(() => fetchOne(file, id, filename)));
+      (await store.widgetFiles.findOfMessage(project, messageId, id)) ??
+      (await gate(() => fetchOne(file, id, filename)));
     if (typeof outcome === "string") {
       result.missing.push(`[File not stored: ${filename}, ${outcome}]`);
       continue;
@@ -159,7 +160,7 @@ export async function keepFiles(
     }
     const mime = sniffMime(content);
     try {
-      await store.widgetFiles.keep(project, { id, messageId, ticketId, filename, mime, content });
+      await store.widgetFiles.insertForMessage(project, { id, messageId, ticketId, filename, mime, content });
     } catch (error) {
       if (error instanceof ServiceError && error.code === "storage_full") return "storage limit reached";
       throw error;

@@ -8,7 +8,7 @@ const OF_NOBODY: ReadonlySet<unknown> = new Set(["session", "sign-in-ways", "lin
  * Clears all data, and calls `onOther`, when the session ends or another operator signs in, who must not see the
  * previous operator's data.
  */
-export function keepOneOperatorsData(queryClient: QueryClient, onOther: () => void): void {
+export function clearDataOfOthers(queryClient: QueryClient, onOther: () => void): void {
   let owner: string | null = null;
   queryClient.getQueryCache().subscribe(({ type, query }) => {
     if (type !== "updated" || query.queryKey[0] !== "session") return;

@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Request, Response } from "express";
 
 /** A response body that is the same for every request, in each encoding. All responses share these buffers. */
-export interface FixedAnswer {
+export interface FixedResponse {
   /** Without quotes, of the unencoded body. */
   etag: string;
   plain: Buffer;
@@ -22,10 +22,10 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
  * Creates a fixed response. Compresses the body once, outside the event loop; `encoded` contains earlier results, and
  * null for unwanted encodings.
  */
-export async function makeFixedAnswer(
+export async function makeFixedResponse(
   plain: Buffer,
   encoded: { gzip?: Buffer | null; br?: Buffer | null } = {},
-): Promise<FixedAnswer> {
+): Promise<FixedResponse> {
   return {
     etag: createHash("sha256").update(plain).digest("base64url").slice(0, 22),
     plain,
@@ -47,10 +47,10 @@ export function hasEtag(request: Request, etag: string): boolean {
  * Responds with the body in the best encoding that the client accepts, or with 304 if the client has it already. The
  * status is 200 unless the response has been given another one, such as 404, which is never replaced by 304.
  */
-export function sendFixedAnswer(
+export function sendFixedResponse(
   request: Request,
   response: Response,
-  answer: FixedAnswer,
+  answer: FixedResponse,
   headers: Readonly<Record<string, string>>,
 ): void {
   const coding = request.acceptsEncodings(["br", "gzip", "identity"]);

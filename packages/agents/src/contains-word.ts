@@ -1,7 +1,7 @@
 import { findCodes, foldAccents, tokenize, isSameWord } from "@svc/text";
 
 /** Returns a function that tests whether the text contains a word in any of its forms; accents and case are ignored. */
-export function holdsWord(text: string): (word: string) => boolean {
+export function containsWord(text: string): (word: string) => boolean {
   const terms = termsOf(text);
   return (word) => {
     const folded = foldAccents(word);
@@ -12,8 +12,8 @@ export function holdsWord(text: string): (word: string) => boolean {
 /** Minimum number of letters of a part of a compound. */
 const MIN_PART_CHARS = 5;
 
-/** Like `holdsWord`, but also matches a compound that begins or ends with the word, and vice versa. */
-export function holdsPart(text: string): (word: string) => boolean {
+/** Like `containsWord`, but also matches a compound that begins or ends with the word, and vice versa. */
+export function containsPart(text: string): (word: string) => boolean {
   const terms = termsOf(text);
   const isPart = (part: string, whole: string): boolean =>
     part.length >= MIN_PART_CHARS && (whole.startsWith(part) || whole.endsWith(part));

@@ -3,9 +3,9 @@ import type { IncomingHandler } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
 import { isUnavailable } from "@svc/store";
-import type { SettledState, Store, WaitingUpdate } from "@svc/store";
-import { keepFiles } from "../read/keep-files.ts";
-import type { Gate } from "../read/keep-files.ts";
+import type { FinishedState, Store, WaitingUpdate } from "@svc/store";
+import { storeFiles } from "../read/store-files.ts";
+import type { Gate } from "../read/store-files.ts";
 import { ownTexts } from "../read/own-texts.ts";
 import { cleanLine, cleanText } from "../read/clean-text.ts";
 import { readUpdate } from "../read/read-update.ts";
@@ -53,7 +53,7 @@ async function correct(
   return { ...reading, text: correction.text, files, telegram };
 }
 
-/** Returns the IDs of the files of an earlier message, as `keepFiles` stored them. */
+/** Returns the IDs of the files of an earlier message, as `storeFiles` stored them. */
 function fileIdsOf(channelMeta: Record<string, unknown>): string[] {
   const telegram: unknown = channelMeta["telegram"];
   const files: unknown = typeof telegram === "object" && telegram !== null && "files" in telegram ? telegram.files : [];
@@ -70,7 +70,7 @@ async function answerCommand(
   { project }: WaitingUpdate,
   { command, target, languageCode }: CommandReading,
   signal: AbortSignal,
-): Promise<SettledState> {
+): Promise<FinishedState> {
   const own = ownTexts(languageCode);
   const greeting = command === "start" ? ((await store.projects.find(project))?.greeting ?? "") : "";
   const texts = { start: greeting.trim() === "" ? own.greeting : greeting, help: own.help };
@@ -83,12 +83,12 @@ async function acceptReading(
   update: WaitingUpdate,
   given: MessageReading,
   signal: AbortSignal,
-): Promise<SettledState> {
+): Promise<FinishedState> {
   const reading = await correct(store, update, given);
   if (reading === null) return "ignored";
   const { project, chatId, ticketId, messageId, receivedAt } = update;
   const givesUp = Date.now() - receivedAt.getTime() > FILE_PATIENCE_MS;
-  const kept = await keepFiles({ store, api, gate }, { project, ticketId, messageId }, reading.files, {
+  const kept = await storeFiles({ store, api, gate }, { project, ticketId, messageId }, reading.files, {
     givesUp,
     signal,
   });
@@ -114,11 +114,11 @@ async function acceptReading(
  * Processes an update with the other parts of its album: commits a message under the ID that was stored with the update,
  * or replies to a command of the bot. Safe to repeat: the message is the same one; the bot's reply may be sent twice.
  */
-export async function takeUpdate(
+export async function processUpdate(
   context: UpdateContext,
   parts: readonly [WaitingUpdate, ...WaitingUpdate[]],
   signal: AbortSignal,
-): Promise<SettledState> {
+): Promise<FinishedState> {
   const [first] = parts;
   const updates = parts.map(({ body }) => JSON.parse(body) as unknown);
   const reading = readUpdate(updates, { bot: context.bot, receivedAt: first.receivedAt });
@@ -133,7 +133,7 @@ interface ProcessingContext {
   log: Log;
   botId: number;
   /** Processes an update with the other parts of its album. */
-  take: (parts: readonly [WaitingUpdate, ...WaitingUpdate[]], signal: AbortSignal) => Promise<SettledState>;
+  take: (parts: readonly [WaitingUpdate, ...WaitingUpdate[]], signal: AbortSignal) => Promise<FinishedState>;
 }
 
 /** The processing of the stored updates. */
@@ -190,7 +190,7 @@ async function recordFailure(
 ): Promise<void> {
   const { updateId, ticketId } = first;
   if (error instanceof DeliveryError && error.fault === "closed") {
-    await channelUpdates.settle(botId, ids, "ignored");
+    await channelUpdates.finish(botId, ids, "ignored");
     return;
   }
   const waitForMs = delayOf(error);
@@ -204,7 +204,7 @@ async function recordFailure(
   }
   const attempts = first.tries + 1;
   log.warn({ error, updateId, tries: attempts }, "failed to process an update");
-  if (attempts >= LIMITS.maxAttempts) await channelUpdates.bury(botId, ids, textOf(error));
+  if (attempts >= LIMITS.maxAttempts) await channelUpdates.markDead(botId, ids, textOf(error));
   else {
     const delayMs = backoffMs(attempts, PAUSES);
     await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: true });
@@ -215,7 +215,7 @@ async function recordFailure(
  * Processes the stored updates of a bot until the signal is aborted: several conversations at once, each in its order. An
  * update that fails five times becomes a dead letter, and its conversation continues.
  */
-export function takeUpdates(context: ProcessingContext, signal: AbortSignal): UpdateProcessing {
+export function processUpdates(context: ProcessingContext, signal: AbortSignal): UpdateProcessing {
   const { store, log, botId, take } = context;
   const { channelUpdates } = store;
   const busy = new Map<string, Promise<void>>();
@@ -234,7 +234,7 @@ export function takeUpdates(context: ProcessingContext, signal: AbortSignal): Up
         parts = [first, ...others];
       } else if (!(await channelUpdates.isWaiting(head))) return;
       const state = await take(parts, signal);
-      await channelUpdates.settle(botId, idsOf(), state);
+      await channelUpdates.finish(botId, idsOf(), state);
       deferrals.delete(head.ticketId);
     } catch (error) {
       // Interrupted updates are processed again by the next holder of the lease.

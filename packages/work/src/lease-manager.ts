@@ -61,8 +61,8 @@ const RENEWAL_TAKES_MS = 250;
  * Renews the leases of all work of one kind, in one call per interval. Work whose lease is lost is aborted: another process
  * has it, or a person has made it unnecessary.
  */
-// oxlint-disable-next-line max-lines-per-function -- One keeper whose functions share the leases held.
-export function createLeaseKeeper<OneClaim extends Claim>(log: Log, options: LeaseOptions<OneClaim>) {
+// oxlint-disable-next-line max-lines-per-function -- One manager whose functions share the leases held.
+export function createLeaseManager<OneClaim extends Claim>(log: Log, options: LeaseOptions<OneClaim>) {
   const { name, ms, renewMs, renew, renewOne, onRenewed, onExpired, isUnfenced = false } = options;
   const held = new Map<string, Held<OneClaim>>();
   /** When the leases were last renewed, or there were none, in milliseconds of the process's clock. */
@@ -188,4 +188,4 @@ export function createLeaseKeeper<OneClaim extends Claim>(log: Log, options: Lea
 }
 
 /** Renews the leases of one kind of work. */
-export type LeaseKeeper<OneClaim extends Claim> = ReturnType<typeof createLeaseKeeper<OneClaim>>;
+export type LeaseManager<OneClaim extends Claim> = ReturnType<typeof createLeaseManager<OneClaim>>;

@@ -31,7 +31,7 @@ function enqueue(session: Session, work: () => Promise<void>): void {
 }
 
 /** Handles a frame of a connection after its previous frames. */
-export function takeFrame(context: FrameContext, session: Session, sent: unknown): void {
+export function enqueueFrame(context: FrameContext, session: Session, sent: unknown): void {
   if (!session.line.isOpen()) return;
   const isInTime = countFrame(session);
   const read = readFrame(sent);
