@@ -20,9 +20,7 @@ export const ARTICLE_LIMITS = {
 } as const;
 
 /** Status of the newest version of an article. */
-export const articleStatusSchema = z.enum(["draft", "in_review", "published"], {
-  error: "must be one of draft, in_review, published",
-});
+export const articleStatusSchema = z.enum(["draft", "in_review", "published"]);
 export type ArticleStatus = z.infer<typeof articleStatusSchema>;
 
 /** An article as lists show it. */
@@ -80,7 +78,7 @@ export const articleChangeSchema = z.strictObject({
   title: articleTitleField.optional(),
   text: textSchema.optional(),
   status: z
-    .enum(["draft", "in_review"], { error: "must be one of draft, in_review" })
+    .enum(["draft", "in_review"])
     .optional()
     .describe("`in_review` sends the newest version to review. A changed title or text is a draft by default."),
 });

@@ -18,13 +18,11 @@ export const GAP_LIMITS = {
 } as const;
 
 /** Status of a gap: open, answered by an article, or ignored. */
-export const gapStatusSchema = z.enum(["open", "answered", "ignored"], {
-  error: "must be one of open, answered, ignored",
-});
+export const gapStatusSchema = z.enum(["open", "answered", "ignored"]);
 export type GapStatus = z.infer<typeof gapStatusSchema>;
 
 /** Sort orders of the list of gaps, descending. */
-export const gapSortSchema = z.enum(["count", "lastAt"], { error: "must be one of count, lastAt" });
+export const gapSortSchema = z.enum(["count", "lastAt"]);
 export type GapSort = z.infer<typeof gapSortSchema>;
 
 /** Returns the name of the list with this sort order, which its cursors are bound to. */

@@ -232,10 +232,7 @@ export const documentInputSchema = z
   .strictObject({
     text: z.string().meta({ maxLength: KB_LIMITS.jsonMaxBytes }).optional(),
     title: documentTitleSchema.optional(),
-    mime: z
-      .enum(TEXT_MIMES, { error: `must be one of ${TEXT_MIMES.join(", ")}` })
-      .optional()
-      .describe("Media type of the text. Defaults to `text/markdown`."),
+    mime: z.enum(TEXT_MIMES).optional().describe("Media type of the text. Defaults to `text/markdown`."),
     url: webUrlSchema.optional().describe("Where people can read the text. Without a text, the page to fetch."),
     key: documentKeySchema.optional(),
     sitemap: webUrlSchema

@@ -117,9 +117,7 @@ export function statsInputSchema(now: Date) {
     .object({
       from: timeParameter.optional(),
       to: timeParameter.optional(),
-      channelId: z
-        .enum(channelIdSchema.options, { error: `must be one of ${channelIdSchema.options.join(", ")}` })
-        .optional(),
+      channelId: z.enum(channelIdSchema.options).optional(),
       agentId: z.uuid({ error: "must be the ID of an agent" }).optional(),
       timeZone: z
         .string()

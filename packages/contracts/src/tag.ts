@@ -15,7 +15,7 @@ export const TAG_LIMITS = {
 export const TAG_COLORS = ["gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink"] as const;
 
 /** Color of a managed tag. */
-export const tagColorSchema = z.enum(TAG_COLORS, { error: `must be one of ${TAG_COLORS.join(", ")}` });
+export const tagColorSchema = z.enum(TAG_COLORS);
 export type TagColor = z.infer<typeof tagColorSchema>;
 
 /** A managed tag. Tickets refer to it by its name. */

@@ -77,23 +77,20 @@ export interface TicketListInput extends ListInput {
   closed?: string | undefined;
 }
 
-const oneOf = <const Option extends string>(options: readonly Option[]) =>
-  z.enum(options, { error: `must be one of ${options.join(", ")}` });
-
 const filledUpTo = (maxChars: number) => textUpTo(maxChars).min(1, { error: "must have at least 1 character" });
 
-const sortSchema = oneOf(TICKET_SORTS).default(DEFAULT_SORT);
+const sortSchema = z.enum(TICKET_SORTS).default(DEFAULT_SORT);
 
 const flag = z.enum(["0", "1"], { error: "must be 1, or 0 for all" }).transform((given) => given === "1");
 
 /** Schemas of the ticket filters. */
 export const ticketFilters = {
-  status: oneOf(ticketStatusSchema.options),
-  stage: oneOf(ticketStageSchema.options),
-  channelId: oneOf(channelIdSchema.options),
+  status: z.enum(ticketStatusSchema.options),
+  stage: z.enum(ticketStageSchema.options),
+  channelId: z.enum(channelIdSchema.options),
   agentId: z.uuid({ error: "must be the ID of an agent" }),
   assignee: filledUpTo(REVIEW_LIMITS.assigneeMaxChars),
-  priority: oneOf(ticketPrioritySchema.options),
+  priority: z.enum(ticketPrioritySchema.options),
   tag: ticketTagField,
   language: z.string().regex(/^[a-z]{2,3}$/, { error: "must be an ISO 639-1 language, such as en" }),
   userId: filledUpTo(LIMITS.userIdMaxChars),
@@ -103,7 +100,7 @@ export const ticketFilters = {
   createdTo: timeParameter,
   updatedFrom: timeParameter,
   updatedTo: timeParameter,
-  origin: oneOf([ISSUE_ORIGIN]),
+  origin: z.enum([ISSUE_ORIGIN], { error: `must be one of ${ISSUE_ORIGIN}` }),
   allProjects: flag,
   needsReview: flag,
   overdue: flag,
@@ -128,7 +125,7 @@ export const TEST_ORIGIN = "test";
 /** A message to test the agents' answers. */
 export const testMessageSchema = z.strictObject({
   text: wellFormedString
-    .max(TEST_MESSAGE_MAX_CHARS, { error: `must have at most ${TEST_MESSAGE_MAX_CHARS} characters` })
+    .max(TEST_MESSAGE_MAX_CHARS)
     .refine((text) => text.trim() !== "", { error: "must not be empty or only whitespace" }),
 });
 export type TestMessageInput = z.infer<typeof testMessageSchema>;

@@ -90,7 +90,7 @@ const filterOf = <Value extends z.ZodType>(value: Value, description: string) =>
 const fields = {
   description: textUpTo(WEBHOOK_LIMITS.descriptionMaxChars).optional().describe("For operators. Defaults to none."),
   url: wellFormedString
-    .max(WEBHOOK_LIMITS.urlMaxChars, { error: `must have at most ${WEBHOOK_LIMITS.urlMaxChars} characters` })
+    .max(WEBHOOK_LIMITS.urlMaxChars)
     .meta({ format: "uri" })
     .describe("URL of the receiver. The same addresses as for callbacks are allowed."),
   events: z
