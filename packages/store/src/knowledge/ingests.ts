@@ -100,7 +100,7 @@ const lastServedOf = stateOf((_context: Context) => new Map<string, string>());
 
 /** Throws if the queue would exceed its limits. Concurrent transactions are not counted. */
 async function checkRoom(tx: Db, project: ProjectId, added: { count: number; bytes: number }): Promise<void> {
-  const waiting = await sql.sumQueued.one<{ count: number; bytes: number }>(tx, { project });
+  const waiting = await sql.sumQueued.one(tx, { project });
   const { count = 0, bytes = 0 } = waiting ?? {};
   const { queuedMaxBytes, queuedMaxCount } = KB_LIMITS;
   if (bytes + added.bytes <= queuedMaxBytes && count + added.count <= queuedMaxCount) return;
@@ -117,13 +117,12 @@ async function checkRoom(tx: Db, project: ProjectId, added: { count: number; byt
  */
 function endUnderLease(context: Context, claim: ClaimedIngest, work: (tx: Db) => Promise<void>): Promise<boolean> {
   return context.db.transaction(async (tx) => {
-    const locked = await sql.lockKb.run(tx, { project: claim.project, kbId: claim.kbId });
+    const locked = await sql.lockKb.run(tx, claim);
     if (locked === 0) return false;
     if (claim.documentId !== null) {
       await sql.lockDocument.run(tx, { documentId: claim.documentId });
     }
-    if (!(await sql.deleteOwned.any(tx, { id: claim.id, project: claim.project, leaseId: claim.leaseId })))
-      return false;
+    if (!(await sql.deleteOwned.any(tx, claim))) return false;
     await work(tx);
     return true;
   });
@@ -138,21 +137,10 @@ async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[])
   // The lock on the knowledge base serializes imports. Submitted documents do not wait for it, and lock in this order
   // of keys too.
   const keys = [...new Set(urls)].sort();
-  await sql.insertDocuments.run(tx, {
-    project: claim.project,
-    kbId: claim.kbId,
-    id: keys.map(() => newId()),
-    key: keys,
-  });
+  await sql.insertDocuments.run(tx, { ...claim, id: keys.map(() => newId()), key: keys });
   await checkDocuments(tx, claim.project);
   await sql.lockDocuments.run(tx, { kbId: claim.kbId, key: keys });
-  return sql.insertPages.run(tx, {
-    project: claim.project,
-    kbId: claim.kbId,
-    id: keys.map(() => newId()),
-    key: keys,
-    importId: claim.importId,
-  });
+  return sql.insertPages.run(tx, { ...claim, id: keys.map(() => newId()), key: keys });
 }
 
 /**
@@ -241,7 +229,7 @@ export async function readBytes(context: Context, { id, project, sizeBytes }: Cl
   const bytes = Buffer.allocUnsafe(sizeBytes);
   let filled = 0;
   for (let ordinal = 0; filled < sizeBytes; ordinal += 1) {
-    const part = await sql.readBytes.one<{ bytes: Buffer }>(context.db, { id, ordinal, project });
+    const part = await sql.readBytes.one(context.db, { id, ordinal, project });
     if (part === null) return null;
     filled += part.bytes.copy(bytes, filled);
   }

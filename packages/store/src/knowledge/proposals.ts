@@ -191,20 +191,12 @@ export async function accept(
     if (replaces !== null) {
       const locked = await sql.accept.run(tx, { project, kbId });
       if (locked === 0) throw new ServiceError("not_found", "The knowledge base of this proposal was deleted.");
-      if (
-        !(await sql.lockDocument.any(tx, {
-          project,
-          kbId,
-          id: replaces.id,
-          contentHash: replaces.contentHash,
-        }))
-      )
-        return null;
+      if (!(await sql.lockDocument.any(tx, { ...replaces, project, kbId }))) return null;
     }
     const [put] = await putDocuments(tx, project, kbId, [item]);
     if (put === undefined) throw new Error("the document of a proposal was not stored");
     if (replaces !== null) {
-      await sql.markAsSource.run(tx, { project, id: replaces.id, contentHash: replaces.contentHash });
+      await sql.markAsSource.run(tx, { ...replaces, project });
     }
     const action = replaces === null ? "add" : "replace";
     return mark(tx, project, id, { status: "accepted", by, action, resultDocumentId: put.documentId });

@@ -1,7 +1,7 @@
 import { batched } from "../context.ts";
 import type { ProjectId } from "../ids.ts";
 import { IS_ALIVE } from "../platform/processes.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
 /** A call with an Idempotency-Key, and its caller. */
@@ -103,15 +103,11 @@ const answerBatched = batched<Context, AnswerItem, void>(async (context: Context
     handedOver === null ? [] : [{ project: call.project, ...handedOver }],
   );
   const delivered = ended.flatMap(({ project, replyIds }) => replyIds.map((id) => ({ project, id })));
+  const calls = items.map(({ call }) => call);
+  const answers = items.map((item) => ({ ...item.answer, headers: JSON.stringify(item.answer.headers) }));
   await sql.answer.run(context.notes, {
-    apiKeyId: items.map(({ call }) => call.apiKeyId),
-    method: items.map(({ call }) => call.method),
-    path: items.map(({ call }) => call.path),
-    key: items.map(({ call }) => call.key),
-    callId: items.map(({ call }) => call.callId),
-    status: items.map((item) => item.answer.status),
-    headers: items.map((item) => JSON.stringify(item.answer.headers)),
-    body: items.map((item) => item.answer.body),
+    ...columnsOf(calls, "apiKeyId", "method", "path", "key", "callId"),
+    ...columnsOf(answers, "status", "headers", "body"),
     projectId: ended.map(({ project }) => project),
     id: ended.map(({ messageId }) => messageId),
     projectId2: delivered.map(({ project }) => project),
@@ -122,14 +118,7 @@ const answerBatched = batched<Context, AnswerItem, void>(async (context: Context
 
 /** Returns the state of a call's key; null if the call may claim it. */
 export async function find(context: Context, call: IdempotentCall): Promise<IdempotencyTrace | null> {
-  const row = await sql.read.one<KeyRow>(context.hot, {
-    apiKeyId: call.apiKeyId,
-    method: call.method,
-    path: call.path,
-    key: call.key,
-    bodyHash: call.bodyHash,
-    instance: call.instance,
-  });
+  const row = await sql.read.one<KeyRow>(context.hot, call);
   if (row === null || row.isClaimable) return null;
   if (!row.bodyHash.equals(call.bodyHash)) return { kind: "mismatch" };
   if (row.status === null) return { kind: "busy" };
@@ -140,18 +129,7 @@ export async function find(context: Context, call: IdempotentCall): Promise<Idem
 /** Claims a key for a call, or returns its state. */
 export async function claim(context: Context, call: IdempotentCall): Promise<IdempotencyClaim> {
   for (;;) {
-    const claimed = await sql.claim.one<Pick<KeyRow, "messageId" | "chatId">>(context.hot, {
-      apiKeyId: call.apiKeyId,
-      project: call.project,
-      method: call.method,
-      path: call.path,
-      key: call.key,
-      bodyHash: call.bodyHash,
-      messageId: call.messageId,
-      chatId: call.chatId,
-      callId: call.callId,
-      instance: call.instance,
-    });
+    const claimed = await sql.claim.one<Pick<KeyRow, "messageId" | "chatId">>(context.hot, { ...call });
     if (claimed !== null) {
       const { messageId, chatId } = claimed;
       return { kind: "mine", isRepeat: messageId !== call.messageId, messageId, chatId };
@@ -167,18 +145,7 @@ export async function claim(context: Context, call: IdempotentCall): Promise<Ide
  * so.
  */
 export async function reclaim(context: Context, call: IdempotentCall, answer: KeptAnswer): Promise<boolean> {
-  return (
-    (await sql.reclaim.run(context.hot, {
-      apiKeyId: call.apiKeyId,
-      method: call.method,
-      path: call.path,
-      key: call.key,
-      callId: call.callId,
-      instance: call.instance,
-      status: answer.status,
-      body: answer.body,
-    })) > 0
-  );
+  return (await sql.reclaim.run(context.hot, { ...call, status: answer.status, body: answer.body })) > 0;
 }
 
 /**
@@ -196,17 +163,10 @@ export function answer(
 
 /** Releases a key: the next call with it replaces this one. Safe to repeat. */
 export async function release(context: Context, call: IdempotentCall): Promise<void> {
-  await sql.release.run(context.hot, {
-    apiKeyId: call.apiKeyId,
-    method: call.method,
-    path: call.path,
-    key: call.key,
-    callId: call.callId,
-  });
+  await sql.release.run(context.hot, call);
 }
 
 /** Deletes keys that are older than 24 hours, at most `limit`; returns how many. */
 export async function deleteExpired(context: Context, limit: number): Promise<number> {
-  const count = await sql.deleteExpired.run(context.hot, { limit });
-  return count;
+  return sql.deleteExpired.run(context.hot, { limit });
 }

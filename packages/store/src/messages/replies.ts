@@ -3,7 +3,7 @@ import { batched } from "../context.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { IS_ALIVE } from "../platform/processes.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
 /** Position and author of a reply item. */
@@ -61,13 +61,7 @@ export interface OutgoingReplies {
 }
 
 /** A row of `REPLY_COLUMNS`. */
-export interface ReplyRow {
-  id: string;
-  ticketId: string;
-  seq: number;
-  inReplyTo: string | null;
-  author: ReplyAuthor;
-  createdAt: Date;
+export interface ReplyRow extends ReplyPosition {
   type: "message" | "attachment";
   text: string | null;
   markdown: boolean | null;
@@ -128,9 +122,7 @@ const readForCallBatched = batched<Context, ReadItem, CallOutcome | null>(async 
       coveredBy: string | null;
     }
   >(context.hot, {
-    project: items.map((item) => item.project),
-    messageId: items.map((item) => item.messageId),
-    instance: items.map((item) => item.instance),
+    ...columnsOf(items, "project", "messageId", "instance"),
   });
   const outcomes = new Map<string, CallOutcome>();
   for (const row of rows) {
@@ -179,10 +171,9 @@ interface ChatPosition {
 }
 
 const hasUndelivered = batched<Context, ChatPosition, boolean>(async (context: Context, items) => {
-  const rows = await sql.haveUndelivered.all<{ place: number }>(context.hot, {
+  const rows = await sql.haveUndelivered.all(context.hot, {
+    ...columnsOf(items, "ticketId", "after"),
     projectId: items.map((item) => item.project),
-    ticketId: items.map((item) => item.ticketId),
-    after: items.map((item) => item.after),
   });
   const found = new Set(rows.map((row) => row.place));
   return items.map((_item, index) => found.has(index + 1));
@@ -192,10 +183,8 @@ const readRangeBatched = batched<Context, ReplyRange, OutgoingReplies | null>(as
   const rows = await sql.readRanges.all<ReplyRow & { projectId: string; channelId: ChannelId; chatId: string }>(
     context.hot,
     {
+      ...columnsOf(items, "ticketId", "fromSeq", "toSeq"),
       projectId: items.map((item) => item.project),
-      ticketId: items.map((item) => item.ticketId),
-      fromSeq: items.map((item) => item.fromSeq),
-      toSeq: items.map((item) => item.toSeq),
     },
   );
   return items.map((item) => {
@@ -333,12 +322,10 @@ export async function takeFromBuffer(
 ): Promise<DrainPage> {
   if (!(await hasUndelivered(context, { project, ticketId, after: 0 }))) return asPage([], 0);
   const rows = await sql.takeFromBuffer.all<ReplyRow & { candidates: number; firstHidden: number }>(context.hot, {
+    ...limits,
     project,
     ticketId,
     instance,
-    maxReplies: limits.maxReplies,
-    maxBytes: limits.maxBytes,
-    keptDays: limits.keptDays,
     takeId,
   });
   return asPage(rows, 0);
@@ -356,14 +343,7 @@ export async function readBuffer(
   if (!(await hasUndelivered(context, { project, ticketId, after }))) return asPage([], after);
   const rows = await sql.readBuffer.all<
     ReplyRow & { candidates: number; sizeBytes: number; place: number; total: number }
-  >(context.hot, {
-    project,
-    ticketId,
-    after,
-    maxReplies: limits.maxReplies,
-    maxBytes: limits.maxBytes,
-    keptDays: limits.keptDays,
-  });
+  >(context.hot, { ...limits, project, ticketId, after });
   return asPage(rows, after);
 }
 
@@ -377,7 +357,7 @@ export async function acknowledge(
   ticketId: string,
   upTo: number,
 ): Promise<boolean> {
-  const row = await sql.acknowledge.one<{ isKnown: boolean }>(context.hot, { project, ticketId, upTo });
+  const row = await sql.acknowledge.one(context.hot, { project, ticketId, upTo });
   return row?.isKnown ?? true;
 }
 
@@ -407,14 +387,8 @@ export function readRange(
 
 /** Converts a row to a reply item. */
 export function asReply(row: ReplyRow): StoredReply {
-  const position = {
-    id: row.id,
-    ticketId: row.ticketId,
-    seq: row.seq,
-    inReplyTo: row.inReplyTo,
-    author: row.author,
-    createdAt: row.createdAt,
-  };
+  const { id, ticketId, seq, inReplyTo, author, createdAt } = row;
+  const position = { id, ticketId, seq, inReplyTo, author, createdAt };
   return row.type === "message"
     ? { ...position, type: "message", text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources }
     : {

@@ -6,7 +6,7 @@ import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 
 /** Reserved ids per step of the sweeper. */
 const SWEEP_PAGE = 500;
@@ -123,10 +123,8 @@ interface HandedOver extends SeqRange {
 const confirmBatched = batched<Db, HandedOver, ConfirmedReply[]>(
   async (db: Db, items) => {
     const rows = await sql.confirm.all<{ ticketId: string; inReplyTo: string | null }>(db, {
+      ...columnsOf(items, "ticketId", "after", "upTo"),
       projectId: items.map((item) => item.project),
-      ticketId: items.map((item) => item.ticketId),
-      after: items.map((item) => item.after),
-      upTo: items.map((item) => item.upTo),
     });
     const byTicket = new Map<string, ConfirmedReply[]>();
     for (const { ticketId, inReplyTo } of rows) {
@@ -167,7 +165,7 @@ export async function reserve(
  * more.
  */
 export async function removeReserved(db: Db): Promise<boolean> {
-  const row = await sql.sweep.one<{ seen: number }>(db);
+  const row = await sql.sweep.one(db);
   return row?.seen === SWEEP_PAGE;
 }
 
@@ -256,5 +254,5 @@ export async function rate(
   ticketId: string,
   { score, comment }: { score: number; comment: string | null },
 ): Promise<{ hasNewScore: boolean } | null> {
-  return sql.rate.one<{ hasNewScore: boolean }>(db, { project, ticketId, score, comment });
+  return sql.rate.one(db, { project, ticketId, score, comment });
 }

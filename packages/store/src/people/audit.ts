@@ -241,12 +241,7 @@ async function appendAll(db: Db, events: NewAuditEvent[]): Promise<void[]> {
       network: column("network"),
       hash: column("hash"),
     });
-    await sql.moveHead.run(tx, {
-      day: last.day,
-      number: last.number,
-      at: last.at.toISOString(),
-      hash: last.hash,
-    });
+    await sql.moveHead.run(tx, { ...last, at: last.at.toISOString() });
   });
   return events.map(() => undefined);
 }
@@ -263,7 +258,7 @@ function readAfter(db: Db, { day, number }: { day: string; number: number }): Pr
 
 /** Returns the hash of the row at a position, in hexadecimal; null if there is none. */
 async function findHash(db: Db, { day, number }: AuditPosition): Promise<string | null> {
-  const row = await sql.findHash.one<{ hash: Buffer }>(db, { day, number });
+  const row = await sql.findHash.one(db, { day, number });
   return row?.hash.toString("hex") ?? null;
 }
 
@@ -310,7 +305,7 @@ export async function findNames(
   { actorIds, objectIds }: { actorIds: readonly string[]; objectIds: readonly string[] },
   project: ProjectId | null,
 ): Promise<Map<string, string>> {
-  const rows = await sql.findNames.all<{ id: string; name: string }>(db, { actorIds, objectIds, project });
+  const rows = await sql.findNames.all(db, { actorIds, objectIds, project });
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 

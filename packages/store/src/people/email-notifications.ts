@@ -127,7 +127,7 @@ export const insertReplies = (tx: Db, settledId: number) => sql.insertReplies.ex
  * Returns recipients with an email that is due and not claimed, and the time since which it is due, those that have
  * waited longest first.
  */
-export const listDue = (db: Db, limit: number) => sql.listDue.all<{ recipientId: string; dueAt: Date }>(db, { limit });
+export const listDue = (db: Db, limit: number) => sql.listDue.all(db, { limit });
 
 /** Claims the next email of a recipient under a lease of `EMAIL_LEASE_MS`; null if none is due. */
 export async function claim(db: Db, recipientId: string): Promise<ClaimedEmail | null> {
@@ -202,7 +202,7 @@ export const reserveAddress = (
 export const readDigest = (db: Db, operatorId: string) => sql.readDigest.all<DigestPart>(db, { operatorId });
 
 /** Returns the operators who want a digest, with their settings as stored. */
-export const listDigests = (db: Db) => sql.listDigests.all<{ id: string; notifications: unknown }>(db);
+export const listDigests = (db: Db) => sql.listDigests.all(db);
 
 /** Adds the digest of a day (`2026-11-29`), unless the operator has it. True if it is new. */
 export const insertDigest = (db: Db, operatorId: string, day: string) => sql.insertDigest.any(db, { operatorId, day });

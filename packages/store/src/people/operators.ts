@@ -97,7 +97,7 @@ async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<
  * commit.
  */
 async function lockAdministrators(tx: Db): Promise<string[]> {
-  const rows = await sql.lockAdministrators.all<{ id: string }>(tx);
+  const rows = await sql.lockAdministrators.all(tx);
   return rows.map(({ id }) => id);
 }
 
@@ -131,8 +131,7 @@ export const findByEmail = (db: Db, email: string) =>
  * one.
  */
 export async function findPassword(db: Db, email: string): Promise<{ id: string; passwordHash: string } | null> {
-  const row = await sql.findPassword.one<{ id: string; passwordHash: string }>(db, { emailKey: emailKeyOf(email) });
-  return row;
+  return sql.findPassword.one(db, { emailKey: emailKeyOf(email) });
 }
 
 /** Creates an operator; null if another one has this email address. */
@@ -142,16 +141,8 @@ export async function insert(
 ): Promise<OperatorRecord | null> {
   const id = newId();
   return db.transaction(async (tx) => {
-    if (
-      !(await sql.insert.any(tx, {
-        id,
-        email: operator.email,
-        emailKey: emailKeyOf(operator.email),
-        name: operator.name,
-        passwordHash: operator.passwordHash,
-      }))
-    )
-      return null;
+    const { email, name, passwordHash } = operator;
+    if (!(await sql.insert.any(tx, { id, email, emailKey: emailKeyOf(email), name, passwordHash }))) return null;
     await setRoles(tx, id, operator.roles ?? []);
     return find(tx, id);
   });
@@ -239,27 +230,20 @@ async function putPresence(
   { sessionId, tab }: PresenceTab,
   shown: { operatorId: string; ticketId: string; isTyping: boolean },
 ): Promise<string | null> {
-  const row = await viewSql.putPresence.one<{ before: string | null }>(db, {
-    sessionId,
-    tab,
-    operatorId: shown.operatorId,
-    project,
-    ticketId: shown.ticketId,
-    isTyping: shown.isTyping,
-  });
+  const row = await viewSql.putPresence.one<{ before: string | null }>(db, { ...shown, sessionId, tab, project });
   const before = row?.before ?? null;
   return before === shown.ticketId ? null : before;
 }
 
 /** Records that a tab no longer shows a ticket; returns the one that it showed, or null. */
 async function removePresence(db: Db, { sessionId, tab }: PresenceTab): Promise<string | null> {
-  const row = await viewSql.removePresence.one<{ ticketId: string }>(db, { sessionId, tab });
+  const row = await viewSql.removePresence.one(db, { sessionId, tab });
   return row?.ticketId ?? null;
 }
 
 /** Removes viewers that disappeared without notice, and returns the tickets that they viewed. */
 async function sweepPresence(db: Db): Promise<string[]> {
-  const rows = await viewSql.sweepPresence.all<{ ticketId: string }>(db, { goneSeconds: GONE_SECONDS });
+  const rows = await viewSql.sweepPresence.all(db, { goneSeconds: GONE_SECONDS });
   return [...new Set(rows.map(({ ticketId }) => ticketId))];
 }
 

@@ -123,15 +123,13 @@ export async function listPage(db: Db, project: ProjectId, { limit, before, q }:
 export async function insert(db: Db, project: ProjectId, hook: NewHook): Promise<Hook | null> {
   const id = newId();
   const count = await sql.insert.run(db, {
+    ...hook,
     project,
     id,
-    name: hook.name,
-    preset: hook.preset,
     auth: JSON.stringify(hook.auth),
     sealed: hook.secret.sealed,
     mapping: JSON.stringify(hook.mapping),
     filter: JSON.stringify(hook.filter),
-    createdBy: hook.createdBy,
   });
   return count === 0 ? null : find(db, project, id);
 }
@@ -218,7 +216,7 @@ export async function claimEvent(
   project: ProjectId,
   event: { hookId: string; eventId: string; messageId: string; chatId: string },
 ): Promise<HookEvent | null> {
-  const row = await sql.claimEvent.one<{ messageId: string; chatId: string }>(db, { project, ...event });
+  const row = await sql.claimEvent.one(db, { project, ...event });
   return row === null ? null : { ...row, isRepeat: row.messageId !== event.messageId };
 }
 

@@ -227,7 +227,7 @@ export async function update(
   if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
   try {
     const changed = await db.transaction(async (tx) => {
-      const before = await sql.update.one<{ name: string }>(tx, { id, versions });
+      const before = await sql.update.one(tx, { id, versions });
       if (before === null) return null;
       const [row] = await tx.query<ProjectRow>(
         `UPDATE projects SET ${sets.join(", ")} WHERE id = $1 RETURNING ${COLUMNS}`,
@@ -252,7 +252,7 @@ export async function update(
  */
 export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
   return retryOnDeadlock(db, async (tx) => {
-    const before = await sql.remove.one<{ name: string }>(tx, { id, versions });
+    const before = await sql.remove.one(tx, { id, versions });
     if (before === null) return "stale";
     const count = await sql.isOfWidget.run(tx, { name: before.name });
     if (count > 0) return "in_use";
