@@ -81,28 +81,12 @@ function asItem(record: ProposalRecord, principal: Principal): Proposal {
   return grantsScope(principal.scopes, "tickets:read") ? item : { ...item, question: null, ticketId: null };
 }
 
-function asFullItem(proposal: ProposalRecord): Proposal {
-  return {
-    id: proposal.id,
-    kbId: proposal.kbId,
-    documentId: proposal.documentId,
-    ticketId: proposal.ticketId,
-    action: proposal.action,
-    title: proposal.title,
-    question: proposal.question,
-    before: proposal.before,
-    after: proposal.after,
-    diff: diffOf(proposal),
-    status: proposal.status,
-    reason: proposal.reason,
-    createdAt: proposal.createdAt.toISOString(),
-    createdBy: proposal.createdBy,
-    decidedAt: proposal.decidedAt?.toISOString() ?? null,
-    decidedBy: proposal.decidedBy,
-    resultDocumentId: proposal.resultDocumentId,
-    version: proposal.version,
-  };
-}
+const asFullItem = ({ baseHash: _baseHash, ...proposal }: ProposalRecord): Proposal => ({
+  ...proposal,
+  diff: diffOf(proposal),
+  createdAt: proposal.createdAt.toISOString(),
+  decidedAt: proposal.decidedAt?.toISOString() ?? null,
+});
 
 /** Maximum number of different lines: finding more is quadratic, and shows that the whole text differs. */
 const DIFF_OPTIONS = { maxEditLength: 400, headerOptions: FILE_HEADERS_ONLY } as const;
