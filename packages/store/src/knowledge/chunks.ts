@@ -223,9 +223,8 @@ export const findDocuments = (db: Db, passages: readonly { kbId: string; number:
   });
 
 /** Returns all documents of knowledge bases that have passages. */
-export async function listDocuments(db: Db, kbIds: readonly string[]): Promise<NumberedDocument[]> {
-  return sql.listDocuments.all<NumberedDocument>(db, { kbIds });
-}
+export const listDocuments = (db: Db, kbIds: readonly string[]): Promise<NumberedDocument[]> =>
+  sql.listDocuments.all<NumberedDocument>(db, { kbIds });
 
 /**
  * Reads passages of this project by their documents and ordinals, in this order; null for one that no longer exists, or

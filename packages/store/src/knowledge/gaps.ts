@@ -260,9 +260,8 @@ export async function eraseGapsOfTickets(tx: Db, project: ProjectId, ticketIds: 
 }
 
 /** Indexes the terms of these gaps, which are not indexed yet. */
-async function indexTerms(tx: Db, project: ProjectId, gapIds: readonly string[]): Promise<void> {
-  await sql.indexTerms.run(tx, { project, gapIds });
-}
+const indexTerms = (tx: Db, project: ProjectId, gapIds: readonly string[]): Promise<void> =>
+  sql.indexTerms.exec(tx, { project, gapIds });
 
 const asGap = ({ kbId, documentId, examples, ...gap }: GapRow): GapRecord => ({
   ...gap,

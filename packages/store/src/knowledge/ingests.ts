@@ -241,23 +241,22 @@ export async function readBytes(context: Context, { id, project, sizeBytes }: Cl
  * and the counts are committed together, exactly once. Returns false, without changes, if the lease was lost: the
  * document was deleted or replaced, or another worker has claimed it.
  */
-export function finish(
+export const finish = (
   context: Context,
   claim: ClaimedIngest,
   put: (documents: DocumentPutter) => Promise<void>,
-): Promise<boolean> {
-  return endUnderLease(context, claim, async (tx) => {
+): Promise<boolean> =>
+  endUnderLease(context, claim, async (tx) => {
     await put(bind(tx, documents));
     await countInImport(tx, claim.importId, { done: 1, failed: 0 });
   });
-}
 
 /**
  * Finishes an ingest whose document cannot be read, with a description of the reason. Existing passages remain. Returns
  * false as `finish`.
  */
-export function fail(context: Context, claim: ClaimedIngest, error: string): Promise<boolean> {
-  return endUnderLease(context, claim, async (tx) => {
+export const fail = (context: Context, claim: ClaimedIngest, error: string): Promise<boolean> =>
+  endUnderLease(context, claim, async (tx) => {
     if (claim.documentId === null) {
       await sql.failImport.run(tx, { importId: claim.importId, error });
       return;
@@ -265,14 +264,13 @@ export function fail(context: Context, claim: ClaimedIngest, error: string): Pro
     await sql.failDocument.run(tx, { documentId: claim.documentId, error });
     await countInImport(tx, claim.importId, { done: 0, failed: 1 });
   });
-}
 
 /**
  * Finishes reading a sitemap: its pages are queued from then on, unless they already are. Returns false as `finish`.
  * Throws rate_limited if the queue would exceed its limits.
  */
-export function finishSitemap(context: Context, claim: ClaimedIngest, pages: readonly string[]): Promise<boolean> {
-  return endUnderLease(context, claim, async (tx) => {
+export const finishSitemap = (context: Context, claim: ClaimedIngest, pages: readonly string[]): Promise<boolean> =>
+  endUnderLease(context, claim, async (tx) => {
     await checkRoom(tx, claim.project, { count: pages.length, bytes: 0 });
     let found = 0;
     for (let start = 0; start < pages.length; start += PAGE_BATCH) {
@@ -280,25 +278,23 @@ export function finishSitemap(context: Context, claim: ClaimedIngest, pages: rea
     }
     await sql.countFound.run(tx, { importId: claim.importId, found });
   });
-}
 
 /**
  * Releases a lease: the next attempt follows after `delayMs`, and this one does not count unless `counts`. Does nothing
  * if the lease was lost.
  */
-export async function retryLater(
+export const retryLater = (
   context: Context,
   { id, leaseId }: ClaimedIngest,
   { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(context.db, {
+): Promise<void> =>
+  sql.retryLater.exec(context.db, {
     id,
     leaseId,
     failure,
     uncounted: counts ? 0 : 1,
     delayMs: Math.round(delayMs),
   });
-}
 
 /** Returns up to `limit` ingests of all projects that are due and not claimed, for the sweeper to publish. */
 export const takeDue = (context: Context, limit: number) => sql.due.all<DueIngest>(context.db, { limit });

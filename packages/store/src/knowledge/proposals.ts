@@ -98,7 +98,7 @@ async function decide(
   });
 }
 
-async function mark(
+const mark = (
   tx: Db,
   project: ProjectId,
   id: string,
@@ -109,8 +109,8 @@ async function mark(
     action?: string;
     resultDocumentId?: string;
   },
-): Promise<ProposalRecord | null> {
-  return sql.mark.one<ProposalRecord>(tx, {
+): Promise<ProposalRecord | null> =>
+  sql.mark.one<ProposalRecord>(tx, {
     project,
     id,
     action: null,
@@ -118,7 +118,6 @@ async function mark(
     resultDocumentId: null,
     ...decision,
   });
-}
 
 /** Stores a proposal for a decision. Throws not_found if its conversation was just erased. */
 export async function insert(db: Db, project: ProjectId, proposal: NewProposal): Promise<ProposalRecord> {

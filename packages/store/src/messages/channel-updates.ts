@@ -117,23 +117,20 @@ export async function isWaiting(
 }
 
 /** Records the results of updates, and deletes their content. */
-export async function settle(db: Db, botId: number, updateIds: readonly number[], state: SettledState): Promise<void> {
-  await sql.settle.run(db, { botId, updateIds, state });
-}
+export const settle = (db: Db, botId: number, updateIds: readonly number[], state: SettledState): Promise<void> =>
+  sql.settle.exec(db, { botId, updateIds, state });
 
 /** Postpones an update, and with it the later ones of its conversation. The attempt counts if `counts`. */
-export async function retryLater(
+export const retryLater = (
   db: Db,
   { botId, updateId }: Pick<WaitingUpdate, "botId" | "updateId">,
   { delayMs, failure, counts }: { delayMs: number; failure: string; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(db, { botId, updateId, delayMs: Math.round(delayMs), failure, counted: counts ? 1 : 0 });
-}
+): Promise<void> =>
+  sql.retryLater.exec(db, { botId, updateId, delayMs: Math.round(delayMs), failure, counted: counts ? 1 : 0 });
 
 /** Marks updates as dead: they wait for an operator, and the conversation continues without them. */
-export async function bury(db: Db, botId: number, updateIds: readonly number[], failure: string): Promise<void> {
-  await sql.bury.run(db, { botId, updateIds, failure });
-}
+export const bury = (db: Db, botId: number, updateIds: readonly number[], failure: string): Promise<void> =>
+  sql.bury.exec(db, { botId, updateIds, failure });
 
 /** Returns the dead updates of a project, newest first, at most `limit`. */
 export async function listDead(db: Db, project: ProjectId, limit: number): Promise<DeadUpdate[]> {

@@ -76,20 +76,16 @@ export async function renewLeases(db: Db, leases: LeaseRef[]): Promise<Set<strin
 
 /** Saves the results of a run so far, if the lease is still held. */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
-export async function saveProgress(
+export const saveProgress = (
   db: Db,
   project: ProjectId,
   messageId: string,
   leaseId: string,
   progress: object,
-): Promise<void> {
-  await sql.saveProgress.run(db, { project, messageId, progress: JSON.stringify(progress), leaseId });
-}
+): Promise<void> => sql.saveProgress.exec(db, { project, messageId, progress: JSON.stringify(progress), leaseId });
 
 /** Releases a lease without a result; has no effect if the lease was lost. */
-export async function releaseLease(db: Db, lease: LeaseRef): Promise<void> {
-  await sql.release.run(db, lease);
-}
+export const releaseLease = (db: Db, lease: LeaseRef): Promise<void> => sql.release.exec(db, lease);
 
 /** A text in a chat: a customer's message, or a reply. */
 export interface Utterance {

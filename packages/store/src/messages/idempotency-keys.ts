@@ -152,21 +152,16 @@ export async function reclaim(context: Context, call: IdempotentCall, answer: Ke
  * Stores the response of a call that still holds its key: repeated calls get it from now on. If the caller has received
  * it, the call of its message ends in the same statement, even if another call has claimed the key. Safe to repeat.
  */
-export function answer(
+export const answer = (
   context: Context,
   call: IdempotentCall,
   kept: KeptAnswer,
   handedOver: HandedOver | null = null,
-): Promise<void> {
-  return answerBatched(context, { call, answer: kept, handedOver });
-}
+): Promise<void> => answerBatched(context, { call, answer: kept, handedOver });
 
 /** Releases a key: the next call with it replaces this one. Safe to repeat. */
-export async function release(context: Context, call: IdempotentCall): Promise<void> {
-  await sql.release.run(context.hot, call);
-}
+export const release = (context: Context, call: IdempotentCall): Promise<void> => sql.release.exec(context.hot, call);
 
 /** Deletes keys that are older than 24 hours, at most `limit`; returns how many. */
-export async function deleteExpired(context: Context, limit: number): Promise<number> {
-  return sql.deleteExpired.run(context.hot, { limit });
-}
+export const deleteExpired = (context: Context, limit: number): Promise<number> =>
+  sql.deleteExpired.run(context.hot, { limit });

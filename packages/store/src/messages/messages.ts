@@ -314,32 +314,29 @@ export async function claim(
  * processes have crashed repeatedly while they held it. With `historyLimit` it also opens the ticket, and reads that
  * many texts of the chat.
  */
-export function claimBeside(
+export const claimBeside = (
   context: Context,
   project: ProjectId,
   ticketId: string,
   historyLimit: number | null = null,
-): Promise<ClaimedChat | Suspect | null> {
-  return claimIn(context, null, { project, ticketId, historyLimit });
-}
+): Promise<ClaimedChat | Suspect | null> => claimIn(context, null, { project, ticketId, historyLimit });
 
 /**
  * Postpones a message after a failed attempt and releases the lease. With `counts` false the attempt does not count,
  * for errors that are not the message's (the store or the queue was unavailable). Has no effect if the lease was lost.
  */
-export async function retryLater(
+export const retryLater = (
   context: Context,
   message: Pick<ClaimedMessage, "project" | "ticketId" | "messageId" | "leaseId">,
   retry: { delayMs: number; progress: object; failure: string; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(context.hot, {
+): Promise<void> =>
+  sql.retryLater.exec(context.hot, {
     ...message,
     delayMs: retry.delayMs,
     progress: JSON.stringify(retry.progress),
     failure: retry.failure,
     uncounted: retry.counts ? 0 : 1,
   });
-}
 
 /**
  * Returns up to `limit` overdue messages for the sweeper to publish again: the same share of each project, at least
@@ -413,13 +410,11 @@ export async function findLastMeta(
 }
 
 /** Returns the text and the chat of a sync call's message; null if this project has no such message. */
-export async function findSyncCall(
+export const findSyncCall = (
   context: Context,
   project: ProjectId,
   messageId: string,
-): Promise<{ chatId: string; text: string } | null> {
-  return sql.findSyncCall.one(context.hot, { project, messageId });
-}
+): Promise<{ chatId: string; text: string } | null> => sql.findSyncCall.one(context.hot, { project, messageId });
 
 /** Returns the dead letters of the tickets that a project works on, newest first, at most `limit`. */
 export async function listDeadLetters(context: Context, project: ProjectId, limit: number): Promise<DeadLetter[]> {

@@ -103,12 +103,8 @@ export async function noteSent(
 }
 
 /** Records that the receiver has the reply. Has no effect if the lease is lost. */
-export async function settleDelivered(
-  context: Context,
-  { project, ticketId, leaseId, reply }: ClaimedReply,
-): Promise<void> {
-  await sql.delivered.run(context.hot, { ...reply, project, ticketId, leaseId });
-}
+export const settleDelivered = (context: Context, { project, ticketId, leaseId, reply }: ClaimedReply): Promise<void> =>
+  sql.delivered.exec(context.hot, { ...reply, project, ticketId, leaseId });
 
 /** Marks the reply as undeliverable, and records it on the ticket. Has no effect if the lease is lost. */
 export async function settleUndelivered(
@@ -122,18 +118,16 @@ export async function settleUndelivered(
 }
 
 /** Releases the lease: the reply is retried after `delayMs`, and this attempt counts or not. */
-export async function giveBack(
+export const giveBack = (
   context: Context,
   { project, ticketId, leaseId }: ClaimedReply,
   { delayMs, counts }: { delayMs: number; counts: boolean },
-): Promise<void> {
-  await sql.giveBack.run(context.hot, { project, ticketId, leaseId, delaySeconds: delayMs / 1_000, counts });
-}
+): Promise<void> =>
+  sql.giveBack.exec(context.hot, { project, ticketId, leaseId, delaySeconds: delayMs / 1_000, counts });
 
 /** Releases a lease without an attempt. */
-export async function release(context: Context, { project, ticketId }: OutboxRef, leaseId: string): Promise<void> {
-  await sql.release.run(context.hot, { project, ticketId, leaseId });
-}
+export const release = (context: Context, { project, ticketId }: OutboxRef, leaseId: string): Promise<void> =>
+  sql.release.exec(context.hot, { project, ticketId, leaseId });
 
 /**
  * Returns conversations of a channel with a reply that is due and that no process is sending, those that wait longest
@@ -270,23 +264,18 @@ const findBatched = batched<Context, ChatRef, UnfinishedReply | null>(async (con
  * Saves the current text of an unfinished answer; false if the lease is lost and nothing was written. Only the holder
  * of a message's lease calls this, one call at a time. Concurrent calls share a statement.
  */
-function writeUnfinished(
+const writeUnfinished = (
   context: Context,
   project: ProjectId,
   text: Omit<UnfinishedText, "project">,
-): Promise<boolean> {
-  return writeBatched(context, { ...text, project });
-}
+): Promise<boolean> => writeBatched(context, { ...text, project });
 
 /** Returns the message of a chat that is being answered; null if there is none. Concurrent calls share a read. */
-function findUnfinished(context: Context, project: ProjectId, ticketId: string): Promise<UnfinishedReply | null> {
-  return findBatched(context, { project, ticketId });
-}
+const findUnfinished = (context: Context, project: ProjectId, ticketId: string): Promise<UnfinishedReply | null> =>
+  findBatched(context, { project, ticketId });
 
 /** Deletes texts that have not been updated for a while, of all projects. */
-async function removeIdleUnfinished(context: Context): Promise<void> {
-  await unfinishedSql.removeIdle.run(context.leases);
-}
+const removeIdleUnfinished = (context: Context): Promise<void> => unfinishedSql.removeIdle.exec(context.leases);
 
 /** Functions of `store.unfinishedReplies`. */
 export const unfinishedReplies = { write: writeUnfinished, find: findUnfinished, removeIdle: removeIdleUnfinished };

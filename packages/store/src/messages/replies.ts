@@ -217,28 +217,20 @@ function asPage(rows: (ReplyRow & { candidates: number; firstHidden?: number })[
  * is no such message. They stay out of the buffer while the process of the call runs, until `endCall` records its
  * result. A call that another process has replaced finds no replies. Concurrent calls share a read.
  */
-export function readForCall(
+export const readForCall = (
   context: Context,
   project: ProjectId,
   messageId: string,
   instance: string,
-): Promise<CallOutcome | null> {
-  return readForCallBatched(context, { project, messageId, instance });
-}
+): Promise<CallOutcome | null> => readForCallBatched(context, { project, messageId, instance });
 
 /**
  * Moves a sync call whose caller has returned to the process of its new call: later replies belong to that one.
  * Buffered replies remain in the buffer until `takeForCall` claims them. A call that has not ended after all (its
  * process was considered crashed for a moment) is unchanged.
  */
-export async function reopenCall(
-  context: Context,
-  project: ProjectId,
-  messageId: string,
-  instance: string,
-): Promise<void> {
-  await sql.reopenCall.run(context.hot, { project, messageId, instance });
-}
+export const reopenCall = (context: Context, project: ProjectId, messageId: string, instance: string): Promise<void> =>
+  sql.reopenCall.exec(context.hot, { project, messageId, instance });
 
 /**
  * Returns the state of a message that was sent before (`received` while another call waits for it), and claims the
@@ -283,32 +275,27 @@ export async function listHandedOver(
 }
 
 /** Ends a sync call without a response: its replies are in the buffer when this resolves. Safe to repeat. */
-export function endCall(context: Context, project: ProjectId, messageId: string): Promise<void> {
-  return endCallBatched(context, { project, messageId, delivered: [] });
-}
+export const endCall = (context: Context, project: ProjectId, messageId: string): Promise<void> =>
+  endCallBatched(context, { project, messageId, delivered: [] });
 
 /** Ends a sync call whose caller has these replies; others go to the buffer. */
-export function endAnsweredCall(
+export const endAnsweredCall = (
   context: Context,
   project: ProjectId,
   messageId: string,
   delivered: string[],
-): Promise<void> {
-  return endCallBatched(context, { project, messageId, delivered });
-}
+): Promise<void> => endCallBatched(context, { project, messageId, delivered });
 
 /**
  * Ends a sync call that resumed an earlier one, and whose caller has these replies. Replies that it claimed from the
  * buffer count as handed over by it: `listHandedOver` finds them. Safe to repeat.
  */
-export async function endResumedCall(
+export const endResumedCall = (
   context: Context,
   project: ProjectId,
   messageId: string,
   delivered: string[],
-): Promise<void> {
-  await sql.endResumedCall.run(context.hot, { project, messageId, delivered });
-}
+): Promise<void> => sql.endResumedCall.exec(context.hot, { project, messageId, delivered });
 
 /** Claims the oldest buffered replies of a chat; `confirm` or `release` must follow. */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
@@ -362,28 +349,24 @@ export async function acknowledge(
 }
 
 /** Records that the receiver has this reply. Concurrent calls share a statement. Safe to repeat. */
-export function confirm(context: Context, project: ProjectId, id: string): Promise<void> {
-  return confirmBatched(context, { project, id });
-}
+export const confirm = (context: Context, project: ProjectId, id: string): Promise<void> =>
+  confirmBatched(context, { project, id });
 
 /**
  * Releases replies that were claimed with this id and not handed over, also if the result of the claim was lost. Safe to
  * repeat.
  */
-export async function release(context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> {
-  await sql.release.run(context.hot, { project, ticketId, takeId });
-}
+export const release = (context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> =>
+  sql.release.exec(context.hot, { project, ticketId, takeId });
 
 /**
  * Returns the undelivered replies of a range with their address; null if there are none. Concurrent calls share a read.
  */
-export function readRange(
+export const readRange = (
   context: Context,
   project: ProjectId,
   range: Omit<ReplyRange, "project">,
-): Promise<OutgoingReplies | null> {
-  return readRangeBatched(context, { project, ...range });
-}
+): Promise<OutgoingReplies | null> => readRangeBatched(context, { project, ...range });
 
 /** Converts a row to a reply item. */
 export function asReply(row: ReplyRow): StoredReply {

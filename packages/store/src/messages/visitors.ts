@@ -235,24 +235,20 @@ export const listChats = (db: Db, project: ProjectId, ticketIds: readonly string
  * Records that the replies of a range were delivered, and returns those that were not recorded before. Concurrent calls
  * share a statement. Safe to repeat.
  */
-export function confirm(db: Db, project: ProjectId, ticketId: string, positions: SeqRange): Promise<ConfirmedReply[]> {
-  return confirmBatched(db, { project, ticketId, ...positions });
-}
+export const confirm = (db: Db, project: ProjectId, ticketId: string, positions: SeqRange): Promise<ConfirmedReply[]> =>
+  confirmBatched(db, { project, ticketId, ...positions });
 
 /** Records the position up to which a visitor has read; limited to existing entries, and never moves backwards. */
-export async function noteRead(db: Db, project: ProjectId, ticketId: string, seq: number): Promise<void> {
-  await sql.readUpTo.run(db, { project, ticketId, seq });
-}
+export const noteRead = (db: Db, project: ProjectId, ticketId: string, seq: number): Promise<void> =>
+  sql.readUpTo.exec(db, { project, ticketId, seq });
 
 /**
  * Stores the rating of a visitor, replacing an earlier one, with an event on the ticket. Returns whether the score differs
  * from the one before; null if the conversation has no ticket yet.
  */
-export async function rate(
+export const rate = (
   db: Db,
   project: ProjectId,
   ticketId: string,
   { score, comment }: { score: number; comment: string | null },
-): Promise<{ hasNewScore: boolean } | null> {
-  return sql.rate.one(db, { project, ticketId, score, comment });
-}
+): Promise<{ hasNewScore: boolean } | null> => sql.rate.one(db, { project, ticketId, score, comment });

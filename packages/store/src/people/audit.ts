@@ -136,9 +136,8 @@ type HashedValues = readonly (string | number | null)[];
 const sql = statements("people/audit");
 
 /** Returns the hash of a row: over the previous hash, and all its own values as JSON. */
-function hashOf(previous: Buffer, values: HashedValues): Buffer {
-  return createHash("sha256").update(previous).update(JSON.stringify(values)).digest();
-}
+const hashOf = (previous: Buffer, values: HashedValues): Buffer =>
+  createHash("sha256").update(previous).update(JSON.stringify(values)).digest();
 
 function valuesOf(row: Omit<ChainRow, "hash">): HashedValues {
   const { id, day, number, at, actor, action, object, projectId, project, result, requestId, count, network } = row;
@@ -252,9 +251,8 @@ async function readHead(db: Db): Promise<HeadRow> {
 }
 
 /** Returns the next rows of the chain after a position. */
-function readAfter(db: Db, { day, number }: { day: string; number: number }): Promise<ChainRow[]> {
-  return sql.readAfter.all<ChainRow>(db, { day, number, checkPage: CHECK_PAGE });
-}
+const readAfter = (db: Db, { day, number }: { day: string; number: number }): Promise<ChainRow[]> =>
+  sql.readAfter.all<ChainRow>(db, { day, number, checkPage: CHECK_PAGE });
 
 /** Returns the hash of the row at a position, in hexadecimal; null if there is none. */
 async function findHash(db: Db, { day, number }: AuditPosition): Promise<string | null> {

@@ -154,26 +154,21 @@ async function* readRows(
  * Deletes old hook bodies, with or without a message: those without one belong to no conversation. A hook has at most
  * twenty bodies.
  */
-async function purgeBodies(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
-  await sql.purgeBodies.run(db, { project, retentionDays });
-}
+const purgeBodies = (db: Db, project: ProjectId, retentionDays: number): Promise<void> =>
+  sql.purgeBodies.exec(db, { project, retentionDays });
 
 /** Deletes old dead updates of a channel, which may belong to no conversation. */
-async function purgeUpdates(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
-  await sql.purgeUpdates.run(db, { project, retentionDays });
-}
+const purgeUpdates = (db: Db, project: ProjectId, retentionDays: number): Promise<void> =>
+  sql.purgeUpdates.exec(db, { project, retentionDays });
 
 /**
  * Deletes old model calls that belong to no conversation; others are deleted with theirs. Locks only what it deletes.
  */
-async function purgeModelCalls(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
-  await sql.purgeModelCalls.run(db, { project, retentionDays });
-}
+const purgeModelCalls = (db: Db, project: ProjectId, retentionDays: number): Promise<void> =>
+  sql.purgeModelCalls.exec(db, { project, retentionDays });
 
 /** Deletes saved views that filter by a user who has no tickets. There are few. */
-async function purgeViews(db: Db, project: ProjectId): Promise<void> {
-  await sql.purgeViews.run(db, { project });
-}
+const purgeViews = (db: Db, project: ProjectId): Promise<void> => sql.purgeViews.exec(db, { project });
 
 /** Returns the conversations that came in to this project and to which this user wrote, by the sender's user id. */
 export async function findTicketsOfUser(db: Db, project: ProjectId, userId: string): Promise<string[]> {
@@ -220,13 +215,12 @@ async function findCustomers(
 }
 
 /** Deletes the customers of users and conversations; returns how many. Remaining tickets get new customers. */
-function eraseCustomers(db: Db, project: ProjectId, owner: Pick<BodyOwner, "userIds" | "ticketIds">): Promise<number> {
-  return retryOnDeadlock(db, async (tx) => {
+const eraseCustomers = (db: Db, project: ProjectId, owner: Pick<BodyOwner, "userIds" | "ticketIds">): Promise<number> =>
+  retryOnDeadlock(db, async (tx) => {
     await lockCustomers(tx, project);
     const ids = await findCustomers(tx, project, owner);
     return ids.length === 0 ? 0 : sql.deleteCustomers.run(tx, { project, ids, ticketIds: owner.ticketIds });
   });
-}
 
 /**
  * Yields the customers of users and conversations, and the hook bodies and channel updates that contain them but belong
@@ -310,8 +304,8 @@ export async function purgeIdle(
 }
 
 /** Removes a part of the data of deleted projects. Returns true if there may be more to remove. */
-export function purgeDeleted(db: Db): Promise<boolean> {
-  return retryOnDeadlock(db, async (tx) => {
+export const purgeDeleted = (db: Db): Promise<boolean> =>
+  retryOnDeadlock(db, async (tx) => {
     const deleted = await sql.takeDeletedProject.one(tx);
     if (deleted === null) return false;
     const project = asProjectId(deleted.id);
@@ -339,4 +333,3 @@ export function purgeDeleted(db: Db): Promise<boolean> {
     await sql.repeatLater.run(tx, { project });
     return true;
   });
-}

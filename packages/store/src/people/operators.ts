@@ -130,9 +130,8 @@ export const findByEmail = (db: Db, email: string) =>
  * Returns the password hash for a sign-in; null for an unknown address, an operator without a password, and a disabled
  * one.
  */
-export async function findPassword(db: Db, email: string): Promise<{ id: string; passwordHash: string } | null> {
-  return sql.findPassword.one(db, { emailKey: emailKeyOf(email) });
-}
+export const findPassword = (db: Db, email: string): Promise<{ id: string; passwordHash: string } | null> =>
+  sql.findPassword.one(db, { emailKey: emailKeyOf(email) });
 
 /** Creates an operator; null if another one has this email address. */
 export async function insert(
@@ -330,12 +329,12 @@ const findCannedReply = (db: Db, project: ProjectId, id: string) =>
   cannedReplySql.find.one<CannedReplyRecord>(db, { project, id });
 
 /** Creates a canned reply; null if the project has one of this name. */
-async function insertCannedReply(
+const insertCannedReply = (
   db: Db,
   project: ProjectId,
   fields: CannedReplyFields & { name: string; text: string },
-): Promise<CannedReplyRecord | null> {
-  return cannedReplySql.insert.one<CannedReplyRecord>(db, {
+): Promise<CannedReplyRecord | null> =>
+  cannedReplySql.insert.one<CannedReplyRecord>(db, {
     id: newId(),
     project,
     name: fields.name,
@@ -344,7 +343,6 @@ async function insertCannedReply(
     tags: fields.tags ?? [],
     actions: JSON.stringify(fields.actions ?? {}),
   });
-}
 
 /**
  * Returns canned replies, newest first: those created before the one with id `before`, with `q` in name or text, in one

@@ -175,13 +175,13 @@ export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId
   sql.remove.any(db, { project, id, versions });
 
 /** Stores a body with its result, and deletes all but the newest twenty. */
-export async function addBody(
+export const addBody = (
   db: Db,
   project: ProjectId,
   hookId: string,
   { result, ...body }: NewHookBody & { result: HookBodyResult },
-): Promise<void> {
-  await sql.addBody.run(db, {
+): Promise<void> =>
+  sql.addBody.exec(db, {
     project,
     id: body.id,
     hookId,
@@ -190,7 +190,6 @@ export async function addBody(
     content: body.content,
     ...resultValues(result),
   });
-}
 
 /**
  * Records the result of a body that was retried, if it is still stored; if its message was erased in the meantime, the

@@ -250,8 +250,8 @@ export async function update(
  * free, its keys are revoked, its roles and knowledge bases are deleted, and tickets from other projects return to
  * them. `erasures.purgeDeleted` removes its data, so that this is fast for any size.
  */
-export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
-  return retryOnDeadlock(db, async (tx) => {
+export const remove = (db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> =>
+  retryOnDeadlock(db, async (tx) => {
     const before = await sql.remove.one(tx, { id, versions });
     if (before === null) return "stale";
     const count = await sql.isOfWidget.run(tx, { name: before.name });
@@ -265,7 +265,6 @@ export function remove(db: Db, id: ProjectId, versions: readonly number[] | null
     await sql.takeTicketsBack.run(tx, { id });
     return "removed";
   });
-}
 
 /** Counts the contents of a project, for display. */
 export async function countHeld(db: Db, id: ProjectId): Promise<Record<string, number>> {

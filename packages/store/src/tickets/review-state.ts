@@ -140,7 +140,7 @@ const sql = statements("tickets/review-state", {
 });
 
 /** Ticket events belong to the project that the ticket came in to. */
-export async function insertReviewEvent(
+export const insertReviewEvent = (
   tx: Db,
   event: {
     project: ProjectId;
@@ -152,8 +152,8 @@ export async function insertReviewEvent(
     /** Effect on an agent's answer, with the additional data of a new one; absent if there is none. */
     answer?: { step: AnswerStep; confidence?: number; agentId?: string | null } | null;
   },
-): Promise<void> {
-  await sql.insertReviewEvent.run(tx, {
+): Promise<void> =>
+  sql.insertReviewEvent.exec(tx, {
     ...event,
     moves: JSON.stringify(event.moves),
     data: JSON.stringify(event.data),
@@ -161,7 +161,6 @@ export async function insertReviewEvent(
     answerConfidence: event.answer?.confidence,
     answerAgentId: event.answer?.agentId,
   });
-}
 
 /** A message that waits for a person: held by the gate, or a dead letter. */
 export interface WaitingMessage {

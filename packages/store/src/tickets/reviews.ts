@@ -106,13 +106,11 @@ function asMessage(row: MessageRow): NonNullable<ClaimedReview["message"]> {
 }
 
 /** Locks the chat of a claimed decision and releases it; false if the lease was lost, and nothing may change. */
-async function endLease(tx: Db, review: ClaimedReview, replyCount = 0): Promise<{ lastSeq: number } | null> {
-  return sql.endLease.one(tx, { ...review, replyCount });
-}
+const endLease = (tx: Db, review: ClaimedReview, replyCount = 0): Promise<{ lastSeq: number } | null> =>
+  sql.endLease.one(tx, { ...review, replyCount });
 
-async function endReview(tx: Db, review: ClaimedReview, failure: string | null): Promise<void> {
-  await sql.endReview.run(tx, { ...review, failure });
-}
+const endReview = (tx: Db, review: ClaimedReview, failure: string | null): Promise<void> =>
+  sql.endReview.exec(tx, { ...review, failure });
 
 /**
  * Returns the stage of a ticket after a decision was carried out or failed: review while a message is held, then failed
@@ -131,13 +129,11 @@ async function findRest<Else extends TicketStage>(
   return { before: row.stage, rest: row.isHeld ? "review" : row.isFailed ? "failed" : otherwise };
 }
 
-async function moveTicket(
+const moveTicket = (
   tx: Db,
   { project, ticketId }: ClaimedReview,
   change: { stage: TicketStage; status: TicketStatus | null; isReplied: boolean },
-): Promise<void> {
-  await sql.moveTicket.run(tx, { ...change, project, ticketId });
-}
+): Promise<void> => sql.moveTicket.exec(tx, { ...change, project, ticketId });
 
 async function insertReplies(
   tx: Db,
@@ -386,18 +382,17 @@ export async function giveUp(context: Context, review: ClaimedReview, failure: s
  * Releases the lease: the next attempt follows after `delayMs`. This one is counted as failed only if `counts`, which
  * is false for errors that the decision did not cause. Does nothing if the lease was lost.
  */
-export async function retryLater(
+export const retryLater = (
   context: Context,
   review: ClaimedReview,
   retry: { delayMs: number; failure: string; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(context.hot, {
+): Promise<void> =>
+  sql.retryLater.exec(context.hot, {
     ...review,
     delayMs: retry.delayMs,
     failure: retry.failure,
     counted: retry.counts ? 1 : 0,
   });
-}
 
 /** Returns the age in milliseconds of the oldest due decision of all projects; 0 if there is none. */
 export async function oldestWaitingMs(context: Context): Promise<number> {
