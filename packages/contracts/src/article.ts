@@ -58,7 +58,6 @@ export type ArticleVersionSummary = z.infer<typeof articleVersionSummarySchema>;
 
 /** A version of an article. */
 export const articleVersionSchema = articleVersionSummarySchema.extend({ text: z.string() });
-export type ArticleVersion = z.infer<typeof articleVersionSchema>;
 
 const textSchema = messageText(ARTICLE_LIMITS.textMaxChars).describe(
   "Markdown. Refer to an uploaded image as `![description](images/{imageId})`.",
@@ -82,13 +81,11 @@ export const articleChangeSchema = z.strictObject({
     .optional()
     .describe("`in_review` sends the newest version to review. A changed title or text is a draft by default."),
 });
-export type ArticleChange = z.infer<typeof articleChangeSchema>;
 
 /** Body of `POST /api/v1/admin/articles/:id/restore`. Unknown fields are rejected. */
 export const articleRestoreSchema = z.strictObject({
   number: z.int({ error: "must be the number of a version" }).min(1, { error: "must be the number of a version" }),
 });
-export type ArticleRestore = z.infer<typeof articleRestoreSchema>;
 
 /** Body of `POST /api/v1/admin/articles/:id/images`. Unknown fields are rejected. */
 export const articleImageInputSchema = z.strictObject({
@@ -97,7 +94,6 @@ export const articleImageInputSchema = z.strictObject({
     .min(1, { error: "must be the content of the image in base64" })
     .max(IMAGE_MAX_CHARS, { error: "must be an image of at most 2 MB" }),
 });
-export type ArticleImageInput = z.infer<typeof articleImageInputSchema>;
 
 /** An uploaded image. */
 export const articleImageSchema = z.object({

@@ -94,7 +94,6 @@ export type AnsweredGap = z.infer<typeof answeredGapSchema>;
 
 /** Body of `PATCH /api/v1/admin/gaps/:id`. Unknown fields are rejected. */
 export const gapChangeSchema = z.strictObject({ status: gapStatusSchema });
-export type GapChange = z.infer<typeof gapChangeSchema>;
 
 /** Title of an article: one line of printable characters. */
 export const articleTitleField = messageText(GAP_LIMITS.titleMaxChars).refine((title) => !/[\r\n]/.test(title), {
@@ -111,7 +110,6 @@ export const gapArticleSchema = z.strictObject({
   title: articleTitleField.describe("Stays in the knowledge base, so it must not contain the name of a customer."),
   text: articleTextSchema,
 });
-export type GapArticle = z.infer<typeof gapArticleSchema>;
 
 const route = routesAt("Gaps", "/api/v1/admin/gaps");
 

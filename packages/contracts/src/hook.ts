@@ -188,7 +188,6 @@ export const mappedHookSchema = z.object({ mapping: hookMappingSchema });
 
 /** Mapping fields that are merged into an existing mapping. Null removes a field. */
 const hookMappingChangeSchema = z.strictObject({ ...mappingFields, text: mappingFields.text.optional() });
-export type HookMappingChange = z.infer<typeof hookMappingChangeSchema>;
 
 /** A value that a condition compares with. */
 const scalarSchema = z.union([wellFormedString.max(HOOK_LIMITS.valueMaxChars), z.number(), z.boolean(), z.null()], {
@@ -251,7 +250,6 @@ export const hookChangeSchema = z.strictObject({
   mapping: hookMappingChangeSchema.optional(),
   filter: hookFilterSchema.optional(),
 });
-export type HookChange = z.input<typeof hookChangeSchema>;
 
 /** Body of `POST /api/v1/admin/hooks/:id/rotate`. Unknown fields are rejected. */
 export const hookRotateSchema = z.strictObject({
@@ -265,7 +263,6 @@ export const hookRotateSchema = z.strictObject({
       "How long the previous secret stays valid, from 0 to 604,800 seconds. Defaults to one day; 0 ends it immediately.",
     ),
 });
-export type HookRotateInput = z.input<typeof hookRotateSchema>;
 
 /**
  * Body of `POST /api/v1/admin/hooks/:id/test`: a body as the platform would send it. A form is an object of its fields.
@@ -274,7 +271,6 @@ export const hookTestSchema = z.strictObject({
   body: z.unknown().refine((body) => body !== undefined, { error: "is required", params: { code: "required" } }),
   headers: z.record(z.string(), z.string()).optional().describe("Headers used by the mapping or filter."),
 });
-export type HookTestInput = z.input<typeof hookTestSchema>;
 
 /** A hook as shown to administrators, without its secret. */
 export const hookItemSchema = z.object({

@@ -51,11 +51,9 @@ export const kbNameSchema = z
 
 /** Body of `POST /api/v1/admin/kb`. Unknown fields are rejected. */
 export const kbInputSchema = z.strictObject({ name: kbNameSchema });
-export type KbInput = z.infer<typeof kbInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/kb/:id`. Unknown fields are rejected. */
 export const kbChangeSchema = z.strictObject({ name: kbNameSchema.optional() });
-export type KbChange = z.infer<typeof kbChangeSchema>;
 
 /** A knowledge base as shown to administrators. */
 export const kbItemSchema = z.object({
@@ -289,11 +287,3 @@ export const kbsSearchSchema = z.strictObject({
   limit: kbSearchSchema.shape.limit.describe("Maximum number of passages."),
 });
 export type KbsSearchInput = z.input<typeof kbsSearchSchema>;
-
-/** Input of a search. */
-export interface KbSearchInput {
-  /** Not empty; of any length. */
-  q: string;
-  /** From 1 to 50. Defaults to 5. */
-  limit?: number | undefined;
-}

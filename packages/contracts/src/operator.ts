@@ -100,7 +100,6 @@ export const operatorChangeSchema = z.strictObject({
     .describe("Which emails the operator gets, and when. Replaced as a whole."),
   onDuty: z.boolean({ error: "must be true or false" }).optional(),
 });
-export type OperatorChange = z.infer<typeof operatorChangeSchema>;
 
 const route = routesAt("Operators", "/api/v1/admin/operators");
 

@@ -79,7 +79,6 @@ export type ProposalInput = z.infer<typeof proposalInputSchema>;
 export const proposalRejectionSchema = z.strictObject({
   reason: messageText(PROPOSAL_LIMITS.reasonMaxChars).optional(),
 });
-export type ProposalRejection = z.infer<typeof proposalRejectionSchema>;
 
 const route = routesAt("Proposals", "/api/v1/admin/proposals");
 

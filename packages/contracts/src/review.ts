@@ -28,7 +28,6 @@ export const operatorFileInputSchema = z.strictObject({
   filename: wellFormedString.max(NAME_MAX_CHARS),
   content: z.base64({ error: "must be the content of the file in base64" }).max(CONTENT_MAX_CHARS),
 });
-export type OperatorFileInput = z.infer<typeof operatorFileInputSchema>;
 
 /** An uploaded file for a reply. */
 export const operatorFileSchema = z.object({

@@ -79,14 +79,12 @@ export const signInSchema = z.strictObject({
   email: z.string({ error: "must be an email address" }).max(1_000),
   password: z.string({ error: "must be a password" }).max(1_000),
 });
-export type SignIn = z.infer<typeof signInSchema>;
 
 /** Body of `POST /session/password`. */
 export const passwordChangeSchema = z.strictObject({
   currentPassword: z.string({ error: "must be the current password" }).max(1_000),
   newPassword: operatorPasswordField,
 });
-export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
 /** Body of `PUT /session/profile`: what customers see of the signed-in operator. Omitted fields stay unchanged. */
 export const publicProfileSchema = z.strictObject({
@@ -152,7 +150,6 @@ export const linkUseSchema = z.strictObject({
     .optional(),
   name: lineUpTo(OPERATOR_LIMITS.nameMaxChars).optional(),
 });
-export type LinkUse = z.infer<typeof linkUseSchema>;
 
 /** Purpose of a link, as returned by `POST /link/look`. */
 export const linkSchema = z.object({
@@ -195,7 +192,6 @@ export const presenceSchema = z.strictObject({
     .regex(/^[\w-]{1,64}$/, { error: "must have 1 to 64 letters, digits, - and _" })
     .default("main"),
 });
-export type Presence = z.input<typeof presenceSchema>;
 
 /** Events of the stream `GET /events`. `hello` is sent first, and again if events may have been lost. */
 export interface ConsoleEvents {

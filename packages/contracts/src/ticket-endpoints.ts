@@ -16,7 +16,7 @@ import { channelIdSchema } from "./incoming-message.ts";
 import { ISSUE_ORIGIN } from "./issue.ts";
 import { LIMITS } from "./limits.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields, timeParameter } from "./list-query.ts";
-import type { KeyPosition, ListInput } from "./list-query.ts";
+import type { KeyPosition } from "./list-query.ts";
 import { REVIEW_LIMITS } from "./review.ts";
 
 /**
@@ -35,47 +35,6 @@ export const TICKET_SORTS = [
 export type TicketSort = (typeof TICKET_SORTS)[number];
 
 const DEFAULT_SORT: TicketSort = "-updatedAt";
-
-/** Query of the list of tickets. Filters are combined with AND; omitted filters are ignored. */
-export interface TicketListInput extends ListInput {
-  /**
-   * Words that all occur in the subject, the messages, the replies or the customer, case-insensitive. The last word can
-   * be a prefix.
-   */
-  q?: string | undefined;
-  sort?: string | undefined;
-  status?: string | undefined;
-  stage?: string | undefined;
-  channelId?: string | undefined;
-  agentId?: string | undefined;
-  /** `none` for unassigned tickets. */
-  assignee?: string | undefined;
-  priority?: string | undefined;
-  tag?: string | undefined;
-  language?: string | undefined;
-  userId?: string | undefined;
-  chatId?: string | undefined;
-  /** Times: the first of each pair is inclusive, the second exclusive. */
-  createdFrom?: string | undefined;
-  createdTo?: string | undefined;
-  updatedFrom?: string | undefined;
-  updatedTo?: string | undefined;
-  /** `tool-server`: the shared inbox, which contains submitted issues. */
-  origin?: string | undefined;
-  /**
-   * `1`: all projects that the operator can read, or all projects for administrators. Cannot be combined with `q` and
-   * `chatId`.
-   */
-  allProjects?: string | undefined;
-  /** `1`: tickets that need attention from an operator, without snoozed ones. */
-  needsReview?: string | undefined;
-  /** `1`: tickets that are late by the SLA targets. */
-  overdue?: string | undefined;
-  /** `1`: snoozed tickets only. `0`: without them. */
-  snoozed?: string | undefined;
-  /** `1`: resolved tickets and spam only. `0`: without them. */
-  closed?: string | undefined;
-}
 
 const filledUpTo = (maxChars: number) => textUpTo(maxChars).min(1, { error: "must have at least 1 character" });
 
@@ -128,7 +87,6 @@ export const testMessageSchema = z.strictObject({
     .max(TEST_MESSAGE_MAX_CHARS)
     .refine((text) => text.trim() !== "", { error: "must not be empty or only whitespace" }),
 });
-export type TestMessageInput = z.infer<typeof testMessageSchema>;
 
 /** IDs under which a test message can be followed. */
 const sentTestMessageSchema = z.object({ ticketId: z.string(), messageId: z.string(), chatId: z.string() });
@@ -146,7 +104,6 @@ export const ticketHistoryInputSchema = z.object({
   repliesBefore: positionSchema,
   eventsBefore: positionSchema,
 });
-export type TicketHistoryInput = z.input<typeof ticketHistoryInputSchema>;
 
 /** Earlier entries of a ticket, each list oldest first. */
 export const ticketHistorySchema = ticketDetailSchema.pick({ messages: true, replies: true, events: true, more: true });
@@ -284,7 +241,7 @@ export function encodeTicketCursor(sort: TicketSort, position: KeyPosition): str
 }
 
 /**
- * Returns the schema of a query for tickets, see `TicketListInput`; `sort` is the input's sort order, because a cursor
+ * Returns the schema of a query for tickets; filters are combined with AND. `sort` is the input's sort order, because a cursor
  * is valid for one order. The result has `after`, the decoded position, instead of the cursor.
  */
 export function ticketListSchema(sort: unknown) {

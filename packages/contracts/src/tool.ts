@@ -69,7 +69,6 @@ const anonymousSchema = z
 
 export const TOOL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 const methodSchema = z.enum(TOOL_METHODS);
-export type ToolMethod = z.infer<typeof methodSchema>;
 
 /** Headers that are set by the request itself, or would redirect it to another server. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([...FRAMING_HEADERS, "idempotency-key"]);

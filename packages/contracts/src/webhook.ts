@@ -113,7 +113,6 @@ const fields = {
 
 /** Body of `POST /api/v1/admin/webhooks`. Unknown fields are rejected. */
 export const webhookInputSchema = z.strictObject(fields);
-export type WebhookInput = z.input<typeof webhookInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/webhooks/:id`. Lists are replaced as a whole. Unknown fields are rejected. */
 export const webhookChangeSchema = z.strictObject({

@@ -48,7 +48,6 @@ export const visitorPageSchema = z.object({
   url: textUpTo(2_048),
   title: textUpTo(300).overwrite(withoutBidiControls).optional(),
 });
-export type VisitorPage = z.infer<typeof visitorPageSchema>;
 
 /** A visitor's message, over HTTP and over the socket. `text` can be empty with attachments. */
 export const visitorMessageSchema = z

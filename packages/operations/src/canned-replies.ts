@@ -8,19 +8,12 @@ import {
   fillVariables,
   invalidInput,
 } from "@svc/contracts";
-import type { CannedReply, CannedReplyVariable, ListInput, RenderedReply, ReplyActions } from "@svc/contracts";
+import type { CannedReply, CannedReplyVariable, RenderedReply, ReplyActions } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts, TicketRecord } from "@svc/store";
 import { nameTaken, readPage, staleVersion, operation, objectReader, notInProject } from "./operation.ts";
 import { ownCustomerOf } from "./ticket-items.ts";
 import { readTicket } from "./tickets.ts";
-
-/** Query of the list of canned replies. */
-export interface CannedReplyListInput extends ListInput {
-  /** Only those in this folder, and with this tag; all by default. */
-  folder?: string | undefined;
-  tag?: string | undefined;
-}
 
 function asItem(record: CannedReplyRecord): CannedReply {
   return { ...record, createdAt: record.createdAt.toISOString(), updatedAt: record.updatedAt.toISOString() };

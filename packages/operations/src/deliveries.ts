@@ -1,6 +1,6 @@
 import type { Principal } from "@svc/auth";
 import { ServiceError, deliveryStateSchema, grantsScope } from "@svc/contracts";
-import type { DeliveryItem, DeliveryState, ListInput } from "@svc/contracts";
+import type { DeliveryItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import { announceWork } from "@svc/queue";
@@ -27,14 +27,6 @@ export function maskUrl(text: string): string {
 /** Returns a delivery as shown to a principal: values in its URL are only shown to one who can replay it. */
 const shownTo = (principal: Principal, item: DeliveryItem): DeliveryItem =>
   grantsScope(principal.scopes, "webhooks:write") ? item : { ...item, url: maskUrl(item.url) };
-
-/** Query of the list of deliveries. */
-export interface DeliveryListInput extends ListInput {
-  /** Only those in this state; all by default. */
-  state?: DeliveryState | undefined;
-  /** Only the events of this webhook; all by default. */
-  webhookId?: string | undefined;
-}
 
 /**
  * Returns a page of the callbacks and events of the principal's project, newest first, each with the results of its

@@ -10,15 +10,7 @@ import {
   fileFactsSchema,
   invalidInput,
 } from "@svc/contracts";
-import type {
-  DocumentItem,
-  DocumentItemStatus,
-  PassageItem,
-  DocumentRequest,
-  FileFacts,
-  ImportItem,
-  ListInput,
-} from "@svc/contracts";
+import type { DocumentItem, PassageItem, DocumentRequest, FileFacts, ImportItem } from "@svc/contracts";
 import { checkDocument, hashSource } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
@@ -37,12 +29,6 @@ export interface IngestDeps {
   log: Log;
   /** Rejects forbidden addresses immediately. */
   fetchGuard: Pick<AddressGuard, "checkUrl">;
-}
-
-/** Query of the list of documents. */
-export interface DocumentListInput extends ListInput {
-  /** Only those of this status; all by default. */
-  status?: DocumentItemStatus | undefined;
 }
 
 /** An uploaded file. */

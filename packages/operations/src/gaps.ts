@@ -8,7 +8,7 @@ import {
   gapListSchema,
   grantsScope,
 } from "@svc/contracts";
-import type { Agent, AnsweredGap, Gap, GapDetail, ListInput, ListPage } from "@svc/contracts";
+import type { Agent, AnsweredGap, Gap, GapDetail, ListPage } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { GapRecord, Store } from "@svc/store";
@@ -17,14 +17,6 @@ import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
 import type { ItemResult } from "./operation.ts";
 import { staleVersion, operation, objectReader, notInProject } from "./operation.ts";
-
-/** Query of the list of gaps. */
-export interface GapListInput extends ListInput {
-  /** Only those of this status; all by default. */
-  status?: string | undefined;
-  /** `count` by default. */
-  sort?: string | undefined;
-}
 
 /** Returns a gap as shown. */
 export function asGap(gap: GapRecord): Gap {

@@ -11,7 +11,6 @@ export {
   renderCannedReply,
   updateCannedReply,
 } from "./canned-replies.ts";
-export type { CannedReplyListInput } from "./canned-replies.ts";
 export {
   addCustomerNote,
   blockCustomer,
@@ -25,7 +24,6 @@ export {
 export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export * from "./dead-letters.ts";
 export { getDelivery, listDeliveries, replayDelivery } from "./deliveries.ts";
-export type { DeliveryListInput } from "./deliveries.ts";
 export * from "./documents.ts";
 export * from "./hooks.ts";
 export { createMappingCache } from "./map-body.ts";
@@ -46,7 +44,6 @@ export {
   updateArticle,
 } from "./articles.ts";
 export { getGap, listGaps, updateGap, writeGapArticle } from "./gaps.ts";
-export type { GapListInput } from "./gaps.ts";
 export { DEMO_KB, FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";

@@ -13,7 +13,7 @@ import {
   proposalRejectionSchema,
   proposalStatusSchema,
 } from "@svc/contracts";
-import type { ListInput, Proposal, ProposalInput, Source } from "@svc/contracts";
+import type { Proposal, ProposalInput, Source } from "@svc/contracts";
 import { identifyDocument, rewriteDocument } from "@svc/knowledge";
 import type { DocumentInput } from "@svc/knowledge";
 import type { Log } from "@svc/log";
@@ -22,14 +22,6 @@ import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalT
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { requireKb } from "./kbs.ts";
 import { operation, readPage, objectReader, notInProject } from "./operation.ts";
-
-/** Query of the list of proposals. */
-export interface ProposalListInput extends ListInput {
-  /** Only those of this status; all by default. */
-  status?: string | undefined;
-  /** Only those for this knowledge base; all by default. */
-  kbId?: string | undefined;
-}
 
 /** An operator's edit of a draft. */
 export interface OperatorEdit {

@@ -16,7 +16,6 @@ import type {
   PossibleDuplicateItem,
   TicketCount,
   TicketItem,
-  TicketListInput,
   TicketHistory,
   OperatorFile,
 } from "@svc/contracts";
@@ -34,6 +33,7 @@ import {
   asToolCall,
 } from "./ticket-items.ts";
 import { staleVersion, operation, requireScopeOf, objectReader, notInProject } from "./operation.ts";
+import type { OperationArguments } from "./operation.ts";
 import { audited } from "./audited.ts";
 
 /**
@@ -71,7 +71,9 @@ export const readTicket = objectReader("ticket", ({ ticketDetails }) => ticketDe
 /** Filters that belong to one project and are rejected in a search across projects. */
 const OF_ONE_PROJECT = ["q", "chatId"] as const;
 
-const ofOneProject = (input: TicketListInput): FieldError[] =>
+type TicketFilters = Omit<OperationArguments<"listTickets">[0], "limit" | "cursor" | "sort">;
+
+const ofOneProject = (input: TicketFilters): FieldError[] =>
   input.allProjects === "1"
     ? OF_ONE_PROJECT.filter((name) => input[name] !== undefined).map((name) => ({
         pointer: `/${name}`,
@@ -142,7 +144,7 @@ const COUNT_MAX = 1_000;
  */
 export const countTickets = operation(
   "countTickets",
-  async ({ store }, principal, input: Omit<TicketListInput, "limit" | "cursor" | "sort">): Promise<TicketCount> => {
+  async ({ store }, principal, input: TicketFilters): Promise<TicketCount> => {
     const ofAll = input.allProjects === "1";
     const owners = await listOwners(store, principal, ofAll);
     const { q: words, ...rest } = input;

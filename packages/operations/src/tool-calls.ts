@@ -2,7 +2,7 @@ import { isMarkOf } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { toolCallStateSchema } from "@svc/contracts";
-import type { ListInput, ToolCall, ToolCallState } from "@svc/contracts";
+import type { ToolCall } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { ToolCallDecidedError } from "@svc/store";
 import type { Decision, ReviewState, Store, TicketRecord, ToolCallRecord } from "@svc/store";
@@ -13,12 +13,6 @@ import { operation, readPage, searchErrors, notInProject } from "./operation.ts"
 import type { ExpectedVersions, VersionedId } from "./operation.ts";
 import { announce, decidePatiently } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
-
-/** Query of the list of calls. */
-export interface ToolCallListInput extends ListInput {
-  /** Only those in this state; all by default. */
-  state?: ToolCallState | undefined;
-}
 
 /** Returns a page of the tool calls of the principal's project's agents, newest first. */
 export const listToolCalls = operation("listToolCalls", async ({ store }, principal, { state, q, ...input }) => {
