@@ -201,7 +201,7 @@ describe("docker-compose.yml", () => {
   });
 
   test("stores secrets in files, and not in the environment of running containers", () => {
-    const secrets = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) => (isSecret ? [name] : []));
+    const secrets = Object.entries(SETTINGS).flatMap(([name, setting]) => ("isSecret" in setting ? [name] : []));
     const carriers = [...secrets, "POSTGRES_PASSWORD"];
     for (const app of [...apps, "migrate", "postgres"]) {
       const names = Object.keys(services[app]?.environment ?? {});

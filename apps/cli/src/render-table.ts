@@ -56,10 +56,14 @@ export function renderTable(head: string[], rows: string[][], width: number): st
 /** Minimum width of the last column: below it, text is unreadable, and the terminal wraps the lines instead. */
 const MIN_LAST_WIDTH = 24;
 
-/** Returns facts with their names, aligned. Multi-line values keep their column. */
-export function renderFacts(facts: readonly (readonly [name: string, value: string])[], indent = ""): string {
-  const width = Math.max(...facts.map(([name]) => name.length));
-  return facts
+/** A fact with its name; null or false if it does not apply. */
+type Fact = readonly [name: string, value: string | null | false];
+
+/** Returns the facts that apply with their names, aligned. Multi-line values keep their column. */
+export function renderFacts(facts: readonly Fact[], indent = ""): string {
+  const shown = facts.flatMap(([name, value]) => (value === null || value === false ? [] : [[name, value] as const]));
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown
     .map(([name, value]) => {
       const [first = "", ...others] = value.split("\n");
       const margin = indent + " ".repeat(width + 2);

@@ -84,7 +84,7 @@ const agentSettings = {
   model: textUpTo(AGENT_LIMITS.modelMaxChars).nullable().optional(),
   kbIds: kbIdsSchema.optional(),
   examples: examplesSchema.optional(),
-  reviewPolicy: z.enum(["auto", "review", "auto_if"], { error: "must be one of auto, review, auto_if" }).optional(),
+  reviewPolicy: z.enum(["auto", "review", "auto_if"]).optional(),
   autoThreshold: z
     .number({ error: thresholdError })
     .min(0, { error: thresholdError })

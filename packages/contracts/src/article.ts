@@ -20,9 +20,7 @@ export const ARTICLE_LIMITS = {
 } as const;
 
 /** Status of the newest version of an article. */
-export const articleStatusSchema = z.enum(["draft", "in_review", "published"], {
-  error: "must be one of draft, in_review, published",
-});
+export const articleStatusSchema = z.enum(["draft", "in_review", "published"]);
 export type ArticleStatus = z.infer<typeof articleStatusSchema>;
 
 /** An article as lists show it. */
@@ -60,7 +58,6 @@ export type ArticleVersionSummary = z.infer<typeof articleVersionSummarySchema>;
 
 /** A version of an article. */
 export const articleVersionSchema = articleVersionSummarySchema.extend({ text: z.string() });
-export type ArticleVersion = z.infer<typeof articleVersionSchema>;
 
 const textSchema = messageText(ARTICLE_LIMITS.textMaxChars).describe(
   "Markdown. Refer to an uploaded image as `![description](images/{imageId})`.",
@@ -80,17 +77,15 @@ export const articleChangeSchema = z.strictObject({
   title: articleTitleField.optional(),
   text: textSchema.optional(),
   status: z
-    .enum(["draft", "in_review"], { error: "must be one of draft, in_review" })
+    .enum(["draft", "in_review"])
     .optional()
     .describe("`in_review` sends the newest version to review. A changed title or text is a draft by default."),
 });
-export type ArticleChange = z.infer<typeof articleChangeSchema>;
 
 /** Body of `POST /api/v1/admin/articles/:id/restore`. Unknown fields are rejected. */
 export const articleRestoreSchema = z.strictObject({
   number: z.int({ error: "must be the number of a version" }).min(1, { error: "must be the number of a version" }),
 });
-export type ArticleRestore = z.infer<typeof articleRestoreSchema>;
 
 /** Body of `POST /api/v1/admin/articles/:id/images`. Unknown fields are rejected. */
 export const articleImageInputSchema = z.strictObject({
@@ -99,7 +94,6 @@ export const articleImageInputSchema = z.strictObject({
     .min(1, { error: "must be the content of the image in base64" })
     .max(IMAGE_MAX_CHARS, { error: "must be an image of at most 2 MB" }),
 });
-export type ArticleImageInput = z.infer<typeof articleImageInputSchema>;
 
 /** An uploaded image. */
 export const articleImageSchema = z.object({

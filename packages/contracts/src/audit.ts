@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { ListInput } from "./list-query.ts";
 import { timeParameter } from "./list-query.ts";
 import { countChars, wellFormedString } from "./well-formed.ts";
 
@@ -60,22 +59,6 @@ export const auditFilterSchema = z.object({
   to: timeParameter.optional(),
 });
 
-/** Input of a search in the audit log. The receiver validates it with `auditFilterSchema`. */
-export interface AuditListInput extends ListInput {
-  /** Not supported here; specifying it is an error. */
-  q?: string | undefined;
-  actor?: string | undefined;
-  action?: string | undefined;
-  object?: string | undefined;
-  result?: string | undefined;
-  /** Name of a project. Only for administrators, who see all projects if it is omitted. */
-  project?: string | undefined;
-  /** Start of the period, inclusive: RFC 3339, or a date (UTC). */
-  from?: string | undefined;
-  /** End of the period, exclusive. */
-  to?: string | undefined;
-}
-
 const POSITION = /^(\d{4}-\d{2}-\d{2}):(\d{1,9}):([0-9a-f]{64})$/;
 
 /** Position in the chain, as returned by a check: date, number and SHA-256. */
@@ -113,18 +96,6 @@ export const auditCheckInputSchema = z
     path: ["to"],
     error: "must not be earlier than from",
   });
-
-/** Range of the chain to check. The receiver validates it with `auditCheckInputSchema`. */
-export interface AuditCheckInput {
-  /** First day (`YYYY-MM-DD`, UTC). */
-  from?: string | undefined;
-  /** Last day. */
-  to?: string | undefined;
-  /** The `next` of an earlier check, instead of `from`. The check continues after that row. */
-  after?: string | undefined;
-  /** A head returned by an earlier check. Its row must still exist, unchanged. */
-  expect?: string | undefined;
-}
 
 /** Result of a check of the chain. */
 export const auditCheckSchema = z.object({

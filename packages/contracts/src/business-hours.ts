@@ -4,7 +4,6 @@ import { textUpTo } from "./well-formed.ts";
 
 /** Days of the week, in the order of ISO 8601. */
 export const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
 
 /** Limits of business hours. */
 export const BUSINESS_HOURS_LIMITS = {

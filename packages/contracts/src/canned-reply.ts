@@ -142,7 +142,6 @@ const nameSchema = lineUpTo(CANNED_REPLY_LIMITS.nameMaxChars);
 
 /** Body of `POST /api/v1/admin/canned-replies`. Unknown fields are rejected. */
 export const cannedReplyInputSchema = z.strictObject({ name: nameSchema, text: textSchema, ...settings });
-export type CannedReplyInput = z.infer<typeof cannedReplyInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/canned-replies/:id`. Unknown fields are rejected. */
 export const cannedReplyChangeSchema = z.strictObject({
@@ -150,11 +149,9 @@ export const cannedReplyChangeSchema = z.strictObject({
   text: textSchema.optional(),
   ...settings,
 });
-export type CannedReplyChange = z.infer<typeof cannedReplyChangeSchema>;
 
 /** Body of `POST /api/v1/admin/canned-replies/:id/render`. Unknown fields are rejected. */
 export const cannedReplyRenderSchema = z.strictObject({ ticketId: z.uuid({ error: "must be the ID of a ticket" }) });
-export type CannedReplyRender = z.infer<typeof cannedReplyRenderSchema>;
 
 /** A canned reply rendered for a ticket, ready for review and sending. */
 export const renderedReplySchema = z.object({

@@ -306,7 +306,6 @@ export const channelTestSchema = z.strictObject({
     .optional()
     .describe("Chat ID in Telegram. Defaults to the most recently active chat."),
 });
-export type ChannelTestInput = z.infer<typeof channelTestSchema>;
 
 /** Result of a test message. */
 export const channelTestResultSchema = z.object({

@@ -77,7 +77,6 @@ export type CustomerDetail = z.infer<typeof customerDetailSchema>;
 
 /** Body of `POST /api/v1/admin/customers/:id/notes`. Unknown fields are rejected. */
 export const customerNoteInputSchema = z.strictObject({ text: messageText(CUSTOMER_LIMITS.noteMaxChars) });
-export type CustomerNoteInput = z.infer<typeof customerNoteInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/customers/:id`. Unknown fields are rejected. */
 export const customerChangeSchema = z.strictObject({
@@ -111,7 +110,6 @@ export type CustomerChange = z.infer<typeof customerChangeSchema>;
 export const customerMergeSchema = z.strictObject({
   customerId: z.uuid({ error: "must be the ID of a customer" }).describe("The customer that becomes part of this one."),
 });
-export type CustomerMerge = z.infer<typeof customerMergeSchema>;
 
 const LIST = "customers";
 

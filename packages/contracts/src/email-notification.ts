@@ -53,10 +53,7 @@ export const notificationSettingsSchema = z.strictObject({
     .refine(isTimeZone, { error: "must be an IANA time zone, such as `Europe/Berlin`" })
     .default("UTC")
     .describe("IANA time zone of these times. Defaults to `UTC`."),
-  language: z
-    .enum(NOTIFICATION_LANGUAGES, { error: `must be one of ${NOTIFICATION_LANGUAGES.join(", ")}` })
-    .default("en")
-    .describe("Language of the emails. Defaults to `en`."),
+  language: z.enum(NOTIFICATION_LANGUAGES).default("en").describe("Language of the emails. Defaults to `en`."),
   push: pushSettingsSchema
     .prefault({})
     .describe("Push notifications, by the same names. Quiet hours and the language count for them too."),
@@ -67,7 +64,7 @@ export type NotificationSettings = z.output<typeof notificationSettingsSchema>;
 export const testEmailSchema = z.strictObject({
   to: z
     .string()
-    .max(254, { error: "must have at most 254 characters" })
+    .max(254)
     .pipe(z.email({ error: "must be an email address, such as ann@example.com" })),
 });
 

@@ -18,13 +18,11 @@ export const GAP_LIMITS = {
 } as const;
 
 /** Status of a gap: open, answered by an article, or ignored. */
-export const gapStatusSchema = z.enum(["open", "answered", "ignored"], {
-  error: "must be one of open, answered, ignored",
-});
+export const gapStatusSchema = z.enum(["open", "answered", "ignored"]);
 export type GapStatus = z.infer<typeof gapStatusSchema>;
 
 /** Sort orders of the list of gaps, descending. */
-export const gapSortSchema = z.enum(["count", "lastAt"], { error: "must be one of count, lastAt" });
+export const gapSortSchema = z.enum(["count", "lastAt"]);
 export type GapSort = z.infer<typeof gapSortSchema>;
 
 /** Returns the name of the list with this sort order, which its cursors are bound to. */
@@ -96,7 +94,6 @@ export type AnsweredGap = z.infer<typeof answeredGapSchema>;
 
 /** Body of `PATCH /api/v1/admin/gaps/:id`. Unknown fields are rejected. */
 export const gapChangeSchema = z.strictObject({ status: gapStatusSchema });
-export type GapChange = z.infer<typeof gapChangeSchema>;
 
 /** Title of an article: one line of printable characters. */
 export const articleTitleField = messageText(GAP_LIMITS.titleMaxChars).refine((title) => !/[\r\n]/.test(title), {
@@ -113,7 +110,6 @@ export const gapArticleSchema = z.strictObject({
   title: articleTitleField.describe("Stays in the knowledge base, so it must not contain the name of a customer."),
   text: articleTextSchema,
 });
-export type GapArticle = z.infer<typeof gapArticleSchema>;
 
 const route = routesAt("Gaps", "/api/v1/admin/gaps");
 

@@ -51,11 +51,9 @@ export const kbNameSchema = z
 
 /** Body of `POST /api/v1/admin/kb`. Unknown fields are rejected. */
 export const kbInputSchema = z.strictObject({ name: kbNameSchema });
-export type KbInput = z.infer<typeof kbInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/kb/:id`. Unknown fields are rejected. */
 export const kbChangeSchema = z.strictObject({ name: kbNameSchema.optional() });
-export type KbChange = z.infer<typeof kbChangeSchema>;
 
 /** A knowledge base as shown to administrators. */
 export const kbItemSchema = z.object({
@@ -232,10 +230,7 @@ export const documentInputSchema = z
   .strictObject({
     text: z.string().meta({ maxLength: KB_LIMITS.jsonMaxBytes }).optional(),
     title: documentTitleSchema.optional(),
-    mime: z
-      .enum(TEXT_MIMES, { error: `must be one of ${TEXT_MIMES.join(", ")}` })
-      .optional()
-      .describe("Media type of the text. Defaults to `text/markdown`."),
+    mime: z.enum(TEXT_MIMES).optional().describe("Media type of the text. Defaults to `text/markdown`."),
     url: webUrlSchema.optional().describe("Where people can read the text. Without a text, the page to fetch."),
     key: documentKeySchema.optional(),
     sitemap: webUrlSchema
@@ -292,11 +287,3 @@ export const kbsSearchSchema = z.strictObject({
   limit: kbSearchSchema.shape.limit.describe("Maximum number of passages."),
 });
 export type KbsSearchInput = z.input<typeof kbsSearchSchema>;
-
-/** Input of a search. */
-export interface KbSearchInput {
-  /** Not empty; of any length. */
-  q: string;
-  /** From 1 to 50. Defaults to 5. */
-  limit?: number | undefined;
-}

@@ -88,7 +88,6 @@ export const rotateInputSchema = z.strictObject({
   /** Duration for which the old key stays valid; 0 ends it immediately. */
   overlapSeconds: z.int().min(0).max(KEY_LIMITS.overlapMaxSeconds).default(KEY_LIMITS.overlapDefaultSeconds),
 });
-export type RotateInput = z.input<typeof rotateInputSchema>;
 
 /** An API key as shown to administrators, without the key itself. */
 export const keyItemSchema = z.object({

@@ -84,7 +84,7 @@ export const messageRequestSchema = z.object({
   meta: metaSchema.optional().describe("Arbitrary data. Stored in the ticket's `channel_meta`."),
   mode: messageModeSchema.optional().describe("How the answer is delivered. Defaults to `sync`."),
   webhookUrl: wellFormedString
-    .max(2048, { error: "must have at most 2048 characters" })
+    .max(2048)
     .meta({ format: "uri" })
     .optional()
     .describe("URL for callbacks with the answer. Selects the mode `webhook`, whatever the value of `mode`."),

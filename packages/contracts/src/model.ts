@@ -90,7 +90,6 @@ export const modelUsageSchema = z.object({
   outputTokens: z.int(),
   costUsd: z.number().nullable().describe("US dollars. Null if no price is configured."),
 });
-export type ModelUsageItem = z.infer<typeof modelUsageSchema>;
 
 /** One call to a language model, without its text. */
 export const modelCallItemSchema = z.object({
@@ -106,7 +105,6 @@ export const modelCallItemSchema = z.object({
     .nullable()
     .describe("Why the call returned no usable answer, as in `timeout`. Null if it succeeded."),
 });
-export type ModelCallItem = z.infer<typeof modelCallItemSchema>;
 
 /** API that a server with language models implements. */
 export const modelApiSchema = z.enum(["openai", "anthropic"]);
@@ -164,14 +162,12 @@ export const modelTestSchema = z.object({
     .describe("Why the server or the model cannot be used, and what to do. Null if the model has answered."),
   ms: z.int().describe("Duration of the model's answer. 0 if no model was asked."),
 });
-export type ModelTest = z.infer<typeof modelTestSchema>;
 
 /** Model servers that were found without any settings. */
 export const modelServersSchema = z.object({
   ok: z.literal(true),
   items: z.array(z.object({ baseUrl: z.string(), models: z.array(z.string()) })),
 });
-export type ModelServers = z.infer<typeof modelServersSchema>;
 
 const settingsRoute = routesAt("Models", "/api/v1/admin/model-settings");
 const SETTINGS_EXAMPLE = { baseUrl: "http://localhost:8080/v1", model: "qwen3-8b" };

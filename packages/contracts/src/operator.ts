@@ -17,9 +17,7 @@ export const OPERATOR_LIMITS = {
 } as const;
 
 /** Roles in a project: administrators manage it, operators answer customers, viewers read. */
-export const operatorRoleSchema = z.enum(["administrator", "operator", "viewer"], {
-  error: "must be one of administrator, operator, viewer",
-});
+export const operatorRoleSchema = z.enum(["administrator", "operator", "viewer"]);
 export type OperatorRole = z.infer<typeof operatorRoleSchema>;
 
 /** A role in one project, by its name, or in all of them (`*`). */
@@ -50,7 +48,7 @@ export type OperatorLink = z.infer<typeof operatorLinkSchema>;
 
 const emailSchema = z
   .string()
-  .max(OPERATOR_LIMITS.emailMaxChars, { error: `must have at most ${OPERATOR_LIMITS.emailMaxChars} characters` })
+  .max(OPERATOR_LIMITS.emailMaxChars)
   .pipe(z.email({ error: "must be an email address, such as ann@example.com" }));
 
 const nameSchema = lineUpTo(OPERATOR_LIMITS.nameMaxChars);
@@ -102,7 +100,6 @@ export const operatorChangeSchema = z.strictObject({
     .describe("Which emails the operator gets, and when. Replaced as a whole."),
   onDuty: z.boolean({ error: "must be true or false" }).optional(),
 });
-export type OperatorChange = z.infer<typeof operatorChangeSchema>;
 
 const route = routesAt("Operators", "/api/v1/admin/operators");
 

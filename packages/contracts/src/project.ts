@@ -127,7 +127,6 @@ export type ProjectChange = z.infer<typeof projectChangeSchema>;
 export const projectDeletionSchema = z.strictObject({
   confirm: z.string().optional().meta({ maxLength: 63, description: "Name of the project, to confirm the deletion." }),
 });
-export type ProjectDeletion = z.infer<typeof projectDeletionSchema>;
 
 /** A project as shown to administrators. */
 export const projectItemSchema = z.object({

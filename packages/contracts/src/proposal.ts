@@ -7,9 +7,7 @@ import { messageText } from "./well-formed.ts";
 /** Limits of proposals. Characters are Unicode code points. */
 export const PROPOSAL_LIMITS = { textMaxChars: 50_000, reasonMaxChars: 2_000 } as const;
 
-export const proposalStatusSchema = z.enum(["open", "accepted", "rejected"], {
-  error: "must be one of open, accepted, rejected",
-});
+export const proposalStatusSchema = z.enum(["open", "accepted", "rejected"]);
 export type ProposalStatus = z.infer<typeof proposalStatusSchema>;
 
 /** A suggested change to a knowledge base that waits for a decision. */
@@ -81,7 +79,6 @@ export type ProposalInput = z.infer<typeof proposalInputSchema>;
 export const proposalRejectionSchema = z.strictObject({
   reason: messageText(PROPOSAL_LIMITS.reasonMaxChars).optional(),
 });
-export type ProposalRejection = z.infer<typeof proposalRejectionSchema>;
 
 const route = routesAt("Proposals", "/api/v1/admin/proposals");
 

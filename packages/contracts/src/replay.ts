@@ -19,11 +19,7 @@ export const REPLAY_LIMITS = {
 
 const TIME_MAX_CHARS = 40;
 
-const timeSchema = z
-  .string()
-  .max(TIME_MAX_CHARS, { error: `must have at most ${TIME_MAX_CHARS} characters` })
-  .pipe(timeParameter)
-  .optional();
+const timeSchema = z.string().max(TIME_MAX_CHARS).pipe(timeParameter).optional();
 
 const limitError = `must be an integer from 1 to ${REPLAY_LIMITS.maxReplies}`;
 

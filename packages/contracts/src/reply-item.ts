@@ -144,7 +144,6 @@ export type AcceptedEvent = z.infer<typeof acceptedEventSchema>;
 
 /** Event `typing`: whether an answer is being written. */
 export const typingEventSchema = z.object({ on: z.boolean() });
-export type TypingEvent = z.infer<typeof typingEventSchema>;
 
 /**
  * Event `delta`: replaces everything after `offset` (in UTF-16 code units, as in JavaScript) in the partial answer with

@@ -139,7 +139,7 @@ export const REPORT_TABLES = [
   "questions",
   "models",
 ] as const;
-export const reportTableSchema = z.enum(REPORT_TABLES, { error: `must be one of ${REPORT_TABLES.join(", ")}` });
+export const reportTableSchema = z.enum(REPORT_TABLES);
 export type ReportTable = z.infer<typeof reportTableSchema>;
 
 const query = z.object({

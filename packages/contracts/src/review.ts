@@ -25,12 +25,9 @@ const CONTENT_MAX_CHARS = Math.ceil(OPERATOR_FILE_LIMITS.fileMaxBytes / 3) * 4;
 
 /** A file uploaded as JSON. */
 export const operatorFileInputSchema = z.strictObject({
-  filename: wellFormedString.max(NAME_MAX_CHARS, { error: `must have at most ${NAME_MAX_CHARS} characters` }),
-  content: z
-    .base64({ error: "must be the content of the file in base64" })
-    .max(CONTENT_MAX_CHARS, { error: `must have at most ${CONTENT_MAX_CHARS} characters` }),
+  filename: wellFormedString.max(NAME_MAX_CHARS),
+  content: z.base64({ error: "must be the content of the file in base64" }).max(CONTENT_MAX_CHARS),
 });
-export type OperatorFileInput = z.infer<typeof operatorFileInputSchema>;
 
 /** An uploaded file for a reply. */
 export const operatorFileSchema = z.object({

@@ -76,19 +76,15 @@ export const CSRF_HEADER = "x-svc-csrf";
 
 /** Body of `POST /session`. Overlong values are rejected like wrong ones. */
 export const signInSchema = z.strictObject({
-  email: z.string({ error: "must be an email address" }).max(1_000, { error: "must have at most 1000 characters" }),
-  password: z.string({ error: "must be a password" }).max(1_000, { error: "must have at most 1000 characters" }),
+  email: z.string({ error: "must be an email address" }).max(1_000),
+  password: z.string({ error: "must be a password" }).max(1_000),
 });
-export type SignIn = z.infer<typeof signInSchema>;
 
 /** Body of `POST /session/password`. */
 export const passwordChangeSchema = z.strictObject({
-  currentPassword: z
-    .string({ error: "must be the current password" })
-    .max(1_000, { error: "must have at most 1000 characters" }),
+  currentPassword: z.string({ error: "must be the current password" }).max(1_000),
   newPassword: operatorPasswordField,
 });
-export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
 /** Body of `PUT /session/profile`: what customers see of the signed-in operator. Omitted fields stay unchanged. */
 export const publicProfileSchema = z.strictObject({
@@ -115,7 +111,7 @@ const pushKeysSchema = z.object({
 export const pushSubscriptionSchema = z.object({
   endpoint: z
     .string()
-    .max(2_000, { error: "must have at most 2000 characters" })
+    .max(2_000)
     .pipe(z.url({ protocol: /^https$/, error: "must be a URL that starts with https://" })),
   keys: pushKeysSchema,
 });
@@ -144,17 +140,16 @@ export interface NotificationsAnswer {
 
 /** Body of `POST /link`: the password that is set with a link. */
 export const linkUseSchema = z.strictObject({
-  token: z.string({ error: "must be the token of the link" }).max(200, { error: "must have at most 200 characters" }),
+  token: z.string({ error: "must be the token of the link" }).max(200),
   password: operatorPasswordField,
   /** For the first administrator only. */
   email: z
     .string()
-    .max(OPERATOR_LIMITS.emailMaxChars, { error: `must have at most ${OPERATOR_LIMITS.emailMaxChars} characters` })
+    .max(OPERATOR_LIMITS.emailMaxChars)
     .pipe(z.email({ error: "must be an email address, such as ann@example.com" }))
     .optional(),
   name: lineUpTo(OPERATOR_LIMITS.nameMaxChars).optional(),
 });
-export type LinkUse = z.infer<typeof linkUseSchema>;
 
 /** Purpose of a link, as returned by `POST /link/look`. */
 export const linkSchema = z.object({
@@ -197,7 +192,6 @@ export const presenceSchema = z.strictObject({
     .regex(/^[\w-]{1,64}$/, { error: "must have 1 to 64 letters, digits, - and _" })
     .default("main"),
 });
-export type Presence = z.input<typeof presenceSchema>;
 
 /** Events of the stream `GET /events`. `hello` is sent first, and again if events may have been lost. */
 export interface ConsoleEvents {

@@ -15,7 +15,7 @@ export const TAG_LIMITS = {
 export const TAG_COLORS = ["gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink"] as const;
 
 /** Color of a managed tag. */
-export const tagColorSchema = z.enum(TAG_COLORS, { error: `must be one of ${TAG_COLORS.join(", ")}` });
+export const tagColorSchema = z.enum(TAG_COLORS);
 export type TagColor = z.infer<typeof tagColorSchema>;
 
 /** A managed tag. Tickets refer to it by its name. */
@@ -40,7 +40,6 @@ const nameField = ticketTagField.refine((name) => !name.includes(","), { error: 
 
 /** Body of `POST /api/v1/admin/tags`. Unknown fields are rejected. */
 export const tagInputSchema = z.strictObject({ name: nameField, ...settings });
-export type TagInput = z.infer<typeof tagInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/tags/:id`. Unknown fields are rejected. */
 export const tagChangeSchema = z.strictObject({ name: nameField.optional(), ...settings });
@@ -50,7 +49,6 @@ export type TagChange = z.infer<typeof tagChangeSchema>;
 export const tagMergeSchema = z.strictObject({
   tagId: z.uuid({ error: "must be the ID of a tag" }).describe("The tag that becomes part of this one."),
 });
-export type TagMerge = z.infer<typeof tagMergeSchema>;
 
 const route = routesAt("Tags", "/api/v1/admin/tags");
 

@@ -58,7 +58,7 @@ export const ARGUMENT_SOURCES = ["customer.userId", "customer.email", "ticket.id
 export type ArgumentSource = (typeof ARGUMENT_SOURCES)[number];
 
 const bindSchema = z
-  .record(z.string(), z.enum(ARGUMENT_SOURCES, { error: `must be one of ${ARGUMENT_SOURCES.join(", ")}` }))
+  .record(z.string(), z.enum(ARGUMENT_SOURCES))
   .describe("Arguments that the service fills in, by name. The language model neither sees nor chooses them.");
 
 const anonymousSchema = z
@@ -68,8 +68,7 @@ const anonymousSchema = z
   );
 
 export const TOOL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-const methodSchema = z.enum(TOOL_METHODS, { error: `must be one of ${TOOL_METHODS.join(", ")}` });
-export type ToolMethod = z.infer<typeof methodSchema>;
+const methodSchema = z.enum(TOOL_METHODS);
 
 /** Headers that are set by the request itself, or would redirect it to another server. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([...FRAMING_HEADERS, "idempotency-key"]);

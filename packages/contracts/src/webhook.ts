@@ -90,7 +90,7 @@ const filterOf = <Value extends z.ZodType>(value: Value, description: string) =>
 const fields = {
   description: textUpTo(WEBHOOK_LIMITS.descriptionMaxChars).optional().describe("For operators. Defaults to none."),
   url: wellFormedString
-    .max(WEBHOOK_LIMITS.urlMaxChars, { error: `must have at most ${WEBHOOK_LIMITS.urlMaxChars} characters` })
+    .max(WEBHOOK_LIMITS.urlMaxChars)
     .meta({ format: "uri" })
     .describe("URL of the receiver. The same addresses as for callbacks are allowed."),
   events: z
@@ -113,7 +113,6 @@ const fields = {
 
 /** Body of `POST /api/v1/admin/webhooks`. Unknown fields are rejected. */
 export const webhookInputSchema = z.strictObject(fields);
-export type WebhookInput = z.input<typeof webhookInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/webhooks/:id`. Lists are replaced as a whole. Unknown fields are rejected. */
 export const webhookChangeSchema = z.strictObject({

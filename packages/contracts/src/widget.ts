@@ -48,7 +48,6 @@ export const visitorPageSchema = z.object({
   url: textUpTo(2_048),
   title: textUpTo(300).overwrite(withoutBidiControls).optional(),
 });
-export type VisitorPage = z.infer<typeof visitorPageSchema>;
 
 /** A visitor's message, over HTTP and over the socket. `text` can be empty with attachments. */
 export const visitorMessageSchema = z
@@ -56,7 +55,7 @@ export const visitorMessageSchema = z
     text: textUpTo(WIDGET_LIMITS.textMaxChars),
     clientMessageId: clientMessageIdSchema,
     page: visitorPageSchema.optional(),
-    locale: wellFormedString.max(35, { error: "must have at most 35 characters" }).optional(),
+    locale: wellFormedString.max(35).optional(),
     attachments: z
       .array(z.object({ fileId: z.uuid() }))
       .max(WIDGET_LIMITS.attachmentsMaxCount, { error: `must have at most ${WIDGET_LIMITS.attachmentsMaxCount} files` })
@@ -198,7 +197,7 @@ export const widgetColorSchema = z.string().regex(/^#[0-9a-fA-F]{6}$/, { error: 
  */
 export const sitePathSchema = z
   .string()
-  .max(500, { error: "must have at most 500 characters" })
+  .max(500)
   .regex(/^(\/(?!\/)[!-[\]-~]*)?$/, { error: "must be a path on your site, such as /images/logo.svg, or empty" });
 
 /** A field of the form before the first message. */
@@ -227,7 +226,7 @@ const launcherOffsetSchema = z.int().min(0).max(400, { error: "must be a whole n
 
 /** The launcher: its icon, its position, and the pages on which it is hidden. */
 export const widgetLauncherSchema = z.strictObject({
-  icon: z.enum(LAUNCHER_ICONS, { error: `must be one of ${LAUNCHER_ICONS.join(", ")}` }).default("chat"),
+  icon: z.enum(LAUNCHER_ICONS).default("chat"),
   image: sitePathSchema.default("").describe("Path of an image on the site, in place of the icon."),
   label: z
     .union([z.literal(""), lineUpTo(40, "invalid_label")])

@@ -1,5 +1,4 @@
-export { acquireDataFolder } from "./acquire-data-folder.ts";
-export type { DataFolderLock } from "./acquire-data-folder.ts";
+export * from "./acquire-data-folder.ts";
 export { findBinaries, makeUsable } from "./find-binaries.ts";
 export { hasCluster } from "./cluster.ts";
 export { DataFolderInUseError, EmbeddedPostgresError } from "./errors.ts";
@@ -8,5 +7,4 @@ export { findRunningPostgres } from "./postmaster-file.ts";
 export type { FoundPostgres } from "./postmaster-file.ts";
 export type { PostgresExit } from "./launch-postmaster.ts";
 export { checkLoopback } from "./launch-on-port.ts";
-export { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
-export type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./start-embedded-postgres.ts";
+export * from "./start-embedded-postgres.ts";

@@ -11,7 +11,6 @@ import type { HistoryMessage, LanguageModels, ToolOpener } from "@svc/agents";
 import type { Principal } from "@svc/auth";
 import {
   MASKED_SECRET,
-  ServiceError,
   agentCallSchema,
   agentChangeSchema,
   agentInputSchema,
@@ -19,13 +18,12 @@ import {
   invalidInput,
   parseUrl,
 } from "@svc/contracts";
-import type { Agent, AgentChange, AgentResult, AgentTool, FieldError, Sealed } from "@svc/contracts";
+import type { Agent, AgentChange, AgentResult, AgentTool, FieldError, Sealed, ServiceError } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { AddressGuard } from "@svc/outbound";
-import { isUuid } from "@svc/primitives";
 import type { AgentOutcome, Sealer, Store, StoredTool } from "@svc/store";
-import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
+import { nameTaken, readPage, staleVersion, operation, objectReader, notInProject } from "./operation.ts";
 
 /** Dependencies of creating and updating agents. */
 export interface AgentDeps {
@@ -85,14 +83,8 @@ export async function sealTools(
   return sealed;
 }
 
-const notFound = () => new ServiceError("not_found", "No agent with this ID exists in this project.");
-
 /** Returns the agent with this id in the principal's project. Throws not_found. */
-export async function readAgent(store: Store, { project }: Principal, id: string): Promise<Agent> {
-  const agent = isUuid(id) ? await store.agents.find(project, id) : null;
-  if (agent === null) throw notFound();
-  return agent;
-}
+export const readAgent = objectReader("agent", ({ agents }) => agents.find);
 
 const NO_KB = { code: "not_found", detail: "is not the ID of a knowledge base in this project" };
 
@@ -125,28 +117,24 @@ async function agentOf(
 ): Promise<Agent> {
   if (result === "no_kb") throw await unknownKbs(store, principal, change.kbIds ?? []);
   if (result === "taken") throw nameTaken("agent", change.name ?? "");
-  if (agent === null) throw notFound();
+  if (agent === null) throw notInProject("agent");
   if (result === "stale") throw staleVersion("The agent", agent.version);
   return agent;
 }
 
-/**
- * Returns a page of the agents of the principal's project, newest first. Scope agents:read. Throws invalid_request for
- * an invalid query.
- */
+/** Returns a page of the agents of the principal's project, newest first. */
 export const listAgents = operation("listAgents", async ({ store }, principal, input) => {
   return readPage("agents", input, { read: (query) => store.agents.listPage(principal.project, query) });
 });
 
-/** Returns the agent with this id in the principal's project. Scope agents:read. Throws not_found. */
+/** Returns the agent with this id in the principal's project. */
 export const getAgent = operation("getAgent", async ({ store }, principal, id) => {
   return readAgent(store, principal, id);
 });
 
 /**
- * Creates an agent in the principal's project; triage uses it within seconds. Scope agents:write. Throws
- * invalid_request with every error of the input, and if the project has an agent of this name or lacks one of the
- * knowledge bases.
+ * Creates an agent in the principal's project; triage uses it within seconds. Throws invalid_request if the project has
+ * an agent of this name or lacks one of the knowledge bases.
  */
 export const createAgent = operation(
   "createAgent",
@@ -160,9 +148,8 @@ export const createAgent = operation(
 );
 
 /**
- * Changes the given fields if the agent has one of the expected versions; messages use the change within seconds. Scope
- * agents:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every error of the
- * input, like `createAgent`.
+ * Changes the given fields if the agent has one of the expected versions; messages use the change within seconds.
+ * Throws invalid_request with every error of the input, like `createAgent`.
  */
 export const updateAgent = operation(
   "updateAgent",
@@ -193,8 +180,7 @@ export const updateAgent = operation(
 
 /**
  * Deletes an agent if it has one of the expected versions, and returns it. Its knowledge bases and answers are kept;
- * its chats go to another agent with their next message. Scope agents:write. Throws not_found, and version_conflict
- * with the current `ETag`.
+ * its chats go to another agent with their next message.
  */
 export const deleteAgent = operation(
   "deleteAgent",
@@ -223,10 +209,7 @@ export interface ExecuteDeps {
   openTools?: ToolOpener;
 }
 
-/**
- * Asks an agent without a chat, also a disabled one: nothing is stored, and no ticket or review is created. Scope
- * agents:execute. Throws not_found, and invalid_request with every error of the input.
- */
+/** Asks an agent without a chat, also a disabled one: nothing is stored, and no ticket or review is created. */
 export const executeAgent = operation(
   "executeAgent",
   async (

@@ -15,14 +15,12 @@ import {
 import type { Article, ArticleImage, ArticleVersionSummary } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { newId } from "@svc/store";
-import type { ArticleFacts, ArticleRecord, ArticleVersionFacts, Store } from "@svc/store";
+import type { ArticleFacts, ArticleVersionFacts, Store } from "@svc/store";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
-import { operation, readPage, staleVersion } from "./operation.ts";
+import { operation, readPage, staleVersion, objectReader, notInProject } from "./operation.ts";
 import type { VersionedId } from "./operation.ts";
-
-const notFound = () => new ServiceError("not_found", "No article with this ID exists in this project.");
 
 /** Returns an article as shown. */
 const asItem = <Record extends ArticleFacts>({ createdAt, updatedAt, ...rest }: Record) => ({
@@ -39,11 +37,7 @@ const asVersion = ({ number, title, actor, restores, createdAt }: ArticleVersion
   restores,
 });
 
-async function readArticle(store: Store, { project }: Principal, id: string): Promise<ArticleRecord> {
-  const article = isUuid(id) ? await store.articles.find(project, id) : null;
-  if (article === null) throw notFound();
-  return article;
-}
+const readArticle = objectReader("article", ({ articles }) => articles.find);
 
 async function readVersion(store: Store, principal: Principal, id: string, number: number) {
   const article = await readArticle(store, principal, id);
@@ -84,10 +78,7 @@ export async function publishExclusively<Result>(
   }
 }
 
-/**
- * Returns a page of articles, newest first; `q` searches the title. Scope kb:read. Throws invalid_request with every
- * error of the query.
- */
+/** Returns a page of articles, newest first; `q` searches the title. */
 export const listArticles = operation("listArticles", async ({ store }, principal, { status, gapId, ...input }) => {
   const known = articleStatusSchema.optional().safeParse(status);
   const found = known.success
@@ -103,14 +94,14 @@ export const listArticles = operation("listArticles", async ({ store }, principa
   });
 });
 
-/** Returns an article with its newest text. Scope kb:read. Throws not_found. */
+/** Returns an article with its newest text. */
 export const getArticle = operation("getArticle", async ({ store }, principal, id) =>
   asItem(await readArticle(store, principal, id)),
 );
 
 /**
- * Creates an article as a draft. Scope kb:write. Throws not_found for an unknown knowledge base, and invalid_request with
- * every error of the input, also if the gap has an article in this knowledge base.
+ * Creates an article as a draft. Throws not_found for an unknown knowledge base, and invalid_request with every error
+ * of the input, also if the gap has an article in this knowledge base.
  */
 export const createArticle = operation(
   "createArticle",
@@ -147,15 +138,12 @@ async function change(
   if (text !== null) await store.storedBytes.checkRoom(project, "documents", Buffer.byteLength(text.text));
   const saved = { text: text === null ? null : { ...text, actor }, inReview };
   const outcome = await store.articles.update(project, target, saved);
-  if (outcome === null) throw notFound();
+  if (outcome === null) throw notInProject("article");
   if (!outcome.changed) throw staleVersion("The article", outcome.article.version);
   return asItem(outcome.article);
 }
 
-/**
- * Saves a changed title or text as a new version, and sets whether the newest version is in review. Scope kb:write. Throws
- * not_found, version_conflict with the current `ETag`, and invalid_request with every error of the input.
- */
+/** Saves a changed title or text as a new version, and sets whether the newest version is in review. */
 export const updateArticle = operation(
   "updateArticle",
   async ({ store }, principal, { id, versions = null }, input) => {
@@ -179,7 +167,7 @@ export const updateArticle = operation(
   { audit: "articles.update" },
 );
 
-/** Saves an earlier version as a new draft. Scope kb:write. Throws as `updateArticle`. */
+/** Saves an earlier version as a new draft. Throws as `updateArticle`. */
 export const restoreArticleVersion = operation(
   "restoreArticleVersion",
   async ({ store }, principal, { id, versions = null }, input) => {
@@ -210,7 +198,7 @@ export async function addArticle(
 
 /**
  * Publishes the newest version as a document that agents search, and marks the article's gap as answered. Idempotent.
- * Scope kb:write. Throws not_found, version_conflict with the current `ETag`, and the errors of `addDocuments`.
+ * Throws the errors of `addDocuments`.
  */
 export const publishArticle = operation(
   "publishArticle",
@@ -227,7 +215,7 @@ export const publishArticle = operation(
       if (!(await store.articles.setPublished(project, { id: articleId, number: revision, documentId }))) {
         // The article was deleted meanwhile; its document would be orphaned.
         await store.documents.remove(project, kbId, documentId);
-        throw notFound();
+        throw notInProject("article");
       }
       if (gapId !== null) {
         await store.gaps.update(project, { id: gapId }, { status: "answered", article: { kbId, documentId } });
@@ -238,10 +226,7 @@ export const publishArticle = operation(
   { audit: "articles.publish" },
 );
 
-/**
- * Deletes an article with its document, versions and images, and returns it as it was. Scope kb:write. Throws not_found,
- * and version_conflict with the current `ETag`.
- */
+/** Deletes an article with its document, versions and images, and returns it as it was. */
 export const deleteArticle = operation(
   "deleteArticle",
   async ({ store }, principal, { id, versions = null }) => {
@@ -254,13 +239,13 @@ export const deleteArticle = operation(
   { audit: "articles.delete" },
 );
 
-/** Returns the versions of an article, newest first. Scope kb:read. Throws not_found. */
+/** Returns the versions of an article, newest first. */
 export const listArticleVersions = operation("listArticleVersions", async ({ store }, principal, id) => {
   const article = await readArticle(store, principal, id);
   return (await store.articles.listVersions(principal.project, article.id)).map(asVersion);
 });
 
-/** Returns a version of an article with its text. Scope kb:read. Throws not_found. */
+/** Returns a version of an article with its text. */
 export const getArticleVersion = operation("getArticleVersion", async ({ store }, principal, id, number) => {
   const { version } = await readVersion(store, principal, id, /^\d{1,9}$/.test(number) ? Number(number) : 0);
   return { ...asVersion(version), text: version.text };
@@ -269,8 +254,8 @@ export const getArticleVersion = operation("getArticleVersion", async ({ store }
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /**
- * Stores an image for an article. Scope kb:write. Throws not_found, storage_full, payload_too_large, and invalid_request
- * for what is not a PNG, JPEG, GIF or WebP, or if the article has too many.
+ * Stores an image for an article. Throws storage_full, payload_too_large, and invalid_request for what is not a PNG,
+ * JPEG, GIF or WebP, or if the article has too many.
  */
 export const addArticleImage = operation(
   "addArticleImage",
@@ -294,7 +279,7 @@ export const addArticleImage = operation(
   { audit: "articles.add_image", objectOf: ([id]) => id },
 );
 
-/** Returns an image of an article, for download. Scope kb:read. Throws not_found. */
+/** Returns an image of an article, for download. */
 export const getArticleImage = operation("getArticleImage", async ({ store }, principal, id, imageId) => {
   const image = isUuid(id) && isUuid(imageId) ? await store.articles.findImage(principal.project, id, imageId) : null;
   if (image === null) throw new ServiceError("not_found", "This article has no image with this ID.");

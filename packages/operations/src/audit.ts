@@ -62,7 +62,7 @@ async function chooseProject(
 /**
  * Returns a page of the audit log, newest first: the rows of the principal's project; for an administrator, those of
  * all projects and of the installation, unless a project is given. Scope audit:read; the rows of another project need
- * admin:*. Throws invalid_request for an invalid query.
+ * admin:*.
  */
 export const listAuditEvents = operation(
   "listAuditEvents",
@@ -113,8 +113,7 @@ interface VerifyDeps {
 
 /**
  * Checks the chain of the audit log, row by row: by default at most 31 days, ending today, and 100,000 rows; `next` is
- * where to continue. A broken chain is a result, not an error. Scope admin:*. Throws invalid_request with every error of
- * the input.
+ * where to continue. A broken chain is a result, not an error.
  */
 export const verifyAudit = operation(
   "verifyAudit",

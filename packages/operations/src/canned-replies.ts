@@ -1,6 +1,5 @@
 import type { Principal } from "@svc/auth";
 import {
-  ServiceError,
   cannedReplyChangeSchema,
   cannedReplyInputSchema,
   cannedReplyRenderSchema,
@@ -9,36 +8,20 @@ import {
   fillVariables,
   invalidInput,
 } from "@svc/contracts";
-import type { CannedReply, CannedReplyVariable, ListInput, RenderedReply, ReplyActions } from "@svc/contracts";
+import type { CannedReply, CannedReplyVariable, RenderedReply, ReplyActions } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts, TicketRecord } from "@svc/store";
-import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
+import { nameTaken, readPage, staleVersion, operation, objectReader, notInProject } from "./operation.ts";
 import { ownCustomerOf } from "./ticket-items.ts";
 import { readTicket } from "./tickets.ts";
-
-/** Query of the list of canned replies. */
-export interface CannedReplyListInput extends ListInput {
-  /** Only those in this folder, and with this tag; all by default. */
-  folder?: string | undefined;
-  tag?: string | undefined;
-}
-
-const notFound = () => new ServiceError("not_found", "No canned reply with this ID exists in this project.");
 
 function asItem(record: CannedReplyRecord): CannedReply {
   return { ...record, createdAt: record.createdAt.toISOString(), updatedAt: record.updatedAt.toISOString() };
 }
 
-async function readCannedReply(store: Store, { project }: Principal, id: string): Promise<CannedReplyRecord> {
-  const record = isUuid(id) ? await store.cannedReplies.find(project, id) : null;
-  if (record === null) throw notFound();
-  return record;
-}
+const readCannedReply = objectReader("canned reply", ({ cannedReplies }) => cannedReplies.find);
 
-/**
- * Returns a page of the canned replies of the principal's project, newest first; `q` searches name and text. Scope
- * tickets:read. Throws invalid_request with every error of the query.
- */
+/** Returns a page of the canned replies of the principal's project, newest first; `q` searches name and text. */
 export const listCannedReplies = operation(
   "listCannedReplies",
   async ({ store }, principal, { folder, tag, ...input }) => {
@@ -55,14 +38,14 @@ export const listCannedReplies = operation(
   },
 );
 
-/** Returns the canned reply with this id in the principal's project. Scope tickets:read. Throws not_found. */
+/** Returns the canned reply with this id in the principal's project. */
 export const getCannedReply = operation("getCannedReply", async ({ store }, principal, id) => {
   return asItem(await readCannedReply(store, principal, id));
 });
 
 /**
- * Creates a canned reply. Scope tickets:write. Throws invalid_request with every error of the input, including unknown
- * variables, and if the project has one of this name.
+ * Creates a canned reply. Throws invalid_request with every error of the input, including unknown variables, and if the
+ * project has one of this name.
  */
 export const createCannedReply = operation(
   "createCannedReply",
@@ -76,8 +59,8 @@ export const createCannedReply = operation(
 );
 
 /**
- * Changes the given fields if the canned reply has one of the expected versions. Scope tickets:write. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request like `createCannedReply`.
+ * Changes the given fields if the canned reply has one of the expected versions. Throws invalid_request like
+ * `createCannedReply`.
  */
 export const updateCannedReply = operation(
   "updateCannedReply",
@@ -85,7 +68,7 @@ export const updateCannedReply = operation(
     const change = checkInput(cannedReplyChangeSchema, input, "The canned reply");
     const before = await readCannedReply(store, principal, id);
     const { result, record } = await store.cannedReplies.update(principal.project, { id: before.id, versions }, change);
-    if (record === null) throw notFound();
+    if (record === null) throw notInProject("canned reply");
     if (result === "taken") throw nameTaken("canned reply", change.name ?? "");
     if (result === "stale") throw staleVersion("The canned reply", record.version);
     return asItem(record);
@@ -93,10 +76,7 @@ export const updateCannedReply = operation(
   { audit: "canned_replies.update" },
 );
 
-/**
- * Deletes a canned reply if it has one of the expected versions, and returns it. Scope tickets:write. Throws not_found,
- * and version_conflict with the current `ETag`.
- */
+/** Deletes a canned reply if it has one of the expected versions, and returns it. */
 export const deleteCannedReply = operation(
   "deleteCannedReply",
   async ({ store }, principal, { id, versions = null }) => {
@@ -176,8 +156,8 @@ function actionsOf({ addTags, priority, assignee, snoozeHours }: CannedReply["ac
 
 /**
  * Fills in a canned reply for a ticket; nothing is sent. Values are shown verbatim, with Markdown escaped, and an
- * unknown value is empty. Includes the changes of the ticket, in the format of a reply. Scope tickets:read. Throws
- * not_found, and invalid_request for a ticket that is not in the project.
+ * unknown value is empty. Includes the changes of the ticket, in the format of a reply. Throws invalid_request for a
+ * ticket that is not in the project.
  */
 export const renderCannedReply = operation(
   "renderCannedReply",

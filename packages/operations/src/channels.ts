@@ -208,14 +208,14 @@ async function readItem(store: Store, id: IntegrationId, principal: Principal): 
 
 /**
  * Returns every channel of the service, and the tool server, also disabled ones, with settings, masked secrets and
- * state. The settings of another project's widget are shown only to administrators. Scope channels:read.
+ * state. The settings of another project's widget are shown only to administrators.
  */
 export const listChannels = operation("listChannels", async ({ store }, principal): Promise<ListPage<ChannelItem>> => {
   const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
   return { items: INTEGRATION_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
 });
 
-/** Returns one channel, like `listChannels`. Scope channels:read. Throws not_found. */
+/** Returns one channel, like `listChannels`. */
 export const getChannel = operation("getChannel", async ({ store }, principal, id) => {
   return readItem(store, idOf(id), principal);
 });
@@ -223,8 +223,6 @@ export const getChannel = operation("getChannel", async ({ store }, principal, i
 /**
  * Changes the given settings of a channel, and enables or disables it, if the settings have one of the expected
  * versions; every replica applies the change within two seconds. The webhook secret is that of the principal's project.
- * Scope admin:*. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every error of
- * the input.
  */
 export const updateChannel = operation(
   "updateChannel",

@@ -14,11 +14,9 @@ import type { Principal } from "@svc/auth";
 import type { CustomerDetail, CustomerItem, ListPage } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { CustomerRecord, DetailedCustomer, Store } from "@svc/store";
-import { operation, staleVersion } from "./operation.ts";
+import { operation, staleVersion, objectReader, notInProject } from "./operation.ts";
 import { closeAsSpam } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
-
-const notFound = () => new ServiceError("not_found", "No customer with this ID exists in this project.");
 
 /** Returns a customer as shown in a list. */
 export function asCustomerItem({ edited: _edited, ...customer }: CustomerRecord): CustomerItem {
@@ -34,15 +32,10 @@ export function asCustomerItem({ edited: _edited, ...customer }: CustomerRecord)
 const asDetail = ({ notes, ...customer }: DetailedCustomer): CustomerDetail => ({ ...asCustomerItem(customer), notes });
 
 /** Returns the customer with this ID, or the one that it was merged into. Throws not_found. */
-async function readCustomer(store: Store, { project }: Principal, id: string): Promise<DetailedCustomer> {
-  const customer = isUuid(id) ? await store.customers.find(project, id) : null;
-  if (customer === null) throw notFound();
-  return customer;
-}
+const readCustomer = objectReader("customer", ({ customers }) => customers.find);
 
 /**
  * Returns a page of the customers of the principal's project, most recently seen first; `q` searches their attributes.
- * Scope tickets:read. Throws invalid_request with every error of the query.
  */
 export const listCustomers = operation(
   "listCustomers",
@@ -53,23 +46,22 @@ export const listCustomers = operation(
   },
 );
 
-/** Returns the customer with this ID, or the one that it was merged into. Scope tickets:read. Throws not_found. */
+/** Returns the customer with this ID, or the one that it was merged into. */
 export const getCustomer = operation("getCustomer", async ({ store }, principal, id) => {
   return asDetail(await readCustomer(store, principal, id));
 });
 
 /**
  * Changes the given fields if the customer has one of the expected versions. Later data of channels does not overwrite
- * them. Scope tickets:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every
- * error of the input.
+ * them.
  */
 export const updateCustomer = operation(
   "updateCustomer",
   async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(customerChangeSchema, input, "The customer");
-    if (!isUuid(id)) throw notFound();
+    if (!isUuid(id)) throw notInProject("customer");
     const { result, record } = await store.customers.update(principal.project, { id, versions }, change);
-    if (record === null) throw notFound();
+    if (record === null) throw notInProject("customer");
     if (result === "stale") throw staleVersion("The customer", record.version);
     if (change.unsubscribed === false) {
       const known = record.identities.flatMap(({ kind, value }) => (kind === "email" ? [value] : []));
@@ -83,8 +75,8 @@ export const updateCustomer = operation(
 );
 
 /**
- * Merges another customer of the project into this one. Cannot be undone. Scope tickets:write. Throws not_found, and
- * invalid_request if the other one is not in the project, or is the same one.
+ * Merges another customer of the project into this one. Cannot be undone. Throws invalid_request if the other one is
+ * not in the project, or is the same one.
  */
 export const mergeCustomer = operation(
   "mergeCustomer",
@@ -112,14 +104,11 @@ async function setBlocked(
   const customer = await readCustomer(store, principal, id);
   if (customer.isBlocked === isBlocked) return customer;
   const { record } = await store.customers.update(project, { id: customer.id }, { isBlocked });
-  if (record === null) throw notFound();
+  if (record === null) throw notInProject("customer");
   return record;
 }
 
-/**
- * Blocks a customer: open conversations become spam, as do later ones. A repeated call closes remaining ones. Scope
- * tickets:write. Throws not_found.
- */
+/** Blocks a customer: open conversations become spam, as do later ones. A repeated call closes remaining ones. */
 export const blockCustomer = operation(
   "blockCustomer",
   async (deps: ReviewDeps, principal, id) => {
@@ -132,17 +121,14 @@ export const blockCustomer = operation(
   { audit: "customers.block" },
 );
 
-/** Unblocks a customer: later messages are processed as usual. Scope tickets:write. Throws not_found. */
+/** Unblocks a customer: later messages are processed as usual. */
 export const unblockCustomer = operation(
   "unblockCustomer",
   async ({ store }, principal, id) => asDetail(await setBlocked(store, principal, id, false)),
   { audit: "customers.unblock" },
 );
 
-/**
- * Adds an internal note to a customer. Scope tickets:write. Throws not_found, and invalid_request with every error of
- * the input and for a customer with the maximum number of notes.
- */
+/** Adds an internal note to a customer. Throws invalid_request for a customer with the maximum number of notes. */
 export const addCustomerNote = operation(
   "addCustomerNote",
   async ({ store }, principal, id, input) => {
@@ -157,7 +143,7 @@ export const addCustomerNote = operation(
   { audit: "customers.add_note" },
 );
 
-/** Deletes a note of a customer. Scope tickets:write. Throws not_found. */
+/** Deletes a note of a customer. */
 export const deleteCustomerNote = operation(
   "deleteCustomerNote",
   async ({ store }, principal, id, noteId) => {

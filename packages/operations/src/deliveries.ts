@@ -1,6 +1,6 @@
 import type { Principal } from "@svc/auth";
 import { ServiceError, deliveryStateSchema, grantsScope } from "@svc/contracts";
-import type { DeliveryItem, DeliveryState, ListInput } from "@svc/contracts";
+import type { DeliveryItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import { announceWork } from "@svc/queue";
@@ -28,18 +28,9 @@ export function maskUrl(text: string): string {
 const shownTo = (principal: Principal, item: DeliveryItem): DeliveryItem =>
   grantsScope(principal.scopes, "webhooks:write") ? item : { ...item, url: maskUrl(item.url) };
 
-/** Query of the list of deliveries. */
-export interface DeliveryListInput extends ListInput {
-  /** Only those in this state; all by default. */
-  state?: DeliveryState | undefined;
-  /** Only the events of this webhook; all by default. */
-  webhookId?: string | undefined;
-}
-
 /**
  * Returns a page of the callbacks and events of the principal's project, newest first, each with the results of its
- * attempts. Scope webhooks:read; without webhooks:write values in URLs are masked. Throws invalid_request for an
- * invalid query.
+ * attempts. Scope webhooks:read; without webhooks:write values in URLs are masked.
  */
 export const listDeliveries = operation("listDeliveries", async ({ store }, principal, input) => {
   const { state, webhookId, q, ...page } = input;
@@ -59,7 +50,7 @@ export const listDeliveries = operation("listDeliveries", async ({ store }, prin
   });
 });
 
-/** Returns the callback or event with this id in the principal's project. Scope webhooks:read. Throws not_found. */
+/** Returns the callback or event with this id in the principal's project. */
 export const getDelivery = operation("getDelivery", async ({ store }, principal, id) => {
   const item = isUuid(id) ? await store.deliveries.find(principal.project, id) : null;
   if (item === null) {
@@ -85,8 +76,8 @@ async function requireSecret(store: Store, project: ProjectId, id: string): Prom
 
 /**
  * Sends a dead or delivered callback again, with the same id and new attempts; one that waits for a retry is sent now.
- * Uncollected replies of a dead one leave the drain until it is dead again. Scope webhooks:write. Throws not_found,
- * also for a delivery of another project, and invalid_request for a delivered one that nothing can sign any more.
+ * Uncollected replies of a dead one leave the drain until it is dead again. Throws not_found, also for a delivery of
+ * another project, and invalid_request for a delivered one that nothing can sign any more.
  */
 export const replayDelivery = operation(
   "replayDelivery",

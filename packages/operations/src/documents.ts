@@ -10,15 +10,7 @@ import {
   fileFactsSchema,
   invalidInput,
 } from "@svc/contracts";
-import type {
-  DocumentItem,
-  DocumentItemStatus,
-  PassageItem,
-  DocumentRequest,
-  FileFacts,
-  ImportItem,
-  ListInput,
-} from "@svc/contracts";
+import type { DocumentItem, PassageItem, DocumentRequest, FileFacts, ImportItem } from "@svc/contracts";
 import { checkDocument, hashSource } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
@@ -37,12 +29,6 @@ export interface IngestDeps {
   log: Log;
   /** Rejects forbidden addresses immediately. */
   fetchGuard: Pick<AddressGuard, "checkUrl">;
-}
-
-/** Query of the list of documents. */
-export interface DocumentListInput extends ListInput {
-  /** Only those of this status; all by default. */
-  status?: DocumentItemStatus | undefined;
 }
 
 /** An uploaded file. */
@@ -85,10 +71,7 @@ async function readDocument(store: Store, { project }: Principal, kbId: string, 
   return document;
 }
 
-/**
- * Returns a page of the documents of a knowledge base, newest first; `q` searches title and key. Scope kb:read. Throws
- * not_found, and invalid_request for an invalid query.
- */
+/** Returns a page of the documents of a knowledge base, newest first; `q` searches title and key. */
 export const listDocuments = operation("listDocuments", async ({ store }, principal, kbId, { status, ...input }) => {
   const known = documentStatusSchema.optional().safeParse(status);
   const detail = `must be one of ${documentStatusSchema.options.join(", ")}`;
@@ -100,9 +83,7 @@ export const listDocuments = operation("listDocuments", async ({ store }, princi
   });
 });
 
-/**
- * Returns the document with this id, in a knowledge base of the principal's project. Scope kb:read. Throws not_found.
- */
+/** Returns the document with this id, in a knowledge base of the principal's project. */
 export const getDocument = operation("getDocument", async ({ store }, principal, kbId, id) => {
   await requireKb(store, principal, kbId);
   return asItem(await readDocument(store, principal, kbId, id));
@@ -112,8 +93,8 @@ export const getDocument = operation("getDocument", async ({ store }, principal,
 const PASSAGES_AROUND = 20;
 
 /**
- * Returns a passage that an answer quotes, with those around it in its document. Scope kb:read. Throws not_found, also
- * if the document was read again since.
+ * Returns a passage that an answer quotes, with those around it in its document. Throws not_found, also if the document
+ * was read again since.
  */
 export const getPassage = operation("getPassage", async ({ store }, principal, id): Promise<PassageItem> => {
   const passages = isUuid(id) ? await store.chunks.listAround(principal.project, id, PASSAGES_AROUND) : [];
@@ -132,10 +113,7 @@ export const getPassage = operation("getPassage", async ({ store }, principal, i
   return { id: found.id, kbId, documentId, title, url, passages: shown };
 });
 
-/**
- * Deletes a document and its pending updates, and returns it; it can no longer be found. Scope kb:write. Throws
- * not_found.
- */
+/** Deletes a document and its pending updates, and returns it; it can no longer be found. */
 export const deleteDocument = operation(
   "deleteDocument",
   async ({ store }, principal, kbId, id) => {
@@ -214,8 +192,8 @@ function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: st
 
 /**
  * Accepts a document described in JSON, to be read by the pipeline: a text, a page to fetch, or all pages of a website.
- * It is durable when this resolves. Scope kb:write. Throws not_found, invalid_request with every error of the input,
- * payload_too_large, and rate_limited while too many documents of the project are pending.
+ * It is durable when this resolves. Throws payload_too_large, and rate_limited while too many documents of the project
+ * are pending.
  */
 export const addDocuments = operation(
   "addDocuments",
@@ -330,14 +308,14 @@ async function readImport(store: Store, { project }: Principal, kbId: string, id
   return item;
 }
 
-/** Returns the import with this id and its progress. Scope kb:read. Throws not_found. */
+/** Returns the import with this id and its progress. */
 export const getImport = operation("getImport", async ({ store }, principal, kbId, id) => {
   return readImport(store, principal, kbId, id);
 });
 
 /**
- * Removes a finished import from the list and returns it; its documents stay. Scope kb:write. Throws not_found, and
- * invalid_request while some of its pages wait.
+ * Removes a finished import from the list and returns it; its documents stay. Throws invalid_request while some of its
+ * pages wait.
  */
 export const deleteImport = operation(
   "deleteImport",
@@ -351,10 +329,7 @@ export const deleteImport = operation(
   { audit: "imports.delete", objectOf: ([, id]) => id },
 );
 
-/**
- * Returns a page of the websites imported into a knowledge base, newest first. Scope kb:read. Throws like
- * `listDocuments`.
- */
+/** Returns a page of the websites imported into a knowledge base, newest first. Throws like `listDocuments`. */
 export const listImports = operation("listImports", async ({ store }, principal, kbId, input) => {
   await requireKb(store, principal, kbId);
   return readPage("imports", input, { read: (query) => store.imports.list(principal.project, kbId, query) });

@@ -7,8 +7,8 @@ import type { Store } from "@svc/store";
 import { operation } from "./operation.ts";
 
 /**
- * Sends a test email and waits until the mail server has responded. Scope admin:*. Throws invalid_request without a mail
- * server in the configuration.
+ * Sends a test email and waits until the mail server has responded. Throws invalid_request without a mail server in the
+ * configuration.
  */
 export const sendTestEmail = operation(
   "sendTestEmail",

@@ -1,7 +1,6 @@
 import { answerQuestion } from "@svc/agents";
 import type { Principal } from "@svc/auth";
 import {
-  ServiceError,
   checkInput,
   encodeGapCursor,
   gapArticleSchema,
@@ -9,26 +8,15 @@ import {
   gapListSchema,
   grantsScope,
 } from "@svc/contracts";
-import type { Agent, AnsweredGap, Gap, GapDetail, ListInput, ListPage } from "@svc/contracts";
+import type { Agent, AnsweredGap, Gap, GapDetail, ListPage } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
-import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
 import { addArticle, keyOfArticle, publishExclusively } from "./articles.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
 import type { ItemResult } from "./operation.ts";
-import { staleVersion, operation } from "./operation.ts";
-
-/** Query of the list of gaps. */
-export interface GapListInput extends ListInput {
-  /** Only those of this status; all by default. */
-  status?: string | undefined;
-  /** `count` by default. */
-  sort?: string | undefined;
-}
-
-const notFound = () => new ServiceError("not_found", "No gap with this ID exists in this project.");
+import { staleVersion, operation, objectReader, notInProject } from "./operation.ts";
 
 /** Returns a gap as shown. */
 export function asGap(gap: GapRecord): Gap {
@@ -41,16 +29,9 @@ export function asGap(gap: GapRecord): Gap {
   };
 }
 
-async function readGap(store: Store, { project }: Principal, id: string): Promise<GapRecord> {
-  const gap = isUuid(id) ? await store.gaps.find(project, id) : null;
-  if (gap === null) throw notFound();
-  return gap;
-}
+const readGap = objectReader("gap", ({ gaps }) => gaps.find);
 
-/**
- * Returns a page of the questions without a good answer, most asked or newest first; `q` searches the question. Scope
- * tickets:read. Throws invalid_request with every error of the query.
- */
+/** Returns a page of the questions without a good answer, most asked or newest first; `q` searches the question. */
 export const listGaps = operation("listGaps", async ({ store }, principal, input): Promise<ListPage<Gap>> => {
   const query = checkInput(gapListSchema(input.sort), input, "The query");
   const { gaps, next } = await store.gaps.listPage(principal.project, query);
@@ -69,7 +50,7 @@ async function findAgent(store: Store, { project }: Principal, { agentId, articl
 
 /**
  * Returns the gap with this id, and its agent's current answer to the question if the principal may also read knowledge
- * bases. Scope tickets:read. Throws not_found.
+ * bases.
  */
 export const getGap = operation(
   "getGap",
@@ -93,8 +74,7 @@ export const getGap = operation(
 
 /**
  * Changes a gap if it has one of the expected versions. An answered one reopens when its question finds no good answer
- * again. Scope tickets:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with
- * every error of the input.
+ * again.
  */
 export const updateGap = operation(
   "updateGap",
@@ -102,7 +82,7 @@ export const updateGap = operation(
     const { status } = checkInput(gapChangeSchema, input, "The gap");
     await readGap(store, principal, id);
     const outcome = await store.gaps.update(principal.project, { id, versions }, { status });
-    if (outcome === null) throw notFound();
+    if (outcome === null) throw notInProject("gap");
     if (!outcome.changed) throw staleVersion("The gap", outcome.gap.version);
     return asGap(outcome.gap);
   },
@@ -118,9 +98,9 @@ function asAnswered(gap: GapRecord, { scopes }: Principal): AnsweredGap {
 /**
  * Writes an article for a gap if the gap has one of the expected versions: a document of a knowledge base, read within
  * seconds, which marks the gap as answered. A repeated call replaces the previous article, and `isReplacement` is true.
- * Question and examples are only returned to a principal who may read tickets. Scope kb:write. Throws not_found for an
- * unknown gap or knowledge base, version_conflict with the current `ETag`, invalid_request with every error of the
- * input, payload_too_large, and rate_limited while too many documents of the project are pending.
+ * Question and examples are only returned to a principal who may read tickets. Throws not_found for an unknown gap or
+ * knowledge base, version_conflict with the current `ETag`, invalid_request with every error of the input,
+ * payload_too_large, and rate_limited while too many documents of the project are pending.
  */
 export const writeGapArticle = operation(
   "writeGapArticle",
@@ -132,7 +112,7 @@ export const writeGapArticle = operation(
     if (versions !== null) {
       // Of two calls with the same version only one may write the document: this update claims the version.
       const claimed = await store.gaps.update(principal.project, { id: gap.id, versions }, { status: gap.status });
-      if (claimed === null) throw notFound();
+      if (claimed === null) throw notInProject("gap");
       if (!claimed.changed) throw staleVersion("The gap", claimed.gap.version);
     }
     const key = keyOfArticle("", gap.id);
@@ -143,7 +123,7 @@ export const writeGapArticle = operation(
       return made;
     });
     const outcome = await store.gaps.update(project, { id: gap.id }, { status: "answered", article });
-    if (outcome === null) throw notFound();
+    if (outcome === null) throw notInProject("gap");
     const isNew = gap.article?.documentId !== article.documentId;
     return { item: asAnswered(outcome.gap, principal), isNew };
   },

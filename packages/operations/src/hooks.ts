@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { Principal } from "@svc/auth";
 import {
   HOOK_HEADERS,
   HOOK_LIMITS,
@@ -29,7 +28,7 @@ import type { AddressGuard } from "@svc/outbound";
 import { isDeeperThan, isUuid } from "@svc/primitives";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
 import { WEBHOOK_SECRET_ERROR, findMappingErrors, mapBody } from "./map-body.ts";
-import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
+import { nameTaken, readPage, staleVersion, operation, objectReader, notInProject } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 
 /**
@@ -40,8 +39,6 @@ export type ReceiveHookBody = (hook: Hook, body: NewHookBody) => Promise<HookBod
 
 const SECRET_BYTES = 32;
 const UTF8 = new TextDecoder("utf-8", { fatal: false });
-
-const notFound = () => new ServiceError("not_found", "No hook with this ID exists in this project.");
 
 /** Returns the path that a platform posts to, without a secret. */
 const urlOf = (id: string) => `/api/v1/hooks/${id}`;
@@ -94,11 +91,7 @@ function asBodyItem(body: HookBody): HookBodyItem {
   };
 }
 
-async function readHook(store: Store, { project }: Principal, id: string): Promise<Hook> {
-  const hook = isUuid(id) ? await store.hooks.find(project, id) : null;
-  if (hook === null) throw notFound();
-  return hook;
-}
+const readHook = objectReader("hook", ({ hooks }) => hooks.find);
 
 /** Returns the errors of a secret from the caller. */
 function secretErrors(auth: HookAuth, secret: string | undefined): FieldError[] {
@@ -139,23 +132,20 @@ async function mappingErrors(
   return secrets?.webhookSecret == null ? [...errors, WEBHOOK_SECRET_ERROR] : errors;
 }
 
-/**
- * Returns a page of the hooks of the principal's project, newest first. Scope messages:write. Throws invalid_request
- * for an invalid query.
- */
+/** Returns a page of the hooks of the principal's project, newest first. */
 export const listHooks = operation("listHooks", async ({ store }, principal, input) => {
   return readPage("hooks", input, { read: (query) => store.hooks.listPage(principal.project, query), asItem });
 });
 
-/** Returns the hook with this id in the principal's project. Scope messages:write. Throws not_found. */
+/** Returns the hook with this id in the principal's project. */
 export const getHook = operation("getHook", async ({ store }, principal, id) => {
   return asItem(await readHook(store, principal, id));
 });
 
 /**
  * Creates a hook in the principal's project from the input, with defaults from its preset. A generated secret is only
- * returned here. Scope messages:write. Throws invalid_request with every error of the input, including invalid
- * JSONPaths, and if the project has a hook of this name.
+ * returned here. Throws invalid_request with every error of the input, including invalid JSONPaths, and if the project
+ * has a hook of this name.
  */
 export const createHook = operation(
   "createHook",
@@ -188,8 +178,7 @@ export const createHook = operation(
 
 /**
  * Changes the given fields if the hook has one of the expected versions; calls use the change immediately. The
- * authentication scheme cannot change, because the secret belongs to it. Scope messages:write. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request like `createHook`.
+ * authentication scheme cannot change, because the secret belongs to it. Throws invalid_request like `createHook`.
  */
 export const updateHook = operation(
   "updateHook",
@@ -218,7 +207,7 @@ export const updateHook = operation(
     // The change is applied to the mapping that was read: a concurrent change must not be undone.
     const expected = versions ?? (change.mapping === undefined ? null : [before.version]);
     const { result, hook } = await store.hooks.update(principal.project, { id: before.id, versions: expected }, patch);
-    if (hook === null) throw notFound();
+    if (hook === null) throw notInProject("hook");
     if (result === "taken") throw nameTaken("hook", name ?? "");
     if (result === "stale") throw staleVersion("The hook", hook.version);
     return asItem(hook);
@@ -228,7 +217,6 @@ export const updateHook = operation(
 
 /**
  * Deletes a hook with its stored bodies if it has one of the expected versions, and returns it. Its messages are kept.
- * Scope messages:write. Throws not_found, and version_conflict with the current `ETag`.
  */
 export const deleteHook = operation(
   "deleteHook",
@@ -244,8 +232,7 @@ export const deleteHook = operation(
 
 /**
  * Sets a new secret of a hook: the given one, or a generated one that is only returned here. The previous secret stays
- * valid until the overlap ends. Scope messages:write. Throws not_found, and invalid_request with every error of the
- * input.
+ * valid until the overlap ends.
  */
 export const rotateHookSecret = operation(
   "rotateHookSecret",
@@ -257,16 +244,13 @@ export const rotateHookSecret = operation(
     const isGiven = secret !== undefined;
     const live = secret ?? generateSecret(auth);
     const hook = await store.hooks.rotate(principal.project, id, { secret: store.sealer.seal(live), overlapSeconds });
-    if (hook === null) throw notFound();
+    if (hook === null) throw notInProject("hook");
     return withSecret(hook, live, isGiven);
   },
   { audit: "hooks.rotate" },
 );
 
-/**
- * Returns the last bodies of a hook with their results, newest first, at most 20 and none older than 30 days. Scope
- * messages:write. Throws not_found.
- */
+/** Returns the last bodies of a hook with their results, newest first, at most 20 and none older than 30 days. */
 export const listHookBodies = operation(
   "listHookBodies",
   async ({ store }, principal, id): Promise<ListPage<HookBodyItem>> => {
@@ -278,7 +262,7 @@ export const listHookBodies = operation(
 
 /**
  * Retries a body with the current mapping and filter, and returns it with its result. A body that has become a message
- * is not changed. Scope messages:write. Throws not_found, and the errors of `receiveHookBody`.
+ * is not changed. Throws the errors of `receiveHookBody`.
  */
 export const retryHookBody = operation(
   "retryHookBody",
@@ -296,8 +280,8 @@ export const retryHookBody = operation(
 );
 
 /**
- * Returns the result of a hook for a body, without sending or storing anything. Scope messages:write. Throws not_found,
- * and invalid_request for an invalid input; errors of the mapping are in the result.
+ * Returns the result of a hook for a body, without sending or storing anything. Throws invalid_request for an invalid
+ * input; errors of the mapping are in the result.
  */
 export const testHook = operation(
   "testHook",

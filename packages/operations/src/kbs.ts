@@ -15,7 +15,7 @@ import { isUuid } from "@svc/primitives";
 import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
-import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
+import { nameTaken, readPage, staleVersion, operation, objectReader, notInProject } from "./operation.ts";
 
 function asItem(kb: KbState, { projectName }: Principal): KbItem {
   return {
@@ -33,24 +33,15 @@ function asItem(kb: KbState, { projectName }: Principal): KbItem {
   };
 }
 
-const notFound = () => new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
-
-async function readKb(store: Store, { project }: Principal, id: string): Promise<KbState> {
-  const kb = isUuid(id) ? await store.kbs.findState(project, id) : null;
-  if (kb === null) throw notFound();
-  return kb;
-}
+const readKb = objectReader("knowledge base", ({ kbs }) => kbs.findState);
 
 /** Throws not_found unless this knowledge base is in the principal's project. */
 export async function requireKb(store: Store, { project }: Principal, id: string): Promise<void> {
   const kbs = isUuid(id) ? await store.kbs.findAll(project, [id]) : [];
-  if (kbs.length === 0) throw notFound();
+  if (kbs.length === 0) throw notInProject("knowledge base");
 }
 
-/**
- * Returns a page of the knowledge bases of the principal's project, newest first. Scope kb:read. Throws invalid_request
- * for an invalid query.
- */
+/** Returns a page of the knowledge bases of the principal's project, newest first. */
 export const listKbs = operation("listKbs", async ({ store }, principal, input) => {
   return readPage("kbs", input, {
     read: (query) => store.kbs.listPage(principal.project, query),
@@ -58,14 +49,14 @@ export const listKbs = operation("listKbs", async ({ store }, principal, input) 
   });
 });
 
-/** Returns the knowledge base with this id in the principal's project. Scope kb:read. Throws not_found. */
+/** Returns the knowledge base with this id in the principal's project. */
 export const getKb = operation("getKb", async ({ store }, principal, id) => {
   return asItem(await readKb(store, principal, id), principal);
 });
 
 /**
- * Creates an empty knowledge base in the principal's project. Scope kb:write. Throws invalid_request with every error
- * of the input, and if the project has one of this name.
+ * Creates an empty knowledge base in the principal's project. Throws invalid_request if the project has one of this
+ * name.
  */
 export const createKb = operation(
   "createKb",
@@ -78,17 +69,14 @@ export const createKb = operation(
   { audit: "kb.create" },
 );
 
-/**
- * Changes the given fields if the knowledge base has one of the expected versions. Scope kb:write. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request with every error of the input.
- */
+/** Changes the given fields if the knowledge base has one of the expected versions. */
 export const updateKb = operation(
   "updateKb",
   async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(kbChangeSchema, input, "The knowledge base");
     const before = await readKb(store, principal, id);
     const { result, state } = await store.kbs.update(principal.project, { id: before.id, versions }, change);
-    if (state === null) throw notFound();
+    if (state === null) throw notInProject("knowledge base");
     if (result === "taken") throw nameTaken("knowledge base", change.name ?? "");
     if (result === "stale") throw staleVersion("The knowledge base", state.version);
     return asItem(state, principal);
@@ -98,8 +86,7 @@ export const updateKb = operation(
 
 /**
  * Deletes a knowledge base with all its documents if it has one of the expected versions, removes it from its agents,
- * and returns it. It can no longer be found or searched; the space is freed in the background. Scope kb:write. Throws
- * not_found, and version_conflict with the current `ETag`.
+ * and returns it. It can no longer be found or searched; the space is freed in the background.
  */
 export const deleteKb = operation(
   "deleteKb",
@@ -121,7 +108,7 @@ function asHit({ documentId, chunkId, title, url, headingPath, text, score, ...r
 
 /**
  * Returns the passages of a knowledge base that match a query best. Any query is valid, whatever its length and
- * content; one without words finds nothing. Scope kb:read. Throws not_found, and invalid_request for an empty query.
+ * content; one without words finds nothing.
  */
 export const searchKb = operation(
   "searchKb",

@@ -61,23 +61,20 @@ async function chooseProject(store: Store, scopes: Scope[], name: string | undef
   return project;
 }
 
-/**
- * Returns a page of the keys of all projects, newest first, including revoked and expired ones. Scope admin:*. Throws
- * invalid_request for an invalid query.
- */
+/** Returns a page of the keys of all projects, newest first, including revoked and expired ones. */
 export const listKeys = operation("listKeys", async ({ store }, _principal, input) => {
   return readPage("keys", input, { read: (query) => store.apiKeys.listPage(query), asItem: asNamedItem });
 });
 
-/** Returns the key with this id. Scope admin:*. Throws not_found. */
+/** Returns the key with this id. */
 export const getKey = operation("getKey", async ({ store }, _principal, id) => {
   return asNamedItem(await readKey(store, id));
 });
 
 /**
  * Creates a key and returns it once, as `key`; or imports an existing one, which is not returned. It works immediately
- * on every replica. A key without `admin:*` is bound to one project. Scope admin:*. Throws invalid_request with every
- * error of the input, for an unknown project, and for an imported key that is already active.
+ * on every replica. A key without `admin:*` is bound to one project. Throws invalid_request for an unknown project, and
+ * for an imported key that is already active.
  */
 export const createKey = operation(
   "createKey",
@@ -94,10 +91,7 @@ export const createKey = operation(
   { audit: "keys.create", isGlobal: true },
 );
 
-/**
- * Revokes a key; it stops working on every replica within a second. A revoked key stays unchanged. Scope admin:*.
- * Throws not_found.
- */
+/** Revokes a key; it stops working on every replica within a second. A revoked key stays unchanged. */
 export const revokeKey = operation(
   "revokeKey",
   async ({ store }, _principal, id) => {
@@ -110,8 +104,8 @@ export const revokeKey = operation(
 /**
  * Replaces an active key by a new one with its name, scopes, project, limit and expiry, and returns the new one once.
  * The old one expires after `overlapSeconds`, or is revoked immediately if that is 0; if it is rotated again while it
- * still works, the new key gets its original expiry. Scope admin:*. Throws not_found, and invalid_request with every
- * error of the input or for a revoked or expired key.
+ * still works, the new key gets its original expiry. Throws invalid_request with every error of the input or for a
+ * revoked or expired key.
  */
 export const rotateKey = operation(
   "rotateKey",

@@ -66,14 +66,14 @@ async function readSettings(store: Store, input: ModelSettingsInput): Promise<St
   };
 }
 
-/** Returns the first server with language models, and where it is set. Scope admin:*. */
+/** Returns the first server with language models, and where it is set. */
 export const getModelSettings = operation("getModelSettings", async ({ store, config }: ModelSettingsDeps) =>
   asSettings(config, await store.installation.findModelSettings()),
 );
 
 /**
- * Stores the server with language models for all projects; processes use it within two seconds. Scope admin:*. Throws
- * invalid_request with every error of the input, and while the environment sets the server.
+ * Stores the server with language models for all projects; processes use it within two seconds. Throws invalid_request
+ * while the environment sets the server.
  */
 export const setModelSettings = operation(
   "setModelSettings",
@@ -86,10 +86,7 @@ export const setModelSettings = operation(
   { audit: "models.set_settings", isGlobal: true },
 );
 
-/**
- * Removes the stored server with language models: agents quote from then on. Scope admin:*. Throws like
- * `setModelSettings`.
- */
+/** Removes the stored server with language models: agents quote from then on. Throws like `setModelSettings`. */
 export const removeModelSettings = operation(
   "removeModelSettings",
   async ({ store, config }: ModelSettingsDeps) => {
@@ -100,10 +97,7 @@ export const removeModelSettings = operation(
   { audit: "models.remove_settings", isGlobal: true },
 );
 
-/**
- * Lists the models of the server in the input, and sends the given one a minimal question. Stores nothing. Scope
- * admin:*. Throws invalid_request with every error of the input.
- */
+/** Lists the models of the server in the input, and sends the given one a minimal question. Stores nothing. */
 export const testModelSettings = operation(
   "testModelSettings",
   async ({ store, log, config }: ModelSettingsDeps, _principal, input) => {
@@ -134,7 +128,7 @@ export const testModelSettings = operation(
   },
 );
 
-/** Looks for Ollama servers at their default addresses. Scope admin:*. */
+/** Looks for Ollama servers at their default addresses. */
 export const findModelServers = operation("findModelServers", async ({ config }: ModelSettingsDeps) => {
   const found = await Promise.all(
     USUAL_SERVERS.map(async (baseUrl) => {

@@ -54,7 +54,7 @@ function asUnlisted(record: ModelPullRecord): Model {
 
 /**
  * Returns a page of the available models, installed ones first, with the progress of pulls; `q` searches their ids.
- * They are the same for every project. Scope models:read. Throws invalid_request with every error of the query.
+ * They are the same for every project.
  */
 export const listModels = operation(
   "listModels",
@@ -123,8 +123,8 @@ export const pullModel = audited(
 );
 
 /**
- * Cancels the pull of a model, for all its followers; the next pull reuses what was downloaded. Scope models:write.
- * Throws not_found if it is not being pulled.
+ * Cancels the pull of a model, for all its followers; the next pull reuses what was downloaded. Throws not_found if it
+ * is not being pulled.
  */
 export const cancelPull = operation(
   "cancelPull",

@@ -12,7 +12,8 @@ import {
 import type { AdminOperation, Endpoint, FieldError, ListInput, ListPage } from "@svc/contracts";
 import { QueueDownError } from "@svc/queue";
 import type { Log } from "@svc/log";
-import type { PageQuery } from "@svc/store";
+import { isUuid } from "@svc/primitives";
+import type { PageQuery, ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import type { AuditDeps, AuditOptions } from "./audited.ts";
 
@@ -98,6 +99,22 @@ export type OperationOf<Name extends AdminOperation, Deps> = (
   ...args: OperationArguments<Name>
 ) => Promise<OperationResult<Name>>;
 
+/** Returns the not_found of an object of this kind, such as "hook". */
+export const notInProject = (kind: string): ServiceError =>
+  new ServiceError("not_found", `No ${kind} with this ID exists in this project.`);
+
+/**
+ * Returns the function that reads the object with an ID in a principal's project, with the function of the store that
+ * `findIn` returns. It throws not_found, also for an invalid ID.
+ */
+export const objectReader =
+  <Row>(kind: string, findIn: (store: Store) => (project: ProjectId, id: string) => Promise<Row | null>) =>
+  async (store: Store, { project }: Principal, id: string): Promise<Row> => {
+    const row = isUuid(id) ? await findIn(store)(project, id) : null;
+    if (row === null) throw notInProject(kind);
+    return row;
+  };
+
 /** Returns the invalid_request of a name that another object of this kind has, such as "hook". */
 export const nameTaken = (kind: string, name: string): ServiceError =>
   invalidInput(
@@ -134,7 +151,8 @@ type OperationOptions<Name extends AdminOperation, Result> = AuditOptions<Operat
 
 /**
  * Creates the operation of an endpoint. It checks the scope of the endpoint before anything else, and if `audit` is given,
- * each call leaves a row in the audit log (see `audited`).
+ * each call leaves a row in the audit log (see `audited`). Its docstring repeats neither the scope nor the errors that
+ * follow from the endpoint, such as not_found for an unknown ID, and invalid_request with every error of the input.
  */
 export function operation<Name extends AdminOperation, Deps extends AuditDeps, Result extends OperationResult<Name>>(
   name: Name,

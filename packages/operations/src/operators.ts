@@ -73,15 +73,12 @@ function changed({ result, record }: OperatorOutcome, pointer: string): Operator
   return record;
 }
 
-/**
- * Returns a page of the operators, newest first; `q` searches name and e-mail address. Scope admin:*. Throws
- * invalid_request for an invalid query.
- */
+/** Returns a page of the operators, newest first; `q` searches name and e-mail address. */
 export const listOperators = operation("listOperators", async ({ store }, _principal, input) => {
   return readPage("operators", input, { read: (query) => store.operators.listPage(query), asItem });
 });
 
-/** Returns the operator with this id. Scope admin:*. Throws not_found. */
+/** Returns the operator with this id. */
 export const getOperator = operation("getOperator", async ({ store }, _principal, id) => {
   return asItem(await readOperator(store, id));
 });
@@ -99,8 +96,8 @@ export async function findOperator(
 }
 
 /**
- * Creates an operator; only a hash of the password is stored. Scope admin:*. Throws invalid_request with every error of
- * the input, for an unknown project, and if the e-mail address is in use.
+ * Creates an operator; only a hash of the password is stored. Throws invalid_request for an unknown project, and if the
+ * e-mail address is in use.
  */
 export const createOperator = operation(
   "createOperator",
@@ -115,9 +112,8 @@ export const createOperator = operation(
 );
 
 /**
- * Changes the given fields if the operator has one of the expected versions. Scope admin:*. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request like `createOperator`, and if no administrator of all
- * projects would be left.
+ * Changes the given fields if the operator has one of the expected versions. Throws invalid_request like
+ * `createOperator`, and if no administrator of all projects would be left.
  */
 export const updateOperator = operation(
   "updateOperator",
@@ -133,8 +129,8 @@ export const updateOperator = operation(
 );
 
 /**
- * Deletes an operator if it has one of the expected versions, and returns it. Scope admin:*. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request for the last administrator of all projects.
+ * Deletes an operator if it has one of the expected versions, and returns it. Throws invalid_request for the last
+ * administrator of all projects.
  */
 export const deleteOperator = operation(
   "deleteOperator",
@@ -149,8 +145,8 @@ export const deleteOperator = operation(
 
 /**
  * Creates a single-use link for an operator to choose a password within a day; it invalidates an earlier one. Its
- * address is the console's, with the token as `/link#<token>`. Scope admin:*. Throws not_found, also for an operator
- * who may not sign in.
+ * address is the console's, with the token as `/link#<token>`. Throws not_found, also for an operator who may not sign
+ * in.
  */
 export const createOperatorLink = operation(
   "createOperatorLink",

@@ -118,7 +118,7 @@ async function* writeExport({ head, tickets, parts: loose }: ExportContents): As
 
 /**
  * Exports all data of the principal's project about a user, a visitor, a customer or a chat. Scope privacy:read; a key
- * bound to a project reads only that project. Throws invalid_request with every error of the input.
+ * bound to a project reads only that project.
  */
 export const exportPersonalData = operation(
   "exportPersonalData",
@@ -137,7 +137,7 @@ export const exportPersonalData = operation(
 /**
  * Erases all data of the principal's project about a user, a visitor, a customer or a chat, one conversation after the
  * other; work in progress is abandoned. Cannot be undone. A later message restarts its conversation. A repeated call,
- * also after a crash, erases the rest. Scope privacy:write. Throws invalid_request with every error of the input.
+ * also after a crash, erases the rest.
  */
 export const erasePersonalData = operation(
   "erasePersonalData",

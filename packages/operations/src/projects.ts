@@ -43,7 +43,7 @@ function asItem({ createdAt, ...project }: Project): ProjectItem {
   return { id, name, ...settings, ...secrets, createdAt: createdAt.toISOString(), version };
 }
 
-/** Returns a page of all projects, newest first. Scope admin:*. Throws invalid_request for an invalid query. */
+/** Returns a page of all projects, newest first. */
 export const listProjects = operation("listProjects", async ({ store }, _principal, input) => {
   return readPage("projects", input, { read: (query) => store.projects.listPage(query), asItem });
 });
@@ -57,15 +57,12 @@ async function readProject(store: Store, id: string): Promise<Project> {
   return project;
 }
 
-/** Returns the project with this id. Scope admin:*. Throws not_found. */
+/** Returns the project with this id. */
 export const getProject = operation("getProject", async ({ store }, _principal, id) => {
   return asItem(await readProject(store, id));
 });
 
-/**
- * Creates a project, without agents and knowledge bases. Scope admin:*. Throws invalid_request with every error of the
- * input, and if there is a project of this name.
- */
+/** Creates a project, without agents and knowledge bases. Throws invalid_request if there is a project of this name. */
 export const createProject = operation(
   "createProject",
   async ({ store }, _principal, input) => {
@@ -96,8 +93,7 @@ function secretOf(
 /**
  * Changes the given fields if the project has one of the expected versions. A new name is used within a second on every
  * replica, and replaces the old one in the settings of the widget; other settings apply to messages after a second.
- * Scope admin:*. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every error of
- * the input, for a name in use, and for a new name of `default`.
+ * Throws invalid_request for a name in use, and for a new name of `default`.
  */
 export const updateProject = operation(
   "updateProject",
@@ -145,9 +141,8 @@ async function askToConfirm(store: Store, project: Project): Promise<ServiceErro
 /**
  * Deletes a project with all its data, if it has one of the expected versions and `confirm` is its name; returns it. It
  * can no longer be found, its keys stop working within a second on every replica, and its name can be reused; the space
- * is freed in the background. Tickets from other projects are returned to them. Scope admin:*. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request: without that confirmation (its text counts what would
- * be deleted), for `default`, and for the project of the widget.
+ * is freed in the background. Tickets from other projects are returned to them. Throws invalid_request: without that
+ * confirmation (its text counts what would be deleted), for `default`, and for the project of the widget.
  */
 export const deleteProject = operation(
   "deleteProject",

@@ -13,7 +13,7 @@ import {
   proposalRejectionSchema,
   proposalStatusSchema,
 } from "@svc/contracts";
-import type { ListInput, Proposal, ProposalInput, Source } from "@svc/contracts";
+import type { Proposal, ProposalInput, Source } from "@svc/contracts";
 import { identifyDocument, rewriteDocument } from "@svc/knowledge";
 import type { DocumentInput } from "@svc/knowledge";
 import type { Log } from "@svc/log";
@@ -21,15 +21,7 @@ import { isUuid } from "@svc/primitives";
 import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { requireKb } from "./kbs.ts";
-import { operation, readPage } from "./operation.ts";
-
-/** Query of the list of proposals. */
-export interface ProposalListInput extends ListInput {
-  /** Only those of this status; all by default. */
-  status?: string | undefined;
-  /** Only those for this knowledge base; all by default. */
-  kbId?: string | undefined;
-}
+import { operation, readPage, objectReader, notInProject } from "./operation.ts";
 
 /** An operator's edit of a draft. */
 export interface OperatorEdit {
@@ -51,8 +43,6 @@ const MAX_REWRITTEN_CHUNKS = 2_000;
 
 /** Maximum length of a title, for lists. */
 const MAX_TITLE_CHARS = 200;
-
-const notFound = () => new ServiceError("not_found", "No proposal with this ID exists in this project.");
 
 /** Title of an article whose question must not be shown. */
 const HIDDEN_TITLE = "Answer to a customer";
@@ -83,28 +73,12 @@ function asItem(record: ProposalRecord, principal: Principal): Proposal {
   return grantsScope(principal.scopes, "tickets:read") ? item : { ...item, question: null, ticketId: null };
 }
 
-function asFullItem(proposal: ProposalRecord): Proposal {
-  return {
-    id: proposal.id,
-    kbId: proposal.kbId,
-    documentId: proposal.documentId,
-    ticketId: proposal.ticketId,
-    action: proposal.action,
-    title: proposal.title,
-    question: proposal.question,
-    before: proposal.before,
-    after: proposal.after,
-    diff: diffOf(proposal),
-    status: proposal.status,
-    reason: proposal.reason,
-    createdAt: proposal.createdAt.toISOString(),
-    createdBy: proposal.createdBy,
-    decidedAt: proposal.decidedAt?.toISOString() ?? null,
-    decidedBy: proposal.decidedBy,
-    resultDocumentId: proposal.resultDocumentId,
-    version: proposal.version,
-  };
-}
+const asFullItem = ({ baseHash: _baseHash, ...proposal }: ProposalRecord): Proposal => ({
+  ...proposal,
+  diff: diffOf(proposal),
+  createdAt: proposal.createdAt.toISOString(),
+  decidedAt: proposal.decidedAt?.toISOString() ?? null,
+});
 
 /** Maximum number of different lines: finding more is quadratic, and shows that the whole text differs. */
 const DIFF_OPTIONS = { maxEditLength: 400, headerOptions: FILE_HEADERS_ONLY } as const;
@@ -127,11 +101,7 @@ function diffOf({ title, before, after }: Pick<ProposalRecord, "title" | "before
   return [`--- ${name}`, `+++ ${name}`, `@@ -1,${old.length} +1,${changed.length} @@`, ...lines].join("\n");
 }
 
-async function readProposal(store: Store, { project }: Principal, id: string): Promise<ProposalRecord> {
-  const proposal = isUuid(id) ? await store.proposals.find(project, id) : null;
-  if (proposal === null) throw notFound();
-  return proposal;
-}
+const readProposal = objectReader("proposal", ({ proposals }) => proposals.find);
 
 /** Returns the beginning of a text on one line, as a title. */
 function titleOf(text: string): string {
@@ -153,8 +123,7 @@ async function rewrite(
 
 /**
  * Returns a page of the proposed changes of the principal's project, newest first; `q` searches title and text.
- * Conversations are only shown to a principal who may read tickets. Scope kb:read. Throws invalid_request with every
- * error of the query.
+ * Conversations are only shown to a principal who may read tickets.
  */
 export const listProposals = operation("listProposals", async ({ store }, principal, { status, kbId, ...input }) => {
   const known = proposalStatusSchema.optional().safeParse(status);
@@ -171,9 +140,7 @@ export const listProposals = operation("listProposals", async ({ store }, princi
   });
 });
 
-/**
- * Returns the proposal with this id in the principal's project, like `listProposals`. Scope kb:read. Throws not_found.
- */
+/** Returns the proposal with this id in the principal's project, like `listProposals`. */
 export const getProposal = operation("getProposal", async ({ store }, principal, id) => {
   return asItem(await readProposal(store, principal, id), principal);
 });
@@ -353,7 +320,7 @@ export const createProposal = operation(
 
 /** Returns the decided proposal. Throws the error of an outcome. */
 function decidedBy(outcome: ProposalOutcome | null, principal: Principal): Proposal {
-  if (outcome === null) throw notFound();
+  if (outcome === null) throw notInProject("proposal");
   const { result, proposal } = outcome;
   if (result === "done") return asItem(proposal, principal);
   const texts = {
@@ -427,10 +394,7 @@ export const acceptProposal = operation(
   { audit: "proposals.accept" },
 );
 
-/**
- * Rejects a proposed change if the proposal has one of the expected versions. Scope kb:write. Throws not_found,
- * version_conflict with the current `ETag`, and invalid_request with every error of the input.
- */
+/** Rejects a proposed change if the proposal has one of the expected versions. */
 export const rejectProposal = operation(
   "rejectProposal",
   async ({ store }, principal, { id, versions = null }, input) => {

@@ -191,8 +191,8 @@ async function playBoth(
  * Previews a change: replays past replies that people approved, edited or wrote with the current and the changed agent,
  * using the chat before the question and the current knowledge bases. Messages that one reply answered are asked
  * together. Nothing is sent, stored or changed except the row of the audit log, and no tool is called. Returns what was
- * compared in time, and whether that is incomplete. Scopes agents:execute and tickets:read. Throws not_found, and
- * invalid_request with every error of the input, those of the change as in `updateAgent`, below `/against`.
+ * compared in time, and whether that is incomplete. Scopes agents:execute and tickets:read. Throws invalid_request with
+ * every error of the input, those of the change as in `updateAgent`, below `/against`.
  */
 export const replayAgent = operation(
   "replayAgent",

@@ -170,10 +170,7 @@ async function readReport(deps: Deps, principal: Principal, input: StatsInput): 
   };
 }
 
-/**
- * Returns figures of the principal's project in a period, each with the previous period. Scope tickets:read. Throws
- * invalid_request with every error of the input.
- */
+/** Returns figures of the principal's project in a period, each with the previous period. */
 export const getReport = operation("getReport", (deps: Deps, principal, input: StatsInput) =>
   readReport(deps, principal, input),
 );
@@ -261,7 +258,7 @@ const TABLES = {
   },
 } as const satisfies Record<ReportTable, TableReader>;
 
-/** Returns a table of a report as CSV (`writeCsv`). Scope tickets:read. Throws like `getReport`. */
+/** Returns a table of a report as CSV (`writeCsv`). Throws like `getReport`. */
 export const exportReport = operation(
   "exportReport",
   async (deps: Deps, principal, { table: name, ...input }: StatsInput & { table: ReportTable }) => {

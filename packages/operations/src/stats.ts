@@ -5,7 +5,7 @@ import { operation } from "./operation.ts";
 
 /**
  * Returns figures of the principal's project in a period, by channel and by agent, and the most frequent questions
- * without an answer. Scope tickets:read. Throws invalid_request with every error of the input.
+ * without an answer.
  */
 export const getStats = operation("getStats", async ({ store }, principal, input: StatsInput): Promise<Stats> => {
   const query = checkInput(statsInputSchema(new Date()), input, "The query");
@@ -36,10 +36,7 @@ export const getStats = operation("getStats", async ({ store }, principal, input
   };
 });
 
-/**
- * Returns the outcomes of the answers by agents of the principal's project in a period, by agent and by confidence.
- * Scope tickets:read. Throws invalid_request with every error of the input.
- */
+/** Returns the outcomes of the answers by agents of the principal's project in a period, by agent and by confidence. */
 export const getAnswerStats = operation(
   "getAnswerStats",
   async ({ store }, principal, input: StatsInput): Promise<AnswerStats> => {
@@ -49,10 +46,7 @@ export const getAnswerStats = operation(
   },
 );
 
-/**
- * Returns what is waiting in the queues of the principal's project, since when, and the dead letters. Scope
- * tickets:read.
- */
+/** Returns what is waiting in the queues of the principal's project, since when, and the dead letters. */
 export const getQueues = operation("getQueues", async ({ store }, principal) => {
   const states = await store.stats.readQueues(principal.project);
   return states.map(({ oldestDueAt, ...state }) => ({ ...state, oldestDueAt: oldestDueAt?.toISOString() ?? null }));

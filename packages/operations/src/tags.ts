@@ -1,4 +1,3 @@
-import type { Principal } from "@svc/auth";
 import {
   ServiceError,
   TAG_LIMITS,
@@ -9,11 +8,8 @@ import {
   tagMergeSchema,
 } from "@svc/contracts";
 import type { Tag } from "@svc/contracts";
-import { isUuid } from "@svc/primitives";
-import type { Store, TagRecord } from "@svc/store";
-import { nameTaken, operation, readPage, staleVersion } from "./operation.ts";
-
-const notFound = () => new ServiceError("not_found", "No managed tag with this ID exists in this project.");
+import type { TagRecord } from "@svc/store";
+import { nameTaken, operation, readPage, staleVersion, objectReader, notInProject } from "./operation.ts";
 
 const asItem = (record: TagRecord): Tag => ({
   ...record,
@@ -21,29 +17,21 @@ const asItem = (record: TagRecord): Tag => ({
   updatedAt: record.updatedAt.toISOString(),
 });
 
-async function readTag(store: Store, { project }: Principal, id: string): Promise<TagRecord> {
-  const record = isUuid(id) ? await store.tags.find(project, id) : null;
-  if (record === null) throw notFound();
-  return record;
-}
+const readTag = objectReader("managed tag", ({ tags }) => tags.find);
 
-/**
- * Returns a page of the managed tags of the principal's project, newest first. Scope tickets:read. Throws
- * invalid_request.
- */
+/** Returns a page of the managed tags of the principal's project, newest first. */
 export const listTags = operation("listTags", async ({ store }, principal, input) =>
   readPage("tags", input, { read: (query) => store.tags.listPage(principal.project, query), asItem }),
 );
 
-/** Returns the managed tag with this ID in the principal's project. Scope tickets:read. Throws not_found. */
+/** Returns the managed tag with this ID in the principal's project. */
 export const getTag = operation("getTag", async ({ store }, principal, id) =>
   asItem(await readTag(store, principal, id)),
 );
 
 /**
- * Creates a managed tag; tickets with a tag of this name use it from then on. Scope tickets:write. Throws
- * invalid_request with every error of the input, for a name in use, ignoring case, and if the project has the maximum
- * number of tags.
+ * Creates a managed tag; tickets with a tag of this name use it from then on. Throws invalid_request for a name in use,
+ * ignoring case, and if the project has the maximum number of tags.
  */
 export const createTag = operation(
   "createTag",
@@ -64,8 +52,8 @@ export const createTag = operation(
 
 /**
  * Changes the given fields if the tag has one of the expected versions. A new name replaces the former one wherever it
- * is used: on up to 500 tickets before this returns, and on others by the pipeline. Scope tickets:write. Throws
- * not_found, version_conflict with the current `ETag`, and invalid_request like `createTag`.
+ * is used: on up to 500 tickets before this returns, and on others by the pipeline. Throws invalid_request like
+ * `createTag`.
  */
 export const updateTag = operation(
   "updateTag",
@@ -74,7 +62,7 @@ export const updateTag = operation(
     const before = await readTag(store, principal, id);
     const { project, actor } = principal;
     const { result, record } = await store.tags.update(project, { id: before.id, versions }, { fields, actor });
-    if (record === null) throw notFound();
+    if (record === null) throw notInProject("managed tag");
     if (result === "taken") throw nameTaken("tag", fields.name ?? "");
     if (result === "stale") throw staleVersion("The tag", record.version);
     if (record.name !== before.name) await store.tags.carryOutChanges();
@@ -85,7 +73,7 @@ export const updateTag = operation(
 
 /**
  * Deletes a managed tag if it has one of the expected versions, removes it from tickets as `updateTag` renames it, and
- * returns it. Scope tickets:write. Throws not_found, and version_conflict with the current `ETag`.
+ * returns it.
  */
 export const deleteTag = operation(
   "deleteTag",
@@ -93,7 +81,7 @@ export const deleteTag = operation(
     const { project, actor } = principal;
     const before = await readTag(store, principal, id);
     const { result, record } = await store.tags.remove(project, { id: before.id, versions }, actor);
-    if (record === null) throw notFound();
+    if (record === null) throw notInProject("managed tag");
     if (result === "stale") throw staleVersion("The tag", record.version);
     await store.tags.carryOutChanges();
     return asItem(record);
@@ -103,8 +91,7 @@ export const deleteTag = operation(
 
 /**
  * Merges another managed tag of the project into this one, on tickets as `updateTag` renames it. Cannot be undone.
- * Scope tickets:write. Throws not_found, and invalid_request if the other tag is not in the project, or is the same
- * one.
+ * Throws invalid_request if the other tag is not in the project, or is the same one.
  */
 export const mergeTag = operation(
   "mergeTag",

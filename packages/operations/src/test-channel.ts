@@ -27,7 +27,7 @@ interface TestMessageDeps {
 /**
  * Sends a message to the principal's project like a customer of the HTTP API, in a new chat, so that an earlier test
  * that waits for a person does not delay it. It is durable when this resolves, and is answered like any message; the
- * reply stays in its ticket. Scope messages:write. Throws invalid_request and unavailable.
+ * reply stays in its ticket. Throws invalid_request and unavailable.
  */
 export const sendTestMessage = operation(
   "sendTestMessage",
@@ -87,8 +87,8 @@ async function findChat(
 
 /**
  * Sends a test message to a chat that has written to the bot, like any reply, and waits for at most ten seconds until
- * it is delivered. It answers no message and changes no ticket. Scope admin:*. Throws not_found if the chat is not one
- * of the bot's or the channel has no test message, and invalid_request if the channel does not run.
+ * it is delivered. It answers no message and changes no ticket. Throws not_found if the chat is not one of the bot's or
+ * the channel has no test message, and invalid_request if the channel does not run.
  */
 export const testChannel = operation(
   "testChannel",

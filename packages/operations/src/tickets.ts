@@ -16,14 +16,13 @@ import type {
   PossibleDuplicateItem,
   TicketCount,
   TicketItem,
-  TicketListInput,
   TicketHistory,
   OperatorFile,
 } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { searchWords } from "@svc/text";
 import { cleanFileName, sniffMime } from "@svc/channel-manager";
-import type { EventRecord, ProjectId, Store, TicketRecord, WordQuery } from "@svc/store";
+import type { EventRecord, ProjectId, Store, WordQuery } from "@svc/store";
 import {
   asEvent,
   asListedTicket,
@@ -33,10 +32,9 @@ import {
   asTicketItem,
   asToolCall,
 } from "./ticket-items.ts";
-import { staleVersion, operation, requireScopeOf } from "./operation.ts";
+import { staleVersion, operation, requireScopeOf, objectReader, notInProject } from "./operation.ts";
+import type { OperationArguments } from "./operation.ts";
 import { audited } from "./audited.ts";
-
-const notFound = () => new ServiceError("not_found", "No ticket with this ID exists in this project.");
 
 /**
  * Returns the likely duplicates that the newest run of an issue has found, as far as the project still works on them.
@@ -68,16 +66,14 @@ function wordQueryOf(q: string): WordQuery | null {
 }
 
 /** Returns the ticket with this id in the principal's project, opened or only accepted. Throws not_found. */
-export async function readTicket(store: Store, { project }: Principal, id: string): Promise<TicketRecord> {
-  const ticket = isUuid(id) ? await store.ticketDetails.find(project, id) : null;
-  if (ticket === null) throw notFound();
-  return ticket;
-}
+export const readTicket = objectReader("ticket", ({ ticketDetails }) => ticketDetails.find);
 
 /** Filters that belong to one project and are rejected in a search across projects. */
 const OF_ONE_PROJECT = ["q", "chatId"] as const;
 
-const ofOneProject = (input: TicketListInput): FieldError[] =>
+type TicketFilters = Omit<OperationArguments<"listTickets">[0], "limit" | "cursor" | "sort">;
+
+const ofOneProject = (input: TicketFilters): FieldError[] =>
   input.allProjects === "1"
     ? OF_ONE_PROJECT.filter((name) => input[name] !== undefined).map((name) => ({
         pointer: `/${name}`,
@@ -113,8 +109,8 @@ const spanOf = (owners: ReadonlyMap<ProjectId, Principal>, ofAll: boolean, { pro
 /**
  * Returns a page of the tickets of the principal's project, by filters, words and order; a search without a word finds
  * nothing. `allProjects` includes all projects that the principal may read: for a signed-in operator or an
- * administrator. Scope tickets:read. Throws invalid_request with every error of the input, and insufficient_scope if
- * another key requests all projects.
+ * administrator. Throws invalid_request with every error of the input, and insufficient_scope if another key requests
+ * all projects.
  */
 export const listTickets = operation(
   "listTickets",
@@ -144,11 +140,11 @@ const COUNT_MAX = 1_000;
 
 /**
  * Returns the number of tickets that match the filters, up to 1000: of the principal's project, or of all, like
- * `listTickets`. Scope tickets:read. Throws the errors of that, and invalid_request for words, which are not counted.
+ * `listTickets`. Throws the errors of that, and invalid_request for words, which are not counted.
  */
 export const countTickets = operation(
   "countTickets",
-  async ({ store }, principal, input: Omit<TicketListInput, "limit" | "cursor" | "sort">): Promise<TicketCount> => {
+  async ({ store }, principal, input: TicketFilters): Promise<TicketCount> => {
     const ofAll = input.allProjects === "1";
     const owners = await listOwners(store, principal, ofAll);
     const { q: words, ...rest } = input;
@@ -162,11 +158,11 @@ export const countTickets = operation(
 
 /**
  * Returns the ticket with this id in the principal's project, with its messages and events. One that was accepted and
- * is not opened yet has the stage `received` and version 0. Scope tickets:read. Throws not_found.
+ * is not opened yet has the stage `received` and version 0.
  */
 export const getTicket = operation("getTicket", async ({ store }, principal, id) => {
   const found = isUuid(id) ? await store.ticketDetails.read(principal.project, id) : null;
-  if (found === null) throw notFound();
+  if (found === null) throw notInProject("ticket");
   const { ticket, contents } = found;
   const [usage, toolCalls] = await Promise.all([
     // Other projects' model calls for this ticket belong to them.
@@ -179,10 +175,7 @@ export const getTicket = operation("getTicket", async ({ store }, principal, id)
   return asTicketDetail(ticket, contents, { usage, toolCalls: calls, possibleDuplicates }, principal);
 });
 
-/**
- * Returns a file of a conversation: of a visitor, of a reply, or one uploaded for a reply. Scope tickets:read. Throws
- * not_found.
- */
+/** Returns a file of a conversation: of a visitor, of a reply, or one uploaded for a reply. */
 export const getTicketFile = operation("getTicketFile", async ({ store }, principal, id, fileId) => {
   const ticket = await readTicket(store, principal, id);
   const { homeProject, id: ticketId } = ticket;
@@ -196,20 +189,19 @@ export const getTicketFile = operation("getTicketFile", async ({ store }, princi
 });
 
 /**
- * Changes the given fields if the ticket has one of the expected versions. Scope tickets:write. Throws not_found, also
- * while the ticket is not opened yet, version_conflict with the current `ETag`, and invalid_request with every error of
- * the input.
+ * Changes the given fields if the ticket has one of the expected versions. Throws not_found, also while the ticket is
+ * not opened yet, version_conflict with the current `ETag`, and invalid_request with every error of the input.
  */
 export const updateTicket = operation(
   "updateTicket",
   async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(ticketChangeSchema, input, "The ticket");
     const { project, actor } = principal;
-    if (!isUuid(id)) throw notFound();
+    if (!isUuid(id)) throw notInProject("ticket");
     const changed = await store.ticketDetails.update(project, id, { change, versions, actor });
     if (changed !== null) return asTicketItem(changed, principal);
     const present = await store.ticketDetails.findOpened(project, id);
-    throw present === null ? notFound() : staleVersion("The ticket", present.version);
+    throw present === null ? notInProject("ticket") : staleVersion("The ticket", present.version);
   },
   { audit: "tickets.update" },
 );
@@ -257,8 +249,8 @@ export const addReplyFile = audited(
 );
 
 /**
- * Returns messages and events of a ticket of the principal's project before the given positions. Scope tickets:read.
- * Throws not_found, also while the ticket is not opened yet, and invalid_request.
+ * Returns messages and events of a ticket of the principal's project before the given positions. Throws not_found, also
+ * while the ticket is not opened yet, and invalid_request.
  */
 export const getTicketHistory = operation(
   "getTicketHistory",
@@ -270,7 +262,7 @@ export const getTicketHistory = operation(
     } = checkInput(ticketHistoryInputSchema, input, "The query");
     const before = { messages, replies, events };
     const found = isUuid(id) ? await store.ticketDetails.readOlder(principal.project, id, before) : null;
-    if (found === null) throw notFound();
+    if (found === null) throw notInProject("ticket");
     return {
       messages: found.messages.map(asMessage),
       replies: found.replies.map(asReply),

@@ -1,31 +1,20 @@
 import { isMarkOf } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, toolCallStateSchema } from "@svc/contracts";
-import type { ListInput, ToolCall, ToolCallState } from "@svc/contracts";
+import { toolCallStateSchema } from "@svc/contracts";
+import type { ToolCall } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { ToolCallDecidedError } from "@svc/store";
 import type { Decision, ReviewState, Store, TicketRecord, ToolCallRecord } from "@svc/store";
 import { asToolCall } from "./ticket-items.ts";
 import { audited } from "./audited.ts";
 import { UNREAD, UNDER_WAY, conflict } from "./decision-rules.ts";
-import { operation, readPage, searchErrors } from "./operation.ts";
+import { operation, readPage, searchErrors, notInProject } from "./operation.ts";
 import type { ExpectedVersions, VersionedId } from "./operation.ts";
 import { announce, decideWithRetries } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
 
-/** Query of the list of calls. */
-export interface ToolCallListInput extends ListInput {
-  /** Only those in this state; all by default. */
-  state?: ToolCallState | undefined;
-}
-
-const notFound = () => new ServiceError("not_found", "No tool call with this ID exists in this project.");
-
-/**
- * Returns a page of the tool calls of the principal's project's agents, newest first. Scope tickets:read. Throws
- * invalid_request for an invalid query.
- */
+/** Returns a page of the tool calls of the principal's project's agents, newest first. */
 export const listToolCalls = operation("listToolCalls", async ({ store }, principal, { state, q, ...input }) => {
   const known = toolCallStateSchema.optional().safeParse(state);
   const detail = `must be one of ${toolCallStateSchema.options.join(", ")}`;
@@ -44,11 +33,11 @@ async function readCall(
 ): Promise<{ call: ToolCallRecord; ticket: TicketRecord }> {
   const call = isUuid(id) ? await store.toolCalls.find(project, id) : null;
   const ticket = call === null ? null : await store.ticketDetails.find(project, call.ticketId);
-  if (call === null || ticket === null) throw notFound();
+  if (call === null || ticket === null) throw notInProject("tool call");
   return { call, ticket };
 }
 
-/** Returns a call with the version of its ticket. Scope tickets:read. Throws not_found. */
+/** Returns a call with the version of its ticket. */
 export const getToolCall = operation(
   "getToolCall",
   async ({ store }, principal, id): Promise<{ item: ToolCall; version: number }> => {
@@ -156,7 +145,7 @@ function operationOf(action: keyof typeof DECISIONS) {
       const plan = planOf(action, call, { actor, versions });
       try {
         const decided = await decideWithRetries(deps, principal, call.ticketId, plan);
-        if (decided === null) throw notFound();
+        if (decided === null) throw notInProject("tool call");
         await announce(deps, decided);
       } catch (error) {
         if (error instanceof ToolCallDecidedError)

@@ -83,10 +83,7 @@ function transcriptOf(
   ].join("\n");
 }
 
-/**
- * Returns the transcript of a ticket as a text file: messages and replies, without notes, drafts and reasons. Scope
- * tickets:read. Throws not_found.
- */
+/** Returns the transcript of a ticket as a text file: messages and replies, without notes, drafts and reasons. */
 export const getTicketTranscript = operation("getTicketTranscript", async ({ store }, principal, id) => {
   const ticket = await readTicket(store, principal, id);
   const text = transcriptOf(ticket, principal, await readEntries(store, principal, ticket));

@@ -14,8 +14,7 @@ async function readUsage(store: Store, input: UsageInput): Promise<{ from: strin
 }
 
 /**
- * Returns the daily usage of all projects or of one, newest day first. Scope admin:*. Throws invalid_request with every
- * error of the input, and for an unknown project.
+ * Returns the daily usage of all projects or of one, newest day first. Throws invalid_request for an unknown project.
  */
 export const getUsage = operation("getUsage", ({ store }: { store: Store }, _principal, input: UsageInput) =>
   readUsage(store, input),

@@ -18,7 +18,7 @@ import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { Store, Webhook } from "@svc/store";
 import { maskUrl } from "./deliveries.ts";
-import { leaveToSweeper, operation, readPage, staleVersion } from "./operation.ts";
+import { leaveToSweeper, operation, readPage, staleVersion, objectReader, notInProject } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 
 /** Dependencies of checking a webhook's URL. */
@@ -26,8 +26,6 @@ interface UrlDeps {
   store: Store;
   guard: Pick<AddressGuard, "checkUrl">;
 }
-
-const notFound = () => new ServiceError("not_found", "No webhook with this ID exists in this project.");
 
 /** Returns a webhook as shown to a principal: values in its URL are only shown to one who can change it. */
 function asItem(webhook: Webhook, { scopes }: Principal): WebhookItem {
@@ -50,11 +48,7 @@ function asItem(webhook: Webhook, { scopes }: Principal): WebhookItem {
   };
 }
 
-async function readWebhook(store: Store, { project }: Principal, id: string): Promise<Webhook> {
-  const webhook = isUuid(id) ? await store.webhooks.find(project, id) : null;
-  if (webhook === null) throw notFound();
-  return webhook;
-}
+const readWebhook = objectReader("webhook", ({ webhooks }) => webhooks.find);
 
 /** Throws invalid_request for agents that are not in the project. */
 async function requireAgents(store: Store, { project }: Principal, agentIds: readonly string[] = []): Promise<void> {
@@ -77,8 +71,7 @@ function requireUrl(guard: UrlDeps["guard"], text: string): string {
 
 /**
  * Returns a page of the webhooks of the principal's project, newest first; `q` searches the description and the URL.
- * Scope webhooks:read; without webhooks:write values in URLs are masked, and URLs are not searched. Throws
- * invalid_request for an invalid query.
+ * Scope webhooks:read; without webhooks:write values in URLs are masked, and URLs are not searched.
  */
 export const listWebhooks = operation("listWebhooks", async ({ store }, principal, input) => {
   // A search would reveal masked values.
@@ -89,15 +82,15 @@ export const listWebhooks = operation("listWebhooks", async ({ store }, principa
   });
 });
 
-/** Returns the webhook with this id in the principal's project. Scope webhooks:read. Throws not_found. */
+/** Returns the webhook with this id in the principal's project. */
 export const getWebhook = operation("getWebhook", async ({ store }, principal, id) => {
   return asItem(await readWebhook(store, principal, id), principal);
 });
 
 /**
  * Creates a webhook in the principal's project, with a secret that is only returned here. Scopes webhooks:write and
- * tickets:read. Throws invalid_request with every error of the input, for an address that is not allowed, and if the
- * project has `WEBHOOK_LIMITS.maxCount` webhooks.
+ * tickets:read. Throws invalid_request for an address that is not allowed, and if the project has
+ * `WEBHOOK_LIMITS.maxCount` webhooks.
  */
 export const createWebhook = operation(
   "createWebhook",
@@ -127,8 +120,7 @@ export const createWebhook = operation(
 
 /**
  * Changes the given fields if the webhook has one of the expected versions. Pending deliveries go to the new URL.
- * Scopes webhooks:write and tickets:read. Throws not_found, version_conflict with the current `ETag`, and
- * invalid_request like `createWebhook`.
+ * Scopes webhooks:write and tickets:read. Throws invalid_request like `createWebhook`.
  */
 export const updateWebhook = operation(
   "updateWebhook",
@@ -138,17 +130,14 @@ export const updateWebhook = operation(
     await readWebhook(store, principal, id);
     const patch = { ...change, ...(change.url !== undefined && { url: requireUrl(guard, change.url) }) };
     const { result, webhook } = await store.webhooks.update(principal.project, { id, versions }, patch);
-    if (webhook === null) throw notFound();
+    if (webhook === null) throw notInProject("webhook");
     if (result !== "changed") throw staleVersion("The webhook", webhook.version);
     return asItem(webhook, principal);
   },
   { audit: "webhooks.update" },
 );
 
-/**
- * Deletes a webhook with its deliveries, if it has one of the expected versions. Scope webhooks:write. Throws not_found, and
- * version_conflict with the current `ETag`.
- */
+/** Deletes a webhook with its deliveries, if it has one of the expected versions. */
 export const deleteWebhook = operation(
   "deleteWebhook",
   async ({ store }, principal, { id, versions = null }) => {
@@ -163,7 +152,7 @@ export const deleteWebhook = operation(
 
 /**
  * Sets a new secret of a webhook, which is only returned here; the previous one also signs during the overlap. Scopes
- * webhooks:write and tickets:read. Throws not_found and invalid_request.
+ * webhooks:write and tickets:read.
  */
 export const rotateWebhookSecret = operation(
   "rotateWebhookSecret",
@@ -178,16 +167,13 @@ export const rotateWebhookSecret = operation(
     const webhook = isUuid(id)
       ? await store.webhooks.rotate(principal.project, id, { secret: sealed, overlapSeconds })
       : null;
-    if (webhook === null) throw notFound();
+    if (webhook === null) throw notInProject("webhook");
     return { ...asItem(webhook, principal), secret };
   },
   { audit: "webhooks.rotate" },
 );
 
-/**
- * Sends a test event to a webhook, also an inactive one, and returns its pending delivery. Scope webhooks:write. Throws
- * not_found.
- */
+/** Sends a test event to a webhook, also an inactive one, and returns its pending delivery. */
 export const testWebhook = operation(
   "testWebhook",
   async ({ store, queues, log }: { store: Store; queues: Queues; log: Log }, principal, id) => {
@@ -196,7 +182,7 @@ export const testWebhook = operation(
     const [first] = due;
     const item = first === undefined ? null : await store.deliveries.find(principal.project, first.deliveryId);
     // It was deleted meanwhile.
-    if (item === null) throw notFound();
+    if (item === null) throw notInProject("webhook");
     await leaveToSweeper(log, { deliveryId: item.id }, () => announceWork(queues, "webhook-deliveries", due));
     return item;
   },

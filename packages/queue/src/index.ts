@@ -1,5 +1,4 @@
-export { announceWork } from "./announce-work.ts";
-export type { AnnouncedQueue, Announcements } from "./announce-work.ts";
+export * from "./announce-work.ts";
 export { BACKEND_NAMES, QueueDownError } from "./backend.ts";
 export type { WakeUps } from "./backend.ts";
 export type { CountLimit, CountResult, CounterState, Counters } from "./counters.ts";
@@ -8,13 +7,4 @@ export { openQueues } from "./open-queues.ts";
 export type { Consumer, JobToPublish, Queues } from "./queues.ts";
 export { askRedis, parseRedisUrl } from "./redis-servers.ts";
 export { announceReply, jobsOf } from "./replies.ts";
-export {
-  announceDeletion,
-  announceText,
-  announcePresence,
-  announceVisitorTyping,
-  followPresence,
-  followDeletions,
-  followTexts,
-  followVisitorTyping,
-} from "./topics.ts";
+export * from "./topics.ts";

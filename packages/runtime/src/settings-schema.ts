@@ -250,90 +250,76 @@ export const SETTINGS = {
     description:
       "With `production`, the service does not start on a Redis that may drop jobs; otherwise it logs a warning.",
     defaultText: "none (`production` in the container image)",
-    isSecret: false,
   },
   SVC_DATA_DIR: {
     schema: z.string().min(1, { error: "a folder" }).default(".svc"),
     description: "Data folder of the embedded mode: database, secret key, and the API key of the command line.",
     defaultText: "`.svc`",
-    isSecret: false,
   },
   SVC_STORAGE_INSTALLATION_MAX_MB: {
     schema: megabytes.default(51_200),
     description:
       "Maximum MB of files, documents, stored hook bodies and message texts of all projects together. Above it, files and documents are rejected with `storage_full`. Files of visitors can use at most half of it.",
     defaultText: "`51200` (50 GB)",
-    isSecret: false,
   },
   SVC_STORAGE_PROJECT_MAX_MB: {
     schema: megabytes.default(10_240),
     description: "Maximum MB per project, as for the installation.",
     defaultText: "`10240` (10 GB)",
-    isSecret: false,
   },
   SVC_STORAGE_CONVERSATION_MAX_MB: {
     schema: megabytes.default(500),
     description: "Maximum MB of files per conversation from customers, in the widget or on Telegram.",
     defaultText: "`500`",
-    isSecret: false,
   },
   SVC_STORAGE_VISITOR_DAY_MAX_MB: {
     schema: megabytes.default(200),
     description: "Maximum MB of files per conversation from customers within 24 hours.",
     defaultText: "`200`",
-    isSecret: false,
   },
   SVC_BIND_HOST: {
     schema: z.string().min(1, { error: "an address" }).optional(),
     description:
       "Address that all ports are bound to. If set, it overrides the setting `bindHost`, which applies to the HTTP API only.",
     defaultText: "`127.0.0.1`",
-    isSecret: false,
   },
   SVC_API_PORT: {
     schema: port.default(31416),
     description: "Port of the HTTP API.",
     defaultText: "`31416`",
-    isSecret: false,
   },
   SVC_WIDGET_PORT: {
     schema: port.default(31415),
     description: "Port of the web widget: its script and its API.",
     defaultText: "`31415`",
-    isSecret: false,
   },
   SVC_TOOLS_PORT: {
     schema: port.default(31417),
     description: "Port of the tool server. The MCP endpoint is `/mcp`.",
     defaultText: "`31417`",
-    isSecret: false,
   },
   SVC_CONSOLE_PORT: {
     schema: port.default(31418),
     description: "Port of the operator console.",
     defaultText: "`31418`",
-    isSecret: false,
   },
   SVC_METRICS_PORT: {
     schema: port.optional(),
     description:
       "Monitoring port of this process, with `/metrics`, `/healthz` and `/readyz`. It requires no key, so do not expose it. If not set, `/metrics` is available on the other ports, for clients on this machine only.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_TRUST_PROXY: {
     schema: proxies.optional(),
     description:
       "Addresses or networks of trusted proxies, separated by commas. Their `X-Forwarded-For` is used as the client address for rate limits. Behind a proxy that is not listed, all clients share one address.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_PUBLIC_URLS: {
     schema: publicUrls.optional(),
     description:
       "Public URLs of the ports, separated by commas: `https://tools.example.com`. The tool server, and the console if this is set, accept only requests to these hosts, to loopback and to the address they are bound to.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_SMTP_URL: {
     schema: smtpUrl.optional(),
@@ -347,82 +333,70 @@ export const SETTINGS = {
     description:
       "Sender of emails: `Example support <support@example.com>`. Required with `SVC_SMTP_URL`. The mail server must be allowed to send for this domain (SPF, DKIM).",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_CONSOLE_URL: {
     schema: publicUrl.optional(),
     description: "Public URL of the console, for links in emails to operators.",
     defaultText: "the console's local address",
-    isSecret: false,
   },
   SVC_WIDGET_URL: {
     schema: publicUrl.optional(),
     description:
       "Public URL of the widget's port, with `https://`, for the link in emails to customers by which they unsubscribe.",
     defaultText: "the widget's local address",
-    isSecret: false,
   },
   SVC_CORS_ORIGINS: {
     schema: origins.optional(),
     description:
       "Websites whose pages can call the HTTP API and the tool server from a browser, separated by commas: `https://app.example.com`, or `app://obsidian.md` for a browser-based app; `*` for all sites. Use keys with few scopes in such pages, because every visitor can read them.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_MAX_OPEN_CALLS: {
     schema: count.default(100),
     description:
       "Maximum open long polls and event streams per key and address in one process of the HTTP API, and as many model pull requests. Further requests get 429.",
     defaultText: "`100`",
-    isSecret: false,
   },
   SVC_MAX_HELD_CALLS: {
     schema: count.default(2_000),
     description:
       "Maximum requests of mode `sync` that wait for a reply, per key and address in one process of the HTTP API. Further requests get 429.",
     defaultText: "`2000`",
-    isSecret: false,
   },
   SVC_MAX_SOCKETS_PER_ADDRESS: {
     schema: count.default(200),
     description:
       "Maximum widget sockets per address in one process; an office may share one address. Further sockets get 429, or close code 4429.",
     defaultText: "`200`",
-    isSecret: false,
   },
   SVC_MAX_SOCKETS: {
     schema: count.default(5_000),
     description: "Maximum widget sockets in one process. Further sockets get 429, or close code 4429.",
     defaultText: "`5000`",
-    isSecret: false,
   },
   SVC_WEBHOOK_ALLOW: {
     schema: hosts.optional(),
     description:
       "Private hosts and networks that callbacks can be sent to, separated by commas: `hooks.internal,10.1.0.0/16`. Loopback is allowed by default if all ports are bound to loopback and `SVC_TRUST_PROXY` is not set.",
     defaultText: "public addresses only",
-    isSecret: false,
   },
   SVC_FETCH_ALLOW: {
     schema: hosts.optional(),
     description:
       "Private hosts and networks that knowledge base pages can be fetched from and that tools of agents can call, separated by commas: `wiki.internal,10.2.0.0/16`. Loopback is only allowed if listed.",
     defaultText: "public addresses only",
-    isSecret: false,
   },
   SVC_EMBEDDINGS_BASE_URL: {
     schema: apiBase.optional(),
     description:
       "OpenAI-compatible server for embeddings (`POST …/embeddings`), for example `http://localhost:11434/v1` for Ollama. Searches in knowledge bases then use meaning in addition to keywords. The server can be private; all knowledge base texts and questions are sent to it. While it is unavailable, searches use keywords only.",
     defaultText: "none: searches use keywords only",
-    isSecret: false,
   },
   SVC_EMBEDDINGS_MODEL: {
     schema: modelName.optional(),
     description:
       "Embedding model, for example `nomic-embed-text`. Required with `SVC_EMBEDDINGS_BASE_URL`; must be the same for all apps of an installation. After a change, all passages are embedded again in the background.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_EMBEDDINGS_API_KEY: {
     schema: apiKey.optional(),
@@ -435,20 +409,17 @@ export const SETTINGS = {
     description:
       "Folder with a sentence-embedding model in ONNX and its tokenizer, as published for transformers.js. It runs in a worker thread of each app that searches, instead of `SVC_EMBEDDINGS_BASE_URL`; no data is sent to a server. See [supported models](models.md#embeddings-without-a-server). An app does not start if files are missing.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_LLM_BASE_URL: {
     schema: apiBase.optional(),
     description:
       "OpenAI-compatible server for language models (`POST …/chat/completions`), local or hosted, for example `http://localhost:11434/v1` for Ollama. Agents then answer with a language model. The server can be private; questions and relevant passages are sent to it. While it is unavailable, agents quote their knowledge bases.",
     defaultText: "none: agents quote their knowledge bases",
-    isSecret: false,
   },
   SVC_LLM_API: {
     schema: z.enum(["openai", "anthropic"], { error: "openai or anthropic" }).optional(),
     description: "API of `SVC_LLM_BASE_URL`: `openai` or `anthropic`.",
     defaultText: "`anthropic` for `https://api.anthropic.com/v1`, otherwise `openai`",
-    isSecret: false,
   },
   SVC_LLM_API_KEY: {
     schema: apiKey.optional(),
@@ -461,7 +432,6 @@ export const SETTINGS = {
     description:
       "Default model of agents, for example `llama3.2:3b` or `gpt-4o-mini`. If not set, only agents with a model of their own use one. An agent with the model `none` never uses one.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_LLM_TIMEOUT_MS: {
     schema: z
@@ -473,14 +443,12 @@ export const SETTINGS = {
     description:
       "Maximum duration of an answer by a language model, in milliseconds, including retries and tools. After that, the agent answers without it.",
     defaultText: "`20000`",
-    isSecret: false,
   },
   SVC_LLM_PRICES: {
     schema: prices.optional(),
     description:
       'Prices of models in US dollars per million tokens, as JSON: `{"gpt-4o-mini":{"input":0.15,"output":0.6}}`. Tickets and statistics then show costs.',
     defaultText: "none: costs are not shown",
-    isSecret: false,
   },
   SVC_ANTHROPIC_API_KEY: {
     schema: apiKey.optional(),
@@ -493,34 +461,29 @@ export const SETTINGS = {
     schema: apiBase.default("https://api.anthropic.com/v1"),
     description: "URL of Anthropic's API, for example of a proxy.",
     defaultText: "`https://api.anthropic.com/v1`",
-    isSecret: false,
   },
   SVC_OLLAMA_BASE_URL: {
     schema: apiBase.optional(),
     description:
       "URL of an Ollama server, for example `http://localhost:11434`. Agents use its models as `ollama:llama3.2:3b`, and models can be pulled to it. Not needed if `SVC_LLM_BASE_URL` is an Ollama server.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_TELEGRAM_API_ROOT: {
     schema: apiBase.default("https://api.telegram.org"),
     description:
       "URL of Telegram's Bot API, for example of a self-hosted Bot API server. The bot token is part of every request URL.",
     defaultText: "`https://api.telegram.org`",
-    isSecret: false,
   },
   SVC_OIDC_ISSUER: {
     schema: issuer.optional(),
     description:
       "OpenID Connect provider for console sign-in, for example `https://login.example.com`. Operators are identified by their verified email address (`email_verified`). Register `<console>/oidc/callback` as the redirect URI.",
     defaultText: "none: operators sign in with a password",
-    isSecret: false,
   },
   SVC_OIDC_CLIENT_ID: {
     schema: oidcText.optional(),
     description: "Client ID of the console at the provider. Required with `SVC_OIDC_ISSUER`.",
     defaultText: "none",
-    isSecret: false,
   },
   SVC_OIDC_CLIENT_SECRET: {
     schema: oidcText.optional(),
@@ -535,27 +498,23 @@ export const SETTINGS = {
       .default("Single sign-on"),
     description: "Label of the single sign-on button on the sign-in page.",
     defaultText: "`Single sign-on`",
-    isSecret: false,
   },
   SVC_OIDC_CREATE_ROLE: {
     schema: createRole.optional(),
     description:
       "Role of new operators who sign in through the provider for the first time, such as `shop:operator`, or `*:viewer` for all projects. Their account is created automatically.",
     defaultText: "none: only existing operators can sign in",
-    isSecret: false,
   },
   SVC_LOG_LEVEL: {
     schema: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(", ")}` }).default("info"),
     description: `Log level: ${LOG_LEVELS.join(", ")}. Logs are JSON lines on standard output.`,
     defaultText: "`info` (`warn` for `npm start`)",
-    isSecret: false,
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: apiBase.optional(),
     description:
       "OpenTelemetry collector for traces over HTTP, for example `http://localhost:4318`; `/v1/traces` is appended.",
     defaultText: "none: tracing is disabled",
-    isSecret: false,
   },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     schema: z
@@ -563,7 +522,6 @@ export const SETTINGS = {
       .default("http/protobuf"),
     description: "Protocol of the collector: `http/protobuf` or `http/json`.",
     defaultText: "`http/protobuf`",
-    isSecret: false,
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     schema: otlpHeaders.optional(),
@@ -578,7 +536,6 @@ export const SETTINGS = {
       .optional(),
     description: "Service name of this process in traces.",
     defaultText: "`svc-` followed by the name of the app",
-    isSecret: false,
   },
   OTEL_TRACES_SAMPLER_ARG: {
     schema: z
@@ -589,7 +546,6 @@ export const SETTINGS = {
     description:
       "Fraction of traces that are sampled, from 0 to 1. Applies to traces that start here; for others, the `traceparent` of the caller decides.",
     defaultText: "`1`",
-    isSecret: false,
   },
   SVC_QUEUE_PREFIX: {
     schema: z
@@ -598,7 +554,6 @@ export const SETTINGS = {
       .default("svc"),
     description: "Prefix of all queue names, so that several installations can share one Redis.",
     defaultText: "`svc`",
-    isSecret: false,
   },
 } as const;
 

@@ -87,9 +87,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 }
 
 /** Returns true if a row was not written because another one has the same unique values. */
-export function isUniqueViolation(error: unknown): boolean {
-  return sqlStateOf(error) === "23505";
-}
+export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) === "23505";
 
 /** Page of a list, newest first: rows created before the row with the ID `before`, and with the text `q`. */
 export interface PageQuery {

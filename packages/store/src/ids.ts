@@ -13,9 +13,7 @@ export function asProjectId(id: string): ProjectId {
 }
 
 /** Returns the id of a new row: UUID v7 (RFC 9562), so that ids sort by time. */
-export function newId(): string {
-  return v7();
-}
+export const newId = (): string => v7();
 
 /** Namespace of ticket ids, generated once for this product. */
 const TICKET_NAMESPACE = "5f6ac4f1-8a6e-5c0b-9d55-3f0c8a1d7e42";
@@ -30,14 +28,12 @@ const ISSUE_NAMESPACE = "7c0d5f2e-93b1-5e64-8a47-1f6b2d90c3e8";
  * Returns the ticket id of a conversation: UUID v5 of `[home project, channel, chat]`. A channel can name the ticket
  * before the pipeline has opened it, and every replica gets the same id.
  */
-export function ticketIdOf(homeProject: ProjectId, channelId: ChannelId, chatId: string): string {
-  return v5(JSON.stringify([homeProject, channelId, chatId]), TICKET_NAMESPACE);
-}
+export const ticketIdOf = (homeProject: ProjectId, channelId: ChannelId, chatId: string): string =>
+  v5(JSON.stringify([homeProject, channelId, chatId]), TICKET_NAMESPACE);
 
 /** Returns the id of a file at this index of a message: fetched again, the file has the same id. */
-export function messageFileIdOf(messageId: string, index: number): string {
-  return v5(`${messageId}/${index}`, FILE_NAMESPACE);
-}
+export const messageFileIdOf = (messageId: string, index: number): string =>
+  v5(`${messageId}/${index}`, FILE_NAMESPACE);
 
 /** Returns the chat id of a submitted issue: one for each client-supplied id in each project. */
 export function issueChatIdOf(homeProject: ProjectId, clientIssueId: string): string {
@@ -49,6 +45,5 @@ export function issueChatIdOf(homeProject: ProjectId, clientIssueId: string): st
  * `round` distinguishes the same text after the ticket was resolved: the number of times that it was resolved before, 0
  * at first.
  */
-export function issueMessageIdOf(ticketId: string, text: string, round: number): string {
-  return v5(JSON.stringify(round === 0 ? [ticketId, text] : [ticketId, text, round]), ISSUE_NAMESPACE);
-}
+export const issueMessageIdOf = (ticketId: string, text: string, round: number): string =>
+  v5(JSON.stringify(round === 0 ? [ticketId, text] : [ticketId, text, round]), ISSUE_NAMESPACE);

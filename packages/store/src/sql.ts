@@ -126,6 +126,13 @@ function createStatement(name: string, source: string, isPrepared: boolean): Any
   };
 }
 
+/** Returns the values of these columns of rows, for the array parameters of a statement on many rows. */
+export const columnsOf = <Row, const Name extends keyof Row & string>(
+  rows: readonly Row[],
+  ...names: Name[]
+): { [Column in Name]: Row[Column][] } =>
+  Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as { [Column in Name]: Row[Column][] };
+
 const loaded: AnyStatement[] = [];
 
 /** Returns every statement of the store, for the test that prepares each of them. */

@@ -95,14 +95,14 @@ export function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>):
   return renderFacts([
     ["name", safeLine(name, NAME_CHARS)],
     ["id", id],
-    ...(description === "" ? [] : [["description", safeLine(description, TEXT_CHARS)] as const]),
+    ["description", description !== "" && safeLine(description, TEXT_CHARS)],
     ["answers from", describeAnswers(agent, kbNames)],
     ["policy", describePolicy(agent)],
     ["model", model === null ? "default (SVC_LLM_MODEL, if set)" : describeModel(agent)],
-    ...(instructions === "" ? [] : [["instructions", safeLine(instructions, TEXT_CHARS)] as const]),
-    ...(tools.length === 0 ? [] : [["tools", describeTools(agent)] as const]),
+    ["instructions", instructions !== "" && safeLine(instructions, TEXT_CHARS)],
+    ["tools", tools.length > 0 && describeTools(agent)],
     ["examples", String(examples.length)],
-    ...(enabled ? [] : [["state", "off"] as const]),
+    ["state", !enabled && "off"],
   ]);
 }
 

@@ -31,10 +31,8 @@ function renderCustomer(item: CustomerDetail): string {
     ["identities", lines(identities.map(({ kind, value }) => safeLine(`${kind} ${value}`)))],
     ["first seen", toSecond(item.firstSeenAt)],
     ["last seen", toSecond(item.lastSeenAt)],
-    ...(item.unsubscribedAt === null
-      ? []
-      : [["emails", `unsubscribed since ${toSecond(item.unsubscribedAt)}`] as const]),
-    ...(item.isBlocked ? [["blocked", "yes: messages are spam"] as const] : []),
+    ["emails", item.unsubscribedAt !== null && `unsubscribed since ${toSecond(item.unsubscribedAt)}`],
+    ["blocked", item.isBlocked && "yes: messages are spam"],
     ["notes", lines(item.notes.map(({ at, author, text }) => safeLine(`${toSecond(at)} ${author}: ${text}`)))],
   ]);
 }

@@ -47,17 +47,13 @@ export function renderDelivery(item: DeliveryItem): string {
     ["type", type],
     ["state", state],
     ["to", safeLine(url)],
-    ...(webhookId === null ? [] : ([["webhook", webhookId]] as const)),
-    ...(eventId === null ? [] : ([["event", eventId]] as const)),
-    ...(ticketId === null
-      ? []
-      : ([
-          ["chat", safeLine(chatId)],
-          ["ticket", ticketId],
-        ] as const)),
+    ["webhook", webhookId],
+    ["event", eventId],
+    ["chat", ticketId !== null && safeLine(chatId)],
+    ["ticket", ticketId],
     ["created", toSecond(createdAt)],
     ["attempts", lines.length === 0 ? "none yet" : lines.join("\n")],
-    ...(nextAt === null ? [] : ([["next attempt", `at ${toSecond(nextAt)}`]] as const)),
+    ["next attempt", nextAt !== null && `at ${toSecond(nextAt)}`],
   ]);
 }
 

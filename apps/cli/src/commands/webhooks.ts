@@ -70,9 +70,7 @@ function renderWebhook(item: WebhookItem): string {
     ["agents", orAll(agentIds)],
     ["priorities", orAll(priorities)],
     ["active", isActive ? "yes" : "no"],
-    ...(previousSecretUntil === null
-      ? []
-      : ([["previous secret", `signs until ${toSecond(previousSecretUntil)}`]] as const)),
+    ["previous secret", previousSecretUntil !== null && `signs until ${toSecond(previousSecretUntil)}`],
     ["created", `${toSecond(item.createdAt)} by ${safeLine(item.createdBy)}`],
   ]);
 }

@@ -66,6 +66,3 @@ export function customize({ host, root, button }: LauncherParts, launcher: Widge
     },
   };
 }
-
-/** What `customize` returns. */
-export type CustomLauncher = ReturnType<typeof customize>;

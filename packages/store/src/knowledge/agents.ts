@@ -129,7 +129,7 @@ export async function list(db: Db, project: ProjectId): Promise<Agent[]> {
  * that changes an agent raises its version.
  */
 export async function findMark(db: Db, project: ProjectId): Promise<string> {
-  const row = await sql.findMark.one<{ mark: string }>(db, { project });
+  const row = await sql.findMark.one(db, { project });
   return row?.mark ?? "";
 }
 

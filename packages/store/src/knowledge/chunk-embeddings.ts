@@ -63,7 +63,7 @@ export async function findFirstMissing(
   { model, dimensions }: EmbeddingModel,
   sinceMs: number,
 ): Promise<string | null> {
-  const row = await sql.findFirstMissing.one<{ id: string }>(db, { model, dimensions, id: firstIdOf(sinceMs) });
+  const row = await sql.findFirstMissing.one(db, { model, dimensions, id: firstIdOf(sinceMs) });
   return row?.id ?? null;
 }
 
@@ -109,7 +109,7 @@ export const release = (db: Db, model: string, chunkIds: readonly string[]) =>
 
 /** Counts all passages, those with an embedding of the model, and those that the model rejects; of all projects. */
 export async function count(db: Db, model: string): Promise<{ passages: number; embedded: number; refused: number }> {
-  const row = await sql.count.one<{ passages: number; embedded: number; refused: number }>(db, { model });
+  const row = await sql.count.one(db, { model });
   return row ?? { passages: 0, embedded: 0, refused: 0 };
 }
 
@@ -130,7 +130,7 @@ export async function listEmbedded(
   kbId: string,
   { model, dimensions }: EmbeddingModel,
 ): Promise<string[]> {
-  const rows = await sql.listEmbedded.all<{ chunkId: string }>(db, { project, kbId, model, dimensions });
+  const rows = await sql.listEmbedded.all(db, { project, kbId, model, dimensions });
   return rows.map((row) => row.chunkId);
 }
 
@@ -141,7 +141,7 @@ export async function read(
   { kbIds, chunkIds }: { kbIds: readonly string[]; chunkIds: readonly string[] },
   { model, dimensions }: EmbeddingModel,
 ): Promise<{ chunkId: string; embedding: Float32Array }[]> {
-  const rows = await sql.read.all<{ chunkId: string; embedding: Buffer }>(db, {
+  const rows = await sql.read.all(db, {
     project,
     kbIds,
     chunkIds,
@@ -157,7 +157,7 @@ export async function read(
  * embeddings locks their table against writes.
  */
 export async function prepareVectors(db: Db, dimensions: number): Promise<boolean> {
-  const row = await sql.prepareVectors.one<{ isReady: boolean }>(db, { dimensions });
+  const row = await sql.prepareVectors.one(db, { dimensions });
   return row?.isReady === true;
 }
 
@@ -173,7 +173,7 @@ export const findClosest = (
   project: ProjectId,
   search: { kbIds: readonly string[]; model: string; embedding: Float32Array; limit: number },
 ) =>
-  sql.findClosest.all<{ chunkId: string; cosine: number }>(db, {
+  sql.findClosest.all(db, {
     ...search,
     project,
     embedding: Array.from(search.embedding),

@@ -5,7 +5,7 @@ import type { ProjectId } from "../ids.ts";
 import { loadKbIndex, markDead, removeSomeOfIndex, saveKbIndex, tidyIndex } from "./kb-index.ts";
 import { POSTING_BYTES, decodePostings } from "./postings.ts";
 import type { DocumentPostings } from "./postings.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 
 /** A passage of a document. */
 export interface NewChunk {
@@ -115,7 +115,7 @@ const trigramsOf = stateOf((_db: Db): { isKnown: boolean | null } => ({ isKnown:
 /** Returns true if the functions of pg_trgm are in the search path of this connection. */
 async function knowsTrigrams(db: Db): Promise<boolean> {
   const trigrams = trigramsOf(db);
-  trigrams.isKnown ??= (await sql.knowsTrigrams.one<{ has: boolean }>(db))?.has === true;
+  trigrams.isKnown ??= (await sql.knowsTrigrams.one(db))?.has === true;
   return trigrams.isKnown;
 }
 
@@ -137,17 +137,11 @@ export async function insert(
     const batch = all.slice(first, end);
 
     await sql.insert.run(db, {
+      ...columnsOf(batch, "documentId", "ordinal", "text", "startOffset", "endOffset", "termCount", "page"),
       project,
       kbId,
       id: batch.map(() => newId()),
-      documentId: batch.map(({ documentId }) => documentId),
-      ordinal: batch.map(({ ordinal }) => ordinal),
       headingPath: batch.map(({ headingPath }) => JSON.stringify(headingPath)),
-      text: batch.map(({ text }) => text),
-      startOffset: batch.map(({ startOffset }) => startOffset),
-      endOffset: batch.map(({ endOffset }) => endOffset),
-      termCount: batch.map(({ termCount }) => termCount),
-      page: batch.map(({ page }) => page),
     });
   }
 }
@@ -170,7 +164,7 @@ export async function removeOfDocument(
     await tidyIndex(db, index);
     await saveKbIndex(db, index);
   }
-  const row = await sql.deleteOfDocument.one<{ chunkCount: number; termCount: number }>(db, { kbId, documentId });
+  const row = await sql.deleteOfDocument.one(db, { kbId, documentId });
   return { chunkCount: row?.chunkCount ?? 0, termCount: row?.termCount ?? 0 };
 }
 
@@ -183,7 +177,7 @@ export async function readPostings(
   project: ProjectId,
   search: { kbIds: readonly string[]; terms: readonly string[] },
 ): Promise<{ kbs: SearchedKb[]; blocks: PostingBlock[] }> {
-  const rows = await sql.readPostings.all<PostingRow>(db, { project, kbIds: search.kbIds, terms: search.terms });
+  const rows = await sql.readPostings.all<PostingRow>(db, { ...search, project });
   return {
     kbs: rows.filter(isKb).map((row) => ({
       id: row.id,
@@ -225,14 +219,12 @@ export const list = (db: Db, project: ProjectId, documentIds: readonly string[])
 /** Returns the documents of passages, each once. Deleted numbers have none. */
 export const findDocuments = (db: Db, passages: readonly { kbId: string; number: number }[]) =>
   sql.findDocuments.all<NumberedDocument>(db, {
-    kbId: passages.map(({ kbId }) => kbId),
-    number: passages.map(({ number }) => number),
+    ...columnsOf(passages, "kbId", "number"),
   });
 
 /** Returns all documents of knowledge bases that have passages. */
-export async function listDocuments(db: Db, kbIds: readonly string[]): Promise<NumberedDocument[]> {
-  return sql.listDocuments.all<NumberedDocument>(db, { kbIds });
-}
+export const listDocuments = (db: Db, kbIds: readonly string[]): Promise<NumberedDocument[]> =>
+  sql.listDocuments.all<NumberedDocument>(db, { kbIds });
 
 /**
  * Reads passages of this project by their documents and ordinals, in this order; null for one that no longer exists, or
@@ -268,9 +260,9 @@ export async function findSimilarWords(
   kbNumbers: readonly number[],
   misspelt: { word: string; variants: readonly string[] },
 ): Promise<string[]> {
-  const rows = await sql.findSimilarWords.all<{ word: string }>(db, { kbNumbers, variants: misspelt.variants });
+  const rows = await sql.findSimilarWords.all(db, { kbNumbers, variants: misspelt.variants });
   if (rows.length > 0 || !(await knowsTrigrams(db))) return rows.map(({ word }) => word);
-  const similar = await sql.listLikeWords.all<{ word: string }>(db, { kbNumbers, word: misspelt.word });
+  const similar = await sql.listLikeWords.all(db, { kbNumbers, word: misspelt.word });
   return similar.map(({ word }) => word);
 }
 

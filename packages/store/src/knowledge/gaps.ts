@@ -101,21 +101,11 @@ export interface GapRecord {
   version: number;
 }
 
-interface GapRow {
-  id: string;
-  question: string;
-  language: string | null;
-  agentId: string | null;
-  kbIds: string[];
-  count: number;
-  status: GapStatus;
+type GapRow = Omit<GapRecord, "article" | "examples"> & {
   kbId: string | null;
   documentId: string | null;
-  createdAt: Date;
-  lastAt: Date;
-  version: number;
   examples: { text: string; ticketId: string; at: string }[];
-}
+};
 
 const { textMaxChars: TEXT_CHARS, examplesMaxCount: EXAMPLES } = GAP_LIMITS;
 
@@ -138,14 +128,9 @@ function cut(text: string): string {
   return `${text.slice(0, isHalf ? end - 1 : end)}…`;
 }
 
-async function findIn(db: Db, project: ProjectId, id: string, on: Db = db): Promise<GapRecord | null> {
-  const row = await sql.find.one<GapRow>(on, { project, id });
-  return row === null ? null : asGap(row);
-}
-
 /** Returns the gap with an equivalent question, if any. */
 async function findSame(tx: Db, project: ProjectId, terms: readonly string[]): Promise<string | null> {
-  const rows = await sql.findSame.all<{ id: string; terms: string[] }>(tx, { project, terms });
+  const rows = await sql.findSame.all(tx, { project, terms });
   let best: { id: string; similarity: number } | null = null;
   for (const row of rows) {
     const similarity = similarityOf(terms, row.terms);
@@ -156,15 +141,7 @@ async function findSame(tx: Db, project: ProjectId, terms: readonly string[]): P
 
 async function insertGap(tx: Db, project: ProjectId, asked: UnansweredMessage): Promise<string> {
   const id = newId();
-  await sql.insertGap.run(tx, {
-    id,
-    project,
-    question: cut(asked.question),
-    messageId: asked.messageId,
-    language: asked.language,
-    terms: asked.terms,
-    agentId: asked.agentId,
-  });
+  await sql.insertGap.run(tx, { ...asked, id, project, question: cut(asked.question) });
   await indexTerms(tx, project, [id]);
   return id;
 }
@@ -188,17 +165,10 @@ export function record(db: Db, project: ProjectId, asked: UnansweredMessage): Pr
     if (count > 0) return null;
     const same = await findSame(tx, project, asked.terms);
     const id = same ?? (await insertGap(tx, project, asked));
-    await sql.insertExample.run(tx, {
-      messageId: asked.messageId,
-      project,
-      id,
-      ticketId: asked.ticketId,
-      text: cut(asked.text),
-      terms: asked.terms,
-    });
+    await sql.insertExample.run(tx, { ...asked, project, id, text: cut(asked.text) });
     let isFound = same === null;
     if (same !== null) {
-      const counted = await sql.countQuestion.one<{ isReopened: boolean }>(tx, { project, id, agentId: asked.agentId });
+      const counted = await sql.countQuestion.one(tx, { project, id, agentId: asked.agentId });
       isFound = counted?.isReopened === true;
       await sql.deleteOldTexts.run(tx, { id, project });
     }
@@ -219,7 +189,10 @@ export function record(db: Db, project: ProjectId, asked: UnansweredMessage): Pr
 }
 
 /** Returns a gap, or null if the project has none with this id. */
-export const find = (db: Db, project: ProjectId, id: string): Promise<GapRecord | null> => findIn(db, project, id);
+export async function find(db: Db, project: ProjectId, id: string): Promise<GapRecord | null> {
+  const row = await sql.find.one<GapRow>(db, { project, id });
+  return row === null ? null : asGap(row);
+}
 
 /**
  * A page of gaps, the most asked or the newest first: those after the cursor `after`, with `q` in the question, and of
@@ -258,7 +231,7 @@ export async function update(
     documentId: change.article?.documentId,
     versions,
   });
-  const gap = await findIn(db, project, id);
+  const gap = await find(db, project, id);
   return gap === null ? null : { changed: count > 0, gap };
 }
 
@@ -269,13 +242,13 @@ export async function update(
  */
 export async function eraseGapsOfTickets(tx: Db, project: ProjectId, ticketIds: readonly string[]): Promise<number> {
   await sql.lockGapsOfTickets.run(tx, { project, ticketIds });
-  const gone = await sql.deleteExamples.all<{ gapId: string; messageId: string }>(tx, { project, ticketIds });
+  const gone = await sql.deleteExamples.all(tx, { project, ticketIds });
   if (gone.length === 0) return 0;
   const gapIds = [...new Set(gone.map(({ gapId }) => gapId))];
 
   await sql.deleteEmptyGaps.run(tx, { project, gapIds });
   await sql.recount.run(tx, { project, gapIds });
-  const reworded = await sql.replaceQuestion.all<{ id: string }>(tx, {
+  const reworded = await sql.replaceQuestion.all(tx, {
     project,
     gapIds,
     questionMessageId: gone.map(({ messageId }) => messageId),
@@ -287,24 +260,11 @@ export async function eraseGapsOfTickets(tx: Db, project: ProjectId, ticketIds: 
 }
 
 /** Indexes the terms of these gaps, which are not indexed yet. */
-async function indexTerms(tx: Db, project: ProjectId, gapIds: readonly string[]): Promise<void> {
-  await sql.indexTerms.run(tx, { project, gapIds });
-}
+const indexTerms = (tx: Db, project: ProjectId, gapIds: readonly string[]): Promise<void> =>
+  sql.indexTerms.exec(tx, { project, gapIds });
 
-function asGap(row: GapRow): GapRecord {
-  const { kbId, documentId } = row;
-  return {
-    id: row.id,
-    question: row.question,
-    language: row.language,
-    agentId: row.agentId,
-    kbIds: row.kbIds,
-    count: row.count,
-    status: row.status,
-    article: kbId === null || documentId === null ? null : { kbId, documentId },
-    examples: row.examples.map(({ text, ticketId, at }) => ({ text, ticketId, at: new Date(at) })),
-    createdAt: row.createdAt,
-    lastAt: row.lastAt,
-    version: row.version,
-  };
-}
+const asGap = ({ kbId, documentId, examples, ...gap }: GapRow): GapRecord => ({
+  ...gap,
+  article: kbId === null || documentId === null ? null : { kbId, documentId },
+  examples: examples.map(({ at, ...example }) => ({ ...example, at: new Date(at) })),
+});

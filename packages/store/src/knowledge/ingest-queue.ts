@@ -44,16 +44,15 @@ export const INGEST_PRIORITY = { handedIn: 0, page: 1, ofSitemap: 2 } as const;
 /** Locks the document with this key; creates it, without a text, if there is none. */
 async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<string> {
   await sql.lockDocument.run(tx, {
+    ...ingest,
     id: newId(),
     project,
     kbId,
-    key: ingest.key,
     title: withoutBidiControls(ingest.title ?? ingest.key),
-    url: ingest.url,
     mime: ingest.mime ?? (ingest.kind === "page" ? "text/html" : "application/octet-stream"),
     sizeBytes: ingest.bytes?.byteLength ?? 0,
   });
-  const row = await sql.lockByKey.one<{ id: string }>(tx, { kbId, key: ingest.key });
+  const row = await sql.lockByKey.one(tx, { kbId, key: ingest.key });
   if (row === null) throw new Error("the document disappeared while it was being queued");
   return row.id;
 }
@@ -66,12 +65,7 @@ export async function queueDocument(
   ingest: NewIngest,
 ): Promise<QueuedIngest> {
   const documentId = await lockDocument(tx, project, kbId, ingest);
-  const waiting = await sql.queueDocument.one<{ id: string; isSame: boolean }>(tx, {
-    documentId,
-    kind: ingest.kind,
-    url: ingest.url,
-    sourceHash: ingest.sourceHash,
-  });
+  const waiting = await sql.queueDocument.one(tx, { ...ingest, documentId });
   if (waiting?.isSame === true) return { documentId, ingestId: waiting.id, isNew: false };
   if (waiting === null && ingest.sourceHash !== null) {
     const ready = await findBySource(tx, project, kbId, { key: ingest.key, hash: ingest.sourceHash });
@@ -81,17 +75,11 @@ export async function queueDocument(
   await sql.deleteIngests.run(tx, { documentId });
   const id = newId();
   await sql.insertIngest.run(tx, {
+    ...ingest,
     id,
     project,
     kbId,
-    kind: ingest.kind,
     documentId,
-    key: ingest.key,
-    name: ingest.name,
-    mime: ingest.mime,
-    title: ingest.title,
-    url: ingest.url,
-    sourceHash: ingest.sourceHash,
     sizeBytes: ingest.bytes?.byteLength ?? 0,
     priority: ingest.kind === "page" ? INGEST_PRIORITY.page : INGEST_PRIORITY.handedIn,
   });

@@ -100,7 +100,7 @@ const lastServedOf = stateOf((_context: Context) => new Map<string, string>());
 
 /** Throws if the queue would exceed its limits. Concurrent transactions are not counted. */
 async function checkRoom(tx: Db, project: ProjectId, added: { count: number; bytes: number }): Promise<void> {
-  const waiting = await sql.sumQueued.one<{ count: number; bytes: number }>(tx, { project });
+  const waiting = await sql.sumQueued.one(tx, { project });
   const { count = 0, bytes = 0 } = waiting ?? {};
   const { queuedMaxBytes, queuedMaxCount } = KB_LIMITS;
   if (bytes + added.bytes <= queuedMaxBytes && count + added.count <= queuedMaxCount) return;
@@ -117,13 +117,12 @@ async function checkRoom(tx: Db, project: ProjectId, added: { count: number; byt
  */
 function endUnderLease(context: Context, claim: ClaimedIngest, work: (tx: Db) => Promise<void>): Promise<boolean> {
   return context.db.transaction(async (tx) => {
-    const locked = await sql.lockKb.run(tx, { project: claim.project, kbId: claim.kbId });
+    const locked = await sql.lockKb.run(tx, claim);
     if (locked === 0) return false;
     if (claim.documentId !== null) {
       await sql.lockDocument.run(tx, { documentId: claim.documentId });
     }
-    if (!(await sql.deleteOwned.any(tx, { id: claim.id, project: claim.project, leaseId: claim.leaseId })))
-      return false;
+    if (!(await sql.deleteOwned.any(tx, claim))) return false;
     await work(tx);
     return true;
   });
@@ -138,21 +137,10 @@ async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[])
   // The lock on the knowledge base serializes imports. Submitted documents do not wait for it, and lock in this order
   // of keys too.
   const keys = [...new Set(urls)].sort();
-  await sql.insertDocuments.run(tx, {
-    project: claim.project,
-    kbId: claim.kbId,
-    id: keys.map(() => newId()),
-    key: keys,
-  });
+  await sql.insertDocuments.run(tx, { ...claim, id: keys.map(() => newId()), key: keys });
   await checkDocuments(tx, claim.project);
   await sql.lockDocuments.run(tx, { kbId: claim.kbId, key: keys });
-  return sql.insertPages.run(tx, {
-    project: claim.project,
-    kbId: claim.kbId,
-    id: keys.map(() => newId()),
-    key: keys,
-    importId: claim.importId,
-  });
+  return sql.insertPages.run(tx, { ...claim, id: keys.map(() => newId()), key: keys });
 }
 
 /**
@@ -241,7 +229,7 @@ export async function readBytes(context: Context, { id, project, sizeBytes }: Cl
   const bytes = Buffer.allocUnsafe(sizeBytes);
   let filled = 0;
   for (let ordinal = 0; filled < sizeBytes; ordinal += 1) {
-    const part = await sql.readBytes.one<{ bytes: Buffer }>(context.db, { id, ordinal, project });
+    const part = await sql.readBytes.one(context.db, { id, ordinal, project });
     if (part === null) return null;
     filled += part.bytes.copy(bytes, filled);
   }
@@ -253,23 +241,22 @@ export async function readBytes(context: Context, { id, project, sizeBytes }: Cl
  * and the counts are committed together, exactly once. Returns false, without changes, if the lease was lost: the
  * document was deleted or replaced, or another worker has claimed it.
  */
-export function finish(
+export const finish = (
   context: Context,
   claim: ClaimedIngest,
   put: (documents: DocumentPutter) => Promise<void>,
-): Promise<boolean> {
-  return endUnderLease(context, claim, async (tx) => {
+): Promise<boolean> =>
+  endUnderLease(context, claim, async (tx) => {
     await put(bind(tx, documents));
     await countInImport(tx, claim.importId, { done: 1, failed: 0 });
   });
-}
 
 /**
  * Finishes an ingest whose document cannot be read, with a description of the reason. Existing passages remain. Returns
  * false as `finish`.
  */
-export function fail(context: Context, claim: ClaimedIngest, error: string): Promise<boolean> {
-  return endUnderLease(context, claim, async (tx) => {
+export const fail = (context: Context, claim: ClaimedIngest, error: string): Promise<boolean> =>
+  endUnderLease(context, claim, async (tx) => {
     if (claim.documentId === null) {
       await sql.failImport.run(tx, { importId: claim.importId, error });
       return;
@@ -277,14 +264,13 @@ export function fail(context: Context, claim: ClaimedIngest, error: string): Pro
     await sql.failDocument.run(tx, { documentId: claim.documentId, error });
     await countInImport(tx, claim.importId, { done: 0, failed: 1 });
   });
-}
 
 /**
  * Finishes reading a sitemap: its pages are queued from then on, unless they already are. Returns false as `finish`.
  * Throws rate_limited if the queue would exceed its limits.
  */
-export function finishSitemap(context: Context, claim: ClaimedIngest, pages: readonly string[]): Promise<boolean> {
-  return endUnderLease(context, claim, async (tx) => {
+export const finishSitemap = (context: Context, claim: ClaimedIngest, pages: readonly string[]): Promise<boolean> =>
+  endUnderLease(context, claim, async (tx) => {
     await checkRoom(tx, claim.project, { count: pages.length, bytes: 0 });
     let found = 0;
     for (let start = 0; start < pages.length; start += PAGE_BATCH) {
@@ -292,25 +278,23 @@ export function finishSitemap(context: Context, claim: ClaimedIngest, pages: rea
     }
     await sql.countFound.run(tx, { importId: claim.importId, found });
   });
-}
 
 /**
  * Releases a lease: the next attempt follows after `delayMs`, and this one does not count unless `counts`. Does nothing
  * if the lease was lost.
  */
-export async function retryLater(
+export const retryLater = (
   context: Context,
   { id, leaseId }: ClaimedIngest,
   { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(context.db, {
+): Promise<void> =>
+  sql.retryLater.exec(context.db, {
     id,
     leaseId,
     failure,
     uncounted: counts ? 0 : 1,
     delayMs: Math.round(delayMs),
   });
-}
 
 /** Returns up to `limit` ingests of all projects that are due and not claimed, for the sweeper to publish. */
 export const claimDue = (context: Context, limit: number) => sql.due.all<DueIngest>(context.db, { limit });

@@ -33,7 +33,7 @@ export async function stem(db: Db, config: string, words: Iterable<string>, on: 
   }
   for (let first = 0; first < unknown.length; first += STEM_BATCH) {
     const batch = unknown.slice(first, first + STEM_BATCH);
-    const rows = await sql.stem.all<{ stem: string }>(on, { word: batch, config });
+    const rows = await sql.stem.all(on, { word: batch, config });
     if (kept.size + batch.length > MAX_KEPT) kept.clear();
     for (const [index, word] of batch.entries()) {
       const found = rows[index]?.stem ?? word;
@@ -84,12 +84,7 @@ const sql = statements("knowledge/kb-index", {
 
 /** Reads the index of a knowledge base that this transaction has locked; null if the base is deleted. */
 export async function loadKbIndex(tx: Db, kbId: string): Promise<KbIndex | null> {
-  const row = await sql.loadKbIndex.one<{
-    number: number;
-    nextChunkNumber: number;
-    blocks: number[];
-    deadNumbers: number[];
-  }>(tx, { kbId });
+  const row = await sql.loadKbIndex.one(tx, { kbId });
   if (row === null) return null;
   return {
     kbId,
@@ -103,8 +98,7 @@ export async function loadKbIndex(tx: Db, kbId: string): Promise<KbIndex | null>
 /** Saves the changed index. */
 export const saveKbIndex = (tx: Db, index: KbIndex) =>
   sql.saveKbIndex.exec(tx, {
-    kbId: index.kbId,
-    nextChunkNumber: index.nextChunkNumber,
+    ...index,
     blocks: [...index.blocks].sort((a, b) => a - b),
     deadNumbers: index.dead.flat(),
   });
@@ -206,7 +200,7 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
   const block = blockToGiveUp(index);
   if (block === null) return;
   const from = block * BLOCK_CHUNKS;
-  const documents = await sql.tidyIndex.all<{ id: string; first: number; count: number }>(tx, {
+  const documents = await sql.tidyIndex.all(tx, {
     kbId: index.kbId,
     firstChunkNumber: from + BLOCK_CHUNKS,
     from,

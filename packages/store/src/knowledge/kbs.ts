@@ -3,7 +3,7 @@ import { updateVersioned } from "../db.ts";
 import type { Db, UpdateResult, VersionedId, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import * as chunks from "./chunks.ts";
 import { stem } from "./kb-index.ts";
 import type { IndexedChunks } from "./chunks.ts";
@@ -128,7 +128,7 @@ export function remove(db: Db, project: ProjectId, { id, versions }: VersionedId
  */
 export function purge(db: Db): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const kb = await sql.purge.one<{ id: string }>(tx);
+    const kb = await sql.purge.one(tx);
     if (kb === null) return false;
     for (const step of PURGE_STEPS) if ((await step.run(tx, { id: kb.id })) > 0) return true;
     return false;
@@ -280,16 +280,11 @@ const deleteQueuedIngest = (db: Db, project: ProjectId, id: string): Promise<voi
 function removeDocument(db: Db, project: ProjectId, kbId: string, id: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     await documentSql.remove.run(tx, { project, kbId });
-    const document = await documentSql.lockDocument.one<{ wasRead: boolean }>(tx, { project, kbId, id });
+    const document = await documentSql.lockDocument.one(tx, { project, kbId, id });
     if (document === null) return false;
     const removed = await chunks.removeOfDocument(tx, kbId, id);
     await documentSql.deleteDocument.run(tx, { id });
-    await documentSql.countRemoval.run(tx, {
-      kbId,
-      documentCount: document.wasRead ? 1 : 0,
-      chunkCount: removed.chunkCount,
-      termCount: removed.termCount,
-    });
+    await documentSql.countRemoval.run(tx, { ...removed, kbId, documentCount: document.wasRead ? 1 : 0 });
     return true;
   });
 }
@@ -314,10 +309,9 @@ async function findAllUnchanged(
   documents: readonly Pick<NewDocument, "key" | "contentHash">[],
 ): Promise<(PutDocument | null)[]> {
   const rows = await documentSql.findAllUnchanged.all<PutDocument & { place: number }>(db, {
+    ...columnsOf(documents, "key", "contentHash"),
     project,
     kbId,
-    key: documents.map(({ key }) => key),
-    contentHash: documents.map(({ contentHash }) => contentHash),
   });
   const byPosition = new Map(rows.map(({ place: position, ...found }) => [position - 1, found]));
   return documents.map((_, position) => byPosition.get(position) ?? null);

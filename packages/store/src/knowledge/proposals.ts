@@ -98,7 +98,7 @@ async function decide(
   });
 }
 
-async function mark(
+const mark = (
   tx: Db,
   project: ProjectId,
   id: string,
@@ -109,8 +109,8 @@ async function mark(
     action?: string;
     resultDocumentId?: string;
   },
-): Promise<ProposalRecord | null> {
-  return sql.mark.one<ProposalRecord>(tx, {
+): Promise<ProposalRecord | null> =>
+  sql.mark.one<ProposalRecord>(tx, {
     project,
     id,
     action: null,
@@ -118,7 +118,6 @@ async function mark(
     resultDocumentId: null,
     ...decision,
   });
-}
 
 /** Stores a proposal for a decision. Throws not_found if its conversation was just erased. */
 export async function insert(db: Db, project: ProjectId, proposal: NewProposal): Promise<ProposalRecord> {
@@ -191,20 +190,12 @@ export async function accept(
     if (replaces !== null) {
       const locked = await sql.accept.run(tx, { project, kbId });
       if (locked === 0) throw new ServiceError("not_found", "The knowledge base of this proposal was deleted.");
-      if (
-        !(await sql.lockDocument.any(tx, {
-          project,
-          kbId,
-          id: replaces.id,
-          contentHash: replaces.contentHash,
-        }))
-      )
-        return null;
+      if (!(await sql.lockDocument.any(tx, { ...replaces, project, kbId }))) return null;
     }
     const [put] = await putDocuments(tx, project, kbId, [item]);
     if (put === undefined) throw new Error("the document of a proposal was not stored");
     if (replaces !== null) {
-      await sql.markAsSource.run(tx, { project, id: replaces.id, contentHash: replaces.contentHash });
+      await sql.markAsSource.run(tx, { ...replaces, project });
     }
     const action = replaces === null ? "add" : "replace";
     return mark(tx, project, id, { status: "accepted", by, action, resultDocumentId: put.documentId });

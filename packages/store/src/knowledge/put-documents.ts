@@ -8,7 +8,7 @@ import { addPostings, addWords, loadKbIndex, markDead, numberChunks, saveKbIndex
 import type { KbIndex } from "./kb-index.ts";
 import type { DocumentPostings } from "./postings.ts";
 import { checkDocuments } from "../platform/quotas.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 
 const sql = statements("knowledge/put-documents");
 
@@ -141,7 +141,7 @@ export async function reindexDocuments(
   items: readonly DocumentToIndex[],
 ): Promise<number> {
   const index = await lockKb(tx, project, kbId);
-  const rows = await sql.lockUnchanged.all<{ id: string }>(tx, {
+  const rows = await sql.lockUnchanged.all(tx, {
     kbId,
     id: items.map(({ id }) => id),
     version: items.map(({ indexed }) => indexed.version),
@@ -165,9 +165,8 @@ export async function reindexDocuments(
     termCount: changed.flatMap(({ indexed }) => indexed.chunks.map(({ termCount }) => termCount)),
   });
   await sql.savePlaces.run(tx, {
+    ...columnsOf(changed, "first", "termCount"),
     id: ids,
-    first: changed.map(({ first }) => first),
-    termCount: changed.map(({ termCount }) => termCount),
     version: changed.map(({ indexed }) => indexed.version),
   });
   await writeIndex(tx, index, changed);
@@ -206,7 +205,7 @@ async function removeReplaced(
 ): Promise<{ chunkCount: number; termCount: number }> {
   if (ids.length === 0) return { chunkCount: 0, termCount: 0 };
   markDead(index, await chunks.rangesOf(tx, ids));
-  const row = await sql.deleteChunks.one<{ chunkCount: number; termCount: number }>(tx, { ids });
+  const row = await sql.deleteChunks.one(tx, { ids });
   return { chunkCount: row?.chunkCount ?? 0, termCount: row?.termCount ?? 0 };
 }
 
@@ -221,20 +220,13 @@ async function writeDocuments(
 ): Promise<void> {
   // In the order of keys, in which submitted documents are locked too.
   const items = numbered.toSorted((a, b) => (a.document.key < b.document.key ? -1 : 1));
+  const documents = items.map(({ document }) => document);
   await sql.writeDocuments.run(tx, {
+    ...columnsOf(items, "id", "first", "termCount"),
+    ...columnsOf(documents, "key", "title", "url", "mime", "sizeBytes", "contentHash", "language"),
     project,
     kbId,
-    id: items.map(({ id }) => id),
-    key: items.map(({ document }) => document.key),
-    title: items.map(({ document }) => document.title),
-    url: items.map(({ document }) => document.url),
-    mime: items.map(({ document }) => document.mime),
-    sizeBytes: items.map(({ document }) => document.sizeBytes),
-    contentHash: items.map(({ document }) => document.contentHash),
-    language: items.map(({ document }) => document.language),
     chunkCount: items.map(({ indexed }) => indexed.chunks.length),
-    first: items.map(({ first }) => first),
-    termCount: items.map(({ termCount }) => termCount),
     version: items.map(({ indexed }) => indexed.version),
   });
 }

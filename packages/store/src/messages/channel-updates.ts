@@ -1,7 +1,7 @@
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 
 /** A received update, with the facts that are needed before it is parsed. */
 export interface NewChannelUpdate {
@@ -51,30 +51,12 @@ export interface DeadUpdate {
   failedAt: Date;
 }
 
-interface WaitingRow {
-  projectId: string;
-  botId: number;
-  updateId: number;
-  ticketId: string;
-  messageId: string;
-  chatId: string;
-  body: string;
-  albumId: string | null;
-  tries: number;
-  receivedAt: Date;
-}
+type WaitingRow = Omit<WaitingUpdate, "project" | "isAlbum"> & { projectId: string; albumId: string | null };
 
-const asWaiting = (row: WaitingRow): WaitingUpdate => ({
-  project: asProjectId(row.projectId),
-  botId: row.botId,
-  updateId: row.updateId,
-  ticketId: row.ticketId,
-  messageId: row.messageId,
-  chatId: row.chatId,
-  body: row.body,
-  isAlbum: row.albumId !== null,
-  tries: row.tries,
-  receivedAt: row.receivedAt,
+const asWaiting = ({ projectId, albumId, ...update }: WaitingRow): WaitingUpdate => ({
+  ...update,
+  project: asProjectId(projectId),
+  isAlbum: albumId !== null,
 });
 
 const PRUNE_PAGE = 1_000;
@@ -93,19 +75,15 @@ export async function insertMany(
   if (updates.length === 0) return 0;
   // A statement cannot insert an id twice.
   const unique = [...new Map(updates.map((update) => [update.updateId, update])).values()];
-  const count = await sql.insert.run(db, {
+  return sql.insert.run(db, {
+    ...columnsOf(unique, "updateId", "body", "excerpt", "albumId"),
     botId,
     project,
-    updateId: unique.map(({ updateId }) => updateId),
     ticketId: unique.map(({ origin }) => origin?.ticketId ?? null),
     messageId: unique.map(() => newId()),
     chatId: unique.map(({ origin }) => origin?.chatId ?? null),
     userId: unique.map(({ origin }) => origin?.userId ?? null),
-    body: unique.map(({ body }) => body),
-    excerpt: unique.map(({ excerpt }) => excerpt),
-    albumId: unique.map(({ albumId }) => albumId),
   });
-  return count;
 }
 
 /** Returns the oldest update of each conversation that is due: at most `limit`, except those of busy conversations. */
@@ -144,13 +122,12 @@ export async function finish(db: Db, botId: number, updateIds: readonly number[]
 }
 
 /** Postpones an update, and with it the later ones of its conversation. The attempt counts if `counts`. */
-export async function retryLater(
+export const retryLater = (
   db: Db,
   { botId, updateId }: Pick<WaitingUpdate, "botId" | "updateId">,
   { delayMs, failure, counts }: { delayMs: number; failure: string; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(db, { botId, updateId, delayMs: Math.round(delayMs), failure, counted: counts ? 1 : 0 });
-}
+): Promise<void> =>
+  sql.retryLater.exec(db, { botId, updateId, delayMs: Math.round(delayMs), failure, counted: counts ? 1 : 0 });
 
 /** Marks updates as dead: they wait for an operator, and the conversation continues without them. */
 export async function markDead(db: Db, botId: number, updateIds: readonly number[], failure: string): Promise<void> {
@@ -187,7 +164,7 @@ export async function retryDead(db: Db, project: ProjectId, messageId: string): 
  * unanswered, and whether there may be more to delete.
  */
 export async function prune(db: Db): Promise<{ unanswered: number; isMore: boolean }> {
-  const rows = await sql.prune.all<{ isUnanswered: boolean }>(db);
+  const rows = await sql.prune.all(db);
   return {
     unanswered: rows.filter(({ isUnanswered }) => isUnanswered).length,
     isMore: rows.length >= PRUNE_PAGE,

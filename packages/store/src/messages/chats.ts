@@ -1,6 +1,6 @@
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import type { ReplyAuthor, Source } from "@svc/contracts";
 
 /**
@@ -67,30 +67,25 @@ export interface LeaseRef {
 export async function renewLeases(db: Db, leases: LeaseRef[]): Promise<Set<string>> {
   if (leases.length === 0) return new Set();
   const sorted = leases.toSorted((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
-  const rows = await sql.renew.all<{ leaseId: string }>(db, {
+  const rows = await sql.renew.all(db, {
+    ...columnsOf(sorted, "ticketId", "leaseId"),
     projectId: sorted.map((lease) => lease.project),
-    ticketId: sorted.map((lease) => lease.ticketId),
-    leaseId: sorted.map((lease) => lease.leaseId),
   });
   return new Set(rows.map((row) => row.leaseId));
 }
 
 /** Saves the results of a run so far, if the lease is still held. */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
-export async function saveProgress(
+export const saveProgress = (
   db: Db,
   project: ProjectId,
   messageId: string,
   leaseId: string,
   progress: object,
-): Promise<void> {
-  await sql.saveProgress.run(db, { project, messageId, progress: JSON.stringify(progress), leaseId });
-}
+): Promise<void> => sql.saveProgress.exec(db, { project, messageId, progress: JSON.stringify(progress), leaseId });
 
 /** Releases a lease without a result; has no effect if the lease was lost. */
-export async function releaseLease(db: Db, lease: LeaseRef): Promise<void> {
-  await sql.release.run(db, { project: lease.project, ticketId: lease.ticketId, leaseId: lease.leaseId });
-}
+export const releaseLease = (db: Db, lease: LeaseRef): Promise<void> => sql.release.exec(db, lease);
 
 /** A text in a chat: a customer's message, or a reply. */
 export interface Utterance {

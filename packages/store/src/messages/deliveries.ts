@@ -346,19 +346,19 @@ export async function find(db: Db, project: ProjectId, id: string): Promise<Deli
  * not return to it. Returns what has to be published, or null if the project has no such delivery.
  */
 export async function replay(db: Db, project: ProjectId, id: string): Promise<DueDelivery | null> {
-  const row = await sql.replay.one<{ ticketId: string; tries: number }>(db, { project, id });
+  const row = await sql.replay.one(db, { project, id });
   return row === null ? null : { project, ticketId: row.ticketId, deliveryId: id, tries: row.tries };
 }
 
 /** Returns how many deliveries of all projects have failed at least `tries` times and are still retried. */
 export async function countFailing(db: Db, tries: number): Promise<number> {
-  const row = await sql.countFailing.one<{ count: number }>(db, { tries });
+  const row = await sql.countFailing.one(db, { tries });
   return row?.count ?? 0;
 }
 
 /** Returns the number of dead deliveries of all projects. */
 export async function countDead(db: Db): Promise<number> {
-  const row = await sql.countDead.one<{ count: number }>(db);
+  const row = await sql.countDead.one(db);
   return row?.count ?? 0;
 }
 
@@ -469,12 +469,12 @@ async function createDueDeliveries(db: Db, refs: CallbackRef[]): Promise<DueDeli
 
 async function createAllDue(db: Db, refs: readonly CallbackRef[]): Promise<DueDelivery[]> {
   return db.transaction(async (tx) => {
-    const open = await callbackSql.lock.all<{ messageId: string }>(tx, {
+    const open = await callbackSql.lock.all(tx, {
       projectId: refs.map((ref) => ref.project),
       ticketId: refs.map((ref) => ref.ticketId),
     });
     if (open.length === 0) return [];
-    const made = await callbackSql.make.all<{ id: string; projectId: string; ticketId: string }>(tx, {
+    const made = await callbackSql.make.all(tx, {
       messageId: open.map((row) => row.messageId),
       newId: open.map(() => newId()),
     });
@@ -504,7 +504,7 @@ async function findUnsettled(db: Db, limit: number): Promise<CallbackRef[]> {
 
 /** Returns the id of a message's final callback, or null if the project has no such message of mode webhook. */
 async function findDeliveryId(db: Db, project: ProjectId, messageId: string): Promise<string | null> {
-  const row = await callbackSql.findDeliveryId.one<{ deliveryId: string }>(db, { project, messageId });
+  const row = await callbackSql.findDeliveryId.one(db, { project, messageId });
   return row?.deliveryId ?? null;
 }
 

@@ -19,7 +19,7 @@ const sql = statements("messages/file-objects", {
 /** Writes an object whose id is in `object_deletions` until a file refers to it. */
 async function moveFile(context: Context, objects: ObjectStore, id: string): Promise<void> {
   const { db } = context;
-  const row = await sql.readContent.one<{ content: Buffer }>(db, { id });
+  const row = await sql.readContent.one(db, { id });
   if (row === null) return;
   const objectId = newId();
   await sql.reserve.run(db, { objectId });
@@ -34,7 +34,7 @@ async function moveFile(context: Context, objects: ObjectStore, id: string): Pro
  */
 export async function moveFiles(context: Context): Promise<boolean> {
   if (context.objects === null) return false;
-  const files = await sql.listToMove.all<{ id: string }>(context.db);
+  const files = await sql.listToMove.all(context.db);
   for (const { id } of files) await moveFile(context, context.objects, id);
   return files.length === PAGE;
 }

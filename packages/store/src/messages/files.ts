@@ -81,7 +81,7 @@ const sql = statements("messages/widget-files", {
  * the installation. Nothing is locked: concurrent uploads may exceed a limit by their own size each.
  */
 async function checkRoom(context: Context, project: ProjectId, ticketId: string, bytes: number): Promise<void> {
-  const row = await sql.sumChat.one<{ total: number; day: number }>(context.db, { project, ticketId });
+  const row = await sql.sumChat.one(context.db, { project, ticketId });
   const { conversationMaxBytes, visitorDayMaxBytes } = context.storedBytes.limits;
   if ((row?.total ?? 0) + bytes > conversationMaxBytes) {
     throw storageFull(
@@ -208,9 +208,7 @@ export async function expire(
 ): Promise<{ project: ProjectId; expired: number; isMore: boolean } | null> {
   const due = await sql.claimDueProject.one<{ id: string; days: number }>(context.db);
   if (due === null) return null;
-  const [row] = await retryOnDeadlock(context.db, (tx) =>
-    sql.expireSome.all<{ seen: number; expired: number }>(tx, { id: due.id, days: due.days }),
-  );
+  const [row] = await retryOnDeadlock(context.db, (tx) => sql.expireSome.all(tx, due));
   const isMore = row?.seen === EXPIRE_PAGE;
   if (isMore) await sql.repeatSoon.run(context.db, { id: due.id });
   return { project: asProjectId(due.id), expired: row?.expired ?? 0, isMore };
@@ -218,7 +216,7 @@ export async function expire(
 
 /** Deletes some unused files of all projects that are older than a day. Returns true if there may be more. */
 export async function removeUnused(context: Context): Promise<boolean> {
-  const row = await sql.sweep.one<{ seen: number; removed: number }>(context.db);
+  const row = await sql.sweep.one(context.db);
   return (row?.seen ?? 0) === SWEEP_PAGE;
 }
 
@@ -239,7 +237,7 @@ async function insertOperatorFile(
   { filename, mime, content }: FileContent,
 ): Promise<string | null> {
   await context.storedBytes.checkRoom(home, "operatorFiles", content.length);
-  const row = await operatorFileSql.insert.one<{ id: string }>(context.db, {
+  const row = await operatorFileSql.insert.one(context.db, {
     id: newId(),
     home,
     ticketId,

@@ -119,14 +119,7 @@ const storeResponseBatched = batched<Context, ResponseItem, void>(async (context
 
 /** Returns the state of a call's key; null if the call may claim it. */
 export async function find(context: Context, call: IdempotentCall): Promise<IdempotencyTrace | null> {
-  const row = await sql.read.one<KeyRow>(context.hot, {
-    apiKeyId: call.apiKeyId,
-    method: call.method,
-    path: call.path,
-    key: call.key,
-    bodyHash: call.bodyHash,
-    instance: call.instance,
-  });
+  const row = await sql.read.one<KeyRow>(context.hot, call);
   if (row === null || row.isClaimable) return null;
   if (!row.bodyHash.equals(call.bodyHash)) return { kind: "mismatch" };
   if (row.status === null) return { kind: "busy" };
@@ -137,18 +130,7 @@ export async function find(context: Context, call: IdempotentCall): Promise<Idem
 /** Claims a key for a call, or returns its state. */
 export async function claim(context: Context, call: IdempotentCall): Promise<IdempotencyClaim> {
   for (;;) {
-    const claimed = await sql.claim.one<Pick<KeyRow, "messageId" | "chatId">>(context.hot, {
-      apiKeyId: call.apiKeyId,
-      project: call.project,
-      method: call.method,
-      path: call.path,
-      key: call.key,
-      bodyHash: call.bodyHash,
-      messageId: call.messageId,
-      chatId: call.chatId,
-      callId: call.callId,
-      instance: call.instance,
-    });
+    const claimed = await sql.claim.one<Pick<KeyRow, "messageId" | "chatId">>(context.hot, { ...call });
     if (claimed !== null) {
       const { messageId, chatId } = claimed;
       return { kind: "mine", isRepeat: messageId !== call.messageId, messageId, chatId };
@@ -192,18 +174,8 @@ export function storeResponse(
 }
 
 /** Releases a key: the next call with it replaces this one. Safe to repeat. */
-export async function release(context: Context, call: IdempotentCall): Promise<void> {
-  await sql.release.run(context.hot, {
-    apiKeyId: call.apiKeyId,
-    method: call.method,
-    path: call.path,
-    key: call.key,
-    callId: call.callId,
-  });
-}
+export const release = (context: Context, call: IdempotentCall): Promise<void> => sql.release.exec(context.hot, call);
 
 /** Deletes keys that are older than 24 hours, at most `limit`; returns how many. */
-export async function deleteExpired(context: Context, limit: number): Promise<number> {
-  const count = await sql.deleteExpired.run(context.hot, { limit });
-  return count;
-}
+export const deleteExpired = (context: Context, limit: number): Promise<number> =>
+  sql.deleteExpired.run(context.hot, { limit });

@@ -9,7 +9,7 @@ import { COUNTED_BACKLOG, createPriorities, type PrioritizedMessage } from "./jo
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { acceptWithinLimit, isQuotaExceeded } from "../platform/quotas.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import {
   OPENING_COLUMNS,
   OPENING_VALUES,
@@ -103,6 +103,12 @@ export interface DeadLetter {
   failedAt: Date;
 }
 
+type DeadLetterRow = Omit<DeadLetter, "messageId" | "failure" | "failedAt"> & {
+  id: string;
+  failure: string | null;
+  finishedAt: Date;
+};
+
 /** A message that is not claimed concurrently with others, because processes crashed while they held it (ADR 0026). */
 export interface Suspect {
   /** Number of suspects that may run together with it, itself included: half of those at its last crash. */
@@ -110,36 +116,15 @@ export interface Suspect {
 }
 
 /** The message at the head of a chat; `id` is null if it was not claimed. */
-interface ClaimedRow extends LeaseHistory {
+type ClaimedRow = Omit<ClaimedMessage, "project" | "messageId" | "hasCrashedAlone"> & {
   projectId: string;
   id: string | null;
-  ticketId: string;
-  leaseId: string;
-  seq: number;
-  channelId: ChannelId;
-  chatId: string;
-  userId: string | null;
-  text: string;
-  channelMeta: Record<string, unknown>;
-  mode: MessageMode | null;
-  attempts: number;
-  progress: Record<string, unknown> | null;
-  trace: string | null;
   lastGroup: number | null;
-}
+};
 
 /** A claimed row with the ticket that was opened; all NULL if none was. */
-interface OpenedRow extends ClaimedRow {
-  workedBy: string | null;
-  subject: string;
-  status: Ticket["status"];
-  stage: Ticket["stage"];
-  assignee: string | null;
-  agentId: string | null;
-  language: string | null;
-  version: number;
-  history: Utterance[] | null;
-}
+type OpenedRow = ClaimedRow &
+  Omit<Ticket, "id" | "homeProject" | "project"> & { workedBy: string | null; history: Utterance[] | null };
 
 /** Delay after which the sweeper publishes a new message, or a published one that no worker has claimed. */
 const SWEEP_AFTER_MS = 2_000;
@@ -161,7 +146,7 @@ const sql = statements("messages/messages", {
 });
 
 async function findAccepted(context: Context, project: ProjectId, id: string): Promise<PrioritizedMessage | null> {
-  const row = await sql.findAccepted.one<{ ticketId: string; seq: number }>(context.hot, { project, id });
+  const row = await sql.findAccepted.one(context.hot, { project, id });
   return row === null ? null : { messageId: id, ticketId: row.ticketId, seq: row.seq, priority: 0 };
 }
 
@@ -177,22 +162,15 @@ interface AcceptItem {
 /** Resolves to null for a message that is not counted and whose project has a daily limit. */
 const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage | null>(
   async (context: Context, items) => {
-    const rows = await sql.accept.all<{ id: string; seq: number; ahead: number }>(context.hot, {
-      id: items.map((item) => item.id),
+    const messages = items.map(({ message }) => message);
+    const rows = await sql.accept.all(context.hot, {
+      ...columnsOf(items, "id", "ticketId", "isCounted"),
+      ...columnsOf(messages, "channelId", "chatId", "userId", "text", "timestampMs", "mode", "callInstance"),
       projectId: items.map((item) => item.project),
-      ticketId: items.map((item) => item.ticketId),
-      channelId: items.map((item) => item.message.channelId),
-      chatId: items.map((item) => item.message.chatId),
-      userId: items.map((item) => item.message.userId),
-      text: items.map((item) => item.message.text),
-      timestampMs: items.map((item) => item.message.timestampMs),
       attachments: items.map((item) => item.message.attachments && JSON.stringify(item.message.attachments)),
       channelMeta: items.map((item) => JSON.stringify(item.message.channelMeta)),
-      mode: items.map((item) => item.message.mode),
-      callInstance: items.map((item) => item.message.callInstance),
       callback: items.map(({ message }) => message.callback && callbackJson(message.callback)),
       trace: items.map(({ message }) => message.trace ?? null),
-      isCounted: items.map((item) => item.isCounted),
     });
     const accepted = new Map(rows.map((row) => [row.id, row]));
     const priorityOf = createPriorities();
@@ -238,10 +216,8 @@ const claimFresh = batched<Context, ClaimItem, ClaimedChat | "expired" | null>(a
   const byTicket = new Map(items.map((item) => [keyOf(item.project, item.ticketId), { ...item, leaseId: newId() }]));
   const unique = [...byTicket.values()].sort((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
   const rows = await sql.claim.all<OpenedRow>(context.leases, {
+    ...columnsOf(unique, "ticketId", "leaseId", "historyLimit"),
     projectId: unique.map((item) => item.project),
-    ticketId: unique.map((item) => item.ticketId),
-    leaseId: unique.map((item) => item.leaseId),
-    historyLimit: unique.map((item) => item.historyLimit),
     processId: context.processId,
   });
   const claimed = new Map(rows.map((row) => [keyOf(row.projectId, row.ticketId), row]));
@@ -255,25 +231,12 @@ const claimFresh = batched<Context, ClaimItem, ClaimedChat | "expired" | null>(a
 });
 
 function asOpened(row: OpenedRow): OpenedChat | null {
-  const { ticketId, channelId, chatId, workedBy, subject, status, stage, assignee, agentId, language, version } = row;
+  const { ticketId: id, channelId, chatId, workedBy, subject, status, stage, assignee } = row;
+  const { agentId, language, version } = row;
   if (workedBy === null) return null;
   const projects = { homeProject: asProjectId(row.projectId), project: asProjectId(workedBy) };
-  return {
-    ticket: {
-      id: ticketId,
-      ...projects,
-      channelId,
-      chatId,
-      subject,
-      status,
-      stage,
-      assignee,
-      agentId,
-      language,
-      version,
-    },
-    history: row.history ?? [],
-  };
+  const ticket = { id, ...projects, channelId, chatId, subject, status, stage, assignee, agentId, language, version };
+  return { ticket, history: row.history ?? [] };
 }
 
 async function claimIn(
@@ -358,35 +321,29 @@ export async function claim(
  * processes have crashed repeatedly while they held it. With `historyLimit` it also opens the ticket, and reads that
  * many texts of the chat.
  */
-export function claimConcurrently(
+export const claimConcurrently = (
   context: Context,
   project: ProjectId,
   ticketId: string,
   historyLimit: number | null = null,
-): Promise<ClaimedChat | Suspect | null> {
-  return claimIn(context, null, { project, ticketId, historyLimit });
-}
+): Promise<ClaimedChat | Suspect | null> => claimIn(context, null, { project, ticketId, historyLimit });
 
 /**
  * Postpones a message after a failed attempt and releases the lease. With `counts` false the attempt does not count,
  * for errors that are not the message's (the store or the queue was unavailable). Has no effect if the lease was lost.
  */
-export async function retryLater(
+export const retryLater = (
   context: Context,
   message: Pick<ClaimedMessage, "project" | "ticketId" | "messageId" | "leaseId">,
   retry: { delayMs: number; progress: object; failure: string; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(context.hot, {
-    project: message.project,
-    ticketId: message.ticketId,
-    messageId: message.messageId,
-    leaseId: message.leaseId,
+): Promise<void> =>
+  sql.retryLater.exec(context.hot, {
+    ...message,
     delayMs: retry.delayMs,
     progress: JSON.stringify(retry.progress),
     failure: retry.failure,
     uncounted: retry.counts ? 0 : 1,
   });
-}
 
 /**
  * Returns up to `limit` overdue messages for the sweeper to publish again: the same share of each project, at least
@@ -429,7 +386,7 @@ export async function findTraces(
   project: ProjectId,
   messageIds: readonly string[],
 ): Promise<Map<string, string>> {
-  const rows = await sql.findTraces.all<{ id: string; trace: string }>(context.hot, { project, messageIds });
+  const rows = await sql.findTraces.all(context.hot, { project, messageIds });
   return new Map(rows.map(({ id, trace }) => [id, trace]));
 }
 
@@ -460,34 +417,20 @@ export async function findLastMeta(
 }
 
 /** Returns the text and the chat of a sync call's message; null if this project has no such message. */
-export async function findSyncCall(
+export const findSyncCall = (
   context: Context,
   project: ProjectId,
   messageId: string,
-): Promise<{ chatId: string; text: string } | null> {
-  const row = await sql.findSyncCall.one<{ chatId: string; text: string }>(context.hot, { project, messageId });
-  return row;
-}
+): Promise<{ chatId: string; text: string } | null> => sql.findSyncCall.one(context.hot, { project, messageId });
 
 /** Returns the dead letters of the tickets that a project works on, newest first, at most `limit`. */
 export async function listDeadLetters(context: Context, project: ProjectId, limit: number): Promise<DeadLetter[]> {
-  const rows = await sql.listDeadLetters.all<{
-    id: string;
-    ticketId: string;
-    channelId: ChannelId;
-    chatId: string;
-    text: string;
-    failure: string | null;
-    finishedAt: Date;
-  }>(context.hot, { project, limit });
-  return rows.map((row) => ({
-    messageId: row.id,
-    ticketId: row.ticketId,
-    channelId: row.channelId,
-    chatId: row.chatId,
-    text: row.text,
-    failure: row.failure ?? "",
-    failedAt: row.finishedAt,
+  const rows = await sql.listDeadLetters.all<DeadLetterRow>(context.hot, { project, limit });
+  return rows.map(({ id: messageId, failure, finishedAt: failedAt, ...letter }) => ({
+    ...letter,
+    messageId,
+    failure: failure ?? "",
+    failedAt,
   }));
 }
 
@@ -500,15 +443,8 @@ export async function findDeadLetter(
   project: ProjectId,
   messageId: string,
 ): Promise<(Pick<DueMessage, "project" | "ticketId" | "messageId"> & { isOpened: boolean }) | null> {
-  const row = await sql.findDeadLetter.one<{ id: string; projectId: string; ticketId: string; isOpened: boolean }>(
-    context.hot,
-    { project, messageId },
-  );
+  const row = await sql.findDeadLetter.one(context.hot, { project, messageId });
   if (row === null) return null;
-  return {
-    project: asProjectId(row.projectId),
-    ticketId: row.ticketId,
-    messageId: row.id,
-    isOpened: row.isOpened,
-  };
+  const { projectId, id, ...letter } = row;
+  return { ...letter, project: asProjectId(projectId), messageId: id };
 }

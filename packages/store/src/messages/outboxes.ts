@@ -5,7 +5,7 @@ import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { REPLY_COLUMNS, asReply, IS_CALL_OVER } from "./replies.ts";
 import type { ReplyRow, StoredReply } from "./replies.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 import { batched } from "../context.ts";
 
@@ -49,6 +49,12 @@ export interface DeadReply {
   failure: string;
   failedAt: Date;
 }
+
+type DeadRow = Omit<DeadReply, "replyId" | "failure" | "failedAt"> & {
+  id: string;
+  failure: string | null;
+  undeliverableAt: Date;
+};
 
 interface ClaimRow extends ReplyRow, LeaseHistory {
   channelId: ChannelId;
@@ -125,16 +131,15 @@ export async function retryLater(
 }
 
 /** Releases a lease without an attempt. */
-export async function release(context: Context, { project, ticketId }: OutboxRef, leaseId: string): Promise<void> {
-  await sql.release.run(context.hot, { project, ticketId, leaseId });
-}
+export const release = (context: Context, { project, ticketId }: OutboxRef, leaseId: string): Promise<void> =>
+  sql.release.exec(context.hot, { project, ticketId, leaseId });
 
 /**
  * Returns conversations of a channel with a reply that is due and that no process is sending, those that wait longest
  * first.
  */
 export async function listDue(context: Context, channelId: ChannelId, limit: number): Promise<OutboxRef[]> {
-  const rows = await sql.due.all<{ projectId: string; ticketId: string }>(context.hot, { channelId, limit });
+  const rows = await sql.due.all(context.hot, { channelId, limit });
   return rows.map((row) => ({ project: asProjectId(row.projectId), ticketId: row.ticketId }));
 }
 
@@ -146,23 +151,12 @@ export async function oldestDueMs(context: Context, channelId: ChannelId): Promi
 
 /** Returns replies that failed after five attempts, of tickets that a project works on, newest first. */
 export async function listDead(context: Context, project: ProjectId, limit: number): Promise<DeadReply[]> {
-  const rows = await sql.listDead.all<{
-    id: string;
-    ticketId: string;
-    channelId: ChannelId;
-    chatId: string;
-    text: string;
-    failure: string | null;
-    undeliverableAt: Date;
-  }>(context.hot, { project, limit });
-  return rows.map((row) => ({
-    replyId: row.id,
-    ticketId: row.ticketId,
-    channelId: row.channelId,
-    chatId: row.chatId,
-    text: row.text,
-    failure: row.failure ?? "",
-    failedAt: row.undeliverableAt,
+  const rows = await sql.listDead.all<DeadRow>(context.hot, { project, limit });
+  return rows.map(({ id: replyId, failure, undeliverableAt: failedAt, ...reply }) => ({
+    ...reply,
+    replyId,
+    failure: failure ?? "",
+    failedAt,
   }));
 }
 
@@ -181,7 +175,7 @@ export function insertNotice(
     if (chat === null) return null;
     const id = newId();
     await sql.insertReply.run(tx, { id, project, ticketId, lastSeq: chat.lastSeq, text });
-    await sql.wantReply.run(tx, { ticketId, project, channelId: chat.channelId, lastSeq: chat.lastSeq });
+    await sql.wantReply.run(tx, { ...chat, ticketId, project });
     return id;
   });
 }
@@ -209,7 +203,7 @@ export async function sendAgain(
   replyId: string,
   actor: string,
 ): Promise<OutboxRef | null> {
-  const row = await sql.sendAgain.one<{ projectId: string; ticketId: string }>(context.hot, {
+  const row = await sql.sendAgain.one(context.hot, {
     project,
     replyId,
     actor,
@@ -244,12 +238,9 @@ const unfinishedSql = statements("messages/unfinished-replies", {
 
 const writeBatched = batched<Context, UnfinishedText, boolean>(
   async (context: Context, items) => {
-    const rows = await unfinishedSql.write.all<{ messageId: string }>(context.leases, {
+    const rows = await unfinishedSql.write.all(context.leases, {
+      ...columnsOf(items, "ticketId", "leaseId", "messageId", "text"),
       projectId: items.map((item) => item.project),
-      ticketId: items.map((item) => item.ticketId),
-      leaseId: items.map((item) => item.leaseId),
-      messageId: items.map((item) => item.messageId),
-      text: items.map((item) => item.text),
     });
     const written = new Set(rows.map((row) => row.messageId));
     return items.map((item) => written.has(item.messageId));
@@ -264,18 +255,12 @@ interface ChatRef {
 }
 
 const findBatched = batched<Context, ChatRef, UnfinishedReply | null>(async (context: Context, items) => {
-  const rows = await unfinishedSql.find.all<{
-    projectId: string;
-    ticketId: string;
-    messageId: string;
-    text: string | null;
-    isCollected: boolean;
-  }>(context.hot, { projectId: items.map((item) => item.project), ticketId: items.map((item) => item.ticketId) });
+  const rows = await unfinishedSql.find.all<UnfinishedReply & { projectId: string; ticketId: string }>(context.hot, {
+    projectId: items.map((item) => item.project),
+    ticketId: items.map((item) => item.ticketId),
+  });
   const found = new Map(
-    rows.map((row): [string, UnfinishedReply] => [
-      `${row.projectId}/${row.ticketId}`,
-      { messageId: row.messageId, text: row.text, isCollected: row.isCollected },
-    ]),
+    rows.map(({ projectId, ticketId, ...reply }): [string, UnfinishedReply] => [`${projectId}/${ticketId}`, reply]),
   );
   return items.map((item) => found.get(`${item.project}/${item.ticketId}`) ?? null);
 });
@@ -284,23 +269,18 @@ const findBatched = batched<Context, ChatRef, UnfinishedReply | null>(async (con
  * Saves the current text of an unfinished answer; false if the lease is lost and nothing was written. Only the holder
  * of a message's lease calls this, one call at a time. Concurrent calls share a statement.
  */
-function writeUnfinished(
+const writeUnfinished = (
   context: Context,
   project: ProjectId,
   text: Omit<UnfinishedText, "project">,
-): Promise<boolean> {
-  return writeBatched(context, { ...text, project });
-}
+): Promise<boolean> => writeBatched(context, { ...text, project });
 
 /** Returns the message of a chat that is being answered; null if there is none. Concurrent calls share a read. */
-function findUnfinished(context: Context, project: ProjectId, ticketId: string): Promise<UnfinishedReply | null> {
-  return findBatched(context, { project, ticketId });
-}
+const findUnfinished = (context: Context, project: ProjectId, ticketId: string): Promise<UnfinishedReply | null> =>
+  findBatched(context, { project, ticketId });
 
 /** Deletes texts that have not been updated for a while, of all projects. */
-async function removeIdleUnfinished(context: Context): Promise<void> {
-  await unfinishedSql.removeIdle.run(context.leases);
-}
+const removeIdleUnfinished = (context: Context): Promise<void> => unfinishedSql.removeIdle.exec(context.leases);
 
 /** Functions of `store.unfinishedReplies`. */
 export const unfinishedReplies = { write: writeUnfinished, find: findUnfinished, removeIdle: removeIdleUnfinished };

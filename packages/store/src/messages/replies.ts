@@ -3,7 +3,7 @@ import { batched } from "../context.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { IS_ALIVE } from "../platform/processes.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
 /** Position and author of a reply item. */
@@ -61,13 +61,7 @@ export interface OutgoingReplies {
 }
 
 /** A row of `REPLY_COLUMNS`. */
-export interface ReplyRow {
-  id: string;
-  ticketId: string;
-  seq: number;
-  inReplyTo: string | null;
-  author: ReplyAuthor;
-  createdAt: Date;
+export interface ReplyRow extends ReplyPosition {
   type: "message" | "attachment";
   text: string | null;
   markdown: boolean | null;
@@ -128,9 +122,7 @@ const readForCallBatched = batched<Context, ReadItem, CallOutcome | null>(async 
       coveredBy: string | null;
     }
   >(context.hot, {
-    project: items.map((item) => item.project),
-    messageId: items.map((item) => item.messageId),
-    instance: items.map((item) => item.instance),
+    ...columnsOf(items, "project", "messageId", "instance"),
   });
   const outcomes = new Map<string, CallOutcome>();
   for (const row of rows) {
@@ -179,10 +171,9 @@ interface ChatPosition {
 }
 
 const hasUndelivered = batched<Context, ChatPosition, boolean>(async (context: Context, items) => {
-  const rows = await sql.haveUndelivered.all<{ place: number }>(context.hot, {
+  const rows = await sql.haveUndelivered.all(context.hot, {
+    ...columnsOf(items, "ticketId", "after"),
     projectId: items.map((item) => item.project),
-    ticketId: items.map((item) => item.ticketId),
-    after: items.map((item) => item.after),
   });
   const found = new Set(rows.map((row) => row.place));
   return items.map((_item, index) => found.has(index + 1));
@@ -192,10 +183,8 @@ const readRangeBatched = batched<Context, ReplyRange, OutgoingReplies | null>(as
   const rows = await sql.readRanges.all<ReplyRow & { projectId: string; channelId: ChannelId; chatId: string }>(
     context.hot,
     {
+      ...columnsOf(items, "ticketId", "fromSeq", "toSeq"),
       projectId: items.map((item) => item.project),
-      ticketId: items.map((item) => item.ticketId),
-      fromSeq: items.map((item) => item.fromSeq),
-      toSeq: items.map((item) => item.toSeq),
     },
   );
   return items.map((item) => {
@@ -228,28 +217,20 @@ function asPage(rows: (ReplyRow & { candidates: number; firstHidden?: number })[
  * is no such message. They stay out of the buffer while the process of the call runs, until `endCall` records its
  * result. A call that another process has replaced finds no replies. Concurrent calls share a read.
  */
-export function readForCall(
+export const readForCall = (
   context: Context,
   project: ProjectId,
   messageId: string,
   instance: string,
-): Promise<CallOutcome | null> {
-  return readForCallBatched(context, { project, messageId, instance });
-}
+): Promise<CallOutcome | null> => readForCallBatched(context, { project, messageId, instance });
 
 /**
  * Moves a sync call whose caller has returned to the process of its new call: later replies belong to that one.
  * Buffered replies remain in the buffer until `claimForCall` claims them. A call that has not ended after all (its
  * process was considered crashed for a moment) is unchanged.
  */
-export async function reopenCall(
-  context: Context,
-  project: ProjectId,
-  messageId: string,
-  instance: string,
-): Promise<void> {
-  await sql.reopenCall.run(context.hot, { project, messageId, instance });
-}
+export const reopenCall = (context: Context, project: ProjectId, messageId: string, instance: string): Promise<void> =>
+  sql.reopenCall.exec(context.hot, { project, messageId, instance });
 
 /**
  * Returns the state of a message that was sent before (`received` while another call waits for it), and claims the
@@ -294,32 +275,27 @@ export async function listDelivered(
 }
 
 /** Ends a sync call without a response: its replies are in the buffer when this resolves. Safe to repeat. */
-export function endCall(context: Context, project: ProjectId, messageId: string): Promise<void> {
-  return endCallBatched(context, { project, messageId, delivered: [] });
-}
+export const endCall = (context: Context, project: ProjectId, messageId: string): Promise<void> =>
+  endCallBatched(context, { project, messageId, delivered: [] });
 
 /** Ends a sync call whose caller has these replies; others go to the buffer. */
-export function endAnsweredCall(
+export const endAnsweredCall = (
   context: Context,
   project: ProjectId,
   messageId: string,
   delivered: string[],
-): Promise<void> {
-  return endCallBatched(context, { project, messageId, delivered });
-}
+): Promise<void> => endCallBatched(context, { project, messageId, delivered });
 
 /**
  * Ends a sync call that resumed an earlier one, and whose caller has these replies. Replies that it claimed from the
  * buffer count as delivered by it: `listDelivered` finds them. Safe to repeat.
  */
-export async function endResumedCall(
+export const endResumedCall = (
   context: Context,
   project: ProjectId,
   messageId: string,
   delivered: string[],
-): Promise<void> {
-  await sql.endResumedCall.run(context.hot, { project, messageId, delivered });
-}
+): Promise<void> => sql.endResumedCall.exec(context.hot, { project, messageId, delivered });
 
 /** Claims the oldest buffered replies of a chat; `confirm` or `release` must follow. */
 // oxlint-disable-next-line max-params -- Fence, range and caller are one value each.
@@ -333,12 +309,10 @@ export async function claimFromBuffer(
 ): Promise<DrainPage> {
   if (!(await hasUndelivered(context, { project, ticketId, after: 0 }))) return asPage([], 0);
   const rows = await sql.claimFromBuffer.all<ReplyRow & { candidates: number; firstHidden: number }>(context.hot, {
+    ...limits,
     project,
     ticketId,
     instance,
-    maxReplies: limits.maxReplies,
-    maxBytes: limits.maxBytes,
-    keptDays: limits.keptDays,
     takeId,
   });
   return asPage(rows, 0);
@@ -356,14 +330,7 @@ export async function readBuffer(
   if (!(await hasUndelivered(context, { project, ticketId, after }))) return asPage([], after);
   const rows = await sql.readBuffer.all<
     ReplyRow & { candidates: number; sizeBytes: number; place: number; total: number }
-  >(context.hot, {
-    project,
-    ticketId,
-    after,
-    maxReplies: limits.maxReplies,
-    maxBytes: limits.maxBytes,
-    keptDays: limits.keptDays,
-  });
+  >(context.hot, { ...limits, project, ticketId, after });
   return asPage(rows, after);
 }
 
@@ -377,44 +344,34 @@ export async function acknowledge(
   ticketId: string,
   upTo: number,
 ): Promise<boolean> {
-  const row = await sql.acknowledge.one<{ isKnown: boolean }>(context.hot, { project, ticketId, upTo });
+  const row = await sql.acknowledge.one(context.hot, { project, ticketId, upTo });
   return row?.isKnown ?? true;
 }
 
 /** Records that the receiver has this reply. Concurrent calls share a statement. Safe to repeat. */
-export function confirm(context: Context, project: ProjectId, id: string): Promise<void> {
-  return confirmBatched(context, { project, id });
-}
+export const confirm = (context: Context, project: ProjectId, id: string): Promise<void> =>
+  confirmBatched(context, { project, id });
 
 /**
  * Releases replies that were claimed with this id and not delivered, also if the result of the claim was lost. Safe to
  * repeat.
  */
-export async function release(context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> {
-  await sql.release.run(context.hot, { project, ticketId, takeId });
-}
+export const release = (context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> =>
+  sql.release.exec(context.hot, { project, ticketId, takeId });
 
 /**
  * Returns the undelivered replies of a range with their address; null if there are none. Concurrent calls share a read.
  */
-export function readRange(
+export const readRange = (
   context: Context,
   project: ProjectId,
   range: Omit<ReplyRange, "project">,
-): Promise<OutgoingReplies | null> {
-  return readRangeBatched(context, { project, ...range });
-}
+): Promise<OutgoingReplies | null> => readRangeBatched(context, { project, ...range });
 
 /** Converts a row to a reply item. */
 export function asReply(row: ReplyRow): StoredReply {
-  const position = {
-    id: row.id,
-    ticketId: row.ticketId,
-    seq: row.seq,
-    inReplyTo: row.inReplyTo,
-    author: row.author,
-    createdAt: row.createdAt,
-  };
+  const { id, ticketId, seq, inReplyTo, author, createdAt } = row;
+  const position = { id, ticketId, seq, inReplyTo, author, createdAt };
   return row.type === "message"
     ? { ...position, type: "message", text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources }
     : {

@@ -6,7 +6,7 @@ import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 
 /** Reserved ids per step of the sweeper. */
 const SWEEP_PAGE = 500;
@@ -123,10 +123,8 @@ interface DeliveredRange extends SeqRange {
 const confirmBatched = batched<Db, DeliveredRange, ConfirmedReply[]>(
   async (db: Db, items) => {
     const rows = await sql.confirm.all<{ ticketId: string; inReplyTo: string | null }>(db, {
+      ...columnsOf(items, "ticketId", "after", "upTo"),
       projectId: items.map((item) => item.project),
-      ticketId: items.map((item) => item.ticketId),
-      after: items.map((item) => item.after),
-      upTo: items.map((item) => item.upTo),
     });
     const byTicket = new Map<string, ConfirmedReply[]>();
     for (const { ticketId, inReplyTo } of rows) {
@@ -167,7 +165,7 @@ export async function reserve(
  * more.
  */
 export async function removeReserved(db: Db): Promise<boolean> {
-  const row = await sql.sweep.one<{ seen: number }>(db);
+  const row = await sql.sweep.one(db);
   return row?.seen === SWEEP_PAGE;
 }
 
@@ -237,9 +235,8 @@ export const listChats = (db: Db, project: ProjectId, ticketIds: readonly string
  * Records that the replies of a range were delivered, and returns those that were not recorded before. Concurrent calls
  * share a statement. Safe to repeat.
  */
-export function confirm(db: Db, project: ProjectId, ticketId: string, positions: SeqRange): Promise<ConfirmedReply[]> {
-  return confirmBatched(db, { project, ticketId, ...positions });
-}
+export const confirm = (db: Db, project: ProjectId, ticketId: string, positions: SeqRange): Promise<ConfirmedReply[]> =>
+  confirmBatched(db, { project, ticketId, ...positions });
 
 /** Records the position up to which a visitor has read; limited to existing entries, and never moves backwards. */
 export async function recordRead(db: Db, project: ProjectId, ticketId: string, seq: number): Promise<void> {
@@ -250,11 +247,9 @@ export async function recordRead(db: Db, project: ProjectId, ticketId: string, s
  * Stores the rating of a visitor, replacing an earlier one, with an event on the ticket. Returns whether the score differs
  * from the one before; null if the conversation has no ticket yet.
  */
-export async function rate(
+export const rate = (
   db: Db,
   project: ProjectId,
   ticketId: string,
   { score, comment }: { score: number; comment: string | null },
-): Promise<{ hasNewScore: boolean } | null> {
-  return sql.rate.one<{ hasNewScore: boolean }>(db, { project, ticketId, score, comment });
-}
+): Promise<{ hasNewScore: boolean } | null> => sql.rate.one(db, { project, ticketId, score, comment });

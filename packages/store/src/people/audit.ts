@@ -136,9 +136,8 @@ type HashedValues = readonly (string | number | null)[];
 const sql = statements("people/audit");
 
 /** Returns the hash of a row: over the previous hash, and all its own values as JSON. */
-function hashOf(previous: Buffer, values: HashedValues): Buffer {
-  return createHash("sha256").update(previous).update(JSON.stringify(values)).digest();
-}
+const hashOf = (previous: Buffer, values: HashedValues): Buffer =>
+  createHash("sha256").update(previous).update(JSON.stringify(values)).digest();
 
 function valuesOf(row: Omit<ChainRow, "hash">): HashedValues {
   const { id, day, number, at, actor, action, object, projectId, project, result, requestId, count, network } = row;
@@ -241,12 +240,7 @@ async function appendAll(db: Db, events: NewAuditEvent[]): Promise<void[]> {
       network: column("network"),
       hash: column("hash"),
     });
-    await sql.moveHead.run(tx, {
-      day: last.day,
-      number: last.number,
-      at: last.at.toISOString(),
-      hash: last.hash,
-    });
+    await sql.moveHead.run(tx, { ...last, at: last.at.toISOString() });
   });
   return events.map(() => undefined);
 }
@@ -257,13 +251,12 @@ async function readHead(db: Db): Promise<HeadRow> {
 }
 
 /** Returns the next rows of the chain after a position. */
-function readAfter(db: Db, { day, number }: { day: string; number: number }): Promise<ChainRow[]> {
-  return sql.readAfter.all<ChainRow>(db, { day, number, checkPage: CHECK_PAGE });
-}
+const readAfter = (db: Db, { day, number }: { day: string; number: number }): Promise<ChainRow[]> =>
+  sql.readAfter.all<ChainRow>(db, { day, number, checkPage: CHECK_PAGE });
 
 /** Returns the hash of the row at a position, in hexadecimal; null if there is none. */
 async function findHash(db: Db, { day, number }: AuditPosition): Promise<string | null> {
-  const row = await sql.findHash.one<{ hash: Buffer }>(db, { day, number });
+  const row = await sql.findHash.one(db, { day, number });
   return row?.hash.toString("hex") ?? null;
 }
 
@@ -310,7 +303,7 @@ export async function findNames(
   { actorIds, objectIds }: { actorIds: readonly string[]; objectIds: readonly string[] },
   project: ProjectId | null,
 ): Promise<Map<string, string>> {
-  const rows = await sql.findNames.all<{ id: string; name: string }>(db, { actorIds, objectIds, project });
+  const rows = await sql.findNames.all(db, { actorIds, objectIds, project });
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 

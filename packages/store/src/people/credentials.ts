@@ -60,14 +60,8 @@ async function insertKey(db: Db, key: NewApiKey): Promise<ApiKeyRecord | null> {
   const rows = await db.transaction(async (tx) => {
     await keySql.insert.run(tx, { hash: key.hash });
     return keySql.insertKey.all<KeyRow<ApiKeyRecord>>(tx, {
+      ...key,
       id: newId(),
-      name: key.name,
-      prefix: key.prefix,
-      hash: key.hash,
-      scopes: key.scopes,
-      project: key.project,
-      createdBy: key.createdBy,
-      expiresAt: key.expiresAt,
       rateLimit: key.rateLimit === null ? 0 : (key.rateLimit ?? null),
     });
   });
@@ -102,14 +96,7 @@ async function rotateKey(
   replacement: Pick<NewApiKey, "prefix" | "hash" | "createdBy">,
   overlapSeconds: number,
 ): Promise<NamedApiKey | null> {
-  const row = await keySql.rotate.one<KeyRow<NamedApiKey>>(db, {
-    id,
-    overlapSeconds,
-    id2: newId(),
-    prefix: replacement.prefix,
-    hash: replacement.hash,
-    createdBy: replacement.createdBy,
-  });
+  const row = await keySql.rotate.one<KeyRow<NamedApiKey>>(db, { ...replacement, id, overlapSeconds, id2: newId() });
   return row === null ? null : asApiKey<NamedApiKey>(row);
 }
 
@@ -197,7 +184,7 @@ const FIRST_LOCK = 7_305_417;
 
 /** Returns true while no operator can sign in with a password. */
 async function isFirstMissing(db: Db): Promise<boolean> {
-  const row = await signInSql.hasAdministrator.one<{ has: boolean }>(db);
+  const row = await signInSql.hasAdministrator.one(db);
   return row?.has === false;
 }
 
@@ -222,7 +209,7 @@ async function findLink(db: Db, hash: Buffer): Promise<LinkRecord | null> {
  */
 const usePassword = (db: Db, hash: Buffer, passwordHash: string): Promise<string | null> =>
   db.transaction(async (tx) => {
-    const row = await signInSql.takePasswordLink.one<{ operatorId: string }>(tx, { hash });
+    const row = await signInSql.takePasswordLink.one(tx, { hash });
     const id = row?.operatorId;
     if (id === undefined) return null;
     if (!(await signInSql.setPassword.any(tx, { id, passwordHash }))) return null;
@@ -244,7 +231,7 @@ const useFirst = (
     const count = await signInSql.takeFirstLink.run(tx, { hash });
     if (count === 0 || !(await isFirstMissing(tx))) return null;
 
-    const row = await signInSql.putAdministrator.one<{ id: string }>(tx, {
+    const row = await signInSql.putAdministrator.one(tx, {
       id: newId(),
       email,
       emailKey,

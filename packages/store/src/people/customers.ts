@@ -76,12 +76,12 @@ export async function listPage(
 
 /** IDs of the newest 1,000 tickets of a customer that this project works on and that are not closed. */
 export async function listOpenTickets(db: Db, project: ProjectId, id: string): Promise<string[]> {
-  return (await sql.listOpenTickets.all<{ id: string }>(db, { project, id })).map((ticket) => ticket.id);
+  return (await sql.listOpenTickets.all(db, { project, id })).map((ticket) => ticket.id);
 }
 
 async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Promise<void> {
   const values = { ...customer, project, attributes: JSON.stringify(customer.attributes) };
-  const written = await sql.write.one<{ isEvent: boolean }>(tx, values);
+  const written = await sql.write.one(tx, values);
   if (written?.isEvent !== true) return;
   const { id: subjectId } = customer;
   await recordEvents(tx, [{ project, type: "customer.updated", subjectId, ticketEventId: null, at: null }]);
@@ -219,7 +219,7 @@ async function findOwner(
   identities: readonly CustomerIdentity[],
 ): Promise<CustomerRecord | null> {
   if (identities.length === 0) return null;
-  const rows = await sql.findByIdentities.all<{ customerId: string }>(tx, { project, ...columnsOf(identities) });
+  const rows = await sql.findByIdentities.all(tx, { project, ...columnsOf(identities) });
   let owner: CustomerRecord | null = null;
   for (const { customerId } of rows) {
     const found = await find(tx, project, customerId);

@@ -127,7 +127,7 @@ export const insertReplies = (tx: Db, settledId: number) => sql.insertReplies.ex
  * Returns recipients with an email that is due and not claimed, and the time since which it is due, those that have
  * waited longest first.
  */
-export const listDue = (db: Db, limit: number) => sql.listDue.all<{ recipientId: string; dueAt: Date }>(db, { limit });
+export const listDue = (db: Db, limit: number) => sql.listDue.all(db, { limit });
 
 /** Claims the next email of a recipient under a lease of `EMAIL_LEASE_MS`; null if none is due. */
 export async function claim(db: Db, recipientId: string): Promise<ClaimedEmail | null> {
@@ -202,7 +202,7 @@ export const reserveAddress = (
 export const readDigest = (db: Db, operatorId: string) => sql.readDigest.all<DigestPart>(db, { operatorId });
 
 /** Returns the operators who want a digest, with their settings as stored. */
-export const listDigests = (db: Db) => sql.listDigests.all<{ id: string; notifications: unknown }>(db);
+export const listDigests = (db: Db) => sql.listDigests.all(db);
 
 /** Adds the digest of a day (`2026-11-29`), unless the operator has it. True if it is new. */
 export const insertDigest = (db: Db, operatorId: string, day: string) => sql.insertDigest.any(db, { operatorId, day });
@@ -210,27 +210,23 @@ export const insertDigest = (db: Db, operatorId: string, day: string) => sql.ins
 const keyOf = ({ kind, source }: { kind: EmailReason; source: string }) => `${kind} ${source}`;
 
 /** Records that an email was sent with these reasons; its others are withdrawn. Does nothing if the lease was lost. */
-export async function finishSent(
+export const finishSent = (
   db: Db,
   { recipientId, leaseId }: ClaimedEmail,
   sent: readonly { kind: EmailReason; source: string }[],
-): Promise<void> {
-  await sql.finish.run(db, { recipientId, leaseId, outcome: "sent", sources: sent.map(keyOf), failure: null });
-}
+): Promise<void> =>
+  sql.finish.exec(db, { recipientId, leaseId, outcome: "sent", sources: sent.map(keyOf), failure: null });
 
 /** Records that an email has failed. Does nothing if the lease was lost. */
-export async function finishFailed(db: Db, { recipientId, leaseId }: ClaimedEmail, failure: string): Promise<void> {
-  await sql.finish.run(db, { recipientId, leaseId, outcome: "failed", sources: null, failure });
-}
+export const finishFailed = (db: Db, { recipientId, leaseId }: ClaimedEmail, failure: string): Promise<void> =>
+  sql.finish.exec(db, { recipientId, leaseId, outcome: "failed", sources: null, failure });
 
 /** Releases the lease until the next attempt. Does nothing if the lease was lost. */
-export async function retryLater(
+export const retryLater = (
   db: Db,
   { recipientId, leaseId }: ClaimedEmail,
   { delayMs, counts, failure }: { delayMs: number; counts: boolean; failure: string | null },
-): Promise<void> {
-  await sql.retryLater.run(db, { recipientId, leaseId, delayMs, counts, failure });
-}
+): Promise<void> => sql.retryLater.exec(db, { recipientId, leaseId, delayMs, counts, failure });
 
 /** Deletes notifications that ended more than 30 days ago. */
 export const purge = (db: Db) => sql.purge.exec(db);

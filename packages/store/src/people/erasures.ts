@@ -54,7 +54,7 @@ function withoutPosition(row: RowWithPosition): Record<string, unknown> {
 }
 
 async function messagesOf(db: Db, ticketId: string): Promise<string[]> {
-  const rows = await sql.listMessages.all<{ id: string }>(db, { ticketId });
+  const rows = await sql.listMessages.all(db, { ticketId });
   return rows.map(({ id }) => id);
 }
 
@@ -73,14 +73,14 @@ async function eraseTicket(
   const chat = await sql.lockChat.one(tx, { project, ticketId });
   if (chat === null) return null;
 
-  const ticket = await sql.lockTicket.one<{ version: number }>(tx, { ticketId });
+  const ticket = await sql.lockTicket.one(tx, { ticketId });
   if (ifIdleDays !== null) {
     const idle = await sql.findIdle.one(tx, { ticketId, retentionDays: ifIdleDays });
     if (idle === null) return null;
   }
   await lockCustomers(tx, project);
   const messages = await messagesOf(tx, ticketId);
-  const learned = await sql.listLearners.all<{ projectId: string }>(tx, { ticketId });
+  const learned = await sql.listLearners.all(tx, { ticketId });
   const counts: HeldCounts = { ...NOTHING, questions: await eraseQuestions(tx, ticketId) };
   for (const { kind, table, where, of } of TICKET_ROWS) {
     if (kind === "eventAttempts") {
@@ -107,7 +107,7 @@ async function eraseTicket(
  * Removes the conversation's questions from the gaps of every project that recorded them; returns how many messages.
  */
 async function eraseQuestions(tx: Db, ticketId: string): Promise<number> {
-  const projects = await sql.listAskedProjects.all<{ projectId: string }>(tx, { ticketId });
+  const projects = await sql.listAskedProjects.all(tx, { ticketId });
   let count = 0;
   for (const { projectId: project } of projects) {
     count += await eraseGapsOfTickets(tx, asProjectId(project), [ticketId]);
@@ -119,7 +119,7 @@ async function eraseQuestions(tx: Db, ticketId: string): Promise<number> {
 async function* readMessageIds(db: Db, ticketId: string): AsyncGenerator<string[]> {
   let after = 0;
   for (;;) {
-    const rows = await sql.readMessageIds.all<{ id: string; seq: number }>(db, { ticketId, after });
+    const rows = await sql.readMessageIds.all(db, { ticketId, after });
     const last = rows.at(-1);
     if (last !== undefined) yield rows.map(({ id }) => id);
     if (last === undefined || rows.length < MESSAGE_SLICE) return;
@@ -154,36 +154,31 @@ async function* readRows(
  * Deletes old hook bodies, with or without a message: those without one belong to no conversation. A hook has at most
  * twenty bodies.
  */
-async function purgeBodies(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
-  await sql.purgeBodies.run(db, { project, retentionDays });
-}
+const purgeBodies = (db: Db, project: ProjectId, retentionDays: number): Promise<void> =>
+  sql.purgeBodies.exec(db, { project, retentionDays });
 
 /** Deletes old dead updates of a channel, which may belong to no conversation. */
-async function purgeUpdates(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
-  await sql.purgeUpdates.run(db, { project, retentionDays });
-}
+const purgeUpdates = (db: Db, project: ProjectId, retentionDays: number): Promise<void> =>
+  sql.purgeUpdates.exec(db, { project, retentionDays });
 
 /**
  * Deletes old model calls that belong to no conversation; others are deleted with theirs. Locks only what it deletes.
  */
-async function purgeModelCalls(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
-  await sql.purgeModelCalls.run(db, { project, retentionDays });
-}
+const purgeModelCalls = (db: Db, project: ProjectId, retentionDays: number): Promise<void> =>
+  sql.purgeModelCalls.exec(db, { project, retentionDays });
 
 /** Deletes saved views that filter by a user who has no tickets. There are few. */
-async function purgeViews(db: Db, project: ProjectId): Promise<void> {
-  await sql.purgeViews.run(db, { project });
-}
+const purgeViews = (db: Db, project: ProjectId): Promise<void> => sql.purgeViews.exec(db, { project });
 
 /** Returns the conversations that came in to this project and to which this user wrote, by the sender's user id. */
 export async function findTicketsOfUser(db: Db, project: ProjectId, userId: string): Promise<string[]> {
-  const rows = await sql.findTicketsOfUser.all<{ ticketId: string }>(db, { project, userId });
+  const rows = await sql.findTicketsOfUser.all(db, { project, userId });
   return rows.map((row) => row.ticketId);
 }
 
 /** Returns those of these conversations that came in to this project. */
 export async function findTickets(db: Db, project: ProjectId, ticketIds: string[]): Promise<string[]> {
-  const rows = await sql.findTickets.all<{ ticketId: string }>(db, { project, ticketIds });
+  const rows = await sql.findTickets.all(db, { project, ticketIds });
   return rows.map((row) => row.ticketId);
 }
 
@@ -206,7 +201,7 @@ export async function* read(db: Db, project: ProjectId, ticketId: string): Async
 
 /** Returns the conversations of a customer of this project. */
 export async function findTicketsOfCustomer(db: Db, project: ProjectId, id: string): Promise<string[]> {
-  const rows = await sql.listCustomerTickets.all<{ ticketId: string }>(db, { project, id });
+  const rows = await sql.listCustomerTickets.all(db, { project, id });
   return rows.map((row) => row.ticketId);
 }
 
@@ -215,18 +210,17 @@ async function findCustomers(
   project: ProjectId,
   owner: Pick<BodyOwner, "userIds" | "ticketIds">,
 ): Promise<string[]> {
-  const rows = await sql.findCustomers.all<{ customerId: string }>(db, { ...owner, project });
+  const rows = await sql.findCustomers.all(db, { ...owner, project });
   return rows.map((row) => row.customerId);
 }
 
 /** Deletes the customers of users and conversations; returns how many. Remaining tickets get new customers. */
-function eraseCustomers(db: Db, project: ProjectId, owner: Pick<BodyOwner, "userIds" | "ticketIds">): Promise<number> {
-  return retryOnDeadlock(db, async (tx) => {
+const eraseCustomers = (db: Db, project: ProjectId, owner: Pick<BodyOwner, "userIds" | "ticketIds">): Promise<number> =>
+  retryOnDeadlock(db, async (tx) => {
     await lockCustomers(tx, project);
     const ids = await findCustomers(tx, project, owner);
     return ids.length === 0 ? 0 : sql.deleteCustomers.run(tx, { project, ids, ticketIds: owner.ticketIds });
   });
-}
 
 /**
  * Yields the customers of users and conversations, and the hook bodies and channel updates that contain them but belong
@@ -239,10 +233,10 @@ export async function* readLoose(
 ): AsyncGenerator<HeldRecords> {
   const customers = await findCustomers(db, project, { userIds, ticketIds });
   yield* readRows(db, { ...CUSTOMERS, where: "x.project_id = $1 AND x.id = ANY ($2::uuid[])" }, project, customers);
-  const rows = await sql.findLooseBodies.all<{ id: string }>(db, { project, userIds, chatId, ticketIds });
+  const rows = await sql.findLooseBodies.all(db, { project, userIds, chatId, ticketIds });
   const ids = rows.map(({ id }) => id);
   yield* readRows(db, { ...HOOK_BODIES, where: "x.project_id = $1 AND x.id = ANY ($2::uuid[])" }, project, ids);
-  const updates = await sql.findLooseUpdates.all<{ messageId: string }>(db, {
+  const updates = await sql.findLooseUpdates.all(db, {
     project,
     userIds,
     updatesChatId,
@@ -297,7 +291,7 @@ export async function purgeIdle(
     await purgeUpdates(db, project, retentionDays);
     await purgeModelCalls(db, project, retentionDays);
   }
-  const chats = await sql.listChats.all<{ ticketId: string; isIdle: boolean }>(db, { project, retentionDays, after });
+  const chats = await sql.listChats.all(db, { project, retentionDays, after });
   let erased = 0;
   for (const { ticketId } of chats.filter(({ isIdle }) => isIdle)) {
     const counts = await retryOnDeadlock(db, (tx) =>
@@ -310,12 +304,12 @@ export async function purgeIdle(
 }
 
 /** Removes a part of the data of deleted projects. Returns true if there may be more to remove. */
-export function purgeDeleted(db: Db): Promise<boolean> {
-  return retryOnDeadlock(db, async (tx) => {
-    const deleted = await sql.takeDeletedProject.one<{ id: string; isSettled: boolean }>(tx);
+export const purgeDeleted = (db: Db): Promise<boolean> =>
+  retryOnDeadlock(db, async (tx) => {
+    const deleted = await sql.takeDeletedProject.one(tx);
     if (deleted === null) return false;
     const project = asProjectId(deleted.id);
-    const chats = await sql.listChatsOfDeleted.all<{ ticketId: string }>(tx, { project });
+    const chats = await sql.listChatsOfDeleted.all(tx, { project });
     for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPosition: false });
     if (chats.length > 0) return true;
     if (await returnTickets(tx, project)) return true;
@@ -339,4 +333,3 @@ export function purgeDeleted(db: Db): Promise<boolean> {
     await sql.repeatLater.run(tx, { project });
     return true;
   });
-}

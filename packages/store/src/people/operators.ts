@@ -97,7 +97,7 @@ async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<
  * commit.
  */
 async function lockAdministrators(tx: Db): Promise<string[]> {
-  const rows = await sql.lockAdministrators.all<{ id: string }>(tx);
+  const rows = await sql.lockAdministrators.all(tx);
   return rows.map(({ id }) => id);
 }
 
@@ -130,10 +130,8 @@ export const findByEmail = (db: Db, email: string) =>
  * Returns the password hash for a sign-in; null for an unknown address, an operator without a password, and a disabled
  * one.
  */
-export async function findPassword(db: Db, email: string): Promise<{ id: string; passwordHash: string } | null> {
-  const row = await sql.findPassword.one<{ id: string; passwordHash: string }>(db, { emailKey: emailKeyOf(email) });
-  return row;
-}
+export const findPassword = (db: Db, email: string): Promise<{ id: string; passwordHash: string } | null> =>
+  sql.findPassword.one(db, { emailKey: emailKeyOf(email) });
 
 /** Creates an operator; null if another one has this email address. */
 export async function insert(
@@ -142,16 +140,8 @@ export async function insert(
 ): Promise<OperatorRecord | null> {
   const id = newId();
   return db.transaction(async (tx) => {
-    if (
-      !(await sql.insert.any(tx, {
-        id,
-        email: operator.email,
-        emailKey: emailKeyOf(operator.email),
-        name: operator.name,
-        passwordHash: operator.passwordHash,
-      }))
-    )
-      return null;
+    const { email, name, passwordHash } = operator;
+    if (!(await sql.insert.any(tx, { id, email, emailKey: emailKeyOf(email), name, passwordHash }))) return null;
     await setRoles(tx, id, operator.roles ?? []);
     return find(tx, id);
   });
@@ -239,21 +229,14 @@ async function putPresence(
   { sessionId, tab }: PresenceTab,
   shown: { operatorId: string; ticketId: string; isTyping: boolean },
 ): Promise<string | null> {
-  const row = await viewSql.putPresence.one<{ before: string | null }>(db, {
-    sessionId,
-    tab,
-    operatorId: shown.operatorId,
-    project,
-    ticketId: shown.ticketId,
-    isTyping: shown.isTyping,
-  });
+  const row = await viewSql.putPresence.one<{ before: string | null }>(db, { ...shown, sessionId, tab, project });
   const before = row?.before ?? null;
   return before === shown.ticketId ? null : before;
 }
 
 /** Records that a tab no longer shows a ticket; returns the one that it showed, or null. */
 async function removePresence(db: Db, { sessionId, tab }: PresenceTab): Promise<string | null> {
-  const row = await viewSql.removePresence.one<{ ticketId: string }>(db, { sessionId, tab });
+  const row = await viewSql.removePresence.one(db, { sessionId, tab });
   return row?.ticketId ?? null;
 }
 
@@ -346,12 +329,12 @@ const findCannedReply = (db: Db, project: ProjectId, id: string) =>
   cannedReplySql.find.one<CannedReplyRecord>(db, { project, id });
 
 /** Creates a canned reply; null if the project has one of this name. */
-async function insertCannedReply(
+const insertCannedReply = (
   db: Db,
   project: ProjectId,
   fields: CannedReplyFields & { name: string; text: string },
-): Promise<CannedReplyRecord | null> {
-  return cannedReplySql.insert.one<CannedReplyRecord>(db, {
+): Promise<CannedReplyRecord | null> =>
+  cannedReplySql.insert.one<CannedReplyRecord>(db, {
     id: newId(),
     project,
     name: fields.name,
@@ -360,7 +343,6 @@ async function insertCannedReply(
     tags: fields.tags ?? [],
     actions: JSON.stringify(fields.actions ?? {}),
   });
-}
 
 /**
  * Returns canned replies, newest first: those created before the one with id `before`, with `q` in name or text, in one

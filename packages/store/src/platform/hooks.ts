@@ -123,15 +123,13 @@ export async function listPage(db: Db, project: ProjectId, { limit, before, q }:
 export async function insert(db: Db, project: ProjectId, hook: NewHook): Promise<Hook | null> {
   const id = newId();
   const count = await sql.insert.run(db, {
+    ...hook,
     project,
     id,
-    name: hook.name,
-    preset: hook.preset,
     auth: JSON.stringify(hook.auth),
     sealed: hook.secret.sealed,
     mapping: JSON.stringify(hook.mapping),
     filter: JSON.stringify(hook.filter),
-    createdBy: hook.createdBy,
   });
   return count === 0 ? null : find(db, project, id);
 }
@@ -177,13 +175,13 @@ export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId
   sql.remove.any(db, { project, id, versions });
 
 /** Stores a body with its result, and deletes all but the newest twenty. */
-export async function addBody(
+export const addBody = (
   db: Db,
   project: ProjectId,
   hookId: string,
   { result, ...body }: NewHookBody & { result: HookBodyResult },
-): Promise<void> {
-  await sql.addBody.run(db, {
+): Promise<void> =>
+  sql.addBody.exec(db, {
     project,
     id: body.id,
     hookId,
@@ -192,7 +190,6 @@ export async function addBody(
     content: body.content,
     ...resultValues(result),
   });
-}
 
 /**
  * Records the result of a body that was retried, if it is still stored; if its message was erased in the meantime, the
@@ -218,7 +215,7 @@ export async function claimEvent(
   project: ProjectId,
   event: { hookId: string; eventId: string; messageId: string; chatId: string },
 ): Promise<HookEvent | null> {
-  const row = await sql.claimEvent.one<{ messageId: string; chatId: string }>(db, { project, ...event });
+  const row = await sql.claimEvent.one(db, { project, ...event });
   return row === null ? null : { ...row, isRepeat: row.messageId !== event.messageId };
 }
 

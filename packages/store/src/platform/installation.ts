@@ -41,7 +41,7 @@ const INITIALIZE_LOCK = 7_305_416;
  */
 export async function checkSecretKey(db: Db, sealer: Sealer): Promise<boolean> {
   await sql.setSecretKeyCheck.run(db, { sealed: sealer.seal(CHECK_TEXT).sealed });
-  const row = await sql.readSecretKeyCheck.one<{ secretKeyCheck: string }>(db);
+  const row = await sql.readSecretKeyCheck.one(db);
   const sealed = row?.secretKeyCheck;
   return sealed !== undefined && opensSecretKeyCheck(sealer, sealed);
 }
@@ -61,13 +61,13 @@ export function exclusively<Result>(db: Db, work: () => Promise<Result>): Promis
 
 /** Returns true once the first initialization has finished. */
 export async function isInitialized(db: Db): Promise<boolean> {
-  const row = await sql.isInitialized.one<{ done: boolean }>(db);
+  const row = await sql.isInitialized.one(db);
   return row?.done ?? false;
 }
 
 /** Returns true once the first administrator key was shown. */
 export async function isAdminKeyShown(db: Db): Promise<boolean> {
-  const row = await sql.isAdminKeyShown.one<{ done: boolean }>(db);
+  const row = await sql.isAdminKeyShown.one(db);
   return row?.done ?? false;
 }
 

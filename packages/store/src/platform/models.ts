@@ -191,19 +191,7 @@ export interface ModelAllowance {
 async function insertCall(db: Db, project: ProjectId, call: ModelCall): Promise<void> {
   const tokens = call.inputTokens + call.outputTokens;
 
-  await callSql.insert.run(db, {
-    id: newId(),
-    project,
-    ticketId: call.ticketId,
-    purpose: call.purpose,
-    model: call.model,
-    inputTokens: call.inputTokens,
-    outputTokens: call.outputTokens,
-    costUsd: call.costUsd,
-    ms: Math.round(call.ms),
-    tokens,
-    fault: call.fault,
-  });
+  await callSql.insert.run(db, { ...call, id: newId(), project, ms: Math.round(call.ms), tokens });
 }
 
 /** Returns the limits of a project and its usage today; null if there is no such project. Locks nothing. */

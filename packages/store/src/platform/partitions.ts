@@ -100,7 +100,7 @@ const RANGE = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/;
 const OPEN_END = "MAXVALUE";
 
 async function listPartitions(db: Db): Promise<Map<string, Partition[]>> {
-  const rows = await sql.list.all<{ tableName: string; name: string; bounds: string }>(db, {
+  const rows = await sql.list.all(db, {
     tables: PARTITIONED_TABLES,
   });
   const partitions = new Map<string, Partition[]>();

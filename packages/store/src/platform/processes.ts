@@ -1,5 +1,5 @@
 import { expiredLease } from "../messages/chats.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import { batched } from "../context.ts";
 import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
@@ -100,12 +100,9 @@ const report = batched(async ({ leases, processId }: Context, reports: Report[])
   const given = reports.flatMap(({ instance }) => (instance === undefined ? [] : [instance]));
   const instances = [...new Map(given.map((one) => [one.id, one])).values()];
   const row = await sql.beat.one(leases, {
+    ...columnsOf(channels, "id", "state", "since", "error"),
     ownId: processId,
     ...(reports.findLast(({ process }) => process !== undefined)?.process ?? NO_PROCESS),
-    id: channels.map(({ id }) => id),
-    state: channels.map(({ state }) => state),
-    since: channels.map(({ since }) => since),
-    error: channels.map(({ error }) => error),
     sockets: channels.map(({ sockets = 0 }) => sockets),
     instanceId: instances.map(({ id }) => id),
     instanceApp: instances.map(({ app }) => app),
@@ -213,7 +210,7 @@ const endInstance = ({ leases }: Context, id: string) => replicaSql.endInstance.
 
 /** Counts the running processes of an app. */
 async function countAlive({ leases }: Context, app: string): Promise<number> {
-  const row = await replicaSql.countAlive.one<{ count: number }>(leases, { app });
+  const row = await replicaSql.countAlive.one(leases, { app });
   return row?.count ?? 0;
 }
 

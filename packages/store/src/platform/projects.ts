@@ -227,7 +227,7 @@ export async function update(
   if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
   try {
     const changed = await db.transaction(async (tx) => {
-      const before = await sql.update.one<{ name: string }>(tx, { id, versions });
+      const before = await sql.update.one(tx, { id, versions });
       if (before === null) return null;
       const [row] = await tx.query<ProjectRow>(
         `UPDATE projects SET ${sets.join(", ")} WHERE id = $1 RETURNING ${COLUMNS}`,
@@ -250,9 +250,9 @@ export async function update(
  * free, its keys are revoked, its roles and knowledge bases are deleted, and tickets from other projects return to
  * them. `erasures.purgeDeleted` removes its data, so that this is fast for any size.
  */
-export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
-  return retryOnDeadlock(db, async (tx) => {
-    const before = await sql.remove.one<{ name: string }>(tx, { id, versions });
+export const remove = (db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> =>
+  retryOnDeadlock(db, async (tx) => {
+    const before = await sql.remove.one(tx, { id, versions });
     if (before === null) return "stale";
     const count = await sql.isOfWidget.run(tx, { name: before.name });
     if (count > 0) return "in_use";
@@ -265,7 +265,6 @@ export function remove(db: Db, id: ProjectId, versions: readonly number[] | null
     await sql.returnTickets.run(tx, { id });
     return "removed";
   });
-}
 
 /** Counts the contents of a project, for display. */
 export async function countHeld(db: Db, id: ProjectId): Promise<Record<string, number>> {

@@ -90,7 +90,7 @@ export async function checkSockets(context: Context, project: ProjectId, own: nu
  * the same transaction, so that a replaced document never counts as a new one.
  */
 export async function checkDocuments(tx: Db, project: ProjectId): Promise<void> {
-  const row = await sql.countDocuments.one<{ limit: number; used: number }>(tx, { project });
+  const row = await sql.countDocuments.one(tx, { project });
   if (row !== null && row.used > row.limit) throw storageQuotaExceeded("documents", row.limit, row.used - 1);
 }
 

@@ -144,7 +144,7 @@ const INVALID_PARAMETER_VALUE = "22023";
 
 /** Returns the start times of the units of a span. */
 export const listPoints = (tx: Db, unit: StatsUnit, span: { from: Date; to: Date; timeZone: string }) =>
-  sql[POINTS[unit]].all<{ at: Date }>(tx, span);
+  sql[POINTS[unit]].all(tx, span);
 
 /** The statement for the start times of each unit. */
 const POINTS = { hour: "hours", day: "days", week: "weeks" } as const satisfies Record<StatsUnit, string>;
@@ -185,7 +185,7 @@ export async function read(
     counts: await sql.count.all<CountRow>(tx, { ...values, unit, timeZone }),
     times: await sql.times.all<TimeRow>(tx, { ...values, unit, timeZone }),
     points: await listPoints(tx, unit, { from, to, timeZone }),
-    unanswered: await sql.topUnanswered.all<{ question: string; count: number; lastAt: Date }>(tx, values),
+    unanswered: await sql.topUnanswered.all(tx, values),
     models: await sql.models.all<ProjectStats["models"][number]>(tx, values),
   }));
   const rows = new Map<string, CountRow & Partial<TimeRow>>();
@@ -195,7 +195,7 @@ export async function read(
   const groups = [...rows.values()].toSorted((a, b) => b.messages - a.messages);
   const total = rows.get("");
   const byAgent = groups.filter((row) => row.isAgent).slice(0, STATS_LIMITS.agentsMaxCount);
-  const names = await sql.listAgents.all<{ id: string; name: string }>(db, {
+  const names = await sql.listAgents.all(db, {
     project,
     ids: byAgent.flatMap((row) => row.agentId ?? []),
   });

@@ -368,8 +368,8 @@ export function takeStoreCopy<Result>(
 }
 
 /** Counts the rows of each of these tables; missing ones are skipped. Reads each of them completely. */
-export function countStoreRows(position: CopyDatabase, names: readonly string[]): Promise<Map<string, number>> {
-  return onCopyClient(position, "svc-backup", async (client) => {
+export const countStoreRows = (position: CopyDatabase, names: readonly string[]): Promise<Map<string, number>> =>
+  onCopyClient(position, "svc-backup", async (client) => {
     const { all } = await findTables(client);
     const counts = new Map<string, number>();
     for (const name of names.filter((wanted) => all.includes(wanted))) {
@@ -380,4 +380,3 @@ export function countStoreRows(position: CopyDatabase, names: readonly string[])
     }
     return counts;
   });
-}

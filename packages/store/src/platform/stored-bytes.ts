@@ -245,7 +245,7 @@ export function storedBytesTable(
 
     /** Folds the rows of each project and kind into one. Returns true when there may be more to fold. */
     async fold(): Promise<boolean> {
-      const row = await sql.fold.one<{ count: number }>(db);
+      const row = await sql.fold.one(db);
       return (row?.count ?? 0) === FOLD_MAX;
     },
   };

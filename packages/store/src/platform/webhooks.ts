@@ -6,7 +6,7 @@ import type { Db, PageQuery, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import type { DueDelivery } from "../messages/deliveries.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 
 /** A URL of a project that receives events. */
 export interface Webhook {
@@ -204,15 +204,18 @@ async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Pro
   }));
   if (made.length === 0) return [];
   await sql.insertDeliveries.run(db, {
-    id: made.map((row) => row.id),
-    projectId: made.map((row) => row.projectId),
-    sequenceId: made.map((row) => row.sequenceId),
-    eventId: made.map((row) => row.eventId),
-    type: made.map((row) => row.type),
-    url: made.map((row) => row.url),
-    webhookId: made.map((row) => row.webhookId),
-    subjectId: made.map((row) => row.subjectId),
-    ticketEventId: made.map((row) => row.ticketEventId),
+    ...columnsOf(
+      made,
+      "id",
+      "projectId",
+      "sequenceId",
+      "eventId",
+      "type",
+      "url",
+      "webhookId",
+      "subjectId",
+      "ticketEventId",
+    ),
   });
   return made.map(({ id, projectId: project, sequenceId: ticketId }) => ({
     project,

@@ -136,17 +136,15 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
   const reviewId = newId();
   const send = work.kind === "send" ? work : null;
   await sql.insertReview.run(tx, {
+    ...work,
     reviewId,
     homeProject: ticket.homeProject,
     id: ticket.id,
-    kind: work.kind,
     actor,
     author: send?.author,
     text: send?.text,
     markdown: send?.markdown,
     sources: send === null ? null : JSON.stringify(send.sources),
-    answers: work.answers,
-    covers: work.covers,
     fileIds: send?.fileIds ?? [],
     resolves: send?.resolves ?? false,
   });
@@ -172,7 +170,7 @@ async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewStat
 async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision: Decision): Promise<void> {
   const message = waiting.at(-1) ?? newest;
   if (message === null || decision.lessons.length === 0) return;
-  const said = await sql.readText.one<{ text: string }>(tx, { homeProject: ticket.homeProject, id: message.id });
+  const said = await sql.readText.one(tx, { homeProject: ticket.homeProject, id: message.id });
   for (const { project, agentId } of decision.lessons) {
     const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
     await recordDecidedMessage(tx, project, decided);
@@ -213,25 +211,22 @@ export async function applyDecision(
   }
   const reviewId = await insertWork(tx, state, decision);
   if (reviewId !== null) {
-    await sql.setReview.run(tx, { homeProject: before.homeProject, id: before.id, reviewId });
+    await sql.setReview.run(tx, { ...before, reviewId });
   }
   const isClosing = decision.waiting === "reject" && isClosed(after.status);
   // A ticket that is marked as spam after it was resolved keeps the state from before both.
   if (isClosing && !isClosed(before.status)) await saveStateBeforeClosing(tx, before);
   if (decision.dropsDraft && !isClosing) await deleteStateBeforeClosing(tx, before);
   if (decision.dropsDraft) {
-    await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
+    await sql.deleteDraft.run(tx, before);
   }
   const addedTags = [...(decision.fields?.addTags ?? [])];
   const isTaken = action !== "resolve" && after.assignee !== null && after.assignee !== before.assignee;
   const changed = await sql.writeTicket.one<TicketRecord>(tx, {
+    ...after,
     project: before.project,
     id: before.id,
     project2: after.project,
-    status: after.status,
-    stage: after.stage,
-    assignee: after.assignee,
-    agentId: after.agentId,
     priority: decision.fields?.priority,
     addTags: addedTags,
     isSnoozeKept: decision.snooze === undefined,
@@ -293,7 +288,7 @@ async function recordDecidedMessage(db: Db, project: ProjectId, decided: Decided
 
 /** Returns a value that changes whenever the result of `listDecidedMessages` does, also by an erasure. */
 async function findTriageMark(db: Db, project: ProjectId): Promise<string> {
-  const row = await triageSql.findMark.one<{ mark: string }>(db, { project });
+  const row = await triageSql.findMark.one(db, { project });
   return row?.mark ?? "";
 }
 

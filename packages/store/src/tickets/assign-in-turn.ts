@@ -17,14 +17,14 @@ const ASSIGNMENT_LOCK = 7_305_422;
  */
 export const assignNext = (db: Db): Promise<boolean> =>
   db.transaction(async (tx) => {
-    const lock = await sql.hold.one<{ isHeld: boolean }>(tx, { assignmentLock: ASSIGNMENT_LOCK });
+    const lock = await sql.hold.one(tx, { assignmentLock: ASSIGNMENT_LOCK });
     if (lock?.isHeld !== true) return false;
     const due = await sql.findDue.one<{ ticketId: string; project: ProjectId }>(tx);
     if (due === null) return false;
     const state = await lockReviewState(tx, due.project, due.ticketId);
     // An operator may have decided on it before its rows were locked.
     if (state === null || state.ticket.assignee !== null || state.ticket.stage !== "review") return true;
-    const operator = await sql.takeTurn.one<{ id: string }>(tx, { project: due.project });
+    const operator = await sql.takeTurn.one(tx, { project: due.project });
     if (operator === null) return false;
     const { project, status, stage, agentId } = state.ticket;
     const assignee = `operator:${operator.id}`;

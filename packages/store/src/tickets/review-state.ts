@@ -82,7 +82,7 @@ export async function lockReviewState(
   project: ProjectId,
   ticketId: string,
 ): Promise<(ReviewState & { isLeased: boolean }) | null> {
-  const known = await sql.findHome.one<{ homeProjectId: string }>(tx, { project, ticketId });
+  const known = await sql.findHome.one(tx, { project, ticketId });
   if (known === null) return null;
   const home = known.homeProjectId;
   const chat = await sql.lockChat.one<{ reviewId: string | null; isLeased: boolean }>(tx, { home, ticketId });
@@ -96,7 +96,7 @@ export async function lockReviewState(
 
   const [promising] =
     ticket.stage === "review"
-      ? await sql.findPromise.all<{ isOpen: boolean }>(tx, {
+      ? await sql.findPromise.all(tx, {
           home,
           ticketId,
           promise: JSON.stringify([{ from: "delivering", to: "review", why: PERSON_PROMISED }]),
@@ -127,7 +127,7 @@ export const recordChange = (tx: Db, project: ProjectId, messageIds: string[], f
 
 /** Returns one of these messages with mode webhook, or null. */
 export async function findWebhookMessage(tx: Db, project: ProjectId, messageIds: string[]): Promise<string | null> {
-  const row = await sql.findWebhookMessage.one<{ id: string }>(tx, { project, messageIds });
+  const row = await sql.findWebhookMessage.one(tx, { project, messageIds });
   return row?.id ?? null;
 }
 
@@ -140,7 +140,7 @@ const sql = statements("tickets/review-state", {
 });
 
 /** Ticket events belong to the project that the ticket came in to. */
-export async function insertReviewEvent(
+export const insertReviewEvent = (
   tx: Db,
   event: {
     project: ProjectId;
@@ -152,19 +152,15 @@ export async function insertReviewEvent(
     /** Effect on an agent's answer, with the additional data of a new one; absent if there is none. */
     answer?: { step: AnswerStep; confidence?: number; agentId?: string | null } | null;
   },
-): Promise<void> {
-  await sql.insertReviewEvent.run(tx, {
-    project: event.project,
-    ticketId: event.ticketId,
-    messageId: event.messageId,
-    actor: event.actor,
+): Promise<void> =>
+  sql.insertReviewEvent.exec(tx, {
+    ...event,
     moves: JSON.stringify(event.moves),
     data: JSON.stringify(event.data),
     answerStep: event.answer?.step,
     answerConfidence: event.answer?.confidence,
     answerAgentId: event.answer?.agentId,
   });
-}
 
 /** A message that waits for a person: held by the gate, or a dead letter. */
 export interface WaitingMessage {

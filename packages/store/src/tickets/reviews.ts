@@ -101,35 +101,16 @@ const sql = statements("tickets/reviews", {
 });
 
 function asMessage(row: MessageRow): NonNullable<ClaimedReview["message"]> {
-  return {
-    seq: row.seq,
-    userId: row.userId,
-    text: row.messageText,
-    channelMeta: row.channelMeta,
-    mode: row.mode,
-  };
+  const { seq, userId, messageText: text, channelMeta, mode } = row;
+  return { seq, userId, text, channelMeta, mode };
 }
 
 /** Locks the chat of a claimed decision and releases it; false if the lease was lost, and nothing may change. */
-async function endLease(tx: Db, review: ClaimedReview, replyCount = 0): Promise<{ lastSeq: number } | null> {
-  const chat = await sql.endLease.one<{ lastSeq: number }>(tx, {
-    project: review.project,
-    ticketId: review.ticketId,
-    leaseId: review.leaseId,
-    reviewId: review.reviewId,
-    replyCount,
-  });
-  return chat === null ? null : { lastSeq: chat.lastSeq };
-}
+const endLease = (tx: Db, review: ClaimedReview, replyCount = 0): Promise<{ lastSeq: number } | null> =>
+  sql.endLease.one(tx, { ...review, replyCount });
 
-async function endReview(tx: Db, review: ClaimedReview, failure: string | null): Promise<void> {
-  await sql.endReview.run(tx, {
-    project: review.project,
-    reviewId: review.reviewId,
-    failure,
-    attempts: review.attempts,
-  });
-}
+const endReview = (tx: Db, review: ClaimedReview, failure: string | null): Promise<void> =>
+  sql.endReview.exec(tx, { ...review, failure });
 
 /**
  * Returns the stage of a ticket after a decision was carried out or failed: review while a message is held, then failed
@@ -148,19 +129,11 @@ async function findRest<Else extends TicketStage>(
   return { before: row.stage, rest: row.isHeld ? "review" : row.isFailed ? "failed" : otherwise };
 }
 
-async function moveTicket(
+const moveTicket = (
   tx: Db,
   { project, ticketId }: ClaimedReview,
   change: { stage: TicketStage; status: TicketStatus | null; isReplied: boolean },
-): Promise<void> {
-  await sql.moveTicket.run(tx, {
-    project,
-    ticketId,
-    stage: change.stage,
-    status: change.status,
-    isReplied: change.isReplied,
-  });
-}
+): Promise<void> => sql.moveTicket.exec(tx, { ...change, project, ticketId });
 
 async function insertReplies(
   tx: Db,
@@ -272,12 +245,7 @@ export async function listEarlier(
   context: Context,
   { project, ticketId, work }: ClaimedReview,
 ): Promise<ReviewedMessage[]> {
-  const rows = await sql.listEarlier.all<MessageRow & { id: string }>(context.hot, {
-    project,
-    ticketId,
-    covers: work.covers,
-    answers: work.answers,
-  });
+  const rows = await sql.listEarlier.all<MessageRow & { id: string }>(context.hot, { ...work, project, ticketId });
   return rows.map((row) => ({ messageId: row.id, ...asMessage(row) }));
 }
 
@@ -362,23 +330,14 @@ export async function finishDraft(context: Context, review: ClaimedReview, outco
   return context.hot.transaction(async (tx) => {
     if ((await endLease(tx, review)) === null) return false;
     await sql.finishDraft.run(tx, {
+      ...draft,
       project,
       ticketId,
-      text: draft.text,
-      markdown: draft.markdown,
       sources: JSON.stringify(draft.sources),
-      confidence: draft.confidence,
-      why: draft.why,
       covers: work.covers,
     });
     await endReview(tx, review, null);
-    await sql.reviewTicket.run(tx, {
-      project,
-      ticketId,
-      agentId: outcome.agentId,
-      confidence: outcome.confidence,
-      language: outcome.language,
-    });
+    await sql.reviewTicket.run(tx, { ...outcome, project, ticketId });
     await insertReviewEvent(tx, {
       project,
       ticketId,
@@ -423,21 +382,17 @@ export async function giveUp(context: Context, review: ClaimedReview, failure: s
  * Releases the lease: the next attempt follows after `delayMs`. This one is counted as failed only if `counts`, which
  * is false for errors that the decision did not cause. Does nothing if the lease was lost.
  */
-export async function retryLater(
+export const retryLater = (
   context: Context,
   review: ClaimedReview,
   retry: { delayMs: number; failure: string; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(context.hot, {
-    project: review.project,
-    ticketId: review.ticketId,
-    leaseId: review.leaseId,
-    reviewId: review.reviewId,
+): Promise<void> =>
+  sql.retryLater.exec(context.hot, {
+    ...review,
     delayMs: retry.delayMs,
     failure: retry.failure,
     counted: retry.counts ? 1 : 0,
   });
-}
 
 /** Returns the age in milliseconds of the oldest due decision of all projects; 0 if there is none. */
 export async function oldestWaitingMs(context: Context): Promise<number> {

@@ -51,7 +51,7 @@ export const listPage = (db: Db, project: ProjectId, { limit, before, q }: PageQ
 
 /** Returns the number of managed tags of a project. */
 export async function count(db: Db, project: ProjectId): Promise<number> {
-  return (await sql.count.one<{ count: number }>(db, { project }))?.count ?? 0;
+  return (await sql.count.one(db, { project }))?.count ?? 0;
 }
 
 /** Creates a managed tag; null if the project has one of this name, ignoring case. */
@@ -157,7 +157,7 @@ export const carryOutChanges = (db: Db): Promise<number> =>
     const change = await sql.holdChange.one<TagChange & { project: string }>(tx);
     if (change === null) return 0;
     const { project, fromName } = change;
-    const renamed = await sql.renameOnTickets.all<{ ticketId: string }>(tx, { ...change });
+    const renamed = await sql.renameOnTickets.all(tx, change);
     if (renamed.length > 0) await sql.followTickets.run(tx, { ids: renamed.map(({ ticketId }) => ticketId) });
     if (renamed.length < STEP_TICKETS) await sql.finishChange.run(tx, { project, fromName });
     return renamed.length;

@@ -1,7 +1,7 @@
 import type { BusinessHours, ChannelId, DeadlineKind, SlaTarget } from "@svc/contracts";
 import type { TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import type { Db } from "../db.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 
 /** The data from which the deadlines of a ticket are calculated. */
 export interface DeadlineFacts {
@@ -45,11 +45,8 @@ export async function followDeadlines(tx: Db, ids: readonly string[], deadlinesO
     deadlinesOf(facts).map((deadline) => ({ ticketId: facts.ticketId, ...deadline })),
   );
   await sql.write.run(tx, {
+    ...columnsOf(given, "ticketId", "kind", "startedAt", "dueAt"),
     ids,
-    ticketId: given.map(({ ticketId }) => ticketId),
-    kind: given.map(({ kind }) => kind),
-    startedAt: given.map(({ startedAt }) => startedAt),
-    dueAt: given.map(({ dueAt }) => dueAt),
   });
 }
 

@@ -1,7 +1,6 @@
 import { TICKET_LIMITS } from "@svc/contracts";
 import type {
   AttachmentRef,
-  ChannelId,
   MessageMode,
   MessageState,
   ReplyAuthor,
@@ -97,28 +96,12 @@ export interface TicketFieldChange {
   tags?: string[] | undefined;
 }
 
-interface MessageRow {
-  id: string;
-  seq: number;
-  userId: string | null;
-  text: string;
-  timestampMs: number;
+type MessageRow = Omit<MessageRecord, "attachments" | "meta"> & {
   attachments: AttachmentRef[] | null;
   channelMeta: Record<string, unknown>;
-  mode: MessageMode | null;
-  state: MessageState;
-  attempts: number;
-  failure: string | null;
-  createdAt: Date;
-  finishedAt: Date | null;
-}
+};
 
-interface ReplyRow {
-  id: string;
-  seq: number;
-  inReplyTo: string | null;
-  author: ReplyAuthor;
-  authorId: string | null;
+interface ReplyRow extends Omit<ReplyRecord, "content"> {
   type: "message" | "attachment";
   text: string | null;
   markdown: boolean | null;
@@ -126,9 +109,15 @@ interface ReplyRow {
   filename: string | null;
   mime: string | null;
   sizeBytes: number | null;
-  createdAt: Date;
-  deliveredAt: Date | null;
 }
+
+type ReceivedRow = Pick<
+  TicketRecord,
+  "id" | "channelId" | "chatId" | "createdAt" | "updatedAt" | "userId" | "subject"
+> & {
+  projectName: string;
+  metas: Record<string, unknown>[];
+};
 
 type EventRow = Omit<EventRecord, "project">;
 
@@ -164,28 +153,15 @@ function asEvent({ id, at, actor, messageId, moves, data }: EventRow, project: P
 }
 
 async function findReceived(on: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
-  const row = await sql.findReceived.one<{
-    id: string;
-    projectName: string;
-    channelId: ChannelId;
-    chatId: string;
-    createdAt: Date;
-    updatedAt: Date;
-    userId: string | null;
-    subject: string;
-    metas: Record<string, unknown>[];
-  }>(on, { project, ticketId });
+  const row = await sql.findReceived.one<ReceivedRow>(on, { project, ticketId });
   if (row === null) return null;
+  const { projectName: homeProjectName, metas, ...ticket } = row;
   return {
-    id: row.id,
-    homeProject: asProjectId(project),
-    homeProjectName: row.projectName,
+    ...ticket,
+    homeProject: project,
+    homeProjectName,
     project,
-    channelId: row.channelId,
-    chatId: row.chatId,
     customer: null,
-    userId: row.userId,
-    subject: row.subject,
     status: "open",
     stage: "received",
     priority: "normal",
@@ -197,10 +173,8 @@ async function findReceived(on: Db, project: ProjectId, ticketId: string): Promi
     confidence: null,
     language: null,
     tags: [],
-    channelMeta: Object.fromEntries(row.metas.flatMap((meta) => Object.entries(meta))),
+    channelMeta: Object.fromEntries(metas.flatMap((meta) => Object.entries(meta))),
     version: 0,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
     firstReplyAt: null,
     resolvedAt: null,
   };
@@ -213,7 +187,7 @@ async function findOpenedIn(on: Db, project: ProjectId, ticketId: string): Promi
 
 /** Returns the projects that worked on a ticket over time. */
 async function readProjects(on: Db, home: ProjectId, ticketId: string): Promise<(eventId: number) => ProjectId> {
-  const changes = await sql.listProjects.all<{ id: number; projectId: string }>(on, { home, ticketId });
+  const changes = await sql.listProjects.all(on, { home, ticketId });
   return (eventId) => asProjectId(changes.findLast((change) => change.id <= eventId)?.projectId ?? home);
 }
 

@@ -121,7 +121,7 @@ function customerText(ticket: TicketRow): string {
 
 async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
   const tickets = await sql.read.all<TicketRow>(tx, { ticketIds });
-  const said = await sql.readSaid.all<{ ticketId: string; seq: number; text: string }>(tx, {
+  const said = await sql.readSaid.all(tx, {
     ticketId: tickets.map((row) => row.ticketId),
     seq: tickets.map((row) => row.seq ?? 0),
   });
@@ -147,11 +147,11 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
  * crash: unfinished tickets are indexed again.
  */
 export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[]): Promise<boolean> {
-  const queue = await sql.indexNext.one<{ isEmpty: boolean; isComplete: boolean }>(db);
+  const queue = await sql.indexNext.one(db);
   if (queue?.isEmpty === true && queue.isComplete) return false;
   if (queue?.isEmpty === true) await sql.queueIncomplete.run(db);
   return db.transaction(async (tx) => {
-    const taken = await sql.take.all<{ ticketId: string }>(tx);
+    const taken = await sql.take.all(tx);
     if (taken.length === 0) return false;
     const texts = await read(
       tx,
@@ -211,26 +211,17 @@ export async function follow(
   deadlinesOf: DeadlinesOf,
   { sendsEmails = false }: { sendsEmails?: boolean } = {},
 ): Promise<boolean> {
-  const state = await sql.isBehind.one<{ isBehind: boolean }>(db);
+  const state = await sql.isBehind.one(db);
   if (state?.isBehind !== true) return false;
   return db.transaction(async (tx) => {
-    const state = await sql.hold.one<{
-      settledId: number;
-      reachedId: number;
-      topId: number;
-      topXmax: string;
-      isReachedSettled: boolean;
-      hasWebhooks: boolean;
-      hasRecipients: boolean;
-      hasReplyEmails: boolean;
-    }>(tx, { sendsEmails });
+    const state = await sql.hold.one(tx, { sendsEmails });
     if (state === null) return false;
     const { settledId } = state;
     if (state.hasRecipients && (await sql.notifies.one(tx, { settledId })) !== null) {
       await insertForEvents(tx, settledId, { sendsEmails });
     }
     if (state.hasReplyEmails) await insertReplies(tx, settledId);
-    const changed = await sql.findChanged.all<{ ticketId: string; hasDeadlines: boolean }>(tx, { settledId });
+    const changed = await sql.findChanged.all(tx, { settledId });
     if (changed.length > 0) {
       const ids = changed.map((row) => row.ticketId);
       const timed = changed.filter((row) => row.hasDeadlines).map((row) => row.ticketId);

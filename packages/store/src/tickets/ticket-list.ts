@@ -240,7 +240,7 @@ async function wordConditions(db: Db, list: Walk, { add }: Parameters): Promise<
   const each = () => `(SELECT x.document @@ ${add(text)}::tsquery FROM ticket_texts x WHERE x.ticket_id = s.ticket_id)`;
   const walked = await walk(db, list);
   if (walked !== null) return { listed: oneOf(walked), fresh: each() };
-  const rows = await sql.listMatches.all<{ ticketId: string }>(db, { project, text });
+  const rows = await sql.listMatches.all(db, { project, text });
   if (rows.length > MAX_MATCHES) return { listed: each(), fresh: each() };
   const found = oneOf(rows.map((row) => row.ticketId));
   return { listed: found, fresh: found };
@@ -258,7 +258,7 @@ export async function listPage(
 ): Promise<TicketPage> {
   const { key, isDescending } = ORDERS[query.sort];
   const span = spanOf(projects);
-  const freshRows = await sql.listFresh.all<{ ticketId: string }>(db);
+  const freshRows = await sql.listFresh.all(db);
   const parameters = createParameters([span.given, freshRows.map((row) => row.ticketId)]);
   const { add, values } = parameters;
   const freshIds = "$2::uuid[]";
@@ -321,7 +321,7 @@ export async function count(
   max: number,
 ): Promise<number> {
   const span = spanOf(projects);
-  const freshRows = await sql.listFresh.all<{ ticketId: string }>(db);
+  const freshRows = await sql.listFresh.all(db);
   const parameters = createParameters([span.given, freshRows.map((row) => row.ticketId)]);
   const { listed, fresh } = conditionsOf(span, query, parameters);
   const limit = parameters.add(max);

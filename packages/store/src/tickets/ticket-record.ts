@@ -320,7 +320,7 @@ async function listOperatorReplies(db: Db, project: ProjectId, query: OperatorRe
 
 /** Returns those of these tickets that operators of the project work on. */
 async function findTickets(db: Db, project: ProjectId, ticketIds: readonly string[]): Promise<Set<string>> {
-  const rows = await sql.findTickets.all<{ id: string }>(db, { project, ticketIds });
+  const rows = await sql.findTickets.all(db, { project, ticketIds });
   return new Set(rows.map(({ id }) => id));
 }
 

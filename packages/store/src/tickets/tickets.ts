@@ -15,7 +15,7 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
 import type { ReplyPosition, StoredReply } from "../messages/replies.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import {
   OPENING_COLUMNS,
   OPENING_VALUES,
@@ -163,15 +163,12 @@ interface OpenItem {
 }
 
 const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, items) => {
+  const messages = items.map(({ message }) => message);
   const rows = await sql.open.all<Ticket>(context.leases, {
+    ...columnsOf(messages, "channelId", "chatId", "userId", "text", "leaseId"),
     id: items.map(({ message }) => message.ticketId),
     projectId: items.map(({ project }) => project),
-    channelId: items.map(({ message }) => message.channelId),
-    chatId: items.map(({ message }) => message.chatId),
-    userId: items.map(({ message }) => message.userId),
-    text: items.map(({ message }) => message.text),
     channelMeta: items.map(({ message }) => JSON.stringify(message.channelMeta)),
-    leaseId: items.map(({ message }) => message.leaseId),
   });
   const byId = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ message }) => {
@@ -193,26 +190,17 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
       author,
     })),
   );
-  const rows = await sql.finish.all<{ leaseId: string; lastSeq: number; seq: number; finishedAt: Date }>(on, {
+  const messages = sorted.map(({ message }) => message);
+  const rows = await sql.finish.all(on, {
+    ...columnsOf(messages, "ticketId", "messageId", "leaseId"),
+    ...columnsOf(sorted, "state", "failure", "stage", "status", "agentId", "confidence", "language"),
+    ...columnsOf(replies, "id", "place", "author"),
     projectId: sorted.map((run) => run.message.project),
-    ticketId: sorted.map((run) => run.message.ticketId),
-    messageId: sorted.map((run) => run.message.messageId),
-    leaseId: sorted.map((run) => run.message.leaseId),
-    state: sorted.map((run) => run.state),
-    failure: sorted.map((run) => run.failure),
-    stage: sorted.map((run) => run.stage),
-    status: sorted.map((run) => run.status),
-    agentId: sorted.map((run) => run.agentId),
-    confidence: sorted.map((run) => run.confidence),
-    language: sorted.map((run) => run.language),
     moves: sorted.map((run) => JSON.stringify(run.moves)),
     trace: sorted.map((run) => JSON.stringify(run.trace)),
     replyCount: sorted.map((run) => run.replies.length),
     isFirstReply: sorted.map((run) => run.replies.some((reply) => reply.author !== "system")),
-    id: replies.map(({ id }) => id),
     leaseId2: replies.map((reply) => reply.leaseId),
-    place: replies.map((reply) => reply.place),
-    author: replies.map((reply) => reply.author),
     type: replies.map(({ item }) => item.type),
     text: replies.map(({ item }) => (item.type === "message" ? item.text : null)),
     markdown: replies.map(({ item }) => (item.type === "message" ? item.markdown : null)),
@@ -392,7 +380,7 @@ async function findResolutions(
   home: ProjectId,
   ticketId: string,
 ): Promise<{ count: number; isResolved: boolean }> {
-  const row = await issueSql.findResolutions.one<{ count: number; isResolved: boolean }>(db, { home, ticketId });
+  const row = await issueSql.findResolutions.one(db, { home, ticketId });
   return { count: row?.count ?? 0, isResolved: row?.isResolved ?? false };
 }
 

@@ -100,13 +100,7 @@ export async function begin(
   return context.hot.transaction(async (tx) => {
     const chat = await sql.begin.one(tx, { home, ticketId, leaseId });
     if (chat === null) return null;
-    const known = await sql.findSame.one<ToolCallRecord>(tx, {
-      project,
-      ticketId,
-      messageId,
-      key: call.key,
-      occurrence: call.occurrence,
-    });
+    const known = await sql.findSame.one<ToolCallRecord>(tx, { ...call, project, ticketId, messageId });
     if (known !== null) {
       // Ids of messages increase with time.
       const moves = known.state === "waiting" && known.messageId < messageId;
@@ -175,7 +169,7 @@ export async function listPage(
   { limit, before, state }: PageQuery & { state?: ToolCallState | undefined },
 ): Promise<ToolCallRecord[]> {
   // A caller that requests waiting calls reads no others; some calls that are stored as waiting count as rejected.
-  const rows = await context.db.query<ToolCallRecord>(
+  return context.db.query<ToolCallRecord>(
     `SELECT ${SHOWN} FROM tool_calls c
      WHERE c.project_id = $1 AND ($3::uuid IS NULL OR c.id < $3)
        ${state === "waiting" ? "AND c.state = 'waiting'" : ""}
@@ -183,7 +177,6 @@ export async function listPage(
      ORDER BY c.id DESC LIMIT $2`,
     [project, limit, before ?? null, state ?? null],
   );
-  return rows;
 }
 
 /** Returns the newest calls for a ticket for display, oldest first; of this project's agents. */
