@@ -5,6 +5,7 @@ import { streamText } from "./grounded/stream-text.ts";
 import { ModelError } from "./models/model-error.ts";
 import { quoteAnswer } from "./quote-answer.ts";
 import { classifyMessage, contextAfter } from "./talk/classify-message.ts";
+import type { MessageClass } from "./talk/classify-message.ts";
 import { isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
 
 /** Result of a search without knowledge bases. */
@@ -25,13 +26,15 @@ export async function answerQuestion(question: {
   text: string;
   history?: readonly HistoryMessage[];
   language?: string | null;
+  /** The class of the text, if the caller knows it. */
+  said?: MessageClass | null;
   search: Search;
   model?: AnswerModel | null;
 }): Promise<Answer> {
   const { agent, text, history = [], model = null } = question;
   const language = question.language ?? undefined;
   // A fixed reply may contain Markdown, as an answer may.
-  const said = classifyMessage(text, { language, ...contextAfter(history) });
+  const said = question.said ?? classifyMessage(text, { language, ...contextAfter(history) });
   const asked = said.kind === "person" ? { needsPerson: true as const } : {};
   if (agent.fixedReply !== null) {
     return { ...plainAnswer(agent.fixedReply, 1, "The agent has a fixed reply.", true), ...asked };

@@ -29,6 +29,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
       text: message.text,
       history,
       language: run.language,
+      said: run.said,
       search: (query, kbIds, limit) =>
         passages !== null && limit <= SEARCH_LIMIT && query === questionOf(message.text)
           ? Promise.resolve(passages)
