@@ -201,8 +201,7 @@ export interface Statements {
     findDeliveryId: [{ messageId: string; project: string }, { deliveryId: string }];
     findUnsettled: [{ limit: number | string }, { projectId: string; ticketId: string }];
     hasSecret: [{ messageId: string; project: string }, object];
-    lock: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[] }, { messageId: string }];
-    make: [{ messageId: readonly (string | null)[]; newId: readonly (string | null)[] }, { id: string; projectId: string; ticketId: string }];
+    make: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; newId: readonly (string | null)[] }, { needed: number; isMoved: boolean; id: string; projectId: string; ticketId: string }];
     markTimeouts: [{ limit: number | string }, { projectId: string; ticketId: string }];
   };
   "messages/channel-updates": {
