@@ -476,7 +476,8 @@ interface MadeRow {
   isMoved: boolean;
 }
 
-async function createAllDue(db: Db, refs: readonly CallbackRef[], count = refs.length): Promise<DueDelivery[]> {
+/** Creates the due deliveries of these conversations, with `count` new ids; again if there are more messages. */
+async function createAllDue(db: Db, refs: readonly CallbackRef[], count = 2 * refs.length): Promise<DueDelivery[]> {
   const rows = await callbackSql.make.all<MadeRow>(db, {
     projectId: refs.map((ref) => ref.project),
     ticketId: refs.map((ref) => ref.ticketId),
