@@ -5,11 +5,12 @@ import { authenticated, createApp, createOpenLimit, listen } from "@svc/http";
 import { createAddressGuard } from "@svc/outbound";
 import { openQueues } from "@svc/queue";
 import { asProjectId, newId, openStore } from "@svc/store";
-import type { Project, Store } from "@svc/store";
+import type { CallbackRef, Project, Store } from "@svc/store";
 import { channelConformance, createTestDatabase, testLog } from "@svc/testing";
 import type { ChannelUnderTest, ItemToSend, SentItem, TestDatabase } from "@svc/testing";
 import { createApiChannel } from "./api-channel.ts";
 import { createSecretsReader, createSettingsReader } from "./api-context.ts";
+import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
 import { createBinding } from "./create-binding.ts";
 import { drainMessages } from "./messages/drain-messages.ts";
 import { startHeartbeat } from "./messages/heartbeat.ts";
@@ -47,10 +48,12 @@ async function startChannel(): Promise<ChannelUnderTest> {
   const board = openReplyBoard(queues);
   const persister = createPersister(log);
   const heartbeat = await startHeartbeat(store, log);
-  const channel = createApiChannel({ store, queues, log, board, binding: createBinding(log) });
   const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
   const readSettings = createSettingsReader(store);
   const readSecrets = createSecretsReader(store);
+  const notifyWaiters = (ticketId: string) => board.notify(ticketId);
+  const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, notifyWaiters });
+  const channel = createApiChannel({ board, callbacks, binding: createBinding(log) });
   const limits = { limitPolls: createOpenLimit(100, "polls"), limitHeldCalls: createOpenLimit(100, "calls") };
   const settings = { guard, readSettings, readSecrets };
   const context = { store, queues, log, channel, board, persister, heartbeat, ...settings, ...limits };
@@ -184,12 +187,13 @@ describe("the api channel notifies waiting callers", () => {
   const start = () => {
     const notified: [ticketId: string, messageId?: string][] = [];
     const board = { notify: (...args: [string, string?]) => void notified.push(args) };
-    const queues = openQueues({ databaseUrl: database.url, redisUrl: undefined, log });
-    return { notified, queues, channel: createApiChannel({ store, queues, log, board, binding: createBinding(log) }) };
+    const created: CallbackRef[] = [];
+    const callbacks = { create: async (refs: CallbackRef[]) => void created.push(...refs) };
+    return { notified, created, channel: createApiChannel({ board, callbacks, binding: createBinding(log) }) };
   };
 
   test("of a reply, with the message that it answers, of an unprompted reply, and of an attachment", async () => {
-    const { notified, queues, channel } = start();
+    const { notified, channel } = start();
     await channel.sendMessage("chat", "hello", { ...context, inReplyTo: "message-1" });
     await channel.sendMessage("chat", "hello", context);
     await channel.sendAttachment?.("chat", { filename: "a", mime: "b/c", content: Buffer.from("d") }, context);
@@ -198,11 +202,10 @@ describe("the api channel notifies waiting callers", () => {
       ["ticket-1", undefined],
       ["ticket-1", undefined],
     ]);
-    await queues.close();
   });
 
-  test("of announced replies in every mode but webhook", async () => {
-    const { notified, queues, channel } = start();
+  test("of announced replies in every mode but webhook, which creates callbacks", async () => {
+    const { notified, created, channel } = start();
     const announcement = { project: project.id, ticketId: newId() };
     await channel.announce?.(
       ([null, "sync", "async", "webhook"] as const).map((mode) => ({ ...announcement, messageId: mode, mode })),
@@ -213,6 +216,6 @@ describe("the api channel notifies waiting callers", () => {
       [ticketId, "sync"],
       [ticketId, "async"],
     ]);
-    await queues.close();
+    expect(created).toEqual([announcement]);
   });
 });

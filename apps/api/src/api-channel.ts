@@ -7,12 +7,9 @@ import type {
   IncomingMessage,
   ReplyAnnouncement,
 } from "@svc/contracts";
-import type { Log } from "@svc/log";
-import type { Queues } from "@svc/queue";
 import { asProjectId } from "@svc/store";
-import type { Store } from "@svc/store";
+import type { CallbackWork } from "./callbacks/deliver-callbacks.ts";
 import type { Binding } from "./create-binding.ts";
-import { createCallbacks } from "./callbacks/create-callbacks.ts";
 import type { ReplyBoard } from "./messages/reply-board.ts";
 
 /** The HTTP API as a channel that its routes pass messages to. */
@@ -23,10 +20,8 @@ export interface ApiChannel extends Channel {
 
 /** Dependencies of the channel. */
 export interface ApiChannelContext {
-  store: Store;
-  queues: Queues;
-  log: Log;
   board: Pick<ReplyBoard, "notify">;
+  callbacks: Pick<CallbackWork, "create">;
   /** The server, which also carries administration and is not stopped with the channel. */
   binding: Pick<Binding, "findProblem">;
 }
@@ -36,18 +31,17 @@ export interface ApiChannelContext {
  * channel only handles announcements: it wakes up the waiters, and creates the callbacks of webhook messages. Both
  * are safe to repeat. `start` and `stop` enable and disable incoming messages.
  */
-export function createApiChannel({ store, queues, log, board, binding }: ApiChannelContext): ApiChannel {
+export function createApiChannel({ board, callbacks, binding }: ApiChannelContext): ApiChannel {
   let handler: IncomingHandler | null = null;
   let isOpen = false;
 
   async function announce(announcements: readonly ReplyAnnouncement[]): Promise<void> {
-    const callbacks = announcements.filter(({ mode }) => mode === "webhook");
+    const webhooks = announcements.filter(({ mode }) => mode === "webhook");
     for (const { ticketId, messageId, mode } of announcements) {
       if (mode !== "webhook") board.notify(ticketId, messageId ?? undefined);
     }
-    if (callbacks.length === 0) return;
-    const refs = callbacks.map(({ project, ticketId }) => ({ project: asProjectId(project), ticketId }));
-    await createCallbacks({ store, queues, log }, refs);
+    if (webhooks.length === 0) return;
+    await callbacks.create(webhooks.map(({ project, ticketId }) => ({ project: asProjectId(project), ticketId })));
   }
 
   async function announceOne(context: { project?: string; ticketId?: string; inReplyTo?: string } = {}): Promise<void> {

@@ -52,24 +52,27 @@ async function openContext(resources: Resources, closers: Closers) {
   const board = openReplyBoard(queues);
   closers.push(() => board.close());
   const binding = createBinding(log);
-  const channel = createApiChannel({ store, queues, log, board, binding });
   const { api } = await store.channelsConfig.read();
   const host = config.bindHost ?? api.config.bindHost;
+  const guard = createWebhookGuard(config, () => binding.host() ?? host);
+  const readSecrets = createSecretsReader(store);
+  const notifyWaiters = (ticketId: string) => board.notify(ticketId);
+  const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, notifyWaiters });
   const context: ApiContext = {
     store,
     queues,
     log,
-    channel,
+    channel: createApiChannel({ board, callbacks, binding }),
     board,
     persister,
     heartbeat,
-    guard: createWebhookGuard(config, () => binding.host() ?? host),
+    guard,
     readSettings: createSettingsReader(store),
-    readSecrets: createSecretsReader(store),
+    readSecrets,
     limitPolls: createOpenLimit(config.ceilings.openCalls, "long polls and event streams"),
     limitHeldCalls: createOpenLimit(config.ceilings.heldCalls, "requests waiting for a reply"),
   };
-  return { context, binding, host };
+  return { context, binding, host, callbacks };
 }
 
 /** Dependencies of the routes other than their context. */
@@ -118,10 +121,8 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
 async function open(resources: Resources, closers: Closers): Promise<RunningService> {
   const { config, store, queues, log } = resources;
   await prepareAdminKey(resources);
-  const { context, binding, host } = await openContext(resources, closers);
-  const { board, guard, readSecrets } = context;
-  const notifyWaiters = (ticketId: string) => board.notify(ticketId);
-  const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, notifyWaiters });
+  const { context, binding, host, callbacks } = await openContext(resources, closers);
+  const { board } = context;
   callbacks.start();
   closers.push(() => callbacks.stop());
   const manager = createChannelManager(resources);

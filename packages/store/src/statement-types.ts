@@ -201,8 +201,7 @@ export interface Statements {
     findDeliveryId: [{ messageId: string; project: string }, { deliveryId: string }];
     findUnsettled: [{ limit: number | string }, { projectId: string; ticketId: string }];
     hasSecret: [{ messageId: string; project: string }, object];
-    lock: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[] }, { messageId: string }];
-    make: [{ messageId: readonly (string | null)[]; newId: readonly (string | null)[] }, { id: string; projectId: string; ticketId: string }];
+    make: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; newId: readonly (string | null)[] }, { needed: number; isMoved: boolean; id: string; projectId: string; ticketId: string }];
     markTimeouts: [{ limit: number | string }, { projectId: string; ticketId: string }];
   };
   "messages/channel-updates": {
@@ -360,13 +359,13 @@ export interface Statements {
     readHead: [object, { day: string; number: number; at: Date; hash: Buffer }];
   };
   "people/customers": {
-    addIdentities: [{ project: string; customerId: string; kind: readonly (string | null)[]; value: readonly (string | null)[] }, object];
+    addIdentities: [{ project: string; customerId: readonly (string | null)[]; kind: readonly (string | null)[]; value: readonly (string | null)[] }, object];
     addNote: [{ note: object | string; project: string; id: string }, object];
     find: [{ project: string; id: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown; notes: unknown }];
-    findByIdentities: [{ kind: readonly (string | null)[]; value: readonly (string | null)[]; project: string }, { customerId: string }];
+    findByIdentities: [{ kind: readonly (string | null)[]; value: readonly (string | null)[]; project: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown; found: unknown }];
     findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown }];
-    insert: [{ id: string; project: string; alias: string; firstSeenAt: Date | string; lastSeenAt: Date | string }, object];
-    linkTickets: [{ customerId: string; ticketIds: readonly (string | null)[] }, object];
+    insert: [{ project: string; id: readonly (string | null)[]; alias: readonly (string | null)[]; firstSeenAt: readonly (Date | string | null)[]; lastSeenAt: readonly (Date | string | null)[] }, object];
+    linkTickets: [{ ticketId: readonly (string | null)[]; customerId: readonly (string | null)[] }, object];
     listOpenTickets: [{ id: string; project: string }, { id: string }];
     listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; unsubscribedAt: Date; version: number; identities: unknown; value: number }];
     lock: [{ customersLock: number; project: string }, { pgAdvisoryXactLock: string }];
@@ -376,7 +375,7 @@ export interface Statements {
     queueTexts: [{ id: string }, object];
     remove: [{ project: string; id: string }, object];
     removeNote: [{ noteId: string; project: string; id: string }, object];
-    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; unsubscribedAt: Date | string; version: number; project: string; id: string }, { isEvent: boolean }];
+    write: [{ customers: object | string; project: string }, { id: string; isEvent: boolean }];
   };
   "people/email-notifications": {
     claim: [{ recipientId: string; leaseId: string; emailId: string }, { kind: string; source: string; emailId: string; attempts: number; createdAt: Date; isPush: boolean }];

@@ -228,6 +228,41 @@ describe("several messages of a chat", () => {
     }
   });
 
+  test("report a change that commits while they wait for its lock, in the order of the chat", async () => {
+    const [first, second] = [await send("changing"), await send("changing")];
+    await finish(first, ["one"]);
+    await finish(second, ["two"]);
+    const client = new Client({ connectionString: db.url });
+    await client.connect();
+    let made: Promise<DueDelivery[]>;
+    try {
+      await client.query("BEGIN");
+      await client.query("UPDATE messages SET state = 'rejected' WHERE id = $1", [first.messageId]);
+      await client.query("UPDATE callbacks SET has_news = true, news_at = now() WHERE message_id = $1", [
+        first.messageId,
+      ]);
+      made = settle(first);
+      const isWaiting = async () =>
+        (await db.sql("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
+          .length > 0;
+      await waitFor(isWaiting, { what: "the wait for the lock" });
+      await client.query("COMMIT");
+    } finally {
+      await client.end();
+    }
+    expect(idsOf(await made)).toEqual([first.deliveryId, second.deliveryId]);
+    expect(await madeIn(first.ticketId)).toMatchObject([
+      { id: first.deliveryId, type: "message.rejected" },
+      { id: second.deliveryId, type: "message.completed" },
+    ]);
+  });
+
+  test("are all created for a chat with more messages than were announced", async () => {
+    const sent = [await send("three"), await send("three"), await send("three")];
+    for (const message of sent) await finish(message, ["answer"]);
+    expect(idsOf(await settle(sent[0] ?? { ticketId: "" }))).toEqual(sent.map(({ deliveryId }) => deliveryId));
+  });
+
   test("are locked in one order in batches with other chats, so that batches do not deadlock", async () => {
     const sent = await Promise.all(Array.from({ length: 60 }, (_, chat) => send(`batch ${chat}`)));
     await Promise.all(sent.map((message) => finish(message, ["answer"])));

@@ -143,6 +143,38 @@ describe("customers", () => {
     expect((await customerOf(other)).id).not.toBe(customers[0]?.id);
   });
 
+  test("are one per person for conversations of many people that are followed together", async () => {
+    const returning = await say({ chatId: "known", userId: "p-0", channelMeta: { name: "P 0" } });
+    await follow();
+    const people = Array.from({ length: 12 }, (_, index) => index % 6);
+    const tickets: string[] = [];
+    for (const [index, person] of people.entries())
+      tickets.push(
+        await say({ chatId: `p-${index}`, userId: `p-${person}`, channelMeta: { phone: `+49 30 ${person}` } }),
+      );
+    await follow();
+    const customers = await Promise.all(tickets.map(customerOf));
+    expect(customers.map(({ externalId, phone }) => [externalId, phone])).toEqual(
+      people.map((person) => [`p-${person}`, `+49 30 ${person}`]),
+    );
+    expect(customers[0]).toMatchObject({ id: (await customerOf(returning)).id, name: "P 0" });
+    expect(await list()).toHaveLength(6);
+  });
+
+  test("are two if two users sign in at the same time in browsers of one unknown visitor", async () => {
+    const [first, second] = [await say(visitor("7")), await say(visitor("8"))];
+    await follow();
+    const unknown = (await customerOf(first)).id;
+    await db.store.customers.merge(project, unknown, (await customerOf(second)).id);
+    const again = (name: string, userId: string) =>
+      say(visitor(`${name}_again`, { userId, channelMeta: { firstChatId: `v_${name}` } }));
+    const tickets = [await again("7", "u-a"), await again("8", "u-b")];
+    await follow();
+    const customers = await Promise.all(tickets.map(customerOf));
+    expect(customers.map(({ externalId }) => externalId)).toEqual(["u-a", "u-b"]);
+    expect(customers.filter(({ id }) => id === unknown)).toHaveLength(1);
+  });
+
   test("are not joined by an unverified address from a form", async () => {
     const email = "boss@example.org";
     const tickets = [await say({ userId: email }), await say(visitor("3", { channelMeta: { contact: { email } } }))];

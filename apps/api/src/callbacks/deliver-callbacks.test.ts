@@ -57,8 +57,11 @@ function startWorker(change: Partial<DeliveryContext> = {}) {
   return { ...deliverCallbacks(context, { abortAfterMs: 0, deadlineMs: 30_000 }), notifications };
 }
 
-/** Commits this number of webhook messages of a chat with replies; returns the ids of their callbacks, in order. */
-async function addCallbacks(count: number): Promise<{ ticketId: string; ids: string[] }> {
+/**
+ * Commits this number of webhook messages of a chat with replies, and creates their callbacks; returns the ids of these, in
+ * order.
+ */
+async function addCallbacks(count: number, { isCreated = true } = {}): Promise<{ ticketId: string; ids: string[] }> {
   const chatId = newId();
   const ids: string[] = [];
   let ticketId = "";
@@ -101,7 +104,7 @@ async function addCallbacks(count: number): Promise<{ ticketId: string; ids: str
       replies: [{ item: { type: "message", text: `answer ${number}`, markdown: false }, author: "agent" }],
       draft: null,
     });
-    await store.callbacks.settle([{ project, ticketId }]);
+    if (isCreated) await store.callbacks.settle([{ project, ticketId }]);
   }
   return { ticketId, ids };
 }
@@ -125,6 +128,27 @@ test("one job delivers the callbacks of a chat in order, until one fails", async
   await untilIt(ids[2], ({ attempts }) => attempts[0]?.status === 500, "the third one to fail");
   expect(received()).toEqual(ids.slice(0, 3));
   expect(await find(ids[3])).toMatchObject({ state: "pending", attempts: [] });
+  await worker.stop();
+});
+
+test("new callbacks are delivered in the order of their chat, without a job up to 100 at once", async () => {
+  const published: { ticketId: string }[] = [];
+  const publish = async (_name: string, jobs: { data: { ticketId: string } }[]) =>
+    void published.push(...jobs.map(({ data }) => data));
+  const worker = startWorker({ queues: { publish } as unknown as Queues });
+  const { ticketId, ids } = await addCallbacks(3, { isCreated: false });
+  await worker.create([{ project, ticketId }]);
+  await untilIt(ids[2], ({ state }) => state === "delivered", "the last one to be received");
+  expect(received()).toEqual(ids);
+  expect(published).toEqual([]);
+
+  const chats: { ticketId: string; ids: string[] }[] = [];
+  while (chats.length < 101) chats.push(await addCallbacks(1, { isCreated: false }));
+  await worker.create(chats.map((chat) => ({ project, ticketId: chat.ticketId })));
+  await waitFor(() => received().length === 103, { what: "all but one" });
+  expect(published).toHaveLength(1);
+  const waiting = chats.filter((chat) => !received().includes(chat.ids[0]));
+  expect(waiting.map((chat) => chat.ticketId)).toEqual(published.map((job) => job.ticketId));
   await worker.stop();
 });
 

@@ -4,11 +4,20 @@ import { readWebhookEvent } from "@svc/operations";
 import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
 import { asProjectId, isUnavailable } from "@svc/store";
-import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, AttemptResult } from "@svc/store";
+import type {
+  CallbackRef,
+  ClaimedDelivery,
+  DeliveryRequest,
+  DueDelivery,
+  ProjectId,
+  Store,
+  AttemptResult,
+} from "@svc/store";
 import { count, observe, traceIdOf } from "@svc/telemetry";
 import { createLeaseManager, defineWork, retryUntilStored } from "@svc/work";
 import type { HeldLease, Work } from "@svc/work";
 import { callbackSweeps } from "./callback-sweeps.ts";
+import { createCallbacks } from "./create-callbacks.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
 import type { AdmittedAttempt, ReceiverLoad } from "./receiver-load.ts";
 import { callbackBody } from "./callback-body.ts";
@@ -47,6 +56,11 @@ interface InterruptedAttempt {
  * For a receiver that is known to be slow, a job does not wait.
  */
 const JOB_WAIT_MS = 250;
+/**
+ * Maximum number of chats whose new callbacks a process delivers without a job, which would cost as much as the delivery
+ * itself. As many as jobs of one consumer; any process can deliver the others.
+ */
+const WITHOUT_JOB_MAX = 100;
 /** Number of failed attempts from which an operator is warned. */
 const FAILING_ATTEMPTS = 3;
 /** Lease duration, as the store sets it: no attempt lasts longer. */
@@ -79,6 +93,11 @@ const inSeconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
 
 /** The delivery of callbacks in this process. */
 export interface CallbackWork extends Work<Chat> {
+  /**
+   * Creates the due callbacks of conversations and starts to deliver them, in this process if it has capacity. Idempotent:
+   * if it crashes, the sweeper announces what it has created.
+   */
+  create(refs: CallbackRef[]): Promise<void>;
   /** Returns why this process does not deliver callbacks, in words; null if it does, or if none is due. */
   findProblem(): Promise<string | null>;
 }
@@ -96,6 +115,7 @@ export function deliverCallbacks(
   const { store, queues, log } = context;
   const load = createReceiverLoad();
   let claimedAt = performance.now();
+  let withoutJob = 0;
 
   const work = defineWork(
     { queues, log },
@@ -118,8 +138,22 @@ export function deliverCallbacks(
     },
   );
 
+  /** Delivers a callback without a job; false if this process has no capacity. */
+  function deliverWithoutJob({ project, ticketId, deliveryId }: DueDelivery): boolean {
+    if (withoutJob >= WITHOUT_JOB_MAX) return false;
+    withoutJob++;
+    work
+      .process({ project, ticketId })
+      .finally(() => withoutJob--)
+      .catch((error: unknown) =>
+        log.warn({ error, deliveryId }, "callback not delivered; the sweeper will announce it"),
+      );
+    return true;
+  }
+
   return {
     ...work,
+    create: (refs) => createCallbacks({ store, queues, log, deliver: deliverWithoutJob }, refs),
     async findProblem() {
       const sweepMs = work.sinceSweepMs();
       if (sweepMs >= SWEEP_TOO_LONG_MS) return `the last check for due callbacks was ${inSeconds(sweepMs)} ago`;

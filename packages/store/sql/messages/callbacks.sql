@@ -1,12 +1,3 @@
--- name: lock
--- Locks the callback rows of conversations, so that each callback is created once; a conversation that is listed twice
--- is read once. Locks the rows of callbacks that it reads.
-SELECT cb.message_id FROM callbacks cb
-WHERE cb.has_news AND (cb.ticket_id, cb.project_id) IN (
-  SELECT ticket_id, project_id FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
-)
-ORDER BY cb.message_id FOR UPDATE OF cb;
-
 -- name: markTimeouts
 -- Marks messages whose timeout has passed as changed, so that their senders are notified. Locks the rows of callbacks
 -- that it reads.
@@ -53,14 +44,27 @@ WHERE message_id IN (
 )
 RETURNING 1;
 
--- name: make
+-- name: make (prepared)
 -- Compares what each sender has received with the state of its message and with the replies that no callback carries
--- yet. It is a separate statement after the lock, so that its snapshot has a message and its replies as they were
--- committed together. Updates callbacks that `lock` has locked, and inserts deliveries.
-WITH changed AS (
-  SELECT cb.message_id, cb.project_id, cb.ticket_id, cb.url, m.seq, i.new_id, {{typeNow}} AS type, cb.told,
-    cb.is_final_made, cb.delivery_id, coalesce(r.ids, '{}') AS reply_ids
-  FROM unnest(:message_id::uuid[], :new_id::uuid[]) AS i (message_id, new_id)
+-- yet. Messages and replies are those of this statement's snapshot, and every change of them also changes the row of
+-- callbacks. So a row that has changed since, while this waited for its lock, is left for the next call (`is_moved`), with
+-- all of its chat, whose callbacks keep their order. Nothing is written if there are more messages than new ids
+-- (`needed`). A conversation that is listed twice is read once. Locks the rows of callbacks in the order of their messages,
+-- and inserts deliveries.
+WITH locked AS MATERIALIZED (
+  SELECT cb.message_id, cb.ticket_id, cb.xmin AS version FROM callbacks cb
+  WHERE cb.has_news AND (cb.ticket_id, cb.project_id) IN (
+    SELECT ticket_id, project_id FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
+  )
+  ORDER BY cb.message_id FOR UPDATE OF cb
+), seen AS MATERIALIZED (
+  SELECT locked.message_id, locked.ticket_id, cb.xmin <> locked.version AS is_moved,
+    row_number() OVER (ORDER BY locked.message_id) AS number, count(*) OVER () AS needed
+  FROM locked JOIN callbacks cb USING (message_id)
+), changed AS (
+  SELECT cb.message_id, cb.project_id, cb.ticket_id, cb.url, m.seq, (:new_id::uuid[])[seen.number] AS new_id,
+    {{typeNow}} AS type, cb.told, cb.is_final_made, cb.delivery_id, coalesce(r.ids, '{}') AS reply_ids
+  FROM seen
   JOIN callbacks cb USING (message_id)
   JOIN messages m ON m.id = cb.message_id
   LEFT JOIN LATERAL (
@@ -68,6 +72,8 @@ WITH changed AS (
     WHERE r.ticket_id = cb.ticket_id AND r.in_reply_to = cb.message_id AND r.delivered_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = cb.message_id AND r.id = ANY (d.reply_ids))
   ) r ON true
+  WHERE seen.needed <= cardinality(:new_id::uuid[])
+    AND NOT EXISTS (SELECT FROM seen other WHERE other.ticket_id = seen.ticket_id AND other.is_moved)
 ), made AS (
   SELECT *, type IN ('message.completed', 'message.rejected') AND NOT is_final_made AS is_final FROM changed
   WHERE type IS NOT NULL AND (type IS DISTINCT FROM told OR reply_ids <> '{}')
@@ -76,9 +82,13 @@ WITH changed AS (
     timeout_at = CASE WHEN made.type IS NULL THEN cb.timeout_at END,
     is_final_made = cb.is_final_made OR coalesce(made.is_final, false)
   FROM changed LEFT JOIN made USING (message_id) WHERE cb.message_id = changed.message_id
+), inserted AS (
+  INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, due_at)
+  SELECT CASE WHEN is_final THEN delivery_id ELSE new_id END, project_id, ticket_id, message_id, type, url, reply_ids,
+    now() + interval '{{sweepAfterMs}} milliseconds'
+  FROM made ORDER BY seq
+  RETURNING id, project_id, ticket_id
 )
-INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, due_at)
-SELECT CASE WHEN is_final THEN delivery_id ELSE new_id END, project_id, ticket_id, message_id, type, url, reply_ids,
-  now() + interval '{{sweepAfterMs}} milliseconds'
-FROM made ORDER BY seq
-RETURNING id, project_id, ticket_id;
+SELECT s.needed, s.is_moved, i.id, i.project_id, i.ticket_id
+FROM (SELECT count(*) AS needed, coalesce(bool_or(is_moved), false) AS is_moved FROM seen) s
+LEFT JOIN inserted i ON true;

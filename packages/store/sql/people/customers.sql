@@ -42,37 +42,47 @@ JOIN tickets t ON t.id = g.ticket_id AND {{createdUs}} = g.created_us
 LEFT JOIN ticket_customers k ON k.ticket_id = t.id LEFT JOIN customers c ON c.id = k.customer_id;
 
 -- name: findByIdentities
--- The customers with these identities.
-SELECT DISTINCT i.customer_id FROM customer_identities i
-JOIN unnest(:kind::text[], :value::text[]) AS g (kind, value) ON g.kind = i.kind AND g.value = i.value
-WHERE i.project_id = :project ORDER BY i.customer_id;
+-- The customers with these identities, and which of them each has.
+SELECT {{columns}}, own.found FROM (
+  SELECT i.customer_id, jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)) AS found
+  FROM customer_identities i
+  JOIN unnest(:kind::text[], :value::text[]) AS g (kind, value) ON g.kind = i.kind AND g.value = i.value
+  WHERE i.project_id = :project GROUP BY i.customer_id
+) own JOIN customers c ON c.id = own.customer_id ORDER BY c.id;
 
 -- name: insert
--- Inserts an empty customer. Locks the rows of customers that it writes.
+-- Inserts empty customers. Locks the rows of customers that it writes.
 INSERT INTO customers (id, project_id, alias, first_seen_at, last_seen_at)
-VALUES (:id, :project, :alias, :first_seen_at, :last_seen_at);
+SELECT g.id, :project, g.alias, g.first_seen_at, g.last_seen_at
+FROM unnest(:id::uuid[], :alias::text[], :first_seen_at::timestamptz[], :last_seen_at::timestamptz[])
+  AS g (id, alias, first_seen_at, last_seen_at);
 
 -- name: addIdentities
 -- Adds identities that no customer has. Locks the rows of customer_identities that it writes.
 INSERT INTO customer_identities (project_id, kind, value, customer_id)
-SELECT :project, g.kind, g.value, :customer_id FROM unnest(:kind::text[], :value::text[]) AS g (kind, value)
+SELECT :project, g.kind, g.value, g.customer_id
+FROM unnest(:customer_id::uuid[], :kind::text[], :value::text[]) AS g (customer_id, kind, value)
 ON CONFLICT (project_id, kind, value) DO NOTHING;
 
 -- name: linkTickets
--- Links those of these tickets that still exist to their customer. Locks the rows of ticket_customers that it writes, and
+-- Links those of these tickets that still exist to their customers. Locks the rows of ticket_customers that it writes, and
 -- those of the tickets.
 INSERT INTO ticket_customers (ticket_id, customer_id)
-SELECT id, :customer_id FROM tickets WHERE id = ANY (:ticket_ids::uuid[]) ORDER BY id
+SELECT t.id, g.customer_id FROM unnest(:ticket_id::uuid[], :customer_id::uuid[]) AS g (ticket_id, customer_id)
+JOIN tickets t ON t.id = g.ticket_id ORDER BY t.id
 ON CONFLICT (ticket_id) DO UPDATE SET customer_id = excluded.customer_id;
 
 -- name: write
--- Updates a customer. Locks the rows of customers that it writes.
-UPDATE customers c SET name = :name, email = :email, phone = :phone, language = :language, time_zone = :time_zone,
-  external_id = :external_id, attributes = :attributes::jsonb, edited = :edited, first_seen_at = :first_seen_at,
-  last_seen_at = :last_seen_at, is_blocked = :is_blocked, unsubscribed_at = :unsubscribed_at,
-  version = :version
-FROM (SELECT id, version FROM customers WHERE project_id = :project AND id = :id) was WHERE c.id = was.id
-RETURNING was.version <> :version AND EXISTS (SELECT FROM webhooks w WHERE w.project_id = :project
+-- Updates customers. Locks the rows of customers that it writes.
+UPDATE customers c SET name = g.name, email = g.email, phone = g.phone, language = g.language, time_zone = g."timeZone",
+  external_id = g."externalId", attributes = g.attributes, edited = g.edited, first_seen_at = g."firstSeenAt",
+  last_seen_at = g."lastSeenAt", is_blocked = g."isBlocked", unsubscribed_at = g."unsubscribedAt", version = g.version
+FROM jsonb_to_recordset(:customers::jsonb) AS g (id uuid, name text, email text, phone text, language text,
+  "timeZone" text, "externalId" text, attributes jsonb, edited text[], "firstSeenAt" timestamptz,
+  "lastSeenAt" timestamptz, "isBlocked" boolean, "unsubscribedAt" timestamptz, version integer)
+JOIN customers was ON was.id = g.id AND was.project_id = :project
+WHERE c.id = was.id
+RETURNING c.id, was.version <> c.version AND EXISTS (SELECT FROM webhooks w WHERE w.project_id = :project
   AND w.active_since IS NOT NULL AND 'customer.updated' = ANY (w.events)) AS is_event;
 
 -- name: addNote

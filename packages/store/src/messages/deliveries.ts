@@ -461,30 +461,31 @@ const createDueBatched = batched(
 
 /**
  * Creates the deliveries that the changes of these conversations require, in the order of their messages, and returns
- * them to be published. Safe to repeat: nothing is sent twice. Concurrent calls share a transaction.
+ * them to be published. Safe to repeat: nothing is sent twice. Concurrent calls share a statement.
  */
 async function createDueDeliveries(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
   return (await Promise.all(refs.map((ref) => createDueBatched(db, ref)))).flat();
 }
 
-async function createAllDue(db: Db, refs: readonly CallbackRef[]): Promise<DueDelivery[]> {
-  return db.transaction(async (tx) => {
-    const open = await callbackSql.lock.all(tx, {
-      projectId: refs.map((ref) => ref.project),
-      ticketId: refs.map((ref) => ref.ticketId),
-    });
-    if (open.length === 0) return [];
-    const made = await callbackSql.make.all(tx, {
-      messageId: open.map((row) => row.messageId),
-      newId: open.map(() => newId()),
-    });
-    return made.map((row) => ({
-      project: asProjectId(row.projectId),
-      ticketId: row.ticketId,
-      deliveryId: row.id,
-      tries: 0,
-    }));
+/** Without a made delivery, the columns of one are null. */
+type MadeRow = Record<"id" | "projectId" | "ticketId", string | null> & { needed: number; isMoved: boolean };
+
+/** Creates the due deliveries of these conversations, with `count` new ids; again if there are more messages. */
+async function createAllDue(db: Db, refs: readonly CallbackRef[], count = 2 * refs.length): Promise<DueDelivery[]> {
+  const rows = await callbackSql.make.all<MadeRow>(db, {
+    projectId: refs.map((ref) => ref.project),
+    ticketId: refs.map((ref) => ref.ticketId),
+    newId: Array.from({ length: count }, () => newId()),
   });
+  const made = rows.flatMap(({ id, projectId, ticketId }) =>
+    id === null || projectId === null || ticketId === null
+      ? []
+      : [{ project: asProjectId(projectId), ticketId, deliveryId: id, tries: 0 }],
+  );
+  const { needed = 0, isMoved = false } = rows[0] ?? {};
+  if (needed <= count && !isMoved) return made;
+  // If this fails, the sweeper announces what is made.
+  return [...made, ...(await createAllDue(db, refs, Math.max(count, needed)))];
 }
 
 /**

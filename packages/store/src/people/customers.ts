@@ -79,12 +79,17 @@ export async function listOpenTickets(db: Db, project: ProjectId, id: string): P
   return (await sql.listOpenTickets.all(db, { project, id })).map((ticket) => ticket.id);
 }
 
-async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Promise<void> {
-  const values = { ...customer, project, attributes: JSON.stringify(customer.attributes) };
-  const written = await sql.write.one(tx, values);
-  if (written?.isEvent !== true) return;
-  const { id: subjectId } = customer;
-  await recordEvents(tx, [{ project, type: "customer.updated", subjectId, ticketEventId: null, at: null }]);
+async function write(tx: Db, project: ProjectId, customers: readonly CustomerRecord[]): Promise<void> {
+  if (customers.length === 0) return;
+  const written = await sql.write.all<{ id: string; isEvent: boolean }>(tx, {
+    project,
+    customers: JSON.stringify(customers),
+  });
+  const changed = written.filter(({ isEvent }) => isEvent);
+  await recordEvents(
+    tx,
+    changed.map(({ id }) => ({ project, type: "customer.updated", subjectId: id, ticketEventId: null, at: null })),
+  );
 }
 
 /** Fields of a customer that operators can change. */
@@ -127,7 +132,7 @@ export function update(
       edited.add(fact);
     }
     changed.edited = [...edited];
-    await write(tx, project, changed);
+    await write(tx, project, [changed]);
     return { result: "changed", record: changed };
   });
 }
@@ -169,7 +174,7 @@ async function mergeIn(
   await sql.moveNotes.run(tx, { ...ids, project });
   await sql.remove.run(tx, { project, id: from.id });
   const merged = mergedCustomer(into, from, CUSTOMER_LIMITS.attributesMaxCount);
-  await write(tx, project, merged);
+  await write(tx, project, [merged]);
   return { ...merged, identities: [...into.identities, ...from.identities] };
 }
 
@@ -209,6 +214,10 @@ async function findOfTickets(tx: Db, people: readonly TicketPerson[]): Promise<M
   );
 }
 
+/** Returns the customers with these identities, in the order of their IDs, and which of them each has. */
+const findByIdentities = (tx: Db, project: ProjectId, identities: readonly CustomerIdentity[]) =>
+  sql.findByIdentities.all<CustomerRecord & { found: CustomerIdentity[] }>(tx, { project, ...columnsOf(identities) });
+
 /**
  * Returns the customer with these identities, or null, merging several: a verified email address or a user is one
  * person everywhere.
@@ -219,22 +228,41 @@ async function findOwner(
   identities: readonly CustomerIdentity[],
 ): Promise<CustomerRecord | null> {
   if (identities.length === 0) return null;
-  const rows = await sql.findByIdentities.all(tx, { project, ...columnsOf(identities) });
   let owner: CustomerRecord | null = null;
-  for (const { customerId } of rows) {
-    const found = await find(tx, project, customerId);
-    if (found !== null) owner = owner === null ? found : await mergeIn(tx, project, { into: owner, from: found });
-  }
+  for (const { found: _, ...customer } of await findByIdentities(tx, project, identities))
+    owner = owner === null ? customer : await mergeIn(tx, project, { into: owner, from: customer });
   return owner;
 }
 
-async function create(tx: Db, person: TicketPerson, first: CustomerIdentity): Promise<CustomerRecord> {
-  const { project, createdAt, seenAt } = person;
-  const customer = { id: newId(), alias: friendlyName(project, first), firstSeenAt: createdAt };
-  await sql.insert.run(tx, { ...customer, project, lastSeenAt: seenAt ?? createdAt });
-  const created = await find(tx, project, customer.id);
-  if (created === null) throw new Error("a customer was not found after it was inserted");
-  return created;
+/** A new customer, with the friendly name of its first identity. */
+const newCustomer = ({ project, createdAt, seenAt }: TicketPerson, first: CustomerIdentity): CustomerRecord => ({
+  id: newId(),
+  alias: friendlyName(project, first),
+  name: null,
+  email: null,
+  phone: null,
+  language: null,
+  timeZone: null,
+  externalId: null,
+  attributes: {},
+  edited: [],
+  firstSeenAt: createdAt,
+  lastSeenAt: seenAt ?? createdAt,
+  isBlocked: false,
+  unsubscribedAt: null,
+  version: 1,
+  identities: [],
+});
+
+async function insert(tx: Db, project: ProjectId, customers: readonly CustomerRecord[]): Promise<void> {
+  if (customers.length === 0) return;
+  await sql.insert.run(tx, {
+    project,
+    id: customers.map(({ id }) => id),
+    alias: customers.map(({ alias }) => alias),
+    firstSeenAt: customers.map(({ firstSeenAt }) => firstSeenAt),
+    lastSeenAt: customers.map(({ lastSeenAt }) => lastSeenAt),
+  });
 }
 
 /**
@@ -259,9 +287,10 @@ async function customerOfTicket(
     project,
     identities.filter(({ kind }) => kind === "visitor" || kind === "chat"),
   );
-  return anonymous === null || (isKnown(anonymous) && verifiedIdentitiesOf(identities).length > 0)
-    ? create(tx, person, identities[0])
-    : anonymous;
+  if (anonymous !== null && (!isKnown(anonymous) || verifiedIdentitiesOf(identities).length === 0)) return anonymous;
+  const created = newCustomer(person, identities[0]);
+  await insert(tx, project, [created]);
+  return created;
 }
 
 /** Returns true if the person's data belongs to this customer, and not to another user of the same chat. */
@@ -272,42 +301,103 @@ const isAbout = (customer: CustomerRecord, identities: readonly CustomerIdentity
   return strong.length === 0 || !isKnown(customer) || strong.some(has);
 };
 
-/** Links a ticket to its customer. Returns that customer as it is now; null if the identities are not those of it. */
-async function linkTicket(tx: Db, person: TicketPerson): Promise<CustomerRecord | null> {
+/** Links a ticket to its customer, and updates that unless the identities are not its own. */
+async function linkTicket(tx: Db, person: TicketPerson): Promise<void> {
   const [first, ...others] = identitiesOf(person);
   const found = (await findOfTickets(tx, [person])).get(person.ticketId);
   // Without the ticket, it was just erased.
-  if (first === undefined || found === undefined) return null;
-  const customer = await customerOfTicket(tx, person, found.customer, [first, ...others]);
-  if (customer.id !== found.customer?.id) {
-    await sql.linkTickets.run(tx, { ticketIds: [person.ticketId], customerId: customer.id });
-  }
-  if (!isAbout(customer, [first, ...others])) return null;
-  await sql.addIdentities.run(tx, {
-    project: person.project,
-    customerId: customer.id,
-    ...columnsOf([first, ...others]),
-  });
+  if (first === undefined || found === undefined) return;
+  const { project, ticketId } = person;
+  const identities = [first, ...others] as const;
+  const customer = await customerOfTicket(tx, person, found.customer, identities);
+  if (customer.id !== found.customer?.id) await link(tx, [{ ticketId, customerId: customer.id }]);
+  if (!isAbout(customer, identities)) return;
+  await addIdentities(
+    tx,
+    project,
+    identities.map((identity) => ({ ...identity, customerId: customer.id })),
+  );
   const changed = withFactsOf(customer, person);
-  if (changed !== null) await write(tx, person.project, changed);
-  return changed ?? customer;
+  if (changed !== null) await write(tx, project, [changed]);
 }
 
+async function link(tx: Db, links: readonly { ticketId: string; customerId: string }[]): Promise<void> {
+  if (links.length === 0) return;
+  await sql.linkTickets.run(tx, {
+    ticketId: links.map(({ ticketId }) => ticketId),
+    customerId: links.map(({ customerId }) => customerId),
+  });
+}
+
+async function addIdentities(
+  tx: Db,
+  project: ProjectId,
+  added: readonly (CustomerIdentity & { customerId: string })[],
+): Promise<void> {
+  if (added.length === 0) return;
+  const customerId = added.map((identity) => identity.customerId);
+  await sql.addIdentities.run(tx, { project, customerId, ...columnsOf(added) });
+}
+
+/** Tickets of people with the same identities. */
+interface Group {
+  identities: readonly CustomerIdentity[];
+  people: [TicketPerson, ...TicketPerson[]];
+}
+
+const keyOf = ({ kind, value }: CustomerIdentity) => JSON.stringify([kind, value]);
+
 /**
- * Links tickets without a customer whose people have the same identities: the customer is looked for once, and the
- * other tickets share its statements.
+ * Links tickets without a customer to existing and new customers, all in the same statements. No two groups may have an
+ * identity in common. Returns the groups of which nothing was written: their customers have to be chosen or merged one by one.
  */
-async function linkTickets(tx: Db, [first, ...others]: readonly [TicketPerson, ...TicketPerson[]]): Promise<void> {
-  const customer = await linkTicket(tx, first);
-  if (customer === null) {
-    for (const person of others) await linkTicket(tx, person);
-    return;
+async function linkGroups(tx: Db, project: ProjectId, groups: readonly Group[]): Promise<Group[]> {
+  if (groups.length === 0) return [];
+  const customers = new Map<string, CustomerRecord>();
+  const owners = new Map<string, string>();
+  const all = groups.flatMap(({ identities }) => identities);
+  for (const { found, ...customer } of await findByIdentities(tx, project, all)) {
+    customers.set(customer.id, customer);
+    for (const identity of found) owners.set(keyOf(identity), customer.id);
   }
-  if (others.length === 0) return;
-  await sql.linkTickets.run(tx, { ticketIds: others.map(({ ticketId }) => ticketId), customerId: customer.id });
-  let changed = customer;
-  for (const person of others) changed = withFactsOf(changed, person) ?? changed;
-  if (changed !== customer) await write(tx, first.project, changed);
+  const created: CustomerRecord[] = [];
+  const changed = new Set<string>();
+  const links: { ticketId: string; customerId: string }[] = [];
+  const added: (CustomerIdentity & { customerId: string })[] = [];
+  const others: Group[] = [];
+  for (const group of groups) {
+    const { identities, people } = group;
+    const [first] = identities;
+    const ids = new Set(identities.flatMap((identity) => owners.get(keyOf(identity)) ?? []));
+    const known = [...ids].map((id) => customers.get(id))[0];
+    if (first === undefined || ids.size > 1 || (known !== undefined && !isAbout(known, identities))) {
+      others.push(group);
+      continue;
+    }
+    let customer = known ?? newCustomer(people[0], first);
+    if (known === undefined) created.push(customer);
+    const customerId = customer.id;
+    links.push(...people.map(({ ticketId }) => ({ ticketId, customerId })));
+    const missing = identities.filter((identity) => !owners.has(keyOf(identity)));
+    added.push(...missing.map((identity) => ({ ...identity, customerId })));
+    for (const person of people) {
+      const updated = withFactsOf(customer, person);
+      if (updated === null) continue;
+      customer = updated;
+      changed.add(customerId);
+    }
+    // A later group sees a customer that is known by now.
+    customers.set(customerId, { ...customer, identities: [...customer.identities, ...missing] });
+  }
+  await insert(tx, project, created);
+  await link(tx, links);
+  await addIdentities(tx, project, added);
+  await write(
+    tx,
+    project,
+    [...customers.values()].filter(({ id }) => changed.has(id)),
+  );
+  return others;
 }
 
 /** True if there is nothing to write. */
@@ -331,16 +421,25 @@ export async function followTickets(tx: Db, people: readonly TicketPerson[]): Pr
   });
   for (const project of [...new Set(behind.map((person) => person.project))].toSorted()) {
     await lockCustomers(tx, project);
-    const groups = new Map<string, [TicketPerson, ...TicketPerson[]]>();
+    const groups = new Map<string, Group & { isNew: boolean }>();
     for (const person of behind) {
       if (person.project !== project) continue;
+      const identities = identitiesOf(person);
       // A ticket that already has a customer is a group of its own: the customers may have to be merged.
       const isNew = known.get(person.ticketId)?.customer === null;
-      const key = isNew ? JSON.stringify(identitiesOf(person)) : person.ticketId;
+      const key = isNew ? JSON.stringify(identities) : person.ticketId;
       const group = groups.get(key);
-      if (group === undefined) groups.set(key, [person]);
-      else group.push(person);
+      if (group === undefined) groups.set(key, { identities, people: [person], isNew });
+      else group.people.push(person);
     }
-    for (const group of groups.values()) await linkTickets(tx, group);
+    const uses = new Map<string, number>();
+    for (const { identities } of groups.values())
+      for (const identity of identities) uses.set(keyOf(identity), (uses.get(keyOf(identity)) ?? 0) + 1);
+    const isSeparate = ({ isNew, identities }: Group & { isNew: boolean }) =>
+      isNew && identities.every((identity) => uses.get(keyOf(identity)) === 1);
+    const all = [...groups.values()];
+    const left = await linkGroups(tx, project, all.filter(isSeparate));
+    for (const { people } of [...left, ...all.filter((group) => !isSeparate(group))])
+      for (const person of people) await linkTicket(tx, person);
   }
 }
