@@ -9,12 +9,12 @@ export type { Consumer, JobToPublish, Queues } from "./queues.ts";
 export { askRedis, parseRedisUrl } from "./redis-servers.ts";
 export { announceReply, jobsOf } from "./replies.ts";
 export {
-  announceDeletion,
+  announceRemoval,
   announceText,
   announcePresence,
   announceVisitorTyping,
   followPresence,
-  followDeletions,
+  followRemovals,
   followTexts,
   followVisitorTyping,
 } from "./topics.ts";

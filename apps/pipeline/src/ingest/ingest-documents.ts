@@ -1,7 +1,7 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { READ_LIMITS, findSitePages } from "@svc/knowledge";
 import type { CheckedDocument } from "@svc/knowledge";
-import { announceWork, followDeletions } from "@svc/queue";
+import { announceWork, followRemovals } from "@svc/queue";
 import { INGEST_LEASE_MS, MAX_LAPSES, isUnavailable } from "@svc/store";
 import type { ClaimedIngest, PreparedDocument, Store } from "@svc/store";
 import { createLeaseKeeper, defineWork } from "@svc/work";
@@ -107,13 +107,12 @@ export function ingestDocuments(
         },
         facts: ({ id }) => ({ ingestId: id }),
       },
-      announceDue,
-      isDue: async () => (await store.dueWork.find()).ingests,
+      due: { isDue: async () => (await store.dueWork.find()).ingests, run: announceDue },
       sweeps: [
         { everyMs: PURGE_KBS_MS, run: purge(() => store.kbs.purge()) },
         { everyMs: PURGE_IMPORTS_MS, run: purge(() => store.imports.purge()) },
       ],
-      listen: ({ wakeSweeps }) => followDeletions(queues, wakeSweeps),
+      listen: ({ wakeSweeps }) => followRemovals(queues, wakeSweeps),
       shutdown: SHUTDOWN,
     },
   );
