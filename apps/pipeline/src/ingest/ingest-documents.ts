@@ -21,7 +21,7 @@ const RENEW_MS = 2_000;
 /** Documents that are still being read are aborted early during shutdown, and read again by another process. */
 const SHUTDOWN = { abortAfterMs: 1_500, deadlineMs: 3_000 };
 /** A deletion wakes up the removal of its content; this is for one whose wake-up was lost. */
-const PURGE_KBS_MS = 10_000;
+const PURGE_KBS_MS = 30_000;
 /** How often imports that ended long ago are deleted. */
 const PURGE_IMPORTS_MS = 3_600_000;
 /** Announcements of one sweep: a worker continues by itself from one document to the next. */
