@@ -70,7 +70,7 @@ test("a backlog of words does not delay the end of a snooze", async () => {
     await db.sql(snoozed, [accepted.ticketId]);
     const isAwake = async () =>
       (await db.sql("SELECT FROM tickets WHERE id = $1 AND snoozed_until IS NULL", [accepted.ticketId])).length === 1;
-    await waitFor(isAwake, { what: "the end of the snooze" });
+    await waitFor(isAwake, { what: "the end of the snooze", timeoutMs: 10_000 });
   } finally {
     await index.stop();
   }

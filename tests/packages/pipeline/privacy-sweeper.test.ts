@@ -39,10 +39,11 @@ test("the first sweep checks all projects whose retention check is due, and one 
   const queues = { wakeUps: createWakeUps() };
   const sweeper = startPrivacySweeper({ store: db.store, queues, log: testLog() });
   try {
-    await waitFor(isChecked, { what: "the checks" });
+    // The next sweep that is not woken up is half a minute later.
+    await waitFor(isChecked, { what: "the checks", timeoutMs: 10_000 });
     await makeDue();
     announceRemoval(queues, projects[0] ?? "");
-    await waitFor(isChecked, { what: "the checks after the change" });
+    await waitFor(isChecked, { what: "the checks after the change", timeoutMs: 10_000 });
   } finally {
     await sweeper.stop();
   }
