@@ -10,8 +10,8 @@ import type { Groups } from "./processes.ts";
 /** All calls here use one key from one address, which would exceed its rate limit. */
 export const WITHOUT_RATE_LIMIT = "UPDATE api_keys SET rate_limit = 0";
 
-/** Returns the prefix of the queues of a product, so that several can run on one Redis. */
-export const queuePrefixOf = (name: string) => `bench-${name}`;
+/** Returns the prefix of the queues of a product, so that several can run on one Redis; it may contain no underscores. */
+export const queuePrefixOf = (name: string) => `bench-${name.replaceAll("_", "-")}`;
 
 /** The log of what the benchmark itself opens: warnings and errors only. */
 export const benchLog = createLog({ level: "warn", name: "bench" });

@@ -2,7 +2,8 @@ import { setTimeout as rest, setImmediate as breathe } from "node:timers/promise
 import type { Log } from "@svc/log";
 import type { Mailer } from "@svc/outbound";
 import { startSweeps } from "@svc/work";
-import type { Store, TicketText } from "@svc/store";
+import type { SweepStep } from "@svc/work";
+import type { DueWork, Store, TicketText } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { deadlinesOf } from "./sla-deadlines.ts";
 
@@ -47,15 +48,17 @@ export function wordsOfTicket({
 /** Size of a word in the index, in bytes, with its prefixes and PostgreSQL's overhead. */
 const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
 
-/** Polling interval for words that another replica has not read. A replica reads its own immediately. */
-const WORDS_POLL_MS = 10_000;
+/**
+ * Words are read for this time, and further ones in the next sweep: a backlog, such as all tickets after an upgrade, must
+ * not delay the other steps.
+ */
+const WORDS_MS = 1_000;
 
 /**
  * Runs twice a second in every replica, every two seconds if nothing happens: updates the ticket lists with changed
- * tickets, and indexes their words, so that a search finds them within about a second, two after a pause, or later
- * while this process is busy with messages (`isBusy`). One
- * replica at a time follows the changes; all of them index words. After an upgrade, existing tickets are indexed in
- * the same way, after changed ones.
+ * tickets, and indexes their words, so that a search finds them within about a second, or later while this process is busy
+ * with messages (`isBusy`). One replica at a time follows the changes; all of them index words. After an upgrade, existing
+ * tickets are indexed in the same way, after changed ones.
  *
  * It also ends snoozes that are due, adds an event to tickets that miss their SLA targets, renames tags on tickets,
  * and assigns tickets that need a person to operators on duty in turn, if their agent is set to that. With a
@@ -63,31 +66,20 @@ const WORDS_POLL_MS = 10_000;
  */
 export function startTicketIndex(
   { store, mailer, log }: { store: Store; mailer: Mailer | null; log: Log },
-  { isBusy, wordsPollMs = WORDS_POLL_MS }: { isBusy: () => boolean; wordsPollMs?: number },
+  { isBusy }: { isBusy: () => boolean },
 ): { stop(): Promise<void> } {
-  let hasNewWords = false;
   async function follow(isStopped: () => boolean): Promise<void> {
     while (!isStopped() && (await store.ticketIndex.follow(deadlinesOf, { sendsEmails: mailer !== null }))) {
       await breathe();
     }
   }
 
-  async function followChanges(isStopped: () => boolean): Promise<true> {
-    // Before the first step, because the last one returns false although it may have queued tickets.
-    hasNewWords = true;
-    await follow(isStopped);
-    return true;
-  }
-
   async function readWords(isStopped: () => boolean): Promise<void> {
+    const until = performance.now() + WORDS_MS;
     // Changed tickets have priority, so they are checked between the steps of a long backlog.
-    for (;;) {
+    while (!isStopped() && performance.now() < until) {
       const startedAt = performance.now();
-      if (isStopped()) return;
-      if (!(await store.ticketTexts.indexNext(wordsOfTicket))) {
-        hasNewWords = false;
-        return;
-      }
+      if (!(await store.ticketTexts.indexNext(wordsOfTicket))) return;
       await follow(isStopped);
       const load = isBusy() ? "busy" : "idle";
       let restMs = Math.min(MAX_REST_MS[load], REST_FACTOR[load] * (performance.now() - startedAt));
@@ -96,10 +88,6 @@ export function startTicketIndex(
         await follow(isStopped);
       }
     }
-  }
-
-  async function readNewWords(isStopped: () => boolean): Promise<void> {
-    if (hasNewWords) await readWords(isStopped);
   }
 
   async function wakeSnoozed(isStopped: () => boolean): Promise<void> {
@@ -118,14 +106,20 @@ export function startTicketIndex(
     while (!isStopped() && (await store.ticketIndex.assignNext())) await breathe();
   }
 
-  const isBehind = async () => (await store.dueWork.find()).ticketEvents;
+  const whenDue = (kinds: readonly (keyof DueWork)[], run: SweepStep) => ({
+    async isDue() {
+      const due = await store.dueWork.find();
+      return kinds.some((kind) => due[kind]);
+    },
+    run,
+  });
   return startSweeps(log, "tickets", [
-    { isDue: isBehind, run: followChanges },
-    readNewWords,
-    { everyMs: wordsPollMs, run: readWords },
-    { isDue: async () => (await store.dueWork.find()).snoozes, run: wakeSnoozed },
-    { isDue: async () => (await store.dueWork.find()).deadlines, run: recordBreaches },
-    { isDue: async () => (await store.dueWork.find()).tagChanges, run: renameTags },
-    { isDue: async () => (await store.dueWork.find()).assignments, run: assignInTurn },
+    whenDue(["ticketEvents"], follow),
+    whenDue(["snoozes"], wakeSnoozed),
+    whenDue(["deadlines"], recordBreaches),
+    whenDue(["tagChanges"], renameTags),
+    whenDue(["assignments"], assignInTurn),
+    // Changes that were followed above have new words, which a search finds without waiting for the next sweep.
+    whenDue(["ticketEvents", "ticketTexts"], readWords),
   ]);
 }

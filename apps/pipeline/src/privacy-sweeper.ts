@@ -1,11 +1,11 @@
 import type { Log } from "@svc/log";
-import { followDeletions } from "@svc/queue";
+import { followRemovals } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { startSweeps } from "@svc/work";
 import { isUnavailable, storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 
-/** A deletion wakes up the sweeps; everything else may be deleted up to an hour late. */
+/** A deletion and a change of a retention period wake up the sweeps; everything else may be deleted up to an hour late. */
 const SWEEP_MS = 30_000;
 /** One process moves files at a time; a second one would do no harm. */
 const MOVER = "file-mover";
@@ -16,14 +16,22 @@ const WARN_STORAGE_MS = 600_000;
 const KEEP_PARTITIONS_MS = 3_600_000;
 
 /**
- * Runs every 30 seconds in every replica, and after a deletion. It removes the data of deleted projects in small steps;
+ * Runs every 30 seconds in every replica, and within a second after a deletion or a change of a retention period. It removes the data of deleted projects in small steps;
  * once an hour per project, data older than its retention period; leftovers of unfinished replies, and operators' files
  * that no decision uses. It expires visitors' files and moves files to the object store, merges the rows that count
  * stored bytes, and once an hour creates the partitions of coming months and drops those whose rows are all deleted.
  * Replicas share the work; the next sweep continues after a crash.
  */
 // oxlint-disable-next-line max-lines-per-function -- One sweep whose steps share its state.
-export function startPrivacySweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
+export function startPrivacySweeper({
+  store,
+  queues,
+  log,
+}: {
+  store: Store;
+  queues: Pick<Queues, "wakeUps">;
+  log: Log;
+}): {
   stop(): Promise<void>;
 } {
   async function removeDeleted(isStopped: () => boolean): Promise<void> {
@@ -43,9 +51,8 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     });
   }
 
-  async function purgeIdle(isStopped: () => boolean): Promise<void> {
-    const due = await store.erasures.claimDuePurge();
-    if (due === null) return;
+  /** Erases the data of a project that is past its retention. */
+  async function purgeProject(due: DuePurge, isStopped: () => boolean): Promise<void> {
     let erased = 0;
     let after: string | null = null;
     try {
@@ -57,6 +64,14 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     } finally {
       // Rows that were deleted before the store failed are still recorded, as soon as the store recovers.
       if (erased > 0) await note(due, erased);
+    }
+  }
+
+  async function purgeIdle(isStopped: () => boolean): Promise<void> {
+    while (!isStopped()) {
+      const due = await store.erasures.claimDuePurge();
+      if (due === null) return;
+      await purgeProject(due, isStopped);
     }
   }
 
@@ -107,7 +122,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     { everyMs: WARN_STORAGE_MS, run: warnStorage },
     { everyMs: KEEP_PARTITIONS_MS, run: maintainPartitions },
   ]);
-  const silence = followDeletions(queues, () => sweeps.wake());
+  const silence = followRemovals(queues, () => sweeps.wake());
   return {
     stop() {
       silence();

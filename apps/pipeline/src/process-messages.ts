@@ -81,14 +81,13 @@ export async function processMessages(
     }
   }
 
-  async function announceDue(): Promise<boolean> {
+  async function announceDue(): Promise<void> {
     const due = await store.messages.claimDue(SWEEP_LIMIT);
     const issues = due.filter(({ isIssue }) => isIssue);
     const messages = due.filter(({ isIssue }) => !isIssue);
     await announceWork(queues, "incoming-messages", messages);
     await announceWork(queues, "submitted-issues", issues);
     if (due.length > 0) log.debug({ count: due.length }, "waiting messages announced again");
-    return due.length > 0;
   }
 
   return defineWork(
@@ -118,8 +117,7 @@ export async function processMessages(
         giveUp: (claim, reason) => giveUp(context, claim, reason),
         facts: ({ message }) => ({ messageId: message.messageId }),
       },
-      announceDue,
-      isDue: async () => (await store.dueWork.find()).messages,
+      due: { isDue: async () => (await store.dueWork.find()).messages, run: announceDue },
       shutdown: CHAT_SHUTDOWN,
     },
   );

@@ -85,8 +85,7 @@ export function processReviews(context: StageContext, { leases, isolation, messa
         },
         facts: ({ reviewId }) => ({ reviewId }),
       },
-      announceDue,
-      isDue: async () => (await store.dueWork.find()).reviews,
+      due: { isDue: async () => (await store.dueWork.find()).reviews, run: announceDue },
       shutdown: CHAT_SHUTDOWN,
     },
   );

@@ -137,8 +137,10 @@ export function pullModels(
         },
         facts: ({ catalogId }) => ({ catalogId }),
       },
-      announceDue: async () => announceWork(queues, "model-pulls", await store.modelPulls.claimDue(SWEEP_LIMIT)),
-      isDue: async () => (await store.dueWork.find()).modelPulls,
+      due: {
+        isDue: async () => (await store.dueWork.find()).modelPulls,
+        run: async () => announceWork(queues, "model-pulls", await store.modelPulls.claimDue(SWEEP_LIMIT)),
+      },
       sweeps: [{ everyMs: PURGE_MS, run: () => store.modelPulls.purge() }],
       shutdown: SHUTDOWN,
     },

@@ -12,7 +12,7 @@ import type { KbHit, KbItem, KbsSearchInput } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings, SearchHit } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
-import { announceDeletion } from "@svc/queue";
+import { announceRemoval } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
 import { nameTaken, readPage, staleVersion, operation, objectReader, notInProject } from "./operation.ts";
@@ -95,7 +95,7 @@ export const deleteKb = operation(
     if (!(await store.kbs.remove(principal.project, { id: kb.id, versions }))) {
       throw staleVersion("The knowledge base", (await readKb(store, principal, id)).version);
     }
-    if (queues !== undefined) announceDeletion(queues, kb.id);
+    if (queues !== undefined) announceRemoval(queues, kb.id);
     return asItem(kb, principal);
   },
   { audit: "kb.delete" },

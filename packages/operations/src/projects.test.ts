@@ -45,6 +45,23 @@ const create = (input: ProjectInput, who = principal(), on = store) => createPro
 const list = (input: ListInput = {}, who = principal()) => listProjects({ store }, who, { q: mark, ...input });
 const get = (id: string, who = principal()) => getProject({ store }, who, id);
 
+test("a changed retention period wakes up the sweeps that erase, another change does not", async () => {
+  const { id } = await create({ name: `r-${mark}` });
+  const wokenFor: string[][] = [];
+  const wakeUps = {
+    maxIdChars: 100,
+    send: (_topic: string, ids: string[]) => wokenFor.push(ids),
+    listen: () => () => {},
+  };
+  const change = (input: ProjectChange) =>
+    updateProject({ store, queues: { wakeUps } }, principal(), { id, versions: null }, input);
+  await change({ greeting: "Hello" });
+  expect(wokenFor).toEqual([]);
+  await change({ retentionDays: 30 });
+  await change({ fileRetentionDays: null });
+  expect(wokenFor).toEqual([[id], [id]]);
+});
+
 describe("the webhook secret of a project", () => {
   const SECRET = "a project secret";
   const NEXT = "the secret after it, longer";

@@ -10,7 +10,7 @@ import {
 } from "@svc/contracts";
 import type { ProjectChange, ProjectItem } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
-import { announceDeletion } from "@svc/queue";
+import { announceRemoval } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
@@ -97,7 +97,12 @@ function secretOf(
  */
 export const updateProject = operation(
   "updateProject",
-  async ({ store }, _principal, { id, versions = null }, input) => {
+  async (
+    { store, queues }: { store: Store; queues?: Pick<Queues, "wakeUps"> },
+    _principal,
+    { id, versions = null },
+    input,
+  ) => {
     const change = checkInput(projectChangeSchema, input, "The project");
     const before = await readProject(store, id);
     if (before.name === DEFAULT_PROJECT && change.name !== undefined && change.name !== DEFAULT_PROJECT) {
@@ -110,6 +115,8 @@ export const updateProject = operation(
     if (project === null) throw new ServiceError("not_found", "No project with this ID exists.");
     if (result === "taken") throw nameTaken();
     if (result === "stale") throw staleVersion("The project", project.version);
+    const isRetentionChanged = change.retentionDays !== undefined || change.fileRetentionDays !== undefined;
+    if (queues !== undefined && isRetentionChanged) announceRemoval(queues, project.id);
     if (secret === undefined) return asItem(project);
     await storeWebhookSecret(store, project, secret);
     return asItem(await readProject(store, id));
@@ -155,7 +162,7 @@ export const deleteProject = operation(
     const result = await store.projects.remove(project.id, versions);
     if (result === "in_use") throw new ServiceError("invalid_request", widgetHindrance(project.name));
     if (result === "stale") throw staleVersion("The project", (await readProject(store, id)).version);
-    if (queues !== undefined) announceDeletion(queues, project.id);
+    if (queues !== undefined) announceRemoval(queues, project.id);
     return asItem(project);
   },
   { audit: "projects.delete", isGlobal: true },

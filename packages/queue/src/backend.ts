@@ -26,6 +26,15 @@ export interface AnyWorker {
   close(force?: boolean): Promise<void>;
 }
 
+/** The workers of a consumer. */
+export interface ConsumingWorker extends AnyWorker {
+  /**
+   * Looks for jobs whose worker no longer renews their lock, and makes those available that the previous call found
+   * too; it has no effect within `stalledInterval` of another process's call.
+   */
+  checkStalled(): Promise<unknown>;
+}
+
 /** Function that a worker calls for each job; `signal` is aborted when the process must release the job. */
 export type Processor = (
   job: { data: unknown; id?: string | undefined },
@@ -67,7 +76,7 @@ export interface QueueBackend extends CounterBackend {
   /** Resolves once the backend is reachable; BullMQ objects must not be created earlier. Rejects after a close. */
   whenReachable(): Promise<void>;
   makeQueue(name: QueueName): AnyQueue;
-  makeWorker(name: QueueName, processor: Processor, concurrency: number): AnyWorker;
+  makeWorker(name: QueueName, processor: Processor, concurrency: number): ConsumingWorker;
   /** Number of jobs from which one bulk call is cheaper than a call for each: measured per backend (docs/adr/0003). */
   readonly bulkFrom: number;
   /** Concurrency of one worker: measured per backend (docs/adr/0003). */
@@ -94,13 +103,20 @@ export const QUEUE_OPTIONS = {
   streams: { events: { maxLen: 1 } },
 } as const;
 
+/**
+ * Least time between two checks for stalled jobs, in milliseconds. Only jobs whose worker is killed before it claims
+ * their work wait for them; a sweep finds all other work.
+ */
+export const STALLED_MS = 6_000;
+
 /** Settings of every worker. */
 export const WORKER_OPTIONS = {
   // A job of a killed worker is given to another one without a limit, since Postgres counts the attempts.
   maxStalledCount: 1_000_000,
   lockDuration: 6_000,
-  // Only jobs whose worker is killed before it claims their work wait for this check; a sweep finds all others.
-  stalledInterval: 6_000,
+  // The checks are those of `startStalledChecks`: a worker's own ones are as frequent while nothing happens.
+  skipStalledCheck: true,
+  stalledInterval: STALLED_MS,
   runRetryDelay: 500,
 } as const;
 

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueJobs, QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { QueueDownError } from "./backend.ts";
-import type { AnyQueue, AnyWorker } from "./backend.ts";
+import type { AnyQueue, AnyWorker, ConsumingWorker } from "./backend.ts";
 import { createCounters } from "./counters.ts";
 import { batchPublishes } from "./batch-publishes.ts";
 import { createPostgresQueueBackend } from "./postgres-backend.ts";
 import { createRedisBackend } from "./redis-backend.ts";
 import type { Consumer, JobToPublish, Queues } from "./queues.ts";
 import { bundleReplies } from "./replies.ts";
+import { startStalledChecks } from "./start-stalled-checks.ts";
 
 const RETRY_MS = 500;
 const ABORT_GRACE_MS = 1_000;
@@ -37,6 +38,8 @@ export function openQueues(options: {
       : createRedisBackend({ redisUrl, prefix, log });
 
   let closed = false;
+  /** Report of activity for each consumer. */
+  const consumers = new Map<() => void, QueueName>();
   const queues = new Map<QueueName, Promise<AnyQueue>>();
   const ready = new Map<QueueName, AnyQueue>();
   /** Workers that were closed before they were ready. */
@@ -79,6 +82,7 @@ export function openQueues(options: {
   }
 
   async function send(name: QueueName, given: JobToPublish<QueueName>[]): Promise<void> {
+    for (const [noteActivity, consumed] of consumers) if (consumed === name) noteActivity();
     const jobs = bundleReplies(name, given);
     const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
     if (queue === undefined || !backend.isUp()) throw new QueueDownError();
@@ -101,13 +105,18 @@ export function openQueues(options: {
     { concurrency = backend.defaultConcurrency }: { concurrency?: number } = {},
   ): Consumer {
     let wanted = true;
-    let latest: AnyWorker | null = null;
+    let latest: ConsumingWorker | null = null;
     let most = concurrency;
     const running = new Set<Promise<void>>();
+    const checks = startStalledChecks(log, name, async () => (backend.isUp() ? latest?.checkStalled() : undefined));
+    const { noteActivity } = checks;
+    consumers.set(noteActivity, name);
     const makeWorker = () => {
+      noteActivity();
       latest = backend.makeWorker(
         name,
         (job, _token, signal) => {
+          noteActivity();
           // Only `publish` writes to this queue, and it accepts no other data.
           const run = handle(job.data as QueueJobs[Name], signal ?? NEVER_ABORTED).finally(() => running.delete(run));
           running.add(run);
@@ -128,6 +137,8 @@ export function openQueues(options: {
 
       async close(deadlineMs) {
         wanted = false;
+        checks.stop();
+        consumers.delete(noteActivity);
         // A worker may get a job before it reports that it is ready, and would fetch the next one until it can be
         // closed.
         await latest?.pause(true);

@@ -211,7 +211,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
         // Also after a forced close: a worker that waits keeps the process alive.
         worker.getBackend().disconnectBlocking().catch(reportQueueError);
       });
-      return worker;
+      return Object.assign(worker, { checkStalled: () => worker.getBackend().moveStalledJobsToWait() });
     },
 
     wakeUps: {

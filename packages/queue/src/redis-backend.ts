@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { Queue, Worker } from "bullmq";
@@ -59,7 +60,8 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     commandTimeout: COMMAND_TIMEOUT_MS,
   });
   const consumer = connectRedis(servers, { ...waiting, maxRetriesPerRequest: null });
-  const subscriber = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
+  // It is subscribed below: ioredis would leave the error of a connection that drops meanwhile to nobody.
+  const subscriber = connectRedis(servers, { ...shared, maxRetriesPerRequest: null, autoResubscribe: false });
   /** In a cluster, all keys of a script must be in one slot, which the part of their names in braces selects. */
   const prefixOf = (name: QueueName) => (servers.kind === "cluster" ? `{${prefix}/${name}}` : prefix);
 
@@ -149,10 +151,23 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     }, reportError);
   });
 
+  const pingChannel = `${prefix}/ping/${randomUUID()}`;
+  let heardAt = 0;
+  /** Sends a message from the producer to the subscriber: one command that checks both connections. */
+  function pingBoth(receiver: Redis): void {
+    const sentAt = performance.now();
+    const { stream } = receiver;
+    producer.publish(pingChannel, "").catch(reportError);
+    // ioredis watches the producer's connection itself.
+    setTimeout(() => {
+      if (heardAt < sentAt) stream.destroy(new Error(`No message within ${SILENCE_MS} ms.`));
+    }, SILENCE_MS).unref();
+  }
   const pinger = setInterval(() => {
-    for (const client of [producer, subscriber])
-      // If the ping fails, the connection is reconnected and the error is reported.
-      if (client.status === "ready") client.ping().catch(reportError);
+    const ready = [producer, subscriber].filter(({ status }) => status === "ready");
+    if (ready.length > 1 && subscriber instanceof Redis) pingBoth(subscriber);
+    // If the ping fails, the connection is reconnected and the error is reported.
+    else for (const client of ready) client.ping().catch(reportError);
   }, PING_MS);
   pinger.unref();
   const prober = setInterval(() => {
@@ -163,10 +178,18 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
   const listeners = createListeners();
   subscriber.on("message", (channel: string, payload: string) => {
+    if (channel === pingChannel) {
+      heardAt = performance.now();
+      return;
+    }
     const topic = channel.slice(prefix.length + TOPIC_SEPARATOR.length);
     listeners.call(topic, payload.split(" "));
   });
-  const subscribed = new Set<string>();
+  const subscribed = new Set([pingChannel]);
+  const subscribe = (channels: readonly string[]) => {
+    subscriber.subscribe(...channels).catch(reportError);
+  };
+  subscriber.on("ready", () => subscribe([...subscribed]));
 
   const sendBatch = createWakeUpBatch((topic, ids) => {
     producer.publish(prefix + TOPIC_SEPARATOR + topic, ids.join(" ")).catch(reportError);
@@ -207,15 +230,13 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
     makeWorker(name, processor, concurrency) {
       const count = BUSY_QUEUES.has(name) ? Math.min(FETCHERS, concurrency) : 1;
-      const workers = Array.from({ length: count }, (_, index) => {
+      const workers = Array.from({ length: count }, () => {
         const worker = new Worker(name, processor, {
           connection: consumer,
           prefix: prefixOf(name),
           concurrency: Math.floor(concurrency / count),
           drainDelay: WAIT_FOR_JOB_S,
           ...WORKER_OPTIONS,
-          // The stalled check covers the queue, so one worker is enough.
-          skipStalledCheck: index > 0,
         });
         listenTo(worker);
         return worker;
@@ -231,6 +252,8 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
           for (const worker of workers) worker.cancelAllJobs(reason);
         },
         waitUntilReady: () => Promise.all(workers.map((worker) => worker.waitUntilReady())),
+        // The check covers the queue.
+        checkStalled: async () => workers[0]?.getBackend().moveStalledJobsToWait(),
         async pause(doNotWaitActive) {
           await Promise.all(workers.map((worker) => worker.pause(doNotWaitActive)));
         },
@@ -244,10 +267,10 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
       maxIdChars: MESSAGE_LIMITS.maxChars - 1,
       send: sendBatch,
       listen(topic, check) {
-        if (!subscribed.has(topic)) {
-          subscribed.add(topic);
-          // ioredis resubscribes after each reconnect.
-          subscriber.subscribe(prefix + TOPIC_SEPARATOR + topic).catch(reportError);
+        const channel = prefix + TOPIC_SEPARATOR + topic;
+        if (!subscribed.has(channel)) {
+          subscribed.add(channel);
+          if (subscriber.status === "ready") subscribe([channel]);
         }
         return listeners.add(topic, check);
       },

@@ -1,7 +1,7 @@
 import type { Queues } from "./queues.ts";
 
-/** A knowledge base or a project was deleted, and its content can be removed. */
-const DELETIONS = "deletions";
+/** A knowledge base or a project was deleted, or a project's retention period changed: data can be removed. */
+const REMOVALS = "deletions";
 /** The unfinished reply of a conversation has grown. */
 const TEXTS = "unfinished-replies";
 /** Operators have opened or left a ticket, or started or stopped typing there. */
@@ -9,14 +9,17 @@ const PRESENCE = "console-presence";
 /** The visitor of a conversation is writing. */
 const VISITOR_TYPING = "visitor-typing";
 
-/** Wakes up the sweeps that remove the content of a deleted object, on every replica. The wake-up may be lost. */
-export function announceDeletion(queues: Queues, id: string): void {
-  queues.wakeUps.send(DELETIONS, [id]);
+/**
+ * Wakes up the sweeps that remove the content of this deleted object, or the data of this project that is past its
+ * retention period, on every replica. The wake-up may be lost.
+ */
+export function announceRemoval(queues: Pick<Queues, "wakeUps">, id: string): void {
+  queues.wakeUps.send(REMOVALS, [id]);
 }
 
-/** Calls `onDeletion` after each deletion, until the returned function is called. */
-export function followDeletions(queues: Queues, onDeletion: () => void): () => void {
-  return queues.wakeUps.listen(DELETIONS, onDeletion);
+/** Calls `onRemoval` after each announcement, until the returned function is called. */
+export function followRemovals(queues: Pick<Queues, "wakeUps">, onRemoval: () => void): () => void {
+  return queues.wakeUps.listen(REMOVALS, onRemoval);
 }
 
 /** Wakes up the streams that show the unfinished reply of a conversation, on every replica. The wake-up may be lost. */

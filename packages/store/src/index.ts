@@ -84,6 +84,7 @@ export type {
   FinishedState,
   WaitingUpdate,
 } from "./messages/channel-updates.ts";
+export type { DueWork } from "./platform/due-work.ts";
 export { PARTITIONED_TABLES } from "./platform/partitions.ts";
 export type { PartitionChanges } from "./platform/partitions.ts";
 export { OUTBOX_LEASE_MS } from "./messages/outboxes.ts";

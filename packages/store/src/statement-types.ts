@@ -498,7 +498,7 @@ export interface Statements {
     setKeys: [{ keys: object | string }, object];
   };
   "platform/due-work": {
-    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; emails: boolean; tagChanges: boolean; assignments: boolean }];
+    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; ticketTexts: boolean; snoozes: boolean; deadlines: boolean; emails: boolean; tagChanges: boolean; assignments: boolean }];
   };
   "platform/hooks": {
     addBody: [{ project: string; messageId: string; id: string; contentType: string; headers: object | string; content: Uint8Array; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string; hookId: string }, object];

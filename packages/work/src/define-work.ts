@@ -4,7 +4,7 @@ import { withinMs } from "@svc/primitives";
 import type { Consumer, Queues } from "@svc/queue";
 import { retryThroughOutage } from "@svc/store";
 import type { Claim, HeldLease, LeaseManager } from "./lease-manager.ts";
-import { startSweeps } from "./start-sweeps.ts";
+import { reportWork, startSweeps } from "./start-sweeps.ts";
 import type { DueStep, RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
 
 /** Context of a claim function. */
@@ -87,12 +87,10 @@ export interface WorkDefinition<Name extends QueueName, Target, OneClaim extends
   /** Absent if `run` records failures itself: then its errors fail the job. */
   failures?: FailurePolicy<OneClaim>;
   /**
-   * Publishes what is due and has no job, in every replica: twice a second while it has work, else every two seconds. Not
-   * called while the queues are unavailable. True if something was due.
+   * Publishes what is due and has no job, in every replica: twice a second while the process has work, else every two
+   * seconds. Not called while the queues are unavailable.
    */
-  announceDue?: () => Promise<boolean | void>;
-  /** Whether something may be due: `announceDue` is called only then. */
-  isDue?: () => Promise<boolean>;
+  due?: DueStep;
   /** Further sweeps, also made while the queues are unavailable. */
   sweeps?: readonly (SweepStep | DueStep | RareStep)[];
   /** Listens for wake-ups until the returned function is called. `wakeSweeps` makes every rare sweep due. */
@@ -128,7 +126,7 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
   { queues, log }: { queues: Queues; log: Log },
   definition: WorkDefinition<Name, Target, OneClaim>,
 ): Work<Target> {
-  const { name, leases, failures, announceDue, isDue = async () => true, jobWaitMs, shutdown } = definition;
+  const { name, leases, failures, due, jobWaitMs, shutdown } = definition;
   const consumers: Consumer[] = [];
   const running = new Set<Promise<void>>();
   let sweeps: Sweeps | undefined;
@@ -179,11 +177,11 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
     });
     const done = work(target, releaseJob);
     running.add(done);
-    sweeps?.noteWork();
+    reportWork();
     const forget = () => {
       running.delete(done);
       // What has failed is due again soon.
-      sweeps?.noteWork();
+      reportWork();
     };
     done.then(forget, forget);
     return jobWaitMs === undefined ? done : waitForJob(done, released);
@@ -210,8 +208,7 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
         const consume = (job: QueueJobs[Name]) => limited(definition.target(job));
         consumers.push(queues.consume(queue, consume, concurrency === undefined ? {} : { concurrency }));
       }
-      const announce = { isDue: async () => queues.isUp() && isDue(), run: async () => announceDue?.() };
-      const steps = announceDue === undefined ? [] : [announce];
+      const steps = due === undefined ? [] : [{ ...due, isDue: async () => queues.isUp() && due.isDue() }];
       const started = startSweeps(log, name, [...steps, ...(definition.sweeps ?? [])]);
       sweeps = started;
       endWakeUps = definition.listen?.({ process, wakeSweeps: () => started.wake() });

@@ -11,10 +11,10 @@ const RECENT_MS = 10_000;
 /** How long a stop waits for a step: one that waits for a database lock must not delay the whole process. */
 const STOP_WAIT_MS = 2_000;
 
-/** One thing that a sweep does; a long one checks `isStopped` between its parts. True if it has found work. */
-export type SweepStep = (isStopped: () => boolean) => Promise<boolean | void>;
+/** One thing that a sweep does; a long one checks `isStopped` between its parts. */
+export type SweepStep = (isStopped: () => boolean) => Promise<void>;
 
-/** A step that runs only if something may be due, which all steps of a sweep find out at once. */
+/** A step that runs only if something may be due, which is work and which all steps of a sweep find out at once. */
 export interface DueStep {
   isDue: () => Promise<boolean>;
   run: SweepStep;
@@ -32,11 +32,23 @@ type Step = SweepStep | DueStep | RareStep;
 export interface Sweeps {
   /** Milliseconds since the last sweep ended, or the first one was due: much more than 500 if a step hangs. */
   sinceRoundMs(): number;
-  /** Makes every rare step due in the next sweep. */
+  /** Makes every rare step due in the next sweep, within about half a second. */
   wake(): void;
-  /** Reports that this process has work: the sweeps run twice a second for the next ten seconds. */
-  noteWork(): void;
   stop(): Promise<void>;
+}
+
+/**
+ * Until when the sweeps of this process run twice a second. It is the same for all of them, because the work of one leads
+ * to work for another: a message changes its ticket, whose change is followed, which makes emails and events for webhooks.
+ */
+let busyUntil = 0;
+/** Starts the sweeps of this process that wait for an idle interval sooner. */
+const idleSweeps = new Set<() => void>();
+
+/** Reports that this process has work: all its sweeps run twice a second for the next ten seconds. */
+export function reportWork(): void {
+  busyUntil = performance.now() + RECENT_MS;
+  for (const sweepSooner of idleSweeps) sweepSooner();
 }
 
 /**
@@ -51,7 +63,7 @@ export function msUntilTick(everyMs: number): number {
 
 /**
  * Runs the steps one after the other until stopped: they find work whose job was lost. That is twice a second while the
- * process has work, which a step that finds some and `noteWork` report, and every two seconds otherwise. A rare step is
+ * process has work, which a `DueStep` that is due and `reportWork` report, and every two seconds otherwise. A rare step is
  * skipped until it is due, and a `DueStep` unless something may be due, so that an idle process asks the store only for
  * what cannot wait. A step that fails does not stop the others and runs again in the next sweep; an unavailable queue or
  * store is no error. `what` names what is swept, for the log. `stop` waits for the running step, two seconds at most: the
@@ -61,17 +73,9 @@ export function msUntilTick(everyMs: number): number {
 export function startSweeps(log: Log, what: string, steps: readonly Step[]): Sweeps {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  /** True while the next sweep is an idle one. */
-  let isIdle = false;
   let sweeping: Promise<void> = Promise.resolve();
   let lastRoundAt = performance.now();
-
-  /** Until when sweeps run twice a second; a process that has just started may find work that another one abandoned. */
-  let busyUntil = performance.now() + RECENT_MS;
-  const noteWork = () => {
-    busyUntil = performance.now() + RECENT_MS;
-    if (isIdle) sweepLater();
-  };
+  let wakeCount = 0;
 
   const dueAt = new Map<Step, number>();
   async function isDue(step: Step): Promise<boolean> {
@@ -80,15 +84,11 @@ export function startSweeps(log: Log, what: string, steps: readonly Step[]): Swe
   }
 
   async function run(step: Step): Promise<void> {
-    const runStep = typeof step === "function" ? step : step.run;
-    if ((await runStep(() => stopped)) === true) noteWork();
-    if ("everyMs" in step) dueAt.set(step, performance.now() + step.everyMs);
-  }
-
-  function reportError(error: unknown): void {
-    if (error instanceof QueueDownError) return;
-    if (isUnavailable(error)) log.debug({ error }, "database unavailable; the next sweep will retry");
-    else log.warn({ error }, `sweep of ${what} failed; the next one will retry`);
+    const wakesBefore = wakeCount;
+    if ("isDue" in step) reportWork();
+    await (typeof step === "function" ? step : step.run)(() => stopped);
+    // What woke the sweeps during the step may have come too late for it.
+    if ("everyMs" in step && wakesBefore === wakeCount) dueAt.set(step, performance.now() + step.everyMs);
   }
 
   async function sweep(): Promise<void> {
@@ -99,7 +99,7 @@ export function startSweeps(log: Log, what: string, steps: readonly Step[]): Swe
         if (asked?.status === "rejected") throw asked.reason;
         if (asked?.value === true) await run(step);
       } catch (error) {
-        reportError(error);
+        reportError(log, what, error);
       }
     }
     lastRoundAt = performance.now();
@@ -107,26 +107,43 @@ export function startSweeps(log: Log, what: string, steps: readonly Step[]): Swe
 
   function sweepLater(): void {
     clearTimeout(timer);
+    idleSweeps.delete(sweepLater);
     if (stopped) return;
-    isIdle = performance.now() >= busyUntil;
-    const everyMs = isIdle ? IDLE_SWEEP_MS : SWEEP_MS;
-    timer = setTimeout(() => {
-      isIdle = false;
-      sweeping = sweep();
-      void sweeping.finally(sweepLater);
-    }, msUntilTick(everyMs));
+    const isIdle = performance.now() >= busyUntil;
+    if (isIdle) idleSweeps.add(sweepLater);
+    timer = setTimeout(
+      () => {
+        idleSweeps.delete(sweepLater);
+        sweeping = sweep();
+        void sweeping.finally(sweepLater);
+      },
+      msUntilTick(isIdle ? IDLE_SWEEP_MS : SWEEP_MS),
+    );
   }
+  // A process that has just started may find work that another one abandoned.
+  reportWork();
   sweepLater();
 
   return {
     sinceRoundMs: () => performance.now() - lastRoundAt,
-    wake: () => dueAt.clear(),
-    noteWork,
+
+    wake() {
+      wakeCount += 1;
+      dueAt.clear();
+      reportWork();
+    },
 
     async stop() {
       stopped = true;
       clearTimeout(timer);
+      idleSweeps.delete(sweepLater);
       await Promise.race([sweeping, wait(STOP_WAIT_MS, undefined, { ref: false })]);
     },
   };
+}
+
+function reportError(log: Log, what: string, error: unknown): void {
+  if (error instanceof QueueDownError) return;
+  if (isUnavailable(error)) log.debug({ error }, "database unavailable; the next sweep will retry");
+  else log.warn({ error }, `sweep of ${what} failed; the next one will retry`);
 }

@@ -214,6 +214,35 @@ const QUEUE = "incoming-messages";
   },
 );
 
+(readTestSettings().queueBackend === "redis" && (await canStartPrivateBackend()) ? test : test.skip)(
+  "an idle connection for wake-ups that was dropped silently is replaced",
+  async () => {
+    const redis = await startRedis();
+    const line = await startSilencingProxy(redis.url);
+    const queues = openQueues({ databaseUrl: NO_DATABASE, redisUrl: line.url, log: testLog() });
+    const sender = openQueues({ databaseUrl: NO_DATABASE, redisUrl: redis.url, log: testLog() });
+    try {
+      const heard = new Set<string>();
+      queues.wakeUps.listen("replies", (ids) => {
+        for (const id of ids) heard.add(id);
+      });
+      const sendUntilHeard = (id: string) => () => {
+        sender.wakeUps.send("replies", [id]);
+        return heard.has(id);
+      };
+      await waitFor(sendUntilHeard("before"), { what: "a wake-up before" });
+      line.silence();
+      line.restore("forgotten");
+      // A ping every 5 s, whose response is awaited for 4 s.
+      await waitFor(sendUntilHeard("after"), { what: "a wake-up afterwards", timeoutMs: 12_000 });
+    } finally {
+      await Promise.all([queues.close(), sender.close()]);
+      await line.close();
+      await redis.stop();
+    }
+  },
+);
+
 (readTestSettings().queueBackend === "postgres" ? test : test.skip)(
   "a job and wake-ups find their way when only the connection that listens for them is lost",
   async () => {

@@ -1,6 +1,6 @@
-import { expect, jest, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { testLog, waitFor } from "@svc/testing";
-import { startSweeps } from "../../../packages/work/src/start-sweeps.ts";
+import { reportWork, startSweeps } from "../../../packages/work/src/start-sweeps.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -38,33 +38,75 @@ test("repeats a rare step that failed with the next sweep", async () => {
   await sweeps.stop();
 });
 
-test("sweeps twice a second while there is work, and every two seconds in an idle process until there is work again", async () => {
-  jest.useFakeTimers();
-  try {
+describe("the interval of sweeps", () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  /** Starts the sweeps of one kind of work, which is due while `isDue` says so. */
+  function startCounted(isDue: () => boolean = () => false) {
     let sweepCount = 0;
-    let finds = false;
-    const step = () => {
-      sweepCount += 1;
-      return Promise.resolve(finds);
-    };
-    const sweeps = startSweeps(testLog(), "a test", [step]);
+    const step = { isDue: () => Promise.resolve(isDue()), run: () => Promise.resolve() };
+    const sweeps = startSweeps(testLog(), "a test", [() => Promise.resolve(void sweepCount++), step]);
     async function countWithin(ms: number): Promise<number> {
       const before = sweepCount;
       await jest.advanceTimersByTimeAsync(ms);
       return sweepCount - before;
     }
-    expect(await countWithin(10_000)).toBe(20);
-    await countWithin(2_000);
-    expect(await countWithin(10_000)).toBe(5);
-    sweeps.noteWork();
-    expect(await countWithin(1_000)).toBe(2);
-    await countWithin(12_000);
-    finds = true;
-    // A sweep that finds work is followed by the next one half a second later.
-    await countWithin(2_000);
-    expect(await countWithin(20_000)).toBe(40);
-    await sweeps.stop();
-  } finally {
-    jest.useRealTimers();
+    return { ...sweeps, countWithin };
   }
+
+  test("is half a second while there is work, and two seconds in an idle process until there is work again", async () => {
+    let isDue = false;
+    const sweeps = startCounted(() => isDue);
+    expect(await sweeps.countWithin(10_000)).toBe(20);
+    await sweeps.countWithin(2_000);
+    expect(await sweeps.countWithin(10_000)).toBe(5);
+    reportWork();
+    expect(await sweeps.countWithin(1_000)).toBe(2);
+    await sweeps.countWithin(12_000);
+    isDue = true;
+    // A sweep in which something is due is followed by the next one half a second later.
+    await sweeps.countWithin(2_000);
+    expect(await sweeps.countWithin(20_000)).toBe(40);
+    await sweeps.stop();
+  });
+
+  test("is half a second for all kinds of work of a process while one of them has work", async () => {
+    let isDue = false;
+    const working = startCounted(() => isDue);
+    const other = startCounted();
+    await jest.advanceTimersByTimeAsync(20_000);
+    isDue = true;
+    await working.countWithin(2_000);
+    expect(await other.countWithin(10_000)).toBe(20);
+    await Promise.all([working.stop(), other.stop()]);
+  });
+
+  test("is half a second in an idle process that is woken up, and a wake-up during a rare step repeats it", async () => {
+    const ran: number[] = [];
+    let release: () => void = () => undefined;
+    const rare = {
+      everyMs: HOUR_MS,
+      run: () =>
+        new Promise<void>((resolve) => {
+          ran.push(performance.now());
+          release = resolve;
+        }),
+    };
+    const sweeps = startSweeps(testLog(), "a test", [rare]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    release();
+    await jest.advanceTimersByTimeAsync(20_000);
+    sweeps.wake();
+    const wokenAt = performance.now();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(ran[1]).toBeLessThan(wokenAt + 650);
+    // This wake-up comes after the step has read what there is.
+    sweeps.wake();
+    release();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(ran).toHaveLength(3);
+    release();
+    await sweeps.stop();
+  });
 });

@@ -126,12 +126,11 @@ export function sendEmails(
     return true;
   }
 
-  async function announceDue(): Promise<boolean> {
+  async function announceDue(): Promise<void> {
     const due = await emails.listDue(SWEEP_LIMIT);
     // The same job until the email is claimed, however many sweeps find it due while the mail server is slow.
     const jobs = due.map(({ recipientId, dueAt }) => ({ recipientId, mark: String(dueAt.getTime()) }));
     await announceWork(queues, "emails", jobs);
-    return due.length > 0;
   }
 
   async function addDigests(): Promise<void> {
@@ -174,8 +173,7 @@ export function sendEmails(
         },
         facts: ({ emailId }) => ({ emailId }),
       },
-      announceDue,
-      isDue: async () => (await store.dueWork.find()).emails,
+      due: { isDue: async () => (await store.dueWork.find()).emails, run: announceDue },
       sweeps: [
         { everyMs: DIGEST_MS, run: addDigests },
         { everyMs: PURGE_MS, run: () => emails.purge() },

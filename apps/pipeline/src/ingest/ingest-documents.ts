@@ -1,7 +1,7 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { READ_LIMITS, findSitePages } from "@svc/knowledge";
 import type { CheckedDocument } from "@svc/knowledge";
-import { announceWork, followDeletions } from "@svc/queue";
+import { announceWork, followRemovals } from "@svc/queue";
 import { INGEST_LEASE_MS, MAX_LAPSES, isUnavailable } from "@svc/store";
 import type { ClaimedIngest, PreparedDocument, Store } from "@svc/store";
 import { createLeaseManager, defineWork } from "@svc/work";
@@ -21,7 +21,7 @@ const RENEW_MS = 2_000;
 /** Documents that are still being read are aborted early during shutdown, and read again by another process. */
 const SHUTDOWN = { abortAfterMs: 1_500, deadlineMs: 3_000 };
 /** A deletion wakes up the removal of its content; this is for one whose wake-up was lost. */
-const PURGE_KBS_MS = 10_000;
+const PURGE_KBS_MS = 30_000;
 /** How often imports that ended long ago are deleted. */
 const PURGE_IMPORTS_MS = 3_600_000;
 /** Announcements of one sweep: a worker continues by itself from one document to the next. */
@@ -107,13 +107,12 @@ export function ingestDocuments(
         },
         facts: ({ id }) => ({ ingestId: id }),
       },
-      announceDue,
-      isDue: async () => (await store.dueWork.find()).ingests,
+      due: { isDue: async () => (await store.dueWork.find()).ingests, run: announceDue },
       sweeps: [
         { everyMs: PURGE_KBS_MS, run: purge(() => store.kbs.purge()) },
         { everyMs: PURGE_IMPORTS_MS, run: purge(() => store.imports.purge()) },
       ],
-      listen: ({ wakeSweeps }) => followDeletions(queues, wakeSweeps),
+      listen: ({ wakeSweeps }) => followRemovals(queues, wakeSweeps),
       shutdown: SHUTDOWN,
     },
   );

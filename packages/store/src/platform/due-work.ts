@@ -2,7 +2,7 @@ import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
 
-/** Kinds of work that sweeps process; true if some may be due. */
+/** Kinds of work that sweeps process; true if some may be due, or will be soon. */
 export interface DueWork {
   messages: boolean;
   reviews: boolean;
@@ -13,6 +13,8 @@ export interface DueWork {
   outboxes: boolean;
   /** Ticket events that the ticket lists do not include yet. */
   ticketEvents: boolean;
+  /** Tickets whose words are to be indexed. */
+  ticketTexts: boolean;
   /** Tickets whose snooze has ended. */
   snoozes: boolean;
   /** Tickets whose SLA deadline has passed. */
@@ -25,7 +27,13 @@ export interface DueWork {
   assignments: boolean;
 }
 
-const sql = statements("platform/due-work");
+/**
+ * Time for which work is reported before it is due, in milliseconds, if its time is promised: longer than the interval of
+ * sweeps in an idle process, so that by then its sweeps run twice a second.
+ */
+const AHEAD_MS = 2_500;
+
+const sql = statements("platform/due-work", { aheadMs: AHEAD_MS });
 
 const findForAll = batched(async (db: Db, sweeps: null[]) => {
   const row = await sql.find.one<DueWork>(db);

@@ -107,7 +107,9 @@ const report = batched(async ({ leases, processId }: Context, reports: Report[])
     instanceId: instances.map(({ id }) => id),
     instanceApp: instances.map(({ app }) => app),
   });
-  return reports.map(() => row);
+  let settings: ChannelsConfig | undefined;
+  const readSettings = () => (settings ??= toChannelsConfig(row));
+  return reports.map(() => ({ readSettings, silent: (row?.silent ?? []) as SilentProcess[] }));
 });
 
 /**
@@ -115,13 +117,12 @@ const report = batched(async ({ leases, processId }: Context, reports: Report[])
  * the others with overdue heartbeats: the caller checks whether they still run.
  */
 export async function beat(context: Context, process: ProcessFacts): Promise<SilentProcess[]> {
-  const row = await report(context, { process });
-  return (row?.silent ?? []) as SilentProcess[];
+  return (await report(context, { process })).silent;
 }
 
 /** Reports the states of this process's channels, and returns the settings that they follow. */
 const reportState = async (context: Context, channels: readonly ReplicaState[]): Promise<ChannelsConfig> =>
-  toChannelsConfig(await report(context, { channels }));
+  (await report(context, { channels })).readSettings();
 
 /** Records a heartbeat of a process that holds calls, valid for 4 s. */
 async function beatInstance(context: Context, id: string, app: string): Promise<void> {
