@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
 import { cpuOf, memoryOf } from "@svc/testing";
 import { pause } from "./processes.ts";
-import { WIDGET_KEY, startWidgetProduct } from "./widget-product.ts";
+import { WIDGET_KEY, startWidgetProduct } from "./product.ts";
 
 const { values } = parseArgs({
   options: { sockets: { type: "string", default: "10000" }, seconds: { type: "string", default: "20" } },

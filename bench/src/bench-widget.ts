@@ -6,9 +6,9 @@
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "./chromium.ts";
+import { launchChromium } from "./operators.ts";
 import { freePort } from "@svc/testing";
-import { WIDGET_KEY, startWidgetProduct } from "./widget-product.ts";
+import { WIDGET_KEY, startWidgetProduct } from "./product.ts";
 
 const { values } = parseArgs({
   options: { runs: { type: "string", default: "5" }, slowdown: { type: "string", default: "4" } },

@@ -1,16 +1,13 @@
 // Counts what a message costs in round trips, and what a set of idle processes does: figures that no load of the machine
 // changes. A proxy counts what passes to PostgreSQL, and Redis reports its commands (MONITOR).
 import net from "node:net";
-import { POST } from "./bench-product.ts";
-import type { Bench } from "./bench-product.ts";
+import { POST, queuePrefixOf } from "./product.ts";
+import type { Bench, PrepareStore, Product } from "./product.ts";
 import { startCountingProxy } from "./counting-proxy.ts";
 import { load } from "./load.ts";
 import { printFigure } from "./measure.ts";
 import { pause } from "./processes.ts";
-import { queuePrefixOf } from "./product.ts";
-import type { PrepareStore, Product } from "./product.ts";
-import { answerFromCorpus } from "./search.ts";
-import { createCorpus } from "./search-corpus.ts";
+import { answerFromCorpus, createCorpus } from "./search.ts";
 
 type Counts = Record<string, number>;
 type CountingProxy = Awaited<ReturnType<typeof startCountingProxy>>;

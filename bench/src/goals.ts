@@ -1,6 +1,6 @@
 // The figures that have goals, as one table: ratios to the fast variant of a comparison program, and the product by itself.
-import { POST, answerFixed, asyncPost } from "./bench-product.ts";
-import type { Bench } from "./bench-product.ts";
+import { POST, answerFixed, asyncPost } from "./product.ts";
+import type { Bench } from "./product.ts";
 import { measureEmbedded } from "./apps.ts";
 import { measureCallbacks } from "./callbacks.ts";
 import { compare, compareEndToEnd, runOf, withPrograms } from "./compared.ts";

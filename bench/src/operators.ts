@@ -1,8 +1,18 @@
 // People who use the console.
 import type { BrowserContext } from "playwright-core";
+import { chromium } from "playwright-core";
 import { hashPassword } from "@svc/auth";
 import type { Store } from "@svc/store";
 import type { EmbeddedProduct } from "@svc/testing";
+import { findChromium } from "@svc/testing";
+
+/** Starts the Chromium of this machine without a window. */
+export function launchChromium() {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error("There is no Chromium in the PATH; install it or set SVC_CHROMIUM.");
+  // Its sandbox refuses to run as root, the user of containers.
+  return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
+}
 
 type NewOperator = Parameters<Store["operators"]["insert"]>[0];
 

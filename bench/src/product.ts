@@ -1,11 +1,25 @@
 // The product as separate processes on Redis and PostgreSQL.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { createLog } from "@svc/log";
 import { initialize } from "@svc/operations";
 import { closeResources, loadConfig, migrateAll, openResources } from "@svc/runtime";
 import type { Store } from "@svc/store";
-import { freePort, queryDatabase, repositoryPath, waitFor } from "@svc/testing";
+import {
+  freePort,
+  queryDatabase,
+  repositoryPath,
+  waitFor,
+  startPostgres,
+  startRedis,
+  startEmbeddedProduct,
+} from "@svc/testing";
 import { start, stop } from "./processes.ts";
 import type { Groups } from "./processes.ts";
+import type { LoadRequest } from "./load.ts";
+import { measure } from "./measure.ts";
+import type { Subject } from "./measure.ts";
 
 /** All calls here use one key from one address, which would exceed its rate limit. */
 export const WITHOUT_RATE_LIMIT = "UPDATE api_keys SET rate_limit = 0";
@@ -21,7 +35,7 @@ type Project = Awaited<ReturnType<Store["projects"]["ensure"]>>["project"];
 export type PrepareStore = (store: Store, project: Project) => Promise<unknown>;
 
 /** The number of processes of each app, by its name. */
-export type Replicas = Record<string, number>;
+type Replicas = Record<string, number>;
 
 /** A running product; the processes of its groups have the names of their apps. */
 export interface Product {
@@ -57,7 +71,7 @@ interface ProductOptions {
 }
 
 /** Starts the apps on a new database. */
-export async function startProduct(options: ProductOptions): Promise<Product> {
+async function startProduct(options: ProductOptions): Promise<Product> {
   const { databaseUrl, redisUrl, queuePrefix, key, prepareStore, apps, profileDir } = options;
   const env = {
     DATABASE_URL: databaseUrl,
@@ -108,4 +122,116 @@ async function setUp(env: Record<string, string>, key: string, prepareStore: Pre
   await queryDatabase(databaseUrl, "UPDATE agents SET enabled = false");
   await prepareStore(resources.store, project);
   await closeResources(resources);
+}
+
+// The servers of a benchmark, the products on them, and what is sent to them.
+
+/** Options of a measurement. */
+export interface BenchOptions {
+  seconds: number;
+  runs: number;
+  warmUpSeconds: number;
+  connections: readonly number[];
+  messages: number;
+  sizes: readonly number[];
+  tickets: number;
+  minutes: number;
+  rate: number;
+  rows: readonly number[];
+  explains: boolean;
+  profile: string | undefined;
+}
+
+interface ProductOfBench {
+  prepareStore: PrepareStore;
+  apps?: Replicas;
+  /** Default: a new database. */
+  databaseUrl?: string;
+}
+
+/** The servers and options of a run. */
+export type Bench = Awaited<ReturnType<typeof startBench>>;
+
+export const KEY = "bench-key-0123456789abcdef";
+export const FIXED = "Thank you. We have received your message and will come back to you.";
+export const MESSAGE = {
+  text: "My invoice 2231 shows the wrong amount, can you check it please?",
+  userId: "u-1",
+  meta: { source: "bench" },
+};
+export const MESSAGES_PATH = "/api/v1/messages";
+export const headersOf = (key: string) => ({ "content-type": "application/json", authorization: `Bearer ${key}` });
+export const POST = { path: MESSAGES_PATH, headers: headersOf(KEY), body: JSON.stringify(MESSAGE) };
+
+/** Returns an async message, for 64 connections. */
+export const asyncPost = (fields: { chatId?: string } = {}): Omit<LoadRequest, "url"> => ({
+  ...POST,
+  connections: 64,
+  body: JSON.stringify({ ...MESSAGE, mode: "async", ...fields }),
+  expect: 202,
+});
+
+/** Starts PostgreSQL and Redis as in production. */
+export async function startBench(options: BenchOptions) {
+  const scratch = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const postgres = await startPostgres({ settings: { fsync: "on", full_page_writes: "on" } });
+  const redis = await startRedis({ settings: { appendonly: "yes", appendfsync: "everysec" } });
+  const servers: Groups = { redis: redis.pid, postgres: postgres.pid };
+  const createDatabase = async (name: string) => {
+    await queryDatabase(postgres.url, `CREATE DATABASE ${name}`);
+    return postgres.url.replace(/\/svc$/, `/${name}`);
+  };
+  return {
+    options,
+    servers,
+    scratch,
+    redisPort: redis.port,
+    createDatabase,
+    measureAll: (subjects: readonly Subject[]) => measure(subjects, options),
+    /** Starts a product on its own database and passes it to `work`. */
+    withProduct: async <Result>(
+      name: string,
+      { prepareStore, apps = { api: 1, pipeline: 1 }, databaseUrl }: ProductOfBench,
+      work: (product: Product) => Promise<Result>,
+    ) => {
+      const product = await startProduct({
+        databaseUrl: databaseUrl ?? (await createDatabase(name)),
+        redisUrl: redis.url,
+        queuePrefix: queuePrefixOf(name),
+        key: KEY,
+        prepareStore,
+        apps,
+        ...(options.profile === undefined ? {} : { profileDir: resolve(options.profile, name) }),
+      });
+      try {
+        return await work(product);
+      } finally {
+        await product.stop();
+      }
+    },
+    close: async () => {
+      await redis.stop();
+      await postgres.stop();
+      rmSync(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Adds an agent with a fixed reply. */
+export const answerFixed: PrepareStore = (store, project) =>
+  store.agents.insert(project.id, { name: "fixed", fixedReply: FIXED, reviewPolicy: "auto" });
+
+// The embedded product with its widget, for what is measured of it.
+
+/** The widget's key. */
+export const WIDGET_KEY = "bench-widget-key-0001";
+
+/** Starts the embedded product with its widget enabled and `config` as its settings. */
+export async function startWidgetProduct(config: Record<string, unknown> = {}) {
+  const product = await startEmbeddedProduct();
+  const json = { enabled: true, config: { apiKey: WIDGET_KEY, allowedOrigins: [], ...config } };
+  await product.call("PUT", "/admin/channels/widget", { json });
+  const configUrl = `${product.widgetUrl}/api/widget/config/${WIDGET_KEY}`;
+  await waitFor(async () => (await fetch(configUrl)).ok, { what: "the widget" });
+  return product;
 }

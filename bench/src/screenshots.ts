@@ -8,8 +8,7 @@ import { parseArgs } from "node:util";
 import { startEmbeddedProduct } from "@svc/testing";
 import type { EmbeddedProduct } from "@svc/testing";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "./chromium.ts";
-import { signIn } from "./operators.ts";
+import { launchChromium, signIn } from "./operators.ts";
 import { plantShop } from "./plant-shop.ts";
 import type { Shop } from "./plant-shop.ts";
 

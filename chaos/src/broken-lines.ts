@@ -1,12 +1,10 @@
 // The connections to Redis and PostgreSQL become half-open at once: no data passes, and neither side gets an error.
 import type { CompositionProcess, SilenceEnd } from "@svc/testing";
-import { call, chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
+import { call, chatNames, collectAll, sendUntilTaken, untilAnswered, readAnswers } from "./customer.ts";
 import { pause, processesOf, waitFor } from "./ground.ts";
-import type { Ground } from "./ground.ts";
+import type { Ground, Chaos, Scenario } from "./ground.ts";
 import { judge, wasAskedTwice } from "./ledger.ts";
 import type { Ledger } from "./ledger.ts";
-import { readAnswers } from "./read-answers.ts";
-import type { Chaos, Scenario } from "./scenario.ts";
 import { withVisitors } from "./visitor.ts";
 import type { Visitor } from "./visitor.ts";
 

@@ -19,7 +19,7 @@ import { createLedger } from "./ledger.ts";
 import { sendPoison } from "./poison.ts";
 import { breakReceivers } from "./receivers.ts";
 import { restartAll } from "./rolling-restarts.ts";
-import type { Outcome, Scenario, Size } from "./scenario.ts";
+import type { Outcome, Scenario, Size } from "./ground.ts";
 import { starve } from "./starved.ts";
 import { leaveReplies } from "./undrained-replies.ts";
 

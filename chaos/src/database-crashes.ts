@@ -1,10 +1,9 @@
 // PostgreSQL is stopped in immediate mode, which is a crash, while messages arrive.
 import { randomFrom } from "@svc/testing";
-import { chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
+import { chatNames, collectAll, sendUntilTaken, untilAnswered, readAnswers } from "./customer.ts";
 import { pause, waitFor } from "./ground.ts";
 import { judge, wasAskedTwice } from "./ledger.ts";
-import { readAnswers } from "./read-answers.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "./ground.ts";
 
 const CHATS = 32;
 const BACK_WITHIN_MS = 2_000;

@@ -13,6 +13,7 @@ import {
   waitFor as waitUntil,
 } from "@svc/testing";
 import type { FurtherApp, SilencingProxy } from "@svc/testing";
+import type { Ledger } from "./ledger.ts";
 
 const ADMIN_KEY = "chaos-administrator-5d0c7b1e";
 const SECRET_KEY = "chaos-secret-key-of-48-characters-0123456789abcd";
@@ -22,7 +23,7 @@ const FIXED = "This is always the answer.";
 const ANY_NUMBER = 100_000;
 
 /** What of the product runs, and how. */
-export interface GroundOptions {
+interface GroundOptions {
   /** Runs beside API and pipeline. */
   apps?: readonly FurtherApp[];
   /** Processes of each app. Default: 2. */
@@ -126,3 +127,31 @@ export async function countOf(ground: Ground, sql: string): Promise<number> {
 
 /** Counts the messages without an end. */
 export const RECEIVED = "SELECT count(*) AS count FROM messages WHERE state = 'received'";
+
+/** What a scenario works with. */
+export interface Chaos {
+  ground: Ground;
+  ledger: Ledger;
+  /** Chooses victims and texts. */
+  seed: number;
+  /** Prints a line about the progress. */
+  say: (line: string) => void;
+}
+
+/** What came of a scenario. */
+export interface Outcome {
+  figures: Record<string, number | string>;
+  /** Broken promises, in words. */
+  breaches: string[];
+}
+
+/** How much of something a scenario does, by name. */
+export type Size<Name extends string = string> = Record<Name, number>;
+
+/** What is promised, how much of it is done in full and in a quick run, on which product, and what does it. */
+export interface Scenario<Name extends string = string> {
+  promise: string;
+  sizes: { full: Size<Name>; quick: Size<Name> };
+  ground?: GroundOptions;
+  run(chaos: Chaos, size: Size<Name>): Promise<Outcome>;
+}

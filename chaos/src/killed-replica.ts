@@ -1,12 +1,11 @@
 // One of two api replicas is killed while sync calls wait on it: once before any answer, once in the midst of them.
 import { randomUUID } from "node:crypto";
 import type { CompositionProcess } from "@svc/testing";
-import { call, collect, noteReplies } from "./customer.ts";
+import { call, collect, noteReplies, readAnswers } from "./customer.ts";
 import { countOf, processesOf, rowsOf, waitFor } from "./ground.ts";
 import { judge } from "./ledger.ts";
 import type { Entry } from "./ledger.ts";
-import { readAnswers } from "./read-answers.ts";
-import type { Chaos, Outcome, Scenario } from "./scenario.ts";
+import type { Chaos, Outcome, Scenario } from "./ground.ts";
 
 const TIMEOUT_MS = 120_000;
 /**

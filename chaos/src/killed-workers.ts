@@ -1,11 +1,9 @@
 // Pipelines and Redis are killed while messages come in by the API and by the widget.
 import { randomFrom, runRedisScript } from "@svc/testing";
-import { chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
+import { chatNames, collectAll, sendUntilTaken, untilAnswered, readAnswers } from "./customer.ts";
 import { pause, processesOf, waitFor } from "./ground.ts";
-import type { Ground } from "./ground.ts";
+import type { Ground, Scenario } from "./ground.ts";
 import { judge } from "./ledger.ts";
-import { readAnswers } from "./read-answers.ts";
-import type { Scenario } from "./scenario.ts";
 import { withVisitors } from "./visitor.ts";
 import type { Visitor } from "./visitor.ts";
 

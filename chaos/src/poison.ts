@@ -1,13 +1,12 @@
 // One message in a hundred crashes the process that works on it, like an error in native code.
 import { randomFrom } from "@svc/testing";
 import type { CompositionProcess } from "@svc/testing";
-import { chatNames, collectAll, sendUntilTaken } from "./customer.ts";
+import { chatNames, collectAll, sendUntilTaken, readAnswers } from "./customer.ts";
 import { RECEIVED, countOf, pause, processesOf, rowsOf, waitFor } from "./ground.ts";
 import { judge } from "./ledger.ts";
 import type { Entry } from "./ledger.ts";
 import { POISON } from "./poison-mark.ts";
-import { readAnswers } from "./read-answers.ts";
-import type { Chaos, Scenario } from "./scenario.ts";
+import type { Chaos, Scenario } from "./ground.ts";
 
 const CHATS = 100;
 const POISONED_SHARE = 0.01;

@@ -1,11 +1,10 @@
 // Callbacks to receivers that behave in every bad way there is, at the same time.
 import { startWebhookReceiver } from "@svc/testing";
 import type { ReceiverAnswer, WebhookReceiver } from "@svc/testing";
-import { sendUntilTaken } from "./customer.ts";
+import { sendUntilTaken, readAnswers } from "./customer.ts";
 import { pause, waitFor } from "./ground.ts";
 import type { Entry } from "./ledger.ts";
-import { readAnswers } from "./read-answers.ts";
-import type { Chaos, Scenario } from "./scenario.ts";
+import type { Chaos, Scenario } from "./ground.ts";
 
 const CHATS = 10;
 const BAD_FOR_MS = 8_000;

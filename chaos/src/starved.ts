@@ -1,14 +1,12 @@
 // Processes with a few percent of a CPU, and stalled reads, without any kill.
 import { randomFrom, startWebhookReceiver } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
-import { chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
+import { chatNames, collectAll, sendUntilTaken, untilAnswered, readAnswers } from "./customer.ts";
 import { countOf, pause, rowsOf, waitFor } from "./ground.ts";
-import type { Ground } from "./ground.ts";
+import type { Ground, Chaos, Scenario } from "./ground.ts";
 import { judge, wasAskedTwice } from "./ledger.ts";
 import type { Entry, Mode } from "./ledger.ts";
-import { readAnswers } from "./read-answers.ts";
 import { deliveryOf } from "./receivers.ts";
-import type { Chaos, Scenario } from "./scenario.ts";
 
 const CHATS = 40;
 const SENT_WITHIN_MS = 3_000;

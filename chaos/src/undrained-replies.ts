@@ -1,10 +1,8 @@
 // Replies that are never collected pile up: the api must not hold them in memory.
 import { memoryOf } from "@svc/testing";
-import { call, sendUntilTaken } from "./customer.ts";
+import { call, sendUntilTaken, readAnswers } from "./customer.ts";
 import { RECEIVED, countOf, pause, processesOf, rowsOf, waitFor } from "./ground.ts";
-import type { Ground } from "./ground.ts";
-import { readAnswers } from "./read-answers.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Ground, Scenario } from "./ground.ts";
 
 const MB = 1024 * 1024;
 const GROWS_AT_MOST = 50 * MB;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import { WIDGET_KEY, pause } from "./ground.ts";
 import type { Entry } from "./ledger.ts";
-import type { Chaos } from "./scenario.ts";
+import type { Chaos } from "./ground.ts";
 
 const RETRY_MS = 100;
 /** A message without an acknowledgement is sent again after this time. */

@@ -8,8 +8,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { repositoryPath } from "@svc/testing";
-import { startKeyProxy } from "./conformance/start-key-proxy.ts";
-import { startToolServer } from "./conformance/start-tool-server.ts";
+import { startKeyProxy, startToolServer } from "./conformance/start-tool-server.ts";
 
 const KEY = "conformance-key-0123456789abcdef";
 /** A version of the suite, its arguments, and the file with the expected failures. */

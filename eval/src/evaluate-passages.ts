@@ -2,7 +2,7 @@
 // to those of people. All passages are in one knowledge base, so that words weigh what they do in the product.
 import { answerQuestion } from "@svc/agents";
 import { searchKnowledge } from "@svc/knowledge";
-import { ingest, rankDocuments } from "./ingest.ts";
+import { ingest, rankDocuments } from "./open-scratch-store.ts";
 import { auroc, mean, rankingScores, share } from "@svc/cli";
 import { rouge } from "./rouge.ts";
 import type { Scratch } from "./open-scratch-store.ts";

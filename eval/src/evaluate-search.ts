@@ -1,7 +1,7 @@
 // Search and, if the set has answers, answering from the results.
 import { answerQuestion } from "@svc/agents";
 import { searchKnowledge } from "@svc/knowledge";
-import { ingest, rankDocuments } from "./ingest.ts";
+import { ingest, rankDocuments } from "./open-scratch-store.ts";
 import { auroc, mean, rankingScores, rejectedAt, share } from "@svc/cli";
 import type { Scratch } from "./open-scratch-store.ts";
 import type { Evaluation, SearchQuery, SetOf } from "./read-set.ts";

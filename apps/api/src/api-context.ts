@@ -5,10 +5,38 @@ import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
 import { createBriefCache } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
+import { retryUntilStored } from "@svc/work";
 import type { ApiChannel } from "./api-channel.ts";
 import type { Heartbeat } from "./messages/heartbeat.ts";
 import type { ReplyBoard } from "./messages/reply-board.ts";
-import type { Persister } from "./persist.ts";
+
+/**
+ * Creates the persister of work that must be recorded after a response was sent. It retries as long as the store is
+ * unavailable, and up to ten times after any other error, since replies whose delivery is never recorded are
+ * delivered again when this process ends. The work must be idempotent.
+ */
+export function createPersister(log: Log, options: { retryMs?: number } = {}) {
+  const open = new Set<Promise<void>>();
+  const closing = new AbortController();
+
+  return {
+    /** Does the work, and repeats it until the store accepts it. Never rejects; the result need not be awaited. */
+    persist(what: string, work: () => Promise<void>): Promise<void> {
+      const running = retryUntilStored(log, work, { ...options, what, signal: closing.signal });
+      open.add(running);
+      void running.finally(() => open.delete(running));
+      return running;
+    },
+
+    /** Waits for open work without further retries, since replies are released when this process ends. */
+    async close(): Promise<void> {
+      closing.abort();
+      await Promise.all(open);
+    },
+  };
+}
+
+type Persister = ReturnType<typeof createPersister>;
 
 /** Dependencies of the routes. */
 export interface ApiContext {

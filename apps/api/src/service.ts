@@ -16,11 +16,10 @@ import * as operations from "@svc/operations";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
-import { createApiChannel } from "./api-channel.ts";
-import { createSecretsReader, createSettingsReader } from "./api-context.ts";
+import { createApiChannel, createBinding } from "./api-channel.ts";
+import { createSecretsReader, createSettingsReader, createPersister } from "./api-context.ts";
 import type { ApiContext } from "./api-context.ts";
 import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
-import { createBinding } from "./create-binding.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import type { HealthSources } from "./get-health.ts";
 import { redactUnknownPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
@@ -29,7 +28,6 @@ import { HEARTBEAT_INTERVAL_MS, startHeartbeat } from "./messages/heartbeat.ts";
 import { postMessage } from "./messages/post-message.ts";
 import { openReplyBoard } from "./messages/reply-board.ts";
 import { serveOpenapi } from "./openapi/serve-openapi.ts";
-import { createPersister } from "./persist.ts";
 
 /** Closes what was opened; called in reverse order. */
 type Closers = (() => void | Promise<void>)[];

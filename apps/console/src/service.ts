@@ -12,7 +12,7 @@ import type { Express } from "express";
 import type { ConsoleContext } from "./console-context.ts";
 import { createEventHub } from "./events/create-event-hub.ts";
 import { postPresence, streamEvents } from "./events/stream-events.ts";
-import { checkHost, checkPage } from "./session/check-page.ts";
+import { checkHost, checkPage, inProject, signedIn } from "./session/signed-in.ts";
 import { createDeviceCookie, createSessionCookie } from "./session/cookies.ts";
 import { createSignInLimit } from "./session/create-sign-in-limit.ts";
 import { addOidcRoutes } from "./session/oidc-routes.ts";
@@ -25,9 +25,7 @@ import {
   getMentions,
   getServicePorts,
 } from "./session/operator-routes.ts";
-import { addPushRoutes } from "./session/push-routes.ts";
-import { addSessionRoutes } from "./session/session-routes.ts";
-import { inProject, signedIn } from "./session/signed-in.ts";
+import { addPushRoutes, addSessionRoutes } from "./session/session-routes.ts";
 import { securityHeaders, addWebRoutes } from "./web/serve-web.ts";
 
 const neverHere = () => Promise.reject(new Error("replies on the HTTP API channel are announced by its own processes"));

@@ -3,18 +3,59 @@ import { LIMITS } from "@svc/contracts";
 import type { IncomingJob } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
-import { MAX_LAPSES, asProjectId } from "@svc/store";
-import type { ClaimedChat, ClaimedMessage, LeaseHistory, ProjectId, Ticket } from "@svc/store";
+import { MAX_LAPSES, asProjectId, LEASE_MS } from "@svc/store";
+import type { ClaimedChat, ClaimedMessage, LeaseHistory, ProjectId, Ticket, LeaseRef, Store } from "@svc/store";
 import { count, inSpan, traceIdOf } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
-import { defineWork, limitPerProject } from "@svc/work";
-import type { ClaimContext, HeldLease, Work } from "@svc/work";
-import type { ChatClaim, ChatLeases } from "./chat-leases.ts";
+import { defineWork, limitPerProject, createLeaseManager } from "@svc/work";
+import type { ClaimContext, HeldLease, Work, LeaseManager } from "@svc/work";
 import type { Isolation } from "./create-isolation.ts";
 import { beginRun, move, progressOf } from "./run.ts";
 import type { Run, StageContext } from "./run.ts";
 import { failureText, judgeRunError, runStages, stagesOf, whenAborted } from "./run-stages.ts";
 import { commitOutcome } from "./stages/send-reply.ts";
+
+const RENEW_MS = 1_000;
+
+/** Work on a conversation under its lease. */
+interface ChatClaim extends LeaseRef {
+  /** A run whose findings are stored while it lasts; null before it starts. Absent for a decision, which stores none. */
+  run?: Run | null;
+  /** How many of its stages have stored their findings. */
+  storedStages?: number;
+}
+
+/** Renews the leases of conversations, for messages and decisions alike. */
+export type ChatLeases = LeaseManager<ChatClaim>;
+
+/** Creates the manager of the leases of conversations. With each renewal it stores what long runs have found. */
+export function createChatLeases({ store, log }: { store: Store; log: Log }): ChatLeases {
+  async function storeProgress(claim: ChatClaim): Promise<void> {
+    if (claim.run == null) return;
+    const progress = progressOf(claim.run);
+    const stages = Object.keys(progress).length;
+    if (stages === claim.storedStages) return;
+    await store.chats.saveProgress(claim.project, claim.run.message.messageId, claim.leaseId, progress);
+    claim.storedStages = stages;
+  }
+
+  return createLeaseManager<ChatClaim>(log, {
+    name: "conversations",
+    ms: LEASE_MS,
+    renewMs: RENEW_MS,
+    renew: (claims) => store.chats.renewLeases([...claims]),
+    async onRenewed(claims) {
+      for (const claim of claims) await storeProgress(claim);
+    },
+    onExpired({ ticketId }, lateMs) {
+      count("svc_lease_lapses_total", {});
+      log.warn(
+        { ticketId, lateMs: Math.round(lateMs) },
+        "lease expired before it was renewed; another process has taken over the conversation",
+      );
+    },
+  });
+}
 
 /**
  * A language model takes seconds for what takes milliseconds without: with one, this many conversations are processed

@@ -4,16 +4,30 @@ import type { ClaimedMessage } from "@svc/store";
 import { inSpan, observe } from "@svc/telemetry";
 import type { Failure } from "@svc/work";
 import type { Run, StageContext, Stages } from "./run.ts";
-import { answer } from "./stages/answer.ts";
+import { answer, retrieve } from "./stages/answer.ts";
 import { checkHandoffRequest } from "./stages/check-handoff-request.ts";
 import { formatReply } from "./stages/format-reply.ts";
 import { gate } from "./stages/gate.ts";
 import { holdForReview } from "./stages/hold-for-review.ts";
-import { openTicket } from "./stages/open-ticket.ts";
-import { retrieve } from "./stages/retrieve.ts";
 import { sendReply } from "./stages/send-reply.ts";
-import { triage } from "./stages/triage.ts";
-import { triageAllProjects } from "./stages/triage-all-projects.ts";
+import { triage, triageAllProjects } from "./stages/triage.ts";
+import { move } from "./run.ts";
+
+/**
+ * Opens the ticket of the conversation, or adds the message to it, unless the claim has done so. A ticket that was
+ * moved to another project uses the agents and settings of that project. Idempotent: a retry finds the open ticket.
+ */
+async function openTicket({ store, readSettings }: StageContext, run: Run): Promise<void> {
+  const ticket = run.ticket ?? (await store.tickets.open(run.message.project, run.message));
+  if (ticket.project !== run.project.id) {
+    const found = await readSettings(ticket.project);
+    if (found === null) throw new Error("the project that the ticket was moved to no longer exists");
+    Object.assign(run, found);
+  }
+  run.ticket = ticket;
+  run.stage = ticket.stage;
+  move(run, "received", "message received");
+}
 
 /** The stages of a customer's message, in order. */
 export const MESSAGE_STAGES: Stages = {

@@ -10,11 +10,10 @@ import { principalOf } from "@svc/http";
 import type { Log } from "@svc/log";
 import type { RateLimit } from "@svc/http";
 import type { Request, RequestHandler, Response } from "express";
-import { callTool, createCancellations, readSession, stopping } from "./call-tool.ts";
-import type { CallContext, Caller, Cancellations } from "./call-tool.ts";
+import { callTool, createCancellations, readSession, stopping } from "./tool.ts";
+import type { CallContext, Caller, Cancellations, Tool, ToolDeps } from "./tool.ts";
 import { fieldOf, readMessages, RpcError, sendRpcError } from "./read-messages.ts";
 import type { Messages } from "./read-messages.ts";
-import type { Tool, ToolDeps } from "./tool.ts";
 
 /** Requests in progress, so that a shutdown can wait for their responses. */
 export interface RunningCalls {

@@ -1,17 +1,16 @@
-import type { RequestHandler, Express } from "express";
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { RequestHandler, Express } from "express";
 import { describeExpectedReply } from "@svc/channel-manager";
 import { ServiceError, prechatFieldSchema, widgetLauncherSchema } from "@svc/contracts";
-import type { WidgetConfigAnswer, WidgetSettings } from "@svc/contracts";
+import type { WidgetConfigAnswer, WidgetSettings, WidgetConversationsAnswer } from "@svc/contracts";
 import { clientAddress, hasEtag, sendHealth, methodNotAllowed } from "@svc/http";
 import type { HealthSource } from "@svc/http";
 import type { Config } from "@svc/runtime";
 import { isWidgetKey, crossOrigin } from "./check-caller.ts";
 import { countFailure } from "./count-use.ts";
 import { getFile, postFile } from "./file-routes.ts";
-import { countCall } from "./find-visitor.ts";
-import { getConversations } from "./list-conversations.ts";
+import { countCall, readKey, readTickets } from "./find-visitor.ts";
 import { postMessage } from "./receive-message.ts";
 import { addClientRoutes } from "./serve-client.ts";
 import { addDemoRoutes, isDemoShown } from "./serve-demo.ts";
@@ -20,6 +19,25 @@ import type { Sockets } from "./sockets/open-sockets.ts";
 import { getUnsubscribePage, postUnsubscribe } from "./unsubscribe-page.ts";
 import { widgetDisabled } from "./widget-channel.ts";
 import type { WidgetContext } from "./widget-context.ts";
+
+/** `GET /api/widget/conversations`: the visitor's own conversations, newest first, without erased ones. */
+function getConversations({ store, queues, readSite }: WidgetContext): RequestHandler {
+  return async (request, response) => {
+    const site = await readSite();
+    const key = await readKey(queues, request, site);
+    await countCall(queues, "configReads", { request, response, key, site });
+    const chats = await store.visitors.listChats(site.project, readTickets(request, site));
+    const items = chats.map(({ place, createdAt, isUnread, author, text, markdown }) => ({
+      conversation: place,
+      author,
+      text,
+      markdown,
+      at: createdAt.toISOString(),
+      unread: isUnread,
+    }));
+    response.set("Cache-Control", "no-store").json({ ok: true, items } satisfies WidgetConversationsAnswer);
+  };
+}
 
 /** Disconnects requests that are not complete after `ms`. The time of the response is not limited. */
 export function limitBodyTime(ms: number): RequestHandler {

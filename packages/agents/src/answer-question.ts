@@ -6,7 +6,7 @@ import { ModelError } from "./models/model-error.ts";
 import { quoteAnswer } from "./quote-answer.ts";
 import { classifyMessage, contextAfter } from "./talk/classify-message.ts";
 import type { MessageClass } from "./talk/classify-message.ts";
-import { isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
+import { isForPerson, replyToTalk, whyOfTalk } from "./talk/recognize-talk.ts";
 
 /** Result of a search without knowledge bases. */
 const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };

@@ -35,24 +35,29 @@ export { summarizeNotes } from "./notes/summarize-notes.ts";
 export { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
 export { classifyMessage, contextAfter, needsNoReply } from "./talk/classify-message.ts";
 export type { MessageClass, MessageContext, MessageKind } from "./talk/classify-message.ts";
-export { createTalkRecognizer } from "./talk/recognize-talk.ts";
-export type { TalkRecognizer } from "./talk/recognize-talk.ts";
-export { automaticText, automaticTextLanguages, isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
-export type { AutomaticText } from "./talk/reply-to-talk.ts";
+export {
+  createTalkRecognizer,
+  automaticText,
+  automaticTextLanguages,
+  isForPerson,
+  replyToTalk,
+  whyOfTalk,
+} from "./talk/recognize-talk.ts";
+export type { TalkRecognizer, AutomaticText } from "./talk/recognize-talk.ts";
 export type { CallableTool, OpenedTool, ToolOutcome } from "./tools/callable-tool.ts";
-export { findSchemaProblem } from "./tools/check-arguments.ts";
-export { createToolOpener, openHeaders } from "./tools/create-tool-opener.ts";
-export type { ToolOpener } from "./tools/create-tool-opener.ts";
+export { findSchemaProblem, NO_CONVERSATION, type ToolCustomer } from "./tools/check-arguments.ts";
+export { createToolOpener, openHeaders, offerTools, handleReadOnlyCalls, outcomeText } from "./tools/offer-tools.ts";
+export type { ToolOpener, RequestedCall, ToolCallHandler } from "./tools/offer-tools.ts";
 export { isMarkOf, markOfTool } from "./tools/callable-tool.ts";
-export { NO_CONVERSATION, type ToolCustomer } from "./tools/bound-arguments.ts";
-export { offerTools, handleReadOnlyCalls, outcomeText } from "./tools/offer-tools.ts";
-export type { RequestedCall, ToolCallHandler } from "./tools/offer-tools.ts";
-export { chooseAgent } from "./triage/choose-agent.ts";
-export type { AgentChoice, SearchEach } from "./triage/choose-agent.ts";
-export { chooseAmongProjects } from "./triage/choose-among-projects.ts";
-export type { PoolChoice, PoolDecision } from "./triage/choose-among-projects.ts";
-export { chooseWithModel } from "./triage/choose-with-model.ts";
-export type { AdvisedDecision, TriageAdviser } from "./triage/choose-with-model.ts";
+export { chooseAgent, chooseAmongProjects, chooseWithModel } from "./triage/choose-agent.ts";
+export type {
+  AgentChoice,
+  SearchEach,
+  PoolChoice,
+  PoolDecision,
+  AdvisedDecision,
+  TriageAdviser,
+} from "./triage/choose-agent.ts";
 export { decide } from "./triage/decide.ts";
 export type { TriageDecision, TriageQuestion } from "./triage/decide.ts";
 export { openTriageModels } from "./triage/open-triage-models.ts";

@@ -9,7 +9,7 @@ import type { ReadQuestion } from "./answers/read-question.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
 import { readFollowUp } from "./follow-up.ts";
 import type { FollowUp } from "./follow-up.ts";
-import { containsWord } from "./contains-word.ts";
+import { containsWord } from "./match-wording.ts";
 import { questionOf } from "./question-of.ts";
 import { sourceOf } from "./source-url.ts";
 

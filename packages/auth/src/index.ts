@@ -12,4 +12,4 @@ export { createSessionCheck, notSignedIn, csrfTokenOf, generateToken, isCsrfToke
 export type { LiveSession, SessionCheck } from "./operator-session.ts";
 export { hashPassword, verifyPassword } from "./password.ts";
 export * from "./principal.ts";
-export * from "./sign-in.ts";
+export * from "./operator-session.ts";

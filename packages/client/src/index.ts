@@ -2,13 +2,12 @@ export { isValidHeaderValue } from "./connection.ts";
 export type { ClientOptions, Fetch } from "./connection.ts";
 export { createClient } from "./create-client.ts";
 export type { Client } from "./create-client.ts";
-export type { DrainOptions } from "./drain-chat.ts";
+export type { DrainOptions, SendOptions, SentMessage } from "./messages.ts";
 export { OPERATIONS } from "./operations.ts";
 export type { CallArguments, CallInput, CallOutput, OperationName } from "./operation-types.ts";
 export type { PullProgress as PullNews, PullOptions, PullProgress } from "./pull-model.ts";
 export { replayInParts } from "./replay-in-parts.ts";
 export type { ReplayProgress } from "./replay-in-parts.ts";
-export type { SendOptions, SentMessage } from "./send-message.ts";
 // Names up to version 0.1, kept for existing code: use ServiceError, WebhookError and isValidHeaderValue.
 export { isValidHeaderValue as isSendable } from "./connection.ts";
 export { ServiceError as ServiceFault } from "./service-error.ts";

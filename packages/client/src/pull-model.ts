@@ -1,13 +1,21 @@
 import type { ModelPullProgress } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
-import { fillPath } from "./fill-path.ts";
+import { fillPath } from "./connection.ts";
 import { isRecord } from "./is-record.ts";
-import { pause } from "./retry.ts";
+import {
+  pause,
+  delayAfter,
+  isTransient,
+  errorOf,
+  openRequestControl,
+  parseJson,
+  readAnswer,
+  request,
+  unexpected,
+} from "./try-call.ts";
 import { readEvents } from "./read-events.ts";
 import type { ServerEvent } from "./read-events.ts";
-import { delayAfter, isTransient } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
-import { errorOf, openRequestControl, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
 export interface PullOptions {
   /** Stops reading, but not the pull; the reader then throws the signal's reason. */

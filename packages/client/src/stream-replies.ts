@@ -1,12 +1,20 @@
 import type { DeltaEvent, ReplyItem } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
-import { drainAnswerOf, drainCall } from "./drain-chat.ts";
+import { drainAnswerOf, drainCall } from "./messages.ts";
 import { isRecord } from "./is-record.ts";
-import { pause } from "./retry.ts";
+import {
+  pause,
+  delayAfter,
+  isTransient,
+  errorOf,
+  openRequestControl,
+  parseJson,
+  readAnswer,
+  request,
+  unexpected,
+} from "./try-call.ts";
 import { readEvents } from "./read-events.ts";
-import { delayAfter, isTransient } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
-import { errorOf, openRequestControl, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
 /**
  * Partial text of a reply that is being written: replaces everything after `offset` with `text`. `messageId` is the

@@ -3,10 +3,55 @@ import { businessHoursSchema, replyTimeMinutesSchema } from "./business-hours.ts
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { quotasInputSchema, quotasSchema } from "./quota.ts";
-import { replyEmailsSchema } from "./reply-email.ts";
 import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
-import { slaTargetsSchema } from "./sla.ts";
 import { textUpTo } from "./well-formed.ts";
+import { channelIdSchema } from "./incoming-message.ts";
+import { ticketPrioritySchema } from "./ticket.ts";
+
+/** Limits of emails to customers. */
+export const REPLY_EMAIL_LIMITS = { delayMaxMinutes: 1_440 } as const;
+
+/**
+ * When customers who have left the page with the widget get replies by email. Parsing an empty object returns the
+ * defaults.
+ */
+export const replyEmailsSchema = z.strictObject({
+  delayMinutes: z
+    .int()
+    .min(1)
+    .max(REPLY_EMAIL_LIMITS.delayMaxMinutes)
+    .default(5)
+    .describe("Minutes that a reply waits for the customer's browser before it is sent by email. Defaults to 5."),
+  recipients: z
+    .enum(["all", "verified"], { error: "must be all or verified" })
+    .default("all")
+    .describe(
+      "`verified`: only addresses that are the signed user ID or were set by an operator. `all` (default): also addresses from the form before the first message, which may belong to somebody else; these emails do not contain what the customer wrote.",
+    ),
+});
+export type ReplyEmails = z.output<typeof replyEmailsSchema>;
+
+/** Limits of SLA targets. */
+export const SLA_LIMITS = {
+  targetsMax: 50,
+  /** Maximum target in minutes of business time: 90 days. */
+  minutesMax: 129_600,
+} as const;
+
+const minutesField = (text: string) => z.int().min(1).max(SLA_LIMITS.minutesMax).optional().describe(text);
+
+/** Targets for tickets of a priority and a channel, in minutes of business time. */
+export const slaTargetSchema = z.strictObject({
+  priority: ticketPrioritySchema.optional().describe("Priority of the tickets. Omitted for any."),
+  channelId: channelIdSchema.optional().describe("Channel of the tickets. Omitted for any."),
+  firstReplyMinutes: minutesField("Minutes of business time until the first reply."),
+  nextReplyMinutes: minutesField("Minutes of business time until each later reply."),
+  resolutionMinutes: minutesField("Minutes of business time from the first need for a person until the resolution."),
+});
+export type SlaTarget = z.infer<typeof slaTargetSchema>;
+
+/** SLA targets of a project. For a ticket, the first that matches its priority and channel counts. */
+export const slaTargetsSchema = z.array(slaTargetSchema).max(SLA_LIMITS.targetsMax);
 
 /** Limits of a project's settings. */
 export const PROJECT_LIMITS = {

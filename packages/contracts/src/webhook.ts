@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { deliveryItemSchema } from "./callback.ts";
+import { deliveryItemSchema, TEST_EVENT, eventTypeSchema, sentEventTypeSchema } from "./callback.ts";
 import { customerItemSchema } from "./customer-endpoints.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { TEST_EVENT, eventTypeSchema, sentEventTypeSchema } from "./event-type.ts";
 import { gapSchema } from "./gap.ts";
 import { channelIdSchema } from "./incoming-message.ts";
 import { overlapSecondsSchema } from "./secret.ts";

@@ -7,7 +7,7 @@ import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store } from "
 import { chunkDocument } from "./chunk-document.ts";
 import { asIndexed, countChunks } from "./index-words.ts";
 import type { CountedChunks } from "./index-words.ts";
-import { looksBinary } from "./looks-binary.ts";
+import { looksBinary } from "./parse/detect-format.ts";
 
 /** A document to add. */
 export interface DocumentInput {

@@ -2,11 +2,10 @@ import { isUuid } from "@svc/primitives";
 import { formBit } from "@svc/store";
 import type { FoundChunk, NumberedDocument, ProjectId, SearchedKb, Store } from "@svc/store";
 import { findSynonyms, foldAccents, postgresConfigOf } from "@svc/text";
-import { nearestWords, readMisspelling } from "./correct-word.ts";
+import { nearestWords, readMisspelling, queryWords } from "./query-words.ts";
 import { formsToStem, termsOf } from "./index-words.ts";
 import { areCurrent, knownBasesOf } from "./known-bases.ts";
 import type { KnownBase } from "./known-bases.ts";
-import { queryWords } from "./query-words.ts";
 import { MAX_SATURATION, MAX_SCORED_POSITIONS, rankPassages } from "./rank-passages.ts";
 import type { Candidate, PassageRanking, QueryPosition } from "./rank-passages.ts";
 

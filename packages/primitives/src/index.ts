@@ -1,3 +1,1 @@
-export { errorCode, errorMessage, toError } from "./errors.ts";
-export { isDeeperThan, isRecord, isUuid } from "./values.ts";
-export { withinMs } from "./within-ms.ts";
+export { errorCode, errorMessage, toError, isDeeperThan, isRecord, isUuid, withinMs } from "./primitives.ts";

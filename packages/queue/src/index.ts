@@ -2,7 +2,7 @@ export * from "./announce-work.ts";
 export { BACKEND_NAMES, QueueDownError } from "./backend.ts";
 export type { WakeUps } from "./backend.ts";
 export type { CountLimit, CountResult, CounterState, Counters } from "./counters.ts";
-export { migrateQueues } from "./migrate-queues.ts";
+export { migrateQueues } from "./postgres-backend.ts";
 export { openQueues } from "./open-queues.ts";
 export type { Consumer, JobToPublish, Queues } from "./queues.ts";
 export { askRedis, parseRedisUrl } from "./redis-servers.ts";

@@ -1,21 +1,21 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "@svc/log";
-import { toError } from "@svc/primitives";
-import { PostgresConnection, PostgresQueueBackend, withBackend } from "bullmq";
+import { PostgresConnection, PostgresQueueBackend, withBackend, runMigrations } from "bullmq";
 import type { PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
 import { RateLimiterPostgres } from "rate-limiter-flexible";
+import type { Log } from "@svc/log";
+import { toError } from "@svc/primitives";
 import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS, isConnectionError } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
 import { createPostgresListener } from "./postgres-listener.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 /** Schema of BullMQ's own tables. */
-export const BULLMQ_SCHEMA = "bullmq";
+const BULLMQ_SCHEMA = "bullmq";
 
 /** Table of the shared counters, which `migrateQueues` creates. */
-export const COUNTERS_TABLE = "svc_counters";
+const COUNTERS_TABLE = "svc_counters";
 
 const RETRY_MS = 500;
 /** Connect timeout, in milliseconds; connecting is then retried. */
@@ -246,4 +246,35 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       await pool.end();
     },
   };
+}
+
+/**
+ * The table of the shared counters, in the form that rate-limiter-flexible expects. It is UNLOGGED: counts may be lost
+ * in a crash. The statements are one transaction, under a lock that admits one process at a time, since concurrent
+ * CREATE TABLE IF NOT EXISTS can fail in Postgres. Half of each page is left free for new row versions, since rows
+ * change with each request.
+ */
+const MAKE_COUNTERS_TABLE = `
+  SELECT pg_advisory_xact_lock(hashtext('${BULLMQ_SCHEMA}.${COUNTERS_TABLE}'));
+  CREATE UNLOGGED TABLE IF NOT EXISTS ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} (
+    key text PRIMARY KEY,
+    points integer NOT NULL,
+    expire bigint NOT NULL
+  ) WITH (fillfactor = 50);
+  CREATE INDEX IF NOT EXISTS ${COUNTERS_TABLE}_expire ON ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} (expire)`;
+
+/**
+ * Creates or updates BullMQ's tables and that of the counters in the schema `bullmq`. Safe to repeat and to run
+ * concurrently.
+ */
+export async function migrateQueues(databaseUrl: string, log: Log): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    const version = await runMigrations(client, BULLMQ_SCHEMA);
+    await client.query(MAKE_COUNTERS_TABLE);
+    log.debug({ version }, "queue schema is up to date");
+  } finally {
+    await client.end();
+  }
 }

@@ -1,5 +1,4 @@
 export * from "./metrics.ts";
-export * from "./metric-list.ts";
 export * from "./open-tracing.ts";
 export { inSpan, isTracing, parseTraceparent, startSpan, traceIdOf } from "./spans.ts";
 export type { Span, SpanAttributes, SpanOptions } from "./spans.ts";

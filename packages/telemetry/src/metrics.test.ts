@@ -1,7 +1,16 @@
 import { describe, expect, test } from "@jest/globals";
-import { METRICS } from "./metric-list.ts";
-import type { MetricDeclaration } from "./metric-list.ts";
-import { OTHER, beforeScrape, clearGauge, count, fewValues, metricsText, observe, setGauge } from "./metrics.ts";
+import {
+  METRICS,
+  OTHER,
+  beforeScrape,
+  clearGauge,
+  count,
+  fewValues,
+  metricsText,
+  observe,
+  setGauge,
+} from "./metrics.ts";
+import type { MetricDeclaration } from "./metrics.ts";
 
 const declared = Object.entries<MetricDeclaration>(METRICS);
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { freePort } from "./free-port.ts";
-import { startProcess } from "./start-process.ts";
+import { startProcess } from "./child-process.ts";
 import { waitFor } from "./wait-for.ts";
 
 const SERVER = `

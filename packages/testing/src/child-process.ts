@@ -1,8 +1,26 @@
 import { spawn } from "node:child_process";
-import { guard } from "./guard.ts";
+import type { Socket } from "node:net";
 import { holdResource } from "./held-resources.ts";
-import { stretchOfLimits } from "./time-limits.ts";
-import { waitFor } from "./wait-for.ts";
+import { stretchOfLimits, waitFor } from "./wait-for.ts";
+import { childEnvironment } from "./test-settings.ts";
+
+/**
+ * Runs a shell line as soon as this process has ended, even by SIGKILL. The shell waits for the end of its standard
+ * input, which only this process keeps open. `args` are $1, $2 and so on. Returns a function that cancels it. Does
+ * nothing on Windows, which has no such shell.
+ */
+export function guard(shellLine: string, args: string[]): () => void {
+  if (process.platform === "win32") return () => undefined;
+  const shell = spawn("sh", ["-c", `cat >/dev/null; ${shellLine}`, "guard", ...args], {
+    stdio: ["pipe", "ignore", "ignore"],
+    // Its own session: Ctrl-C in the terminal must not end the guard together with what it guards.
+    detached: true,
+  });
+  shell.unref();
+  // The guard must not keep this process alive. A child's pipe is a Socket, although its type does not say so.
+  (shell.stdin as Socket).unref();
+  return () => void shell.kill("SIGKILL");
+}
 
 /** Exit code and signal of a process. */
 export interface Exit {
@@ -119,4 +137,25 @@ async function answersWell(url: string): Promise<boolean> {
   const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
   await response.body?.cancel();
   return response.ok;
+}
+
+/** Options of a Node.js program. */
+export interface ProcessOptions {
+  /** Absolute path of the program. */
+  file: string;
+  /** Its environment; of the test's own it gets only PATH, HOME and the like. */
+  env: Record<string, string>;
+  /** Its name in failures. */
+  name: string;
+  args?: string[];
+}
+
+/** Starts a Node.js program, for example the `main.js` of an app. */
+export function startProcess({ file, env, name, args = [] }: ProcessOptions): Promise<ChildProcess> {
+  return spawnChild({
+    name,
+    command: process.execPath,
+    args: ["--enable-source-maps", file, ...args],
+    env: { ...childEnvironment(), ...env },
+  });
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { askSharedServer } from "./ask-shared-server.ts";
+import { askSharedServer } from "./shared-servers.ts";
 import { holdResource } from "./held-resources.ts";
-import { removeRedisKeys } from "./remove-redis-keys.ts";
+import { removeRedisKeys } from "./redis-keys.ts";
 import { readTestSettings } from "./test-settings.ts";
 import type { QueueBackend } from "./test-settings.ts";
 

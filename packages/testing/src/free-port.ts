@@ -1,4 +1,6 @@
 import { createServer } from "node:net";
+import { once } from "node:events";
+import type { Server } from "node:net";
 
 /**
  * Below the range of ports for outgoing connections: any client could take a port of that range, even one that connects
@@ -25,4 +27,13 @@ function canListen(port: number): Promise<boolean> {
     server.once("error", () => resolve(false));
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
+}
+
+/** Makes a server of this process listen on 127.0.0.1 and returns the port: the given one, or a free one. */
+export async function listenOnLoopback(server: Server, port?: number): Promise<number> {
+  const chosen = port ?? (await freePort());
+  server.listen(chosen, "127.0.0.1");
+  // Rejects on "error", for example if the port is in use.
+  await once(server, "listening");
+  return chosen;
 }

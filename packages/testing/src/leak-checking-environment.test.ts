@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { spawnChild } from "./child-process.ts";
-import { repositoryPath } from "./repository-path.ts";
-import { childEnvironment } from "./test-settings.ts";
+import { repositoryPath, childEnvironment } from "./test-settings.ts";
 
 let folder: string;
 

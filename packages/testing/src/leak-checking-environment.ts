@@ -1,6 +1,6 @@
 import { TestEnvironment } from "jest-environment-node";
 import { endHeldResources } from "./held-resources.ts";
-import { stretchOfLimits } from "./time-limits.ts";
+import { stretchOfLimits } from "./wait-for.ts";
 
 /** The built-in error classes. Node creates its own errors with these, in the realm outside a test. */
 const ERROR_CLASSES = [Error, AggregateError, RangeError, SyntaxError, TypeError, URIError];

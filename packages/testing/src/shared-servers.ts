@@ -1,15 +1,24 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { errorMessage } from "@svc/primitives";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
 import { findRedisServer } from "./find-in-path.ts";
-import { migrateTestDatabase } from "./migrate-test-database.ts";
-import { repositoryPath } from "./repository-path.ts";
+import { repositoryPath, readTestSettings } from "./test-settings.ts";
 import { startInstalledPostgres } from "./start-installed-postgres.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { startRedis } from "./start-redis.ts";
 import type { TestSettings } from "./test-settings.ts";
+import { testLog } from "./test-log.ts";
+
+/** Migrates a database for the product: our own tables, and those of the queues. */
+export async function migrateTestDatabase(url: string): Promise<void> {
+  // Most test files only copy a migrated database, and need not load these.
+  const [{ migrateStore }, { migrateQueues }] = await Promise.all([import("@svc/store"), import("@svc/queue")]);
+  await migrateStore(url, testLog());
+  await migrateQueues(url, testLog());
+}
 
 /** The Postgres of this run. */
 export interface SharedPostgres {
@@ -32,7 +41,7 @@ export interface SharedPrograms {
 }
 
 /** Servers that can be requested, by the last part of the URL. */
-export interface SharedServers {
+interface SharedServers {
   postgres: SharedPostgres;
   redis: SharedRedis;
   programs: SharedPrograms;
@@ -141,4 +150,24 @@ async function openRedis(givenUrl: string | undefined): Promise<Opened<SharedRed
   }
   const own = await startRedis();
   return { server: { url: own.url }, close: () => own.stop() };
+}
+
+/** Returns a server that all test files of this run share; the first call starts it. */
+export async function askSharedServer<Name extends keyof SharedServers>(name: Name): Promise<SharedServers[Name]> {
+  const { runUrl } = readTestSettings();
+  if (runUrl === undefined) {
+    throw new Error("This test needs jest's global setup of the repository; run jest from the repository's root.");
+  }
+  const response = await fetch(`${runUrl}/${name}`);
+  if (!response.ok) throw new Error(`The ${name} of this test run did not start: ${await response.text()}`);
+  return (await response.json()) as SharedServers[Name];
+}
+
+/**
+ * Returns the program of an app: in a test run one bundled file, which starts in half the time, otherwise its build.
+ */
+export async function findProgram(app: string): Promise<string> {
+  if (readTestSettings().runUrl === undefined) return repositoryPath(`apps/${app}/dist/main.js`);
+  const { folder } = await askSharedServer("programs");
+  return join(folder, `${app}.mjs`);
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { IntegrationId } from "@svc/contracts";
-import { findProgram } from "./ask-shared-server.ts";
+import { findProgram } from "./shared-servers.ts";
 import type { Exit } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
-import { startProcess } from "./start-process.ts";
+import { startProcess } from "./child-process.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { readTestSettings } from "./test-settings.ts";
 import type { CompositionName } from "./test-settings.ts";

@@ -1,16 +1,15 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
-import { BotApiRefusal, tooManyRequests } from "./bot-api/bot-api-refusal.ts";
+import { BotApiRefusal, tooManyRequests, readPayload } from "./bot-api/read-payload.ts";
 import { BOT_METHODS } from "./bot-api/bot-methods.ts";
 import type { MethodCall } from "./bot-api/bot-methods.ts";
 import { createFakeBot, newToken } from "./bot-api/fake-bot.ts";
 import type { BotState, FakeBot } from "./bot-api/fake-bot.ts";
 import { MESSAGES_A_SECOND, SECOND_MS, findRateViolations } from "./bot-api/find-rate-violations.ts";
 import type { RateViolation } from "./bot-api/find-rate-violations.ts";
-import { readPayload } from "./bot-api/read-payload.ts";
 import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback } from "./listen-on-loopback.ts";
+import { listenOnLoopback } from "./free-port.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**

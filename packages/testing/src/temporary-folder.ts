@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { guard } from "./guard.ts";
+import { guard } from "./child-process.ts";
 
 /** A folder that is removed with its process. */
 export interface TemporaryFolder {

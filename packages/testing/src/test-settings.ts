@@ -1,5 +1,11 @@
+import { fileURLToPath } from "node:url";
 import { LOG_LEVELS } from "@svc/log";
 import type { LogLevel } from "@svc/log";
+
+/** Returns the absolute path of a file in this repository; `dist` and `src` of this package have the same depth. */
+export function repositoryPath(path: string): string {
+  return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+}
 
 export const QUEUE_BACKENDS = ["postgres", "redis"] as const;
 /** Where BullMQ stores its jobs in this run. */

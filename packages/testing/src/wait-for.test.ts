@@ -1,5 +1,15 @@
-import { expect, test } from "@jest/globals";
-import { pauseAfter, waitFor } from "./wait-for.ts";
+import { describe, expect, test } from "@jest/globals";
+import { pauseAfter, waitFor, stretchOfLimits } from "./wait-for.ts";
+
+describe("timeLimits", () => {
+  test("time limits stay as they are on a machine of one's own, and stretch with the load of others", () => {
+    expect(stretchOfLimits(0, 2)).toBe(1);
+    expect(stretchOfLimits(4, 2)).toBe(1);
+    expect(stretchOfLimits(10, 2)).toBe(2.5);
+    expect(stretchOfLimits(1_000, 2)).toBe(6);
+    expect(stretchOfLimits(10, 8)).toBe(1);
+  });
+});
 
 test("it resolves to the first truthy answer of the check", async () => {
   let calls = 0;

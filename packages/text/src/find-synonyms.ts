@@ -1,6 +1,5 @@
-import { foldAccents } from "./fold-accents.ts";
+import { foldAccents, tokenize } from "./tokenize.ts";
 import { createLanguageData } from "./language-data.ts";
-import { tokenize } from "./tokenize.ts";
 
 /** A word or phrase of a group of synonyms. */
 interface Entry {

@@ -1,4 +1,4 @@
-import { foldAccents } from "./fold-accents.ts";
+import { foldAccents } from "./tokenize.ts";
 import { createLanguageData } from "./language-data.ts";
 
 /**

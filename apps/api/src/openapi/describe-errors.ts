@@ -1,8 +1,7 @@
 import { ERRORS } from "@svc/contracts";
 import type { Endpoint, ErrorCode, Problem } from "@svc/contracts";
-import { headerRefs } from "./components.ts";
-import type { HeaderName } from "./components.ts";
-import type { ExampleValue, MediaType, ResponseObject } from "./openapi-document.ts";
+import { headerRefs } from "./openapi-document.ts";
+import type { HeaderName, ExampleValue, MediaType, ResponseObject } from "./openapi-document.ts";
 
 const ALL_CODES = Object.keys(ERRORS) as ErrorCode[];
 const HEADERS_OF_ALL: HeaderName[] = ["X-Request-Id", "RateLimit", "RateLimit-Policy"];

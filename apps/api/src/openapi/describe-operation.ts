@@ -1,7 +1,7 @@
 import { ERRORS, LIMITS } from "@svc/contracts";
 import type { Endpoint, EndpointAnswer, ErrorCode } from "@svc/contracts";
 import { describeErrors, errorsOf, nameOfErrors, problemContent, explainErrors } from "./describe-errors.ts";
-import { headerRefs, parameterRef } from "./components.ts";
+import { headerRefs, parameterRef } from "./openapi-document.ts";
 import type { DescribedSchemas } from "./describe-schemas.ts";
 import { makeExample } from "./examples.ts";
 import type {

@@ -12,7 +12,7 @@ import {
 import type { Endpoint } from "@svc/contracts";
 import type { z } from "zod";
 import { describeProblems } from "./describe-errors.ts";
-import { HEADERS, PARAMETERS, SECURITY_SCHEMES } from "./components.ts";
+import { HEADERS, PARAMETERS, SECURITY_SCHEMES } from "./openapi-document.ts";
 import { describeOperation, schemaKeys } from "./describe-operation.ts";
 import { describeSchemas } from "./describe-schemas.ts";
 import { addExamples, makeExample } from "./examples.ts";

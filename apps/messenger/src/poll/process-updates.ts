@@ -7,7 +7,7 @@ import type { FinishedState, Store, WaitingUpdate } from "@svc/store";
 import { storeFiles } from "../read/store-files.ts";
 import type { Gate } from "../read/store-files.ts";
 import { ownTexts } from "../read/own-texts.ts";
-import { cleanLine, cleanText } from "../read/clean-text.ts";
+import { cleanLine, cleanText } from "../read/update-schema.ts";
 import { readUpdate } from "../read/read-update.ts";
 import type { AnswerTarget, Reading } from "../read/read-update.ts";
 import type { Bot } from "../read/update-schema.ts";

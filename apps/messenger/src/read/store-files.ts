@@ -5,7 +5,7 @@ import { messageFileIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import { cleanLine } from "./clean-text.ts";
+import { cleanLine } from "./update-schema.ts";
 import type { Content, FileRef } from "./update-schema.ts";
 
 /** A file of a message to download. */

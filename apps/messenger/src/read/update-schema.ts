@@ -1,5 +1,21 @@
 import { z } from "zod";
 
+const NUL = /\0/g;
+
+/** Returns a text that can be stored: without NUL and lone surrogates, at most `maxChars` code points. */
+export function cleanText(text: string, maxChars: number): string {
+  const clean = text.toWellFormed().replace(NUL, "");
+  // A string has at least as many code units as code points.
+  return clean.length <= maxChars ? clean : Array.from(clean).slice(0, maxChars).join("");
+}
+
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\s]+/gu;
+
+/** Returns a name on one line, without invisible characters. */
+export function cleanLine(text: string, maxChars: number): string {
+  return cleanText(text.replace(INVISIBLE, " ").trim(), maxChars);
+}
+
 /** A field of an unexpected form counts as absent: one odd field must not lose a message. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 

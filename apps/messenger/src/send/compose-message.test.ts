@@ -4,8 +4,7 @@ import fc from "fast-check";
 import type { Nodes } from "mdast";
 import { composeMessage, splitText } from "./compose-message.ts";
 import { cleanText, isBlank, parseMarkdown } from "./parse-markdown.ts";
-import { renderHtml } from "./render-html.ts";
-import { renderRichHtml } from "./render-rich-html.ts";
+import { renderHtml, renderRichHtml } from "./render-html.ts";
 import { styleMarkdown } from "./style-markdown.ts";
 import { plainText } from "./styled-text.ts";
 

@@ -1,7 +1,6 @@
 import type { Log } from "@svc/log";
 import { cleanText, isBlank, isRightToLeft, parseMarkdown } from "./parse-markdown.ts";
-import { nestingOf } from "./render-html.ts";
-import { renderRichHtml } from "./render-rich-html.ts";
+import { nestingOf, renderRichHtml } from "./render-html.ts";
 import { styleMarkdown } from "./style-markdown.ts";
 import { plainText } from "./styled-text.ts";
 import type { Run, StyledText } from "./styled-text.ts";

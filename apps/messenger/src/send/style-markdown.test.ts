@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { cleanText, parseMarkdown } from "./parse-markdown.ts";
-import { renderHtml } from "./render-html.ts";
-import { renderRichHtml } from "./render-rich-html.ts";
+import { renderHtml, renderRichHtml } from "./render-html.ts";
 import { styleMarkdown } from "./style-markdown.ts";
 
 function document(markdown: string) {

@@ -44,3 +44,21 @@ export function dayOfDueDigest(
   if (minutes + daysAgo * DAY_MINUTES >= DIGEST_LATE_MINUTES) return null;
   return new Date(Date.parse(day) - daysAgo * DAY_MINUTES * 60_000).toISOString().slice(0, 10);
 }
+
+/**
+ * Delay of a notification while the operator has the console open, which shows the events, and the maximum of all such
+ * delays.
+ */
+const ONLINE_WAIT_MS = 60_000;
+const ONLINE_WAIT_MAX_MS = 900_000;
+
+/** Returns how long a notification waits, in milliseconds: until the quiet hours end, or while the console is open. */
+export function waitMsOf(
+  settings: Pick<NotificationSettings, "quietHours" | "timeZone">,
+  { isOnline, since }: { isOnline: boolean; since: Date },
+): number {
+  const now = new Date();
+  const quietMs = endOfQuietHours(settings, now).getTime() - now.getTime();
+  if (quietMs > 0) return quietMs;
+  return isOnline && now.getTime() - since.getTime() < ONLINE_WAIT_MAX_MS ? ONLINE_WAIT_MS : 0;
+}

@@ -5,7 +5,7 @@ import type { ClaimedEmail, TicketReason } from "@svc/store";
 import { fillText } from "./clean-text.ts";
 import { NOTHING_SENT } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
-import { waitMsOf } from "./wait-ms-of.ts";
+import { waitMsOf } from "./delivery-time.ts";
 import texts from "./texts.json" with { type: "json" };
 
 const MAX_CHARS = { subject: 120, name: 80 };

@@ -2,12 +2,10 @@ import { promisesPerson } from "@svc/agents";
 import { joinDrafts } from "@svc/store";
 import type { ClaimedReview } from "@svc/store";
 import { makeApprovedCalls } from "../agent-tools.ts";
-import { makeReplyItems } from "../make-reply-items.ts";
+import { makeReplyItems, sendsTables } from "./format-reply.ts";
 import { beginRun, move } from "../run.ts";
 import type { ReviewRun, Run, StageContext, Stages } from "../run.ts";
-import { answer } from "./answer.ts";
-import { sendsTables } from "./format-reply.ts";
-import { retrieve } from "./retrieve.ts";
+import { answer, retrieve } from "./answer.ts";
 import { announceReplyJob, draftOf, isCountedAnswer, traceOf, whyOf } from "./send-reply.ts";
 import { triage } from "./triage.ts";
 

@@ -1,11 +1,122 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Style, Worksheet } from "exceljs";
-import { cleanCellText, escapeCellText, guardFormulaStart } from "./clean-cell-text.ts";
 import type { ColumnAlign, FoundTable } from "./find-tables.ts";
-import { fixZipDates } from "./fix-zip-dates.ts";
 import { findDecimalMark, readNumber } from "./read-number.ts";
 import type { DecimalMark } from "./read-number.ts";
-import { sheetName } from "./sheet-name.ts";
+
+/** Limits of a spreadsheet cell: UTF-16 units, and line breaks. */
+const MAX_CELL_CHARS = 32_767;
+const MAX_LINE_BREAKS = 253;
+
+/** Characters that XML 1.0 forbids (section 2.2), and invisible control characters. */
+const FORBIDDEN = /[^\P{Cc}\t\n]|[\ufffe\uffff]/gu;
+/** Escape sequence of a character in a spreadsheet; literal text of this form must be escaped itself. */
+const ESCAPE_LOOKALIKE = /_(?=x[0-9A-Fa-f]{4}_)/g;
+
+/**
+ * Returns a text that fits into a spreadsheet cell: control characters are dropped, lone surrogates become U+FFFD,
+ * line breaks become `\n` and
+ * are at most 253, and text beyond 32,767 UTF-16 units is replaced by an ellipsis, never within a surrogate
+ * pair. Bidirectional marks are kept: right-to-left text needs them, and they have no effect beyond the cell.
+ */
+export function cleanCellText(text: string): string {
+  let breaks = 0;
+  const cleaned = text
+    .replaceAll(/\r\n?/g, "\n")
+    .replaceAll(FORBIDDEN, "")
+    .toWellFormed()
+    .replaceAll("\n", () => (++breaks > MAX_LINE_BREAKS ? " " : "\n"));
+  if (cleaned.length <= MAX_CELL_CHARS) return cleaned;
+  return `${cleaned.slice(0, MAX_CELL_CHARS - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/**
+ * Escapes text that Office Open XML would read as a numbered character (`_x0041_` means "A"; ECMA-376 part 1,
+ * ST_Xstring), so that the cell shows the text as given. Called last, since the added characters do not count towards
+ * the limit.
+ */
+export function escapeCellText(text: string): string {
+  return text.replaceAll(ESCAPE_LOOKALIKE, "_x005F_");
+}
+
+/** Characters that spreadsheets may read as the beginning of a formula in a CSV file, also in full width. */
+const FORMULA_START = /^[=+\-@\t\n\uff1d\uff0b\uff0d\uff20]/;
+/** A sign alone, an amount, or a phone number: it cannot call a function or refer to a cell. */
+const SIGNED_NUMBER = /^[+-][\d\s().,/:%$\u20ac-]*$/;
+
+/**
+ * Returns a cleaned text that stays text when its sheet is saved as CSV and opened again: an apostrophe precedes any
+ * text that could begin a formula. Amounts and phone numbers are unchanged. Source: OWASP, CSV Injection.
+ */
+export function guardFormulaStart(text: string): string {
+  if (!FORMULA_START.test(text) || SIGNED_NUMBER.test(text)) return text;
+  return `'${text.slice(0, MAX_CELL_CHARS - 1)}`;
+}
+
+const END_SIGNATURE = 0x06054b50;
+const END_BYTES = 22;
+const ENTRY_SIGNATURE = 0x02014b50;
+const ENTRY_BYTES = 46;
+/** 1980-01-01 00:00, the earliest time of the format: time 0, and a date with year 0, month 1, day 1. */
+const FIRST_TIME = 0;
+const FIRST_DATE = 0x21;
+
+/**
+ * Sets the modification time of every entry of a ZIP archive (without comment, as JSZip writes it) to 1980-01-01, in
+ * place, and returns the archive. The library writes the current time, which would make the bytes of the same table
+ * differ. Throws if the bytes are not such an archive. Source: PKWARE's APPNOTE.TXT, sections 4.3.7, 4.3.12 and
+ * 4.3.16.
+ */
+export function fixZipDates(archive: Buffer): Buffer {
+  const end = archive.length - END_BYTES;
+  if (end < 0 || archive.readUInt32LE(end) !== END_SIGNATURE) throw new Error("not a ZIP archive without a comment");
+  const entries = archive.readUInt16LE(end + 10);
+  let entry = archive.readUInt32LE(end + 16);
+  for (let index = 0; index < entries; index++) {
+    if (archive.readUInt32LE(entry) !== ENTRY_SIGNATURE) throw new Error("the ZIP archive's directory is damaged");
+    archive.writeUInt16LE(FIRST_TIME, entry + 12);
+    archive.writeUInt16LE(FIRST_DATE, entry + 14);
+    const local = archive.readUInt32LE(entry + 42);
+    archive.writeUInt16LE(FIRST_TIME, local + 10);
+    archive.writeUInt16LE(FIRST_DATE, local + 12);
+    const nameBytes = archive.readUInt16LE(entry + 28);
+    const extraBytes = archive.readUInt16LE(entry + 30);
+    const commentBytes = archive.readUInt16LE(entry + 32);
+    entry += ENTRY_BYTES + nameBytes + extraBytes + commentBytes;
+  }
+  return archive;
+}
+
+/** Maximum length of a sheet's name, in UTF-16 units. */
+const MAX_NAME_CHARS = 31;
+/**
+ * Characters that Excel rejects in the name of a sheet, and those that would reorder or hide text. Joiners are
+ * allowed: Persian words and emoji need them.
+ */
+const FORBIDDEN_IN_NAME = /[*?:\\/[\]]|[\p{Cc}\p{Cs}\p{Cn}\p{Co}\p{Zl}\p{Zp}]|[^\P{Cf}\u200c\u200d]/gu;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+const DEFAULT_NAME = "Table";
+
+/**
+ * Returns the name of a sheet from the heading above its table, by Excel's rules: at most 31 UTF-16 units without
+ * splitting a character, none of `* ? : \ / [ ]`, no apostrophe at either end, not "History", never empty. Invisible
+ * and direction-changing characters are dropped. Without a usable heading it is "Table".
+ */
+export function sheetName(heading: string | null): string {
+  const words = (heading ?? "").replaceAll(FORBIDDEN_IN_NAME, " ").replaceAll(/\s+/g, " ");
+  let name = "";
+  for (const character of trimName(words)) {
+    if (name.length + character.length > MAX_NAME_CHARS) break;
+    name += character;
+  }
+  const trimmed = trimName(name);
+  if (!VISIBLE.test(trimmed)) return DEFAULT_NAME;
+  return trimmed.toLowerCase() === "history" ? `${trimmed} ${DEFAULT_NAME.toLowerCase()}` : trimmed;
+}
+
+function trimName(name: string): string {
+  return name.replace(/^[\s']+/, "").replace(/[\s']+$/, "");
+}
 
 /** Widths of a column in characters. */
 const MIN_WIDTH = 8;

@@ -6,21 +6,24 @@ import { readFollowUp } from "../follow-up.ts";
 import { ModelError } from "../models/model-error.ts";
 import { questionOf } from "../question-of.ts";
 import type { ModelUsage, ChatTool } from "../models/language-model.ts";
-import { promptMessages, secretsOf, systemPrompt, PROMPT_LIMITS, resultLabel, answerSchema } from "./answer-prompt.ts";
-import type { Claim } from "./answer-prompt.ts";
-import { defuseText, createFence } from "./fence.ts";
-import { collectEvidence } from "./evidence.ts";
-import type { Evidence } from "./evidence.ts";
+import {
+  promptMessages,
+  secretsOf,
+  systemPrompt,
+  PROMPT_LIMITS,
+  resultLabel,
+  answerSchema,
+  collectEvidence,
+} from "./answer-prompt.ts";
+import type { Claim, Evidence } from "./answer-prompt.ts";
+import { defuseText, createFence, containsInstructions, createRuleCheck } from "./fence.ts";
 import type { Fence } from "./fence.ts";
-import { containsInstructions, createRuleCheck } from "./contains-instructions.ts";
-import { judgeAnswer } from "./judge-answer.ts";
+import { judgeAnswer, rateConfidence, verifyClaims } from "./judge-answer.ts";
 import type { JudgedAnswer } from "./judge-answer.ts";
 import { judgeClaim } from "./judge-claim.ts";
 import type { ClaimContext, JudgedClaim } from "./judge-claim.ts";
 import { passOnClaims } from "./stream-text.ts";
-import { rateConfidence } from "./rate-confidence.ts";
 import { rewriteQuery } from "./rewrite-query.ts";
-import { verifyClaims } from "./verify-claims.ts";
 import type { TextStream } from "./stream-text.ts";
 
 const LEFT_OUT = "This result is left out: it contains instructions to its reader.";

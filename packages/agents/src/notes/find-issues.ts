@@ -2,11 +2,9 @@ import { createHash } from "node:crypto";
 import { stopWords, tokenize } from "@svc/text";
 import { dueDateOf, personOf } from "./issue-facts.ts";
 import { TITLE_MAX_CHARS, issueTitle } from "./issue-title.ts";
-import { isSettled, severityOf, reportsIssue } from "./issue-words.ts";
-import type { IssueSeverity } from "./issue-words.ts";
-import { perLanguage, sourceOf } from "./language-words.ts";
-import { actionOf, clausesOf, topicOf, withoutRunUp } from "./note-clauses.ts";
-import { RUN_ON_WORDS } from "./note-parts.ts";
+import { isSettled, severityOf, reportsIssue, perLanguage, sourceOf } from "./language-words.ts";
+import type { IssueSeverity } from "./language-words.ts";
+import { actionOf, clausesOf, topicOf, withoutRunUp, RUN_ON_WORDS } from "./note-parts.ts";
 import type { NotePart } from "./note-parts.ts";
 
 /** A range of the notes, in UTF-16 offsets. */

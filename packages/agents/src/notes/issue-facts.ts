@@ -2,7 +2,7 @@ import { stopWords } from "@svc/text";
 import { lazily } from "../language-files.ts";
 import { anyWords, hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
 import type { DueData } from "./language-words.ts";
-import { wordKinds } from "./repair-words.ts";
+import { wordKinds } from "./note-words.ts";
 
 /** A calendar word: a day of the week from 0, Sunday, or a month from 0, January. */
 interface CalendarWord {

@@ -1,7 +1,6 @@
 import { capitalOf, noteWords, trimEnd } from "./note-words.ts";
 import { withoutDue } from "./issue-facts.ts";
-import { reportsIssue, withoutRating } from "./issue-words.ts";
-import { hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
+import { reportsIssue, withoutRating, hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
 import {
   actionOf,
   beginsWithVerb,
@@ -13,7 +12,7 @@ import {
   withoutCapital,
   withoutPronoun,
   withoutRunUp,
-} from "./note-clauses.ts";
+} from "./note-parts.ts";
 
 /** Maximum length of a title, in UTF-16 units: it fits one line of a list. */
 export const TITLE_MAX_CHARS = 80;

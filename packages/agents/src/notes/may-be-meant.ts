@@ -1,5 +1,5 @@
 import { calendarWords } from "./issue-facts.ts";
-import { negationTest } from "./repair-words.ts";
+import { negationTest } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import type { RepairReading } from "./repair-candidates.ts";
 import { isClearCue, pausesOf } from "./repair-cues.ts";

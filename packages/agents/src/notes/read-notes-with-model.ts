@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { tokenize, stopWords } from "@svc/text";
 import type { ProjectId } from "@svc/store";
-import { createFence } from "../grounded/fence.ts";
+import { createFence, containsInstructions } from "../grounded/fence.ts";
 import { findQuotePosition } from "../grounded/find-quote.ts";
-import { containsInstructions } from "../grounded/contains-instructions.ts";
 import { ModelError } from "../models/model-error.ts";
 import { findForeignParts } from "../grounded/find-foreign-parts.ts";
 import { isAbout } from "../grounded/judge-claim.ts";
@@ -11,8 +10,7 @@ import type { ModelUsage, LanguageModel } from "../models/language-model.ts";
 import { isoDay } from "./issue-facts.ts";
 import { ISSUE_LIMITS, createIssueIds, cut, titleOf } from "./find-issues.ts";
 import type { CleanPart, NoteIssue, NoteQuote } from "./find-issues.ts";
-import { ANY_NEGATION } from "./repair-words.ts";
-import { topicTest } from "./note-words.ts";
+import { ANY_NEGATION, topicTest } from "./note-words.ts";
 
 /** Limits in UTF-16 units: of the notes that are read, which tools limit further, and of a summary. */
 export const NOTES_LIMITS = { maxChars: 200_000, summaryMaxChars: 2_000 } as const;

@@ -1,6 +1,5 @@
-import type { NoteWord } from "./note-words.ts";
+import type { NoteWord, WordKind } from "./note-words.ts";
 import type { RepairCue } from "./repair-cues.ts";
-import type { WordKind } from "./repair-words.ts";
 
 /**
  * A reading of a correction: it is none (`keep`); only the words that announce it are removed (`cue`); the words from

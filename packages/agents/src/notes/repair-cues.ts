@@ -1,5 +1,5 @@
 import type { NoteWord } from "./note-words.ts";
-import { repairWords } from "./repair-words.ts";
+import { repairWords } from "./note-words.ts";
 
 /** Kind of words that announce a correction. */
 export type CueKind = "pause" | "no" | "single" | "phrase";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { detectLanguage, stopWords, tokenize } from "@svc/text";
 import { ModelError } from "../models/model-error.ts";
-import { cleanPart } from "./clean-part.ts";
+import { cleanPart } from "./repair-sentence.ts";
 import { findPassages } from "./find-passages.ts";
 import { findIssues, cut } from "./find-issues.ts";
 import type { CleanPart, NoteIssue } from "./find-issues.ts";
@@ -9,7 +9,7 @@ import { noteParts } from "./note-parts.ts";
 import { NOTES_LIMITS, readNotesWithModel } from "./read-notes-with-model.ts";
 import type { NotesModel, NotesSummary } from "./read-notes-with-model.ts";
 import { stopped, stemOf, topicTest } from "./note-words.ts";
-import type { IssueSeverity } from "./issue-words.ts";
+import type { IssueSeverity } from "./language-words.ts";
 
 /** Weight of each further mention of a topic in the summary, relative to the previous one. */
 const SAID_BEFORE = 0.3;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { classifyMessage, contextAfter, asksForPerson } from "./classify-message.ts";
-import { automaticTextLanguages } from "./reply-to-talk.ts";
+import { automaticTextLanguages } from "./recognize-talk.ts";
 import { TALK_KINDS, talkByLanguage } from "./read-talk.ts";
 
 describe("asksForPerson", () => {

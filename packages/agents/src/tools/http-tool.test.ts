@@ -4,7 +4,7 @@ import { startWebhookReceiver } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import type { HttpTool } from "@svc/contracts";
 import { httpTool, fillUrl } from "./http-tool.ts";
-import { RESULT_MAX_BYTES } from "./tool-text.ts";
+import { RESULT_MAX_BYTES } from "./callable-tool.ts";
 
 const ORDER = "https://api.example.com/shops/{shop}/orders/{id}?fields={fields}&lang=en";
 

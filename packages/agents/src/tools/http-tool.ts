@@ -8,9 +8,8 @@ import {
   guardedRequest,
 } from "@svc/outbound";
 import type { AddressGuard, OutboundRequest, OutboundResponse } from "@svc/outbound";
-import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
-import { markOfTool, wasNeverSent } from "./callable-tool.ts";
-import { toolText } from "./tool-text.ts";
+import { findUnboundIdentifiers, withoutBound } from "./check-arguments.ts";
+import { markOfTool, wasNeverSent, toolText } from "./callable-tool.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;

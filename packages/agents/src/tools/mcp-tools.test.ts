@@ -3,7 +3,7 @@ import type { HttpTool, McpTool } from "@svc/contracts";
 import { createAddressGuard } from "@svc/outbound";
 import { startMcpServer, startWebhookReceiver, testLog, waitFor } from "@svc/testing";
 import type { McpTestServer, McpTestTool } from "@svc/testing";
-import { createToolOpener } from "./create-tool-opener.ts";
+import { createToolOpener } from "./offer-tools.ts";
 
 const guard = createAddressGuard({ allow: ["127.0.0.1"], allowLoopback: false, ownPorts: [] });
 const SECRET = "a-secret-of-the-server";

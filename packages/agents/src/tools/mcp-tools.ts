@@ -4,14 +4,12 @@ import { TOOL_LIMITS } from "@svc/contracts";
 import type { McpTool, ToolAccess } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
-import { defuseText } from "../grounded/fence.ts";
-import { containsInstructions } from "../grounded/contains-instructions.ts";
-import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
+import { defuseText, containsInstructions } from "../grounded/fence.ts";
+import { findUnboundIdentifiers, withoutBound } from "./check-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
-import { canonicalJson, markOfRemoteTool } from "./callable-tool.ts";
+import { canonicalJson, markOfRemoteTool, toolText } from "./callable-tool.ts";
 import { McpCallError, callMcpTool, listMcpTools } from "./connect-mcp.ts";
 import type { McpListing, McpPrior } from "./connect-mcp.ts";
-import { toolText } from "./tool-text.ts";
 
 /** Cache time of a server's list, and the pause before an unreachable server is contacted again. */
 const LIST_MS = 60_000;

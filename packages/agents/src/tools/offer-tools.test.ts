@@ -2,8 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import type { CallableTool } from "./callable-tool.ts";
 import { offerTools, handleReadOnlyCalls } from "./offer-tools.ts";
 import type { RequestedCall } from "./offer-tools.ts";
-import { NO_CONVERSATION, REFUSED } from "./bound-arguments.ts";
-import type { ToolCustomer } from "./bound-arguments.ts";
+import { NO_CONVERSATION, REFUSED } from "./check-arguments.ts";
+import type { ToolCustomer } from "./check-arguments.ts";
 
 const signal = new AbortController().signal;
 const options = { callId: "of-the-model", signal };

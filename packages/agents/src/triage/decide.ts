@@ -2,7 +2,7 @@ import type { Agent } from "@svc/contracts";
 import { cutText } from "@svc/text";
 import type { Support } from "../quote-answer.ts";
 import { findClosest, likenessOf, readMeaning, sharedMeaning } from "./shared-meaning.ts";
-import type { SparseVector } from "./feature-space.ts";
+import type { SparseVector } from "./extract-features.ts";
 import { readMessage } from "./extract-features.ts";
 import type { Meaning } from "./shared-meaning.ts";
 import { scoreClasses } from "./triage-model.ts";

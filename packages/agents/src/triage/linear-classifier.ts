@@ -1,4 +1,4 @@
-import type { SparseVector } from "./feature-space.ts";
+import type { SparseVector } from "./extract-features.ts";
 
 /**
  * Weights that separate each class from all others: linear support vector machines with squared hinge loss. Weights are

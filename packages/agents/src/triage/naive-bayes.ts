@@ -1,4 +1,4 @@
-import type { SparseVector } from "./feature-space.ts";
+import type { SparseVector } from "./extract-features.ts";
 
 /**
  * Number of samples of each class that contain each piece of a word (multinomial naive Bayes, each piece once per

@@ -11,7 +11,7 @@ import {
   wordRarity,
 } from "@svc/text";
 import type { Meaning as Direction } from "@svc/text";
-import type { SparseVector } from "./feature-space.ts";
+import type { SparseVector } from "./extract-features.ts";
 
 /** Maximum number of samples that a message is compared with; the last ones are used. */
 const MAX_COMPARED = 1_000;

@@ -1,7 +1,6 @@
 import { findClosest } from "./shared-meaning.ts";
-import { extractFeatures, termsOf, readMessage } from "./extract-features.ts";
-import { createFeatureSpace, toVector } from "./feature-space.ts";
-import type { TextFeatures } from "./feature-space.ts";
+import { extractFeatures, termsOf, readMessage, createFeatureSpace, toVector } from "./extract-features.ts";
+import type { TextFeatures } from "./extract-features.ts";
 import { createLinearClassifier, learnAll, unlearned } from "./linear-classifier.ts";
 import { countSample, createNaiveBayes } from "./naive-bayes.ts";
 import { addWords, createSpelling } from "./spelling.ts";

@@ -3,7 +3,7 @@ import { scoreLinear } from "./linear-classifier.ts";
 import type { LearnedVector, LinearClassifier } from "./linear-classifier.ts";
 import { addBayesScores } from "./naive-bayes.ts";
 import type { NaiveBayes } from "./naive-bayes.ts";
-import type { FeatureSpace, SparseVector } from "./feature-space.ts";
+import type { FeatureSpace, SparseVector } from "./extract-features.ts";
 import type { Spelling } from "./spelling.ts";
 
 /** A project and its data for triage. */

@@ -2,10 +2,8 @@ import { createBriefCache } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { searchEach } from "../search-knowledge.ts";
 import type { SearchResult } from "../search-knowledge.ts";
-import { openVectorCache } from "./open-vector-cache.ts";
-import type { VectorCacheOptions } from "./open-vector-cache.ts";
-import { addRows, createVectorTable, findClosestRows, findCosine } from "./vector-table.ts";
-import type { VectorTable } from "./vector-table.ts";
+import { openVectorCache, addRows, createVectorTable, findClosestRows, findCosine } from "./open-vector-cache.ts";
+import type { VectorCacheOptions, VectorTable } from "./open-vector-cache.ts";
 
 /** Passages to compare with a query semantically. */
 export interface MeaningQuery {

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ServiceError } from "@svc/contracts";
 import { asIndexed } from "../index-words.ts";
 import type { DocumentOfFile, FileToIngest } from "../ingest-file.ts";
-import { fileError, fileTooLarge, formatMb, tooComplex } from "./file-error.ts";
+import { fileError, fileTooLarge, formatMb, tooComplex } from "./file-text.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import { unpackDocument } from "./packed-document.ts";
 import { READ_LIMITS } from "./read-limits.ts";

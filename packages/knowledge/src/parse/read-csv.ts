@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { fileError, fileTooLarge } from "./file-error.ts";
+import { fileError, fileTooLarge } from "./file-text.ts";
 import type { FileText } from "./file-text.ts";
 import { escapeInline, formatTable } from "./format-table.ts";
 import type { ReadLimits } from "./read-limits.ts";

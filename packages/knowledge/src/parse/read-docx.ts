@@ -1,10 +1,9 @@
 import { zipSync } from "fflate";
 import mammoth from "mammoth";
 import { cleanHtml } from "./clean-html.ts";
-import { fileError, fileUnsupported } from "./file-error.ts";
-import { htmlToMarkdown } from "./html-to-markdown.ts";
-import { readCoreTitle } from "./read-xml.ts";
-import { openZip } from "./open-zip.ts";
+import { fileError, fileUnsupported } from "./file-text.ts";
+import { htmlToMarkdown } from "./read-html.ts";
+import { readCoreTitle, openZip } from "./open-zip.ts";
 import type { Zip } from "./open-zip.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import type { ReadLimits } from "./read-limits.ts";

@@ -1,13 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { analyse } from "chardet";
 import iconv from "iconv-lite";
-import { looksBinary } from "../looks-binary.ts";
-import { describeOle, detectSignature, detectTextFormat } from "./detect-format.ts";
+import { looksBinary, describeOle, detectSignature, detectTextFormat } from "./detect-format.ts";
 import type { TextFormat } from "./detect-format.ts";
-import { fileError, fileTooLarge, fileUnsupported, formatMb } from "./file-error.ts";
+import { fileError, fileTooLarge, fileUnsupported, formatMb } from "./file-text.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import { splitTables } from "./split-tables.ts";
+import { splitTables } from "./format-table.ts";
 
 /** Number of bytes from which an encoding is detected. */
 const SAMPLE_BYTES = 64 * 1024;

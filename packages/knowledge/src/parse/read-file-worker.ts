@@ -4,7 +4,7 @@ import { ServiceError } from "@svc/contracts";
 import { cutDocument } from "../add-document.ts";
 import { postWords } from "../index-words.ts";
 import { documentOf } from "../ingest-file.ts";
-import { tooComplex } from "./file-error.ts";
+import { tooComplex } from "./file-text.ts";
 import { packDocument } from "./packed-document.ts";
 import { readFileBytes } from "./read-file-bytes.ts";
 import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./read-limits.ts";

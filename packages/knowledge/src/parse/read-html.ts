@@ -1,8 +1,142 @@
+import Turndown from "turndown";
 import { cleanHtml } from "./clean-html.ts";
-import { fileError, fileTooLarge } from "./file-error.ts";
+import { fileError, fileTooLarge } from "./file-text.ts";
 import type { FileText } from "./file-text.ts";
-import { htmlToMarkdown } from "./html-to-markdown.ts";
 import type { ReadLimits } from "./read-limits.ts";
+import { escapeMarkdown, unescapeStart, formatTable } from "./format-table.ts";
+
+/**
+ * Marks around the cells and rows of a table between turndown's rules; they are noncharacters, so they occur in no
+ * text.
+ */
+const CELL = "\uFDD0";
+const ROW = "\uFDD1";
+
+/** A cell with a larger span counts as one column. */
+const MAX_SPAN = 50;
+
+/** The part of turndown's DOM that is used here. */
+interface DomNode {
+  nodeName: string;
+  textContent: string | null;
+  parentNode: DomNode | null;
+  previousSibling: DomNode | null;
+  nextSibling: DomNode | null;
+  getAttribute(name: string): string | null;
+}
+
+/**
+ * Converts cleaned HTML to Markdown: ATX headings, `-` lists, fenced code with its language, tables of GitHub Flavored
+ * Markdown, links unchanged. Text is escaped as little as possible. Converts every link and element, so clean the HTML
+ * first (`cleanHtml`).
+ */
+export function htmlToMarkdown(html: string): string {
+  const markdown = createTurndown().turndown(html.replaceAll(CELL, "").replaceAll(ROW, ""));
+  return tidyMarkdown(markdown.replaceAll("\u00a0", " ").replace(/[\u00ad\u200b\u2060\ufeff]/g, ""));
+}
+
+function createTurndown(): Turndown {
+  const service = new Turndown({
+    headingStyle: "atx",
+    bulletListMarker: "-",
+    codeBlockStyle: "fenced",
+    emDelimiter: "*",
+    hr: "---",
+    preformattedCode: false,
+  });
+  service.escape = escapeMarkdown;
+  // turndown's own rule pads the marker to four columns; one space is easier to read and shorter.
+  service.addRule("listItem", {
+    filter: "li",
+    replacement: (content, node: DomNode) => {
+      const marker = `${markerOf(node)} `;
+      const body = content.trim().replace(/\n/g, `\n${" ".repeat(marker.length)}`);
+      return `${marker}${body}${node.nextSibling === null ? "" : "\n"}`;
+    },
+  });
+  service.addRule("heading", {
+    filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
+    replacement: (content, node: DomNode) => {
+      const title = unescapeStart(content.replace(/\s+/g, " ").trim());
+      return title === "" ? "" : `\n\n${"#".repeat(Number(node.nodeName.charAt(1)))} ${title}\n\n`;
+    },
+  });
+  // Handles a <pre> without a <code>, and code that contains fences itself.
+  service.addRule("codeBlock", {
+    filter: "pre",
+    replacement: (_, node: DomNode) => {
+      const code = (node.textContent ?? "").replace(/^\n+|\s+$/g, "");
+      if (code.trim() === "") return "";
+      const longest = Math.max(2, ...[...code.matchAll(/^\s*(`{3,})/gm)].map((match) => match[1]?.length ?? 0));
+      const fence = "`".repeat(longest + 1);
+      return `\n\n${fence}${node.getAttribute("data-language") ?? ""}\n${code}\n${fence}\n\n`;
+    },
+  });
+  service.addRule("struck", {
+    filter: ["del", "s"],
+    replacement: (content) => (content.trim() === "" ? "" : `~~${content}~~`),
+  });
+  service.addRule("cell", {
+    filter: ["td", "th"],
+    replacement: (content, node: DomNode) => {
+      const span = Number(node.getAttribute("colspan") ?? 1);
+      return CELL + cellText(content) + CELL.repeat(span > 1 && span <= MAX_SPAN ? span - 1 : 0);
+    },
+  });
+  service.addRule("row", { filter: "tr", replacement: (content) => `${ROW}${content}` });
+  service.addRule("section", { filter: ["thead", "tbody", "tfoot"], replacement: (content) => content });
+  service.addRule("table", {
+    filter: "table",
+    replacement: (content) => {
+      const rows = content
+        .split(ROW)
+        .slice(1)
+        .map((row) => row.split(CELL).slice(1));
+      return `\n\n${formatTable(rows)}\n\n`;
+    },
+  });
+  return service;
+}
+
+function markerOf(item: DomNode): string {
+  const list = item.parentNode;
+  if (list?.nodeName !== "OL") return "-";
+  const start = Number(list.getAttribute("start") ?? 1);
+  let index = 0;
+  for (let before = item.previousSibling; before !== null; before = before.previousSibling) {
+    if (before.nodeName === "LI") index += 1;
+  }
+  return `${(Number.isSafeInteger(start) && start >= 0 ? start : 1) + index}.`;
+}
+
+/** Returns the content of a cell on one line: paragraphs are joined, list items are separated by semicolons. */
+function cellText(content: string): string {
+  const lines = content
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const items = lines.map((line) => line.replace(/^(?:-|\d+\.) +/, ""));
+  const isList = lines.length > 1 && lines.every((line, index) => line !== items[index]);
+  return unescapeStart((isList ? items : lines).join(isList ? "; " : " "));
+}
+
+/** Removes repeated blank lines and trailing spaces; code blocks are unchanged. */
+function tidyMarkdown(markdown: string): string {
+  const lines: string[] = [];
+  let fence = "";
+  for (const line of markdown.split("\n")) {
+    const mark = /^\s*(?:[->]\s+|\d+\.\s+)*(`{3,})/.exec(line)?.[1] ?? "";
+    if (fence !== "") {
+      if (mark.startsWith(fence)) fence = "";
+      lines.push(line);
+      continue;
+    }
+    fence = mark;
+    const tidy = line.trimEnd();
+    if (tidy !== "" || (lines.at(-1) ?? "") !== "") lines.push(tidy);
+  }
+  return lines.join("\n").trim();
+}
 
 /**
  * Reads a web page: its main content as Markdown with headings, lists, tables, code and links. A page without text in

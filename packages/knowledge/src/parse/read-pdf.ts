@@ -3,13 +3,12 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { VerbosityLevel, getDocument } from "pdfjs-dist/legacy/build/pdf.mjs";
 import type { PDFDocumentProxy } from "pdfjs-dist/legacy/build/pdf.mjs";
-import { fileError, fileTooLarge } from "./file-error.ts";
+import { fileError, fileTooLarge, sensibleTitle } from "./file-text.ts";
 import type { FileText } from "./file-text.ts";
 import { createLineBuilder } from "./pdf-lines.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 import { pdfText } from "./pdf-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import { sensibleTitle } from "./file-text.ts";
 
 /** Folder of pdfjs, with its character maps for Chinese, Japanese and Korean fonts. */
 const PDFJS = dirname(createRequire(import.meta.url).resolve("pdfjs-dist/package.json"));

@@ -1,7 +1,7 @@
 import { format, isDateFormat } from "numfmt";
 import { escapeInline, formatTable } from "./format-table.ts";
-import { fileTooLarge } from "./file-error.ts";
-import { readCoreTitle, readXml } from "./read-xml.ts";
+import { fileTooLarge } from "./file-text.ts";
+import { readCoreTitle, readXml } from "./open-zip.ts";
 import type { FileText } from "./file-text.ts";
 import type { Zip } from "./open-zip.ts";
 import type { ReadLimits } from "./read-limits.ts";

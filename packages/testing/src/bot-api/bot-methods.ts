@@ -1,5 +1,5 @@
 import { errorMessage } from "@svc/primitives";
-import { badRequest, BotApiRefusal } from "./bot-api-refusal.ts";
+import { badRequest, BotApiRefusal } from "./read-payload.ts";
 import { noteMessage, requireChat, setWebhook } from "./fake-bot.ts";
 import type { BotState, SentMessage } from "./fake-bot.ts";
 import { parseRichHtml } from "./parse-rich-html.ts";

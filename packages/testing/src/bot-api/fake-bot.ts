@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { BotApiRefusal, badRequest } from "./bot-api-refusal.ts";
+import { BotApiRefusal, badRequest } from "./read-payload.ts";
 import type { TelegramEntity } from "./parse-telegram-html.ts";
 import type { UploadedFile } from "./read-payload.ts";
 import type { Sending } from "./find-rate-violations.ts";

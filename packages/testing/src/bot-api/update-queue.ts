@@ -1,4 +1,4 @@
-import { BotApiRefusal } from "./bot-api-refusal.ts";
+import { BotApiRefusal } from "./read-payload.ts";
 
 /** An update in the Bot API's format. */
 export type BotUpdate = { update_id: number } & Record<string, unknown>;

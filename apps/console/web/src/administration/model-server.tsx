@@ -2,18 +2,16 @@ import type { ModelSettings } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SubmitEvent } from "react";
-import { FormError } from "../forms/form-dialog.tsx";
+import { FormError, useFields } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
-import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
-import { describeSentence } from "../ui/describe-detail.ts";
-import { Notice } from "../ui/notice.tsx";
+import { describeSentence } from "../ui/describe-error.ts";
+import { Notice, QueryView } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { QueryView } from "../ui/query-view.tsx";
 
 /** Common API URLs by provider; other servers have custom ones. */
 const PROVIDERS = {

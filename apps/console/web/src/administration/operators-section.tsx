@@ -3,9 +3,8 @@ import { Ban, EllipsisVertical, Link2, Pencil, Plus, Trash2, UserCheck, Users, X
 import { useDeferredValue, useState } from "react";
 import type { Operator, OperatorRole } from "@svc/contracts";
 import { operatorPagesQuery } from "../api/administration.ts";
-import { FormDialog } from "../forms/form-dialog.tsx";
+import { FormDialog, useFields } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
-import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { ResourcePage, ShownOnceDialog } from "../lists/resource-page.tsx";
 import { useProject, useServices, useSession } from "../session/services.ts";

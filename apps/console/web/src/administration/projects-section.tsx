@@ -5,8 +5,7 @@ import type { ProjectItem } from "@svc/contracts";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, Pencil, Trash2 } from "lucide-react";
 import { projectPagesQuery } from "../api/administration.ts";
-import { FormDialog } from "../forms/form-dialog.tsx";
-import { useFields } from "../forms/use-fields.ts";
+import { FormDialog, useFields } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { ResourcePage } from "../lists/resource-page.tsx";
 import { useProject, useServices } from "../session/services.ts";
@@ -15,8 +14,16 @@ import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Switch } from "../ui/choice-fields.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
-import { HoursFieldset, SlaFieldset, hoursFieldsOf, hoursOf, slaFieldsOf, slaTargetsOf } from "./hours-fields.tsx";
-import { ReplyEmailFields, replyEmailsOf } from "./reply-email-fields.tsx";
+import {
+  HoursFieldset,
+  SlaFieldset,
+  hoursFieldsOf,
+  hoursOf,
+  slaFieldsOf,
+  slaTargetsOf,
+  ReplyEmailFields,
+  replyEmailsOf,
+} from "./project-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 
 /** Requests without a project use this one, so its name cannot change. */

@@ -2,10 +2,9 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Combine, Pencil, Tag as TagIcon, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Tag, TagColor } from "@svc/contracts";
-import { tagPagesQuery } from "../api/tags.ts";
-import { FormDialog } from "../forms/form-dialog.tsx";
+import { tagPagesQuery } from "../api/tickets.ts";
+import { FormDialog, useFields } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
-import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { ResourcePage } from "../lists/resource-page.tsx";
 import { useTags } from "../inbox/use-tags.ts";
@@ -13,7 +12,7 @@ import { useProject, useRights, useServices } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
-import { TagChip } from "../ui/tag-chip.tsx";
+import { TagChip } from "../ui/badge.tsx";
 
 /** Copied from TICKET_LIMITS and TAG_LIMITS of the contracts; the server checks them. */
 const NAME_MAX_CHARS = 50;

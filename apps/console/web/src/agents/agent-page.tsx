@@ -1,10 +1,10 @@
-import type { Agent } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { linkOptions, useNavigate, useParams } from "@tanstack/react-router";
-import { ServiceError } from "@svc/client";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { agentQuery } from "../api/agents.ts";
+import type { Agent } from "@svc/contracts";
+import { ServiceError } from "@svc/client";
+import { agentQuery, changeAgent } from "../api/agents.ts";
 import type { SettingsForm } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { SaveBar } from "../forms/save-bar.tsx";
@@ -15,13 +15,51 @@ import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
-import { MissingPage } from "../ui/error-page.tsx";
-import { PageFrame, Section } from "../ui/page-frame.tsx";
+import { MissingPage, PageFrame, Section } from "../ui/page-frame.tsx";
 import { BasesField, ExamplesField, ModelField } from "./agent-fields.tsx";
 import { AgentTools } from "./agent-tools.tsx";
 import { ReplaySection } from "./replay-section.tsx";
 import { TryAgent } from "./try-agent.tsx";
-import { useAgentForm } from "./use-agent-form.ts";
+import { useSettingsForm } from "../forms/use-settings-form.ts";
+
+/** The fields that the editor changes. */
+type AgentFields = Omit<Agent, "id" | "version">;
+
+/**
+ * A form for an agent. Changes to other fields that another operator has saved meanwhile are kept; after changes to the
+ * same fields nothing is saved until the operator has seen them.
+ */
+export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<AgentFields> {
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const { t } = useTexts();
+  const { id } = agent;
+  const query = agentQuery(connection, project, id);
+
+  return useSettingsForm<AgentFields>({
+    saved: agent,
+    mayChange,
+    pointer: "",
+    async store(changes, isConflict) {
+      async function save(version: number): Promise<string> {
+        const saved = await changeAgent(connection, { project, id, version }, changes);
+        queryClient.setQueryData(query.queryKey, saved);
+        void queryClient.invalidateQueries({ queryKey: ["agents", project] });
+        return t("agents.saved", { name: saved.name });
+      }
+      // The page may have refetched the agent while it was edited: then its version does not indicate conflicts.
+      if (isConflict(agent)) return null;
+      try {
+        return await save(agent.version);
+      } catch (cause) {
+        if (!(cause instanceof ServiceError) || cause.code !== "version_conflict") throw cause;
+      }
+      const now = await queryClient.fetchQuery({ ...query, staleTime: 0 });
+      return isConflict(now) ? null : save(now.version);
+    },
+    describe: (error) => describeError(error, t),
+  });
+}
 
 type Form = SettingsForm<Omit<Agent, "id" | "version">>;
 

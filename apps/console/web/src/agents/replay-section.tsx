@@ -7,7 +7,7 @@ import type { SubmitEvent } from "react";
 import { replayInParts } from "@svc/client";
 import type { ReplayProgress } from "@svc/client";
 import { agentsQuery } from "../api/agents.ts";
-import { useFields } from "../forms/use-fields.ts";
+import { useFields } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";

@@ -77,9 +77,9 @@ export function ProjectMenu({ projects, project }: Projects) {
   );
 }
 
-const PasswordDialog = lazyDialog(async () => (await import("../sign-in/password-dialog.tsx")).PasswordDialog);
+const PasswordDialog = lazyDialog(async () => (await import("../account/account-dialogs.tsx")).PasswordDialog);
 
-const ProfileDialog = lazyDialog(async () => (await import("../account/profile-dialog.tsx")).ProfileDialog);
+const ProfileDialog = lazyDialog(async () => (await import("../account/account-dialogs.tsx")).ProfileDialog);
 
 /** The menu with the signed-in operator, appearance, and signing out. */
 // oxlint-disable-next-line max-lines-per-function -- one menu: a few lines for each of its items

@@ -13,7 +13,7 @@ import { readInboxSearch } from "../inbox/inbox-search.ts";
 import { findView } from "../inbox/views.ts";
 import { readOverviewSearch } from "../overview/overview-search.ts";
 import type { Services } from "../session/services.ts";
-import { ErrorPage, MissingPage, PageSkeleton } from "../ui/error-page.tsx";
+import { ErrorPage, MissingPage, PageSkeleton } from "../ui/page-frame.tsx";
 import { Shell } from "./shell.tsx";
 
 const rootRoute = createRootRouteWithContext<Services>()({ component: Outlet, notFoundComponent: MissingPage });

@@ -2,17 +2,14 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import type { CustomerChange, CustomerItem } from "@svc/contracts";
 import { customerPagesQuery } from "../api/customers.ts";
-import { FormDialog } from "../forms/form-dialog.tsx";
-import { useFields } from "../forms/use-fields.ts";
+import { FormDialog, useFields } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { itemsOf } from "../lists/resource-page.tsx";
 import { useProject, useServices } from "../session/services.ts";
 import { CheckBox, ChoiceGroup } from "../ui/choice-fields.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
-import { describeCustomer } from "./contact-facts.ts";
-import { displayName } from "./customer-facts.tsx";
-import { attributesOf, attributesText } from "./attributes-text.ts";
-import { useRefresh } from "./use-refresh.ts";
+import { describeCustomer, attributesOf, attributesText } from "./contact-facts.ts";
+import { displayName, useRefresh } from "./customer-facts.tsx";
 
 const FACTS = ["name", "email", "phone", "language", "timeZone", "externalId"] as const;
 

@@ -1,10 +1,20 @@
 import { Link } from "@tanstack/react-router";
-import type { CustomerItem, TicketItem } from "@svc/contracts";
 import type { ReactNode } from "react";
+import type { CustomerItem, TicketItem } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { StateMark } from "../inbox/ticket-marks.tsx";
-import { useProject } from "../session/services.ts";
+import { useProject, useServices } from "../session/services.ts";
 import { Ago, useNow } from "../ui/ago.tsx";
+
+/** Returns a function that refetches a changed customer wherever it is shown. */
+export function useRefresh() {
+  const { queryClient } = useServices();
+  return () => {
+    for (const key of ["customer", "customers", "tickets", "ticket"]) {
+      void queryClient.invalidateQueries({ queryKey: [key] });
+    }
+  };
+}
 
 /**
  * Returns the display name of a customer: name, email address or external ID, whichever is known first; otherwise the

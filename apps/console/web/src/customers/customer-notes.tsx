@@ -9,7 +9,7 @@ import { Ago } from "../ui/ago.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextArea } from "../ui/field.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import { useRefresh } from "./use-refresh.ts";
+import { useRefresh } from "./customer-facts.tsx";
 
 function NoteItem({ note, onDelete }: { note: CustomerNote; onDelete: (() => void) | null }) {
   const { t } = useTexts();

@@ -12,12 +12,11 @@ import { useCommands, useProject, useRights, useServices } from "../session/serv
 import { Avatar, Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/notice.tsx";
 import { contactFacts } from "./contact-facts.ts";
 import { BlockDialog, CustomerDialog, MergeDialog } from "./customer-dialogs.tsx";
-import { Conversations, CustomerFactRows, Fact, displayName } from "./customer-facts.tsx";
+import { Conversations, CustomerFactRows, Fact, displayName, useRefresh } from "./customer-facts.tsx";
 import { CustomerNotes } from "./customer-notes.tsx";
-import { useRefresh } from "./use-refresh.ts";
 
 function ConversationSection({ customerId }: { customerId: string }) {
   const { t } = useTexts();

@@ -7,6 +7,16 @@ import { Dialog } from "../ui/dialog.tsx";
 import { FieldErrors } from "../ui/field.tsx";
 import { useAction } from "./use-action.ts";
 
+/** Holds the values of a form's text fields; `field` returns the attributes of the field with a name. */
+export function useFields<Values extends Record<string, string>>(initial: Values) {
+  const [values, setValues] = useState(initial);
+  const field = (name: keyof Values) => ({
+    value: values[name],
+    onChange: (value: string) => setValues((known) => ({ ...known, [name]: value })),
+  });
+  return { values, field };
+}
+
 /** The error of a form as a whole. The element exists before it has a text, so that screen readers announce it. */
 export const FormError = ({ error }: { error: string | null }) => (
   <p role="alert" className="text-sm wrap-anywhere text-bad empty:hidden">

@@ -6,7 +6,7 @@ import { usePeople, useProject, useServices, useSession, useCommands } from "../
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { ToastList } from "../ui/toasts.tsx";
-import { useIsWide } from "../ui/use-is-wide.ts";
+import { useIsWide } from "../ui/page-frame.tsx";
 import type { BulkErrors } from "./bulk-dialogs.tsx";
 import { isNarrowed, queryOf, withoutFilters } from "./inbox-search.ts";
 import { ListHead } from "./list-head.tsx";

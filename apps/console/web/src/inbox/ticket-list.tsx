@@ -9,10 +9,9 @@ import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useServices, usePeople } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
-import { Avatar } from "../ui/badge.tsx";
+import { Avatar, TagChip } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
-import { TagChip } from "../ui/tag-chip.tsx";
 import { customerName, isTask, snippetOf, taskPerson, waitingSince } from "./describe-ticket.ts";
 import type { InboxSearch } from "./inbox-search.ts";
 import {

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Tag, TagColor } from "@svc/contracts";
-import { tagsQuery } from "../api/tags.ts";
+import { tagsQuery } from "../api/tickets.ts";
 import { useProject, useServices } from "../session/services.ts";
 
 const NO_TAGS: readonly Tag[] = [];

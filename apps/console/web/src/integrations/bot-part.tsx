@@ -11,7 +11,7 @@ import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { Field, TextArea } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { ArrivalTest } from "./channel-state.tsx";
 import { RemoveSecretDialog } from "./secret-control.tsx";

@@ -14,8 +14,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { CheckBox } from "../ui/choice-fields.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
-import { Notice } from "../ui/notice.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { Notice, QueryView } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 
 /** A permission of a key, and the scopes that it needs. */

@@ -11,7 +11,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { TabList } from "../ui/choice-fields.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/notice.tsx";
 import { ArticleEditor } from "./article-editor.tsx";
 import { ArticlePreview } from "./article-preview.tsx";
 import { ArticleVersions } from "./article-versions.tsx";

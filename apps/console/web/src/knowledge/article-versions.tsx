@@ -7,7 +7,7 @@ import { usePeople, useProject, useRights, useServices } from "../session/servic
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/notice.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { useArticleChange } from "./use-article-change.ts";
 

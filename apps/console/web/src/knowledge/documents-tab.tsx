@@ -31,7 +31,7 @@ import { SearchField, SelectField } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
-import { describeUnread } from "../ui/describe-detail.ts";
+import { describeUnread } from "../ui/describe-error.ts";
 import { formatBytes } from "./format-bytes.ts";
 import { FailedActions, ImportList } from "./import-list.tsx";
 import type { SourceKind } from "./source-dialog.tsx";

@@ -6,8 +6,7 @@ import { useDeferredValue, useState } from "react";
 import { gapQuery, gapsQuery, markGap } from "../api/knowledge.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { Pages, itemsOf } from "../lists/resource-page.tsx";
-import { useRowKeys } from "../lists/use-row-keys.ts";
+import { Pages, itemsOf, useRowKeys } from "../lists/resource-page.tsx";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { describeReason } from "../ticket/describe-reason.ts";
 import { Ago } from "../ui/ago.tsx";
@@ -17,8 +16,7 @@ import { ChoiceGroup } from "../ui/choice-fields.tsx";
 import { SearchField, SelectField } from "../ui/field.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import { EmptyState } from "../ui/notice.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { EmptyState, QueryView } from "../ui/notice.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 
 /** The current answer of the agents to a gap. */

@@ -8,7 +8,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { describeUnread } from "../ui/describe-detail.ts";
+import { describeUnread } from "../ui/describe-error.ts";
 import { ReadingBar } from "./knowledge-frame.tsx";
 
 /** Buttons of a row that has failed. */

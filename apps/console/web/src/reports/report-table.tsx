@@ -8,7 +8,7 @@ import type { OverviewSearch } from "../overview/overview-search.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { saveFile } from "../ui/save-file.ts";
+import { saveFile } from "../ui/files.ts";
 import type { Column } from "./columns.ts";
 
 /** Downloads a table as CSV. */

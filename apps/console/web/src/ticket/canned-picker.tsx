@@ -7,7 +7,7 @@ import { useServices, useProject } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { PickList } from "../ui/pick-list.tsx";
-import { QueryView } from "../ui/query-view.tsx";
+import { QueryView } from "../ui/notice.tsx";
 import { ActionChips } from "./action-chips.tsx";
 
 /** Picks a canned reply, filled in for this ticket. */

@@ -6,7 +6,7 @@ import { usePeople } from "../session/services.ts";
 import type { Person } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { sizeText } from "../ui/size-text.ts";
+import { sizeText } from "../ui/files.ts";
 import { ActionChips } from "./action-chips.tsx";
 import type { Macro, UnseenChange } from "./own-drafts.ts";
 import { ImageThumb } from "./image-view.tsx";

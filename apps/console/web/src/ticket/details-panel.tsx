@@ -13,7 +13,7 @@ import { useTagColor } from "../inbox/use-tags.ts";
 import { StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { useServices, usePeople, useProject } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
-import { TagChip } from "../ui/tag-chip.tsx";
+import { TagChip } from "../ui/badge.tsx";
 import { CustomerPanel } from "./customer-panel.tsx";
 import { flattenValues, pageOf } from "./read-ticket.ts";
 import type { TicketDialog } from "./ticket-dialogs.tsx";

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
-import { readImage } from "../ui/read-image.ts";
+import { readImage } from "../ui/files.ts";
 
 /** A larger image could exhaust the memory of the page: 25 megapixels take 100 MB. */
 const MAX_PIXELS = 25_000_000;

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { useTags } from "../inbox/use-tags.ts";
 import { Field } from "../ui/field.tsx";
-import { TagChip } from "../ui/tag-chip.tsx";
+import { TagChip } from "../ui/badge.tsx";
 
 /** Parses tags separated by commas. */
 export const readTags = (typed: string): string[] =>

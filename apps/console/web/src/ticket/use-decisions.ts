@@ -6,7 +6,7 @@ import { useInbox } from "../inbox/use-ticket-list.ts";
 import { READ_MS } from "../session/command-registry.ts";
 import { useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
-import { saveFile } from "../ui/save-file.ts";
+import { saveFile } from "../ui/files.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
 /**

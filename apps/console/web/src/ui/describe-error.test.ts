@@ -3,8 +3,7 @@ import { ServiceError } from "@svc/client";
 import de from "../i18n/de.json" with { type: "json" };
 import en from "../i18n/en.json" with { type: "json" };
 import { createTexts } from "../i18n/texts.ts";
-import { describeSentence } from "./describe-detail.ts";
-import { describeError, describeSsoError, errorAt } from "./describe-error.ts";
+import { describeSentence, describeError, describeSsoError, errorAt } from "./describe-error.ts";
 
 const [english, german] = [createTexts("en", en.first).t, createTexts("de", de.first).t];
 

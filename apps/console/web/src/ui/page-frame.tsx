@@ -1,7 +1,57 @@
 import { Link } from "@tanstack/react-router";
-import type { LinkOptions } from "@tanstack/react-router";
-import { ArrowLeft } from "lucide-react";
+import type { LinkOptions, ErrorComponentProps } from "@tanstack/react-router";
+import { ArrowLeft, Compass, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
+import { useSyncExternalStore } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import { Button } from "./button.tsx";
+import { describeError } from "./describe-error.ts";
+import { EmptyState, Skeleton } from "./notice.tsx";
+
+/** Same breakpoint as `lg:` in the styles: list and ticket are side by side. */
+const query = globalThis.matchMedia("(min-width: 64rem)");
+
+const subscribe = (listener: () => void) => {
+  query.addEventListener("change", listener);
+  return () => query.removeEventListener("change", listener);
+};
+
+/** Returns true if the window has space for the list and a ticket. */
+export const useIsWide = (): boolean => useSyncExternalStore(subscribe, () => query.matches);
+
+/** Shown instead of a page that cannot be rendered. */
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
+  const { t } = useTexts();
+  return (
+    <EmptyState icon={TriangleAlert} title={t("error.title")} text={describeError(error, t)}>
+      <Button onClick={reset}>{t("ui.tryAgain")}</Button>
+      <Button onClick={() => location.reload()}>{t("error.reload")}</Button>
+    </EmptyState>
+  );
+}
+
+/** Shown for an unknown path. */
+export function MissingPage() {
+  const { t } = useTexts();
+  return (
+    <EmptyState icon={Compass} title={t("missing.title")} text={t("missing.text")}>
+      <Link to="/" className="text-sm font-medium text-accent underline">
+        {t("missing.home")}
+      </Link>
+    </EmptyState>
+  );
+}
+
+/** Skeleton of a page whose script or data is loading. */
+export const PageSkeleton = () => (
+  <div aria-busy className="flex h-full flex-col gap-3 p-5">
+    <Skeleton className="h-5 w-44" />
+    <Skeleton className="h-4 w-72" />
+    {[0, 1, 2, 3, 4, 5].map((row) => (
+      <Skeleton key={row} className="h-12 w-full" />
+    ))}
+  </div>
+);
 
 const WIDTHS = { normal: "max-w-6xl", narrow: "max-w-4xl" } as const;
 
