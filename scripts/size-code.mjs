@@ -1,5 +1,6 @@
-// `npm run size -- --code`: metrics of the source: lines and files, import cycles, functions, and the number of short
-// files with a single importer. Tests, generated files and data are excluded.
+// `npm run size -- --code [--list]`: metrics of the source: lines and files, import cycles, functions, and the number of
+// short files with a single importer. `--list` names the long functions and those files. Tests, generated files and data
+// are excluded.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -41,16 +42,15 @@ function importsOf(path, tree) {
   return [...new Set(own.map((name) => join(dirname(path), name)))];
 }
 
-/** Returns the number of lines of each function, including nested ones. */
+/** Returns the number of lines of each function, including nested ones, and the line that it starts at. */
 function functionLines(tree, bytes, start) {
+  const countLines = (from, to) => bytes.subarray(from - start, to - start).filter((byte) => byte === 10).length + 1;
   const spans = [...nodesOf(tree)]
     .filter(({ type }) => FUNCTIONS.has(type))
     // A method has the span of its body in `function`.
     .map((node) => node.span ?? node.function?.span)
     .filter((span) => span !== undefined);
-  return spans.map(
-    (span) => bytes.subarray(span.start - start, span.end - start).filter((byte) => byte === 10).length + 1,
-  );
+  return spans.map((span) => ({ count: countLines(span.start, span.end), line: countLines(start, span.start) }));
 }
 
 /** Returns import cycles (Tarjan's strongly connected components of more than one file). */
@@ -97,7 +97,7 @@ export async function measureCode() {
     const { span } = await parse(";", { syntax: "ecmascript" });
     const tree = await parse(bytes.toString("utf8"), { ...options, target: "es2023" });
     graph.set(path, importsOf(path, tree));
-    functions.push(...functionLines(tree, bytes, span.end + 1).map((count) => ({ path, count })));
+    functions.push(...functionLines(tree, bytes, span.end + 1).map((one) => ({ path, ...one })));
   }
   const importers = new Map();
   for (const targets of graph.values())
@@ -113,13 +113,13 @@ export async function measureCode() {
     circles: findCircles(known),
     functions: functions.length,
     meanFunctionLines: functions.reduce((sum, { count }) => sum + count, 0) / functions.length,
-    longFunctions: functions.filter(({ count }) => count > LONG_FUNCTION_LINES).length,
-    loneShortFiles: lone.length,
+    longFunctions: functions.filter(({ count }) => count > LONG_FUNCTION_LINES),
+    loneShortFiles: lone,
   };
 }
 
-/** Prints the metrics, and the files of each cycle. */
-export async function printCodeSize() {
+/** Prints the metrics, and the files of each cycle; `list` also prints the long functions and the short files. */
+export async function printCodeSize(list) {
   const found = await measureCode();
   console.log(`${found.lines.toLocaleString("en")} lines of source in ${found.files.toLocaleString("en")} files`);
   console.log(
@@ -128,6 +128,9 @@ export async function printCodeSize() {
   console.log(`${found.circles.length} circles of imports (with types)`);
   for (const circle of found.circles) console.log(`  ${circle.join(" → ")}`);
   console.log(`${found.functions} functions of ${found.meanFunctionLines.toFixed(1)} lines on average`);
-  console.log(`${found.longFunctions} functions of more than ${LONG_FUNCTION_LINES} lines`);
-  console.log(`${found.loneShortFiles} files of up to ${SHORT_FILE_LINES} lines with a single importer`);
+  console.log(`${found.longFunctions.length} functions of more than ${LONG_FUNCTION_LINES} lines`);
+  for (const { path, line, count } of list ? found.longFunctions : [])
+    console.log(`  ${path}:${line} (${count} lines)`);
+  console.log(`${found.loneShortFiles.length} files of up to ${SHORT_FILE_LINES} lines with a single importer`);
+  for (const path of list ? found.loneShortFiles : []) console.log(`  ${path}`);
 }

@@ -1,6 +1,6 @@
 // `npm run size`: what the widget's files weigh after `gzip -9`, beside other widgets. Fails above the budget, as the
 // build does.
-//   npm run size -- [--others] [--budget 30000] [--code]
+//   npm run size -- [--others] [--budget 30000] [--code [--list]]
 // Builds the widget in memory and writes nothing. `--others` fetches the packages of the other widgets from the npm
 // registry and weighs them again; else their figures are those of OTHERS. `--code`: the figures of the source instead.
 import { execFileSync } from "node:child_process";
@@ -14,7 +14,7 @@ import { prepare } from "./prepare.mjs";
 await prepare((line) => console.error(line));
 if (process.argv.includes("--code")) {
   const { printCodeSize } = await import("./size-code.mjs");
-  await printCodeSize();
+  await printCodeSize(process.argv.includes("--list"));
   process.exit();
 }
 // Its dependencies are installed by now.
