@@ -68,8 +68,8 @@ export function openQueues(options: {
       : createRedisBackend({ redisUrl, prefix, log });
 
   let closed = false;
-  /** Report of activity for each consumer. */
-  const consumers = new Map<() => void, QueueName>();
+  /** Checks of each consumer. */
+  const consumers = new Map<ReturnType<typeof startStalledChecks>, QueueName>();
   const queues = new Map<QueueName, Promise<AnyQueue>>();
   const ready = new Map<QueueName, AnyQueue>();
   /** Workers that were closed before they were ready. */
@@ -112,7 +112,7 @@ export function openQueues(options: {
   }
 
   async function send(name: QueueName, given: JobToPublish<QueueName>[]): Promise<void> {
-    for (const [noteActivity, consumed] of consumers) if (consumed === name) noteActivity();
+    for (const [checks, consumed] of consumers) if (consumed === name) checks.reportActivity();
     const jobs = bundleReplies(name, given);
     const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
     if (queue === undefined || !backend.isUp()) throw new QueueDownError();
@@ -139,14 +139,13 @@ export function openQueues(options: {
     let most = concurrency;
     const running = new Set<Promise<void>>();
     const checks = startStalledChecks(log, name, async () => (backend.isUp() ? latest?.checkStalled() : undefined));
-    const { noteActivity } = checks;
-    consumers.set(noteActivity, name);
+    consumers.set(checks, name);
     const makeWorker = () => {
-      noteActivity();
+      checks.reportActivity();
       latest = backend.makeWorker(
         name,
         (job, _token, signal) => {
-          noteActivity();
+          checks.reportActivity();
           // Only `publish` writes to this queue, and it accepts no other data.
           const run = handle(job.data as QueueJobs[Name], signal ?? NEVER_ABORTED).finally(() => running.delete(run));
           running.add(run);
@@ -168,7 +167,7 @@ export function openQueues(options: {
       async close(deadlineMs) {
         wanted = false;
         checks.stop();
-        consumers.delete(noteActivity);
+        consumers.delete(checks);
         // A worker may get a job before it reports that it is ready, and would fetch the next one until it can be
         // closed.
         await latest?.pause(true);

@@ -13,7 +13,7 @@ const ACTIVE_MS = 3.5 * STALLED_MS;
 /** Checks for stalled jobs that run until stopped. */
 export interface StalledChecks {
   /** Reports a worker's start, or that a job was published or worked on: checks are frequent for the next 21 s. */
-  noteActivity(): void;
+  reportActivity(): void;
   stop(): void;
 }
 
@@ -47,14 +47,14 @@ export function startStalledChecks(log: Log, queue: QueueName, check: () => Prom
     if (!isStopped) checkLater();
   }
 
-  function noteActivity(): void {
+  function reportActivity(): void {
     const isIdle = performance.now() >= activeUntil;
     activeUntil = performance.now() + ACTIVE_MS;
     if (isIdle && !isStopped) checkLater();
   }
 
   return {
-    noteActivity,
+    reportActivity,
     stop() {
       isStopped = true;
       clearTimeout(timer);
