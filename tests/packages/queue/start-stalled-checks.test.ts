@@ -13,15 +13,15 @@ test("a queue is checked for stalled jobs every six seconds while it is active, 
     checkedAt.push((performance.now() - begunAt) / 1_000);
     return Promise.resolve();
   });
-  checks.noteActivity();
+  checks.reportActivity();
   await jest.advanceTimersByTimeAsync(100_000);
   // Four checks after the last activity, since two of them have to find a job whose lock has expired.
   expect(checkedAt).toEqual([0, 6, 12, 18, 24, 84]);
-  checks.noteActivity();
+  checks.reportActivity();
   await jest.advanceTimersByTimeAsync(20_000);
   expect(checkedAt.slice(6)).toEqual([100, 106, 112, 118]);
   checks.stop();
-  checks.noteActivity();
+  checks.reportActivity();
   await jest.advanceTimersByTimeAsync(100_000);
   expect(checkedAt).toHaveLength(10);
 });
@@ -32,7 +32,7 @@ test("a check that fails does not end the checks", async () => {
     checkCount += 1;
     return Promise.reject(new Error("It failed."));
   });
-  checks.noteActivity();
+  checks.reportActivity();
   await jest.advanceTimersByTimeAsync(7_000);
   expect(checkCount).toBe(2);
   checks.stop();
