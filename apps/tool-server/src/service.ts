@@ -62,8 +62,8 @@ function createLazyEndpoint(resources: Resources, rateLimit: RateLimit, load: ()
   let opened: Endpoint | undefined;
 
   async function openEndpoint(): Promise<Endpoint> {
-    const [{ createEndpoint }, tools] = await Promise.all([import("./create-endpoint.ts"), load()]);
-    opened = createEndpoint(resources, { tools, rateLimit });
+    const { createEndpoint } = await import("./create-endpoint.ts");
+    opened = createEndpoint(resources, { tools: await load(), rateLimit });
     return opened;
   }
 

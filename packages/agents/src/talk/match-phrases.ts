@@ -55,8 +55,8 @@ const NO_KINDS: readonly string[] = [];
 const MAX_GAP_WORDS = 2;
 const MAX_TAIL_WORDS = 12;
 
-/** Maximum number of remembered steps of a matcher, and of words after each: texts decide which there are. */
-const MAX_STEPS = 1_000;
+/** Maximum number of remembered transitions of a matcher: texts decide which there are. */
+const MAX_REMEMBERED = 10_000;
 
 /**
  * Returns the words of a text, normalized for comparison with phrases: without case and accents; a repeated letter
@@ -182,6 +182,7 @@ function createMatcher(
   isBlocked: (term: string, kind: string) => boolean,
 ): PhraseMatcher["match"] {
   const known = new Map<string, Step>();
+  let transitions = 0;
 
   /** Returns the step of these states, the same object for the same states; null for none. */
   function stepOf(found: ReadonlySet<State>): Step | null {
@@ -219,15 +220,17 @@ function createMatcher(
     const remembered = step.after.get(key);
     if (remembered !== undefined) return remembered;
     const next = go(step, term, wild);
-    if (step.after.size < MAX_STEPS) step.after.set(key, next);
+    step.after.set(key, next);
+    transitions += 1;
     return next;
   }
 
   let first: Step | null = null;
   return (tokens, start) => {
-    if (known.size > MAX_STEPS) {
+    if (transitions >= MAX_REMEMBERED) {
       known.clear();
       first = null;
+      transitions = 0;
     }
     let step: Step | null = (first ??= stepOf(new Set(roots)));
     let found: Map<string, number> | null = null;

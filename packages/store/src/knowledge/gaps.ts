@@ -210,7 +210,10 @@ export async function listPage(
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const hasMore = rows.length > page.length && last !== undefined;
-  return { gaps: page.map(asGap), next: hasMore ? { value: last.value, id: last.id } : null };
+  return {
+    gaps: page.map(({ value: _value, ...gap }) => asGap(gap)),
+    next: hasMore ? { value: last.value, id: last.id } : null,
+  };
 }
 
 /**
