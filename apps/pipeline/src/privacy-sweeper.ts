@@ -7,6 +7,8 @@ import type { DuePurge, Store } from "@svc/store";
 
 /** A deletion and a change of a retention period wake up the sweeps; everything else may be deleted up to an hour late. */
 const SWEEP_MS = 30_000;
+/** Time after which the retention checks of further projects wait for the next sweep, so that its other steps take turns. */
+const PURGE_MS = 10_000;
 /** One process moves files at a time; a second one would do no harm. */
 const MOVER = "file-mover";
 const MOVER_LEASE_MS = 60_000;
@@ -68,7 +70,8 @@ export function startPrivacySweeper({
   }
 
   async function purgeIdle(isStopped: () => boolean): Promise<void> {
-    while (!isStopped()) {
+    const until = performance.now() + PURGE_MS;
+    while (!isStopped() && performance.now() < until) {
       const due = await store.erasures.claimDuePurge();
       if (due === null) return;
       await purgeProject(due, isStopped);

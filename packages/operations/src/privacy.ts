@@ -1,6 +1,8 @@
 import type { Principal } from "@svc/auth";
 import { CHANNEL_IDS, UPDATES_CHANNEL, checkInput, privacySubjectSchema, visitorChatIds } from "@svc/contracts";
 import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
+import { announceRemoval } from "@svc/queue";
+import type { Queues } from "@svc/queue";
 import { addCounts, newId, ticketIdOf } from "@svc/store";
 import type { BodyOwner, HeldCounts, HeldRecords, ProjectId, Store } from "@svc/store";
 import { operation } from "./operation.ts";
@@ -141,13 +143,19 @@ export const exportPersonalData = operation(
  */
 export const erasePersonalData = operation(
   "erasePersonalData",
-  async ({ store }, principal, input): Promise<ErasureReceipt> => {
+  async (
+    { store, queues }: { store: Store; queues?: Pick<Queues, "wakeUps"> },
+    principal,
+    input,
+  ): Promise<ErasureReceipt> => {
     const { subject, ...owner } = await findSubject(store, principal, input);
     // First everything that could still become a message.
     let counts = await store.erasures.eraseLoose(principal.project, owner);
     for (const ticketId of owner.ticketIds) {
       counts = addCounts(counts, (await store.erasures.erase(principal.project, ticketId)) ?? {});
     }
+    // The sweep deletes the files in the object store.
+    if (queues !== undefined) announceRemoval(queues, principal.project);
     return { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject, counts };
   },
   { audit: "privacy.erase", objectOf: (_args, result) => result?.subject ?? null },

@@ -151,17 +151,17 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     }, reportError);
   });
 
-  const pingChannel = `${prefix}/ping/${randomUUID()}`;
+  const pingChannel = `${prefix}${TOPIC_SEPARATOR}ping-${randomUUID()}`;
   let heardAt = 0;
   /** Sends a message from the producer to the subscriber: one command that checks both connections. */
   function pingBoth(receiver: Redis): void {
     const sentAt = performance.now();
     const { stream } = receiver;
-    producer.publish(pingChannel, "").catch(reportError);
-    // ioredis watches the producer's connection itself.
-    setTimeout(() => {
+    const check = () => {
       if (heardAt < sentAt) stream.destroy(new Error(`No message within ${SILENCE_MS} ms.`));
-    }, SILENCE_MS).unref();
+    };
+    // Only after the server has the message; ioredis watches the producer's connection itself.
+    producer.publish(pingChannel, "").then(() => setTimeout(check, SILENCE_MS).unref(), reportError);
   }
   const pinger = setInterval(() => {
     const ready = [producer, subscriber].filter(({ status }) => status === "ready");

@@ -113,6 +113,7 @@ export interface Work<Target> {
   sinceSweepMs(): number;
   /** Claims nothing further, and aborts what is still running later. Safe to call twice. */
   drain(): void;
+  isDraining(): boolean;
   /** Drains, and resolves once everything has ended or the deadline has passed. */
   stop(): Promise<void>;
 }
@@ -220,6 +221,7 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
 
     sinceSweepMs: () => sweeps?.sinceRoundMs() ?? 0,
     drain,
+    isDraining: () => isDraining,
 
     async stop() {
       drain();

@@ -58,7 +58,7 @@ interface InterruptedAttempt {
 const JOB_WAIT_MS = 250;
 /**
  * Maximum number of chats whose new callbacks a process delivers without a job, which would cost as much as the delivery
- * itself. As many as jobs of one consumer; any process can deliver the others.
+ * itself. As many as jobs of one consumer on Redis; any process can deliver the others.
  */
 const WITHOUT_JOB_MAX = 100;
 /** Number of failed attempts from which an operator is warned. */
@@ -138,9 +138,9 @@ export function deliverCallbacks(
     },
   );
 
-  /** Delivers a callback without a job; false if this process has no capacity. */
+  /** Delivers a callback without a job; false if this process has no capacity or is stopping. */
   function deliverWithoutJob({ project, ticketId, deliveryId }: DueDelivery): boolean {
-    if (withoutJob >= WITHOUT_JOB_MAX) return false;
+    if (withoutJob >= WITHOUT_JOB_MAX || work.isDraining()) return false;
     withoutJob++;
     work
       .process({ project, ticketId })

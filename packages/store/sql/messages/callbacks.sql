@@ -58,10 +58,10 @@ WITH locked AS MATERIALIZED (
   )
   ORDER BY cb.message_id FOR UPDATE OF cb
 ), seen AS MATERIALIZED (
-  SELECT locked.message_id, locked.ticket_id, cb.xmin <> locked.version AS is_moved,
+  SELECT locked.message_id, bool_or(cb.xmin <> locked.version) OVER (PARTITION BY locked.ticket_id) AS is_moved,
     row_number() OVER (ORDER BY locked.message_id) AS number, count(*) OVER () AS needed
   FROM locked JOIN callbacks cb USING (message_id)
-), changed AS (
+), compared AS (
   SELECT cb.message_id, cb.project_id, cb.ticket_id, cb.url, m.seq, (:new_id::uuid[])[seen.number] AS new_id,
     {{typeNow}} AS type, cb.told, cb.is_final_made, cb.delivery_id, coalesce(r.ids, '{}') AS reply_ids
   FROM seen
@@ -72,21 +72,21 @@ WITH locked AS MATERIALIZED (
     WHERE r.ticket_id = cb.ticket_id AND r.in_reply_to = cb.message_id AND r.delivered_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = cb.message_id AND r.id = ANY (d.reply_ids))
   ) r ON true
-  WHERE seen.needed <= cardinality(:new_id::uuid[])
-    AND NOT EXISTS (SELECT FROM seen other WHERE other.ticket_id = seen.ticket_id AND other.is_moved)
-), made AS (
-  SELECT *, type IN ('message.completed', 'message.rejected') AND NOT is_final_made AS is_final FROM changed
-  WHERE type IS NOT NULL AND (type IS DISTINCT FROM told OR reply_ids <> '{}')
+  WHERE seen.needed <= cardinality(:new_id::uuid[]) AND NOT seen.is_moved
+), changed AS (
+  SELECT *, type IS NOT NULL AND (type IS DISTINCT FROM told OR reply_ids <> '{}') AS is_made,
+    type IN ('message.completed', 'message.rejected') AND NOT is_final_made AS is_final
+  FROM compared
 ), marked AS (
-  UPDATE callbacks cb SET has_news = false, told = coalesce(made.type, cb.told),
-    timeout_at = CASE WHEN made.type IS NULL THEN cb.timeout_at END,
-    is_final_made = cb.is_final_made OR coalesce(made.is_final, false)
-  FROM changed LEFT JOIN made USING (message_id) WHERE cb.message_id = changed.message_id
+  UPDATE callbacks cb SET has_news = false, told = CASE WHEN c.is_made THEN c.type ELSE cb.told END,
+    timeout_at = CASE WHEN c.is_made THEN NULL ELSE cb.timeout_at END,
+    is_final_made = cb.is_final_made OR (c.is_made AND c.is_final)
+  FROM changed c WHERE cb.message_id = c.message_id
 ), inserted AS (
   INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, due_at)
   SELECT CASE WHEN is_final THEN delivery_id ELSE new_id END, project_id, ticket_id, message_id, type, url, reply_ids,
     now() + interval '{{sweepAfterMs}} milliseconds'
-  FROM made ORDER BY seq
+  FROM changed WHERE is_made ORDER BY seq
   RETURNING id, project_id, ticket_id
 )
 SELECT s.needed, s.is_moved, i.id, i.project_id, i.ticket_id
