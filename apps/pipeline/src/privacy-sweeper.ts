@@ -18,11 +18,11 @@ const WARN_STORAGE_MS = 600_000;
 const KEEP_PARTITIONS_MS = 3_600_000;
 
 /**
- * Runs every 30 seconds in every replica, and within a second after a deletion or a change of a retention period. It removes the data of deleted projects in small steps;
- * once an hour per project, data older than its retention period; leftovers of unfinished replies, and operators' files
- * that no decision uses. It expires visitors' files and moves files to the object store, merges the rows that count
- * stored bytes, and once an hour creates the partitions of coming months and drops those whose rows are all deleted.
- * Replicas share the work; the next sweep continues after a crash.
+ * Runs every 30 seconds in every replica, and within a second after a deletion, an erasure or a change of a retention
+ * period. It removes the data of deleted projects in small steps; once an hour per project, data older than its retention
+ * period; leftovers of unfinished replies, and operators' files that no decision uses. It expires visitors' files and moves
+ * files to the object store, merges the rows that count stored bytes, and once an hour creates the partitions of coming
+ * months and drops those whose rows are all deleted. Replicas share the work; the next sweep continues after a crash.
  */
 // oxlint-disable-next-line max-lines-per-function -- One sweep whose steps share its state.
 export function startPrivacySweeper({

@@ -10,8 +10,8 @@ const PRESENCE = "console-presence";
 const VISITOR_TYPING = "visitor-typing";
 
 /**
- * Wakes up the sweeps that remove the content of this deleted object, or the data of this project that is past its
- * retention period, on every replica. The wake-up may be lost.
+ * Wakes up the sweeps that remove the content of this deleted object, the data of this project that is past its
+ * retention period, or the files of people who were erased from it, on every replica. The wake-up may be lost.
  */
 export function announceRemoval(queues: Pick<Queues, "wakeUps">, id: string): void {
   queues.wakeUps.send(REMOVALS, [id]);
