@@ -4,7 +4,7 @@ import type { Db, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { recordEvents } from "../platform/webhooks.ts";
-import { statements } from "../sql.ts";
+import { columnsOf, statements } from "../sql.ts";
 import { microsecondsOf } from "../tickets/ticket-record.ts";
 import {
   FACTS,
@@ -194,17 +194,11 @@ export function merge(db: Db, project: ProjectId, intoId: string, fromId: string
   });
 }
 
-const columnsOf = (identities: readonly CustomerIdentity[]) => ({
-  kind: identities.map(({ kind }) => kind),
-  value: identities.map(({ value }) => value),
-});
-
 type OfTicket = { ticketId: string; projectId: string | null; customer: CustomerRecord | null };
 
 async function findOfTickets(tx: Db, people: readonly TicketPerson[]): Promise<Map<string, OfTicket>> {
   const rows = await sql.findOfTickets.all<CustomerRecord & { ticketId: string; projectId: string | null }>(tx, {
-    ticketId: people.map(({ ticketId }) => ticketId),
-    createdUs: people.map(({ createdUs }) => createdUs),
+    ...columnsOf(people, "ticketId", "createdUs"),
   });
   return new Map(
     rows.map(({ ticketId, projectId, ...customer }) => [
@@ -216,7 +210,10 @@ async function findOfTickets(tx: Db, people: readonly TicketPerson[]): Promise<M
 
 /** Returns the customers with these identities, in the order of their IDs, and which of them each has. */
 const findByIdentities = (tx: Db, project: ProjectId, identities: readonly CustomerIdentity[]) =>
-  sql.findByIdentities.all<CustomerRecord & { found: CustomerIdentity[] }>(tx, { project, ...columnsOf(identities) });
+  sql.findByIdentities.all<CustomerRecord & { found: CustomerIdentity[] }>(tx, {
+    project,
+    ...columnsOf(identities, "kind", "value"),
+  });
 
 /**
  * Returns the customer with these identities, or null, merging several: a verified email address or a user is one
@@ -258,10 +255,7 @@ async function insert(tx: Db, project: ProjectId, customers: readonly CustomerRe
   if (customers.length === 0) return;
   await sql.insert.run(tx, {
     project,
-    id: customers.map(({ id }) => id),
-    alias: customers.map(({ alias }) => alias),
-    firstSeenAt: customers.map(({ firstSeenAt }) => firstSeenAt),
-    lastSeenAt: customers.map(({ lastSeenAt }) => lastSeenAt),
+    ...columnsOf(customers, "id", "alias", "firstSeenAt", "lastSeenAt"),
   });
 }
 
@@ -323,10 +317,7 @@ async function linkTicket(tx: Db, person: TicketPerson): Promise<void> {
 
 async function link(tx: Db, links: readonly { ticketId: string; customerId: string }[]): Promise<void> {
   if (links.length === 0) return;
-  await sql.linkTickets.run(tx, {
-    ticketId: links.map(({ ticketId }) => ticketId),
-    customerId: links.map(({ customerId }) => customerId),
-  });
+  await sql.linkTickets.run(tx, columnsOf(links, "ticketId", "customerId"));
 }
 
 async function addIdentities(
@@ -335,8 +326,7 @@ async function addIdentities(
   added: readonly (CustomerIdentity & { customerId: string })[],
 ): Promise<void> {
   if (added.length === 0) return;
-  const customerId = added.map((identity) => identity.customerId);
-  await sql.addIdentities.run(tx, { project, customerId, ...columnsOf(added) });
+  await sql.addIdentities.run(tx, { project, ...columnsOf(added, "customerId", "kind", "value") });
 }
 
 /** Tickets of people with the same identities. */
