@@ -131,7 +131,7 @@ test("one job delivers the callbacks of a chat in order, until one fails", async
   await worker.stop();
 });
 
-test("new callbacks are delivered in the order of their chat, without a job up to 100 at once", async () => {
+test("new callbacks are delivered in the order of their chat, without a job up to 100 at once and until a shutdown", async () => {
   const published: { ticketId: string }[] = [];
   const publish = async (_name: string, jobs: { data: { ticketId: string } }[]) =>
     void published.push(...jobs.map(({ data }) => data));
@@ -149,6 +149,11 @@ test("new callbacks are delivered in the order of their chat, without a job up t
   expect(published).toHaveLength(1);
   const waiting = chats.filter((chat) => !received().includes(chat.ids[0]));
   expect(waiting.map((chat) => chat.ticketId)).toEqual(published.map((job) => job.ticketId));
+
+  worker.drain();
+  const late = await addCallbacks(1, { isCreated: false });
+  await worker.create([{ project, ticketId: late.ticketId }]);
+  expect(published.at(-1)?.ticketId).toBe(late.ticketId);
   await worker.stop();
 });
 
