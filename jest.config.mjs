@@ -8,31 +8,21 @@ export default {
   roots: ["<rootDir>/packages", "<rootDir>/apps", "<rootDir>/tests"],
   testMatch: ["**/*.test.ts"],
   modulePathIgnorePatterns: ["<rootDir>/(packages|apps)/[^/]+/dist/"],
-  extensionsToTreatAsEsm: [".ts"],
-  transform: {
-    "\\.ts$": [
-      "@swc/jest",
-      {
-        jsc: { target: "es2022", parser: { syntax: "typescript" }, experimental: { keepImportAttributes: true } },
-        module: { type: "es6" },
-      },
-    ],
-  },
-  // Tests load workspaces from their sources.
-  testEnvironmentOptions: { customExportConditions: ["@svc/source", "node", "node-addons"] },
+  // Node.js itself loads the tests, and workspaces from their sources (packages/testing/src/jest/runtime.ts).
+  runtime: "<rootDir>/packages/testing/dist/jest/runtime.js",
+  transform: {},
   // The Postgres and Redis of the run start when the first test asks for them, and end with the run.
   globalSetup: "<rootDir>/packages/testing/dist/global-setup.js",
   globalTeardown: "<rootDir>/packages/testing/dist/global-teardown.js",
   // A file that leaves processes, databases or queues behind fails.
-  testEnvironment: "<rootDir>/packages/testing/dist/leak-checking-environment.js",
+  testEnvironment: "<rootDir>/packages/testing/dist/jest/environment.js",
   // Beside what it is made from, and not in a folder for temporary files that nobody empties.
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   // Far more than any test takes: what goes well does not wait for it, and a busy machine may be slow.
   testTimeout: 120_000,
   // Most tests wait for processes that start, stop and die: one worker more than cores keeps two cores busy.
   maxWorkers: 3,
-  // Node.js 20 keeps the modules of every file that a worker has run, up to 20 MB each, and collecting garbage among
-  // gigabytes of them costs more than the tests: a worker is replaced before that.
+  // Files share the modules of their worker; what else they leave behind is limited.
   workerIdleMemoryLimit: "600MB",
   // A worker that has run a hundred files takes longer to end on a busy machine than jest's half second: it would be
   // killed, and said to have leaked. One that is kept alive by something is still named, after this time.

@@ -15,16 +15,11 @@ const isFast = process.argv.includes("--fast");
 /** Arguments: files, and options of jest. */
 const asked = process.argv.slice(2).filter((word) => !["--soak", "--fast"].includes(word));
 /**
- * A test file loads its modules into its own realm, megabytes that live as long as the file: a large young generation
- * avoids copying them twice, and collector threads would only take cores from other workers.
+ * A large young generation avoids copying what a test file needs only shortly, and collector threads would only take
+ * cores from other workers.
  */
 const COLLECTOR = ["--max-semi-space-size=64", "--single-threaded-gc"];
-const JEST = [
-  ...COLLECTOR,
-  "--experimental-vm-modules",
-  "--no-warnings",
-  join(ROOT, "node_modules", "jest", "bin", "jest.js"),
-];
+const JEST = [...COLLECTOR, "--no-warnings", join(ROOT, "node_modules", "jest", "bin", "jest.js")];
 /** Lower priority than the tests that run at the same time. */
 const CHECK_PRIORITY = 10;
 const startedAt = Date.now();

@@ -14,7 +14,6 @@ const OPTIONS = {
     target: "es2023",
     parser: { syntax: "typescript" },
     experimental: { keepImportAttributes: true },
-    rewriteRelativeImportExtensions: true,
   },
 };
 const SOURCE = /(?:(?<!\.test|\.d)\.ts|\.json)$/;
@@ -24,7 +23,7 @@ const OUTPUT = /\.(?:js|js\.map|json|d\.ts)$/;
 const CLIENT = /^client\b/;
 
 const outputOf = (name) => name.replace(/\.ts$/, ".js");
-const modifiedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+export const modifiedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 function listFiles(folder, pattern) {
   if (!existsSync(folder)) return [];
@@ -40,15 +39,28 @@ async function writeWhole(path, text) {
   await rename(unfinished, path);
 }
 
-async function transpileFile(from, to, transformFile) {
+/**
+ * Writes the JavaScript of a file, and its source map with `.map` appended. `sourceFileName` is the name of the source in
+ * the map; `hasJsImports` replaces `.ts` in imports of neighbors.
+ */
+export async function transpileFile(from, to, { sourceFileName, hasJsImports }) {
+  // Loaded lazily: on a fresh machine it is installed by now.
+  const { default: swc } = await import("@swc/core");
   await mkdir(dirname(to), { recursive: true });
-  if (from.endsWith(".json")) return copyFile(from, to);
-  const { code, map } = await transformFile(from, { ...OPTIONS, sourceFileName: relative(dirname(to), from) });
+  const jsc = { ...OPTIONS.jsc, rewriteRelativeImportExtensions: hasJsImports };
+  const { code, map } = await swc.transformFile(from, { ...OPTIONS, jsc, sourceFileName });
   await writeWhole(`${to}.map`, map);
   await writeWhole(to, `${code}//# sourceMappingURL=${basename(to)}.map\n`);
 }
 
-async function transpileWorkspace(folder, transformFile) {
+async function updateFile(from, to) {
+  if (!from.endsWith(".json"))
+    return transpileFile(from, to, { sourceFileName: relative(dirname(to), from), hasJsImports: true });
+  await mkdir(dirname(to), { recursive: true });
+  await copyFile(from, to);
+}
+
+async function transpileWorkspace(folder) {
   const [source, output] = [join(folder, "src"), join(folder, "dist")];
   const names = listFiles(source, SOURCE);
   const known = new Set(names.map(outputOf));
@@ -57,14 +69,10 @@ async function transpileWorkspace(folder, transformFile) {
   );
   await Promise.all(stale.map((name) => rm(join(output, name), { force: true })));
   const changed = names.filter((name) => modifiedAt(join(source, name)) > modifiedAt(join(output, outputOf(name))));
-  await Promise.all(
-    changed.map((name) => transpileFile(join(source, name), join(output, outputOf(name)), transformFile)),
-  );
+  await Promise.all(changed.map((name) => updateFile(join(source, name), join(output, outputOf(name)))));
 }
 
 /** Updates the `dist` of each of these folders. Rejects with the position of a syntax error. */
 export async function transpile(folders) {
-  // Loaded lazily: on a fresh machine it is installed by now.
-  const { default: swc } = await import("@swc/core");
-  await Promise.all(folders.map((folder) => transpileWorkspace(folder, swc.transformFile)));
+  await Promise.all(folders.map(transpileWorkspace));
 }

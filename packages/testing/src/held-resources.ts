@@ -8,29 +8,28 @@ interface HeldResource {
   end: () => Promise<unknown>;
 }
 
-/** The list is on the global object of the test file's realm, where the jest environment can access it. */
+/** The list is on the global object: the jest environment and the test file load this module from different builds. */
 const HELD = Symbol.for("@svc/testing held resources");
 
-type Realm = { [HELD]?: Set<HeldResource> };
+const heldResources = () => ((globalThis as { [HELD]?: Set<HeldResource> })[HELD] ??= new Set());
 
 /**
  * Registers a resource that must not outlive the test file, and how to release it. Returns a function that unregisters
  * it.
  */
 export function holdResource(what: string | null, end: () => Promise<unknown>): () => void {
-  const realm = globalThis as Realm;
-  const held = (realm[HELD] ??= new Set());
+  const held = heldResources();
   const resource = { what, end };
   held.add(resource);
   return () => void held.delete(resource);
 }
 
 /**
- * Releases the resources that a realm still holds and returns their names: an empty list if nothing leaked. Never
+ * Releases the resources that are still held and returns their names: an empty list if nothing leaked. Never
  * rejects: a resource that cannot be released is listed with the reason. Call it when a test file ends.
  */
-export async function endHeldResources(realm: object): Promise<string[]> {
-  const held = (realm as Realm)[HELD] ?? new Set();
+export async function endHeldResources(): Promise<string[]> {
+  const held = heldResources();
   const leaked = [...held];
   held.clear();
   const ends = await Promise.allSettled(leaked.map(async ({ end }) => end()));
