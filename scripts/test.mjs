@@ -212,14 +212,14 @@ const hasRedis = () =>
   (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, "redis-server")));
 
 async function hasChromium() {
-  const { findChromium } = await import("../packages/testing/dist/find-chromium.js");
+  const { findChromium } = await import("../packages/testing/dist/find-programs.js");
   return findChromium() !== null;
 }
 
 /** Returns the program folder of an installed PostgreSQL; undefined if there is none or another one was requested. */
 async function installedPostgres() {
   if ((process.env.TEST_DATABASE_URL ?? "") !== "") return undefined;
-  const { findInstalledPostgres } = await import("../packages/testing/dist/start-installed-postgres.js");
+  const { findInstalledPostgres } = await import("../packages/testing/dist/start-postgres.js");
   return (await findInstalledPostgres()) ?? undefined;
 }
 

@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { freePort } from "./free-port.ts";
-import { startProcess } from "./child-process.ts";
+import { freePort, startProcess } from "./child-process.ts";
 import { waitFor } from "./wait-for.ts";
 
 const SERVER = `

@@ -1,8 +1,13 @@
 import { spawn } from "node:child_process";
-import type { Socket } from "node:net";
+import type { Socket, Server } from "node:net";
 import { holdResource } from "./held-resources.ts";
 import { stretchOfLimits, waitFor } from "./wait-for.ts";
 import { childEnvironment } from "./test-settings.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer } from "node:net";
+import { once } from "node:events";
 
 /**
  * Runs a shell line as soon as this process has ended, even by SIGKILL. The shell waits for the end of its standard
@@ -158,4 +163,65 @@ export function startProcess({ file, env, name, args = [] }: ProcessOptions): Pr
     args: ["--enable-source-maps", file, ...args],
     env: { ...childEnvironment(), ...env },
   });
+}
+
+/** A folder that is removed with its process. */
+export interface TemporaryFolder {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** A program that was killed together with this one may write for another moment, so removing is retried. */
+const REMOVE = `for trial in 1 2 3 4 5; do rm -rf "$1" && break; sleep 1; done`;
+
+/**
+ * Creates a temporary folder, named after its purpose. It is removed when this process ends; `endFirst` is a shell line
+ * that runs before that, with the folder as $1.
+ */
+export async function makeTemporaryFolder(what: string, endFirst = ":"): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(tmpdir(), `svc-test-${what}-`));
+  const callOffGuard = guard(`${endFirst}; ${REMOVE}`, [path]);
+  return {
+    path,
+    async remove() {
+      await rm(path, { recursive: true, force: true });
+      callOffGuard();
+    },
+  };
+}
+
+/**
+ * Below the range of ports for outgoing connections: any client could take a port of that range, even one that connects
+ * to this very port while its server is down.
+ */
+const LOWEST = 20_000;
+const HIGHEST = 29_999;
+
+const given = new Set<number>();
+
+/** Returns a free TCP port of 127.0.0.1 that it has not returned to this process before. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
+    if (given.has(port) || !(await canListen(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
+
+/** Makes a server of this process listen on 127.0.0.1 and returns the port: the given one, or a free one. */
+export async function listenOnLoopback(server: Server, port?: number): Promise<number> {
+  const chosen = port ?? (await freePort());
+  server.listen(chosen, "127.0.0.1");
+  // Rejects on "error", for example if the port is in use.
+  await once(server, "listening");
+  return chosen;
 }

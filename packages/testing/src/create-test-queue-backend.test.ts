@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { createTestQueueBackend } from "./create-test-queue-backend.ts";
-import { findRedisServer } from "./find-in-path.ts";
+import { findRedisServer } from "./find-programs.ts";
 import { readTestSettings } from "./test-settings.ts";
 
 const hasRedis = readTestSettings().redisUrl !== undefined || (await findRedisServer()) !== null;

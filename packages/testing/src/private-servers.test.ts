@@ -3,12 +3,11 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Client } from "pg";
-import { findRedisServer } from "./find-in-path.ts";
-import { removeRedisKeys } from "./redis-keys.ts";
+import { findRedisServer } from "./find-programs.ts";
+import { removeRedisKeys } from "./create-test-queue-backend.ts";
 import { startPostgres } from "./start-postgres.ts";
-import { startProcess } from "./child-process.ts";
+import { startProcess, makeTemporaryFolder } from "./child-process.ts";
 import { startRedis } from "./start-redis.ts";
-import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { waitFor } from "./wait-for.ts";
 
 async function query(url: string, text: string): Promise<unknown[]> {

@@ -4,13 +4,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { errorMessage } from "@svc/primitives";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
-import { findRedisServer } from "./find-in-path.ts";
-import { repositoryPath, readTestSettings } from "./test-settings.ts";
-import { startInstalledPostgres } from "./start-installed-postgres.ts";
-import { startPostgres } from "./start-postgres.ts";
+import { findRedisServer } from "./find-programs.ts";
+import { repositoryPath, readTestSettings, testLog } from "./test-settings.ts";
+import { startInstalledPostgres, startPostgres } from "./start-postgres.ts";
 import { startRedis } from "./start-redis.ts";
 import type { TestSettings } from "./test-settings.ts";
-import { testLog } from "./test-log.ts";
 
 /** Migrates a database for the product: our own tables, and those of the queues. */
 export async function migrateTestDatabase(url: string): Promise<void> {

@@ -2,9 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IntegrationId } from "@svc/contracts";
 import { findProgram } from "./shared-servers.ts";
 import type { Exit } from "./child-process.ts";
-import { freePort } from "./free-port.ts";
-import { startProcess } from "./child-process.ts";
-import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { freePort, startProcess, makeTemporaryFolder } from "./child-process.ts";
 import { readTestSettings } from "./test-settings.ts";
 import type { CompositionName } from "./test-settings.ts";
 

@@ -1,11 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Store } from "@svc/store";
-import { freePort } from "./free-port.ts";
-import { repositoryPath } from "./test-settings.ts";
-import { startProcess } from "./child-process.ts";
-import { makeTemporaryFolder } from "./temporary-folder.ts";
-import { testLog } from "./test-log.ts";
+import { freePort, startProcess, makeTemporaryFolder } from "./child-process.ts";
+import { repositoryPath, testLog } from "./test-settings.ts";
 import { waitFor } from "./wait-for.ts";
 
 const ADMIN_KEY = "embedded-administrator-0123456789abcdef";

@@ -6,11 +6,10 @@ import { BOT_METHODS } from "./bot-api/bot-methods.ts";
 import type { MethodCall } from "./bot-api/bot-methods.ts";
 import { createFakeBot, newToken } from "./bot-api/fake-bot.ts";
 import type { BotState, FakeBot } from "./bot-api/fake-bot.ts";
-import { MESSAGES_A_SECOND, SECOND_MS, findRateViolations } from "./bot-api/find-rate-violations.ts";
-import type { RateViolation } from "./bot-api/find-rate-violations.ts";
+import { MESSAGES_A_SECOND, SECOND_MS, findRateViolations } from "./bot-api/update-queue.ts";
+import type { RateViolation } from "./bot-api/update-queue.ts";
 import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback } from "./free-port.ts";
-import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { listenOnLoopback, makeTemporaryFolder } from "./child-process.ts";
 
 /**
  * Failure of a call. `error` is a response without effect. `garbage` is not a response of the Bot API. `slow` is

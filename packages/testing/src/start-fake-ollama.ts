@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback } from "./free-port.ts";
+import { listenOnLoopback } from "./child-process.ts";
 
 /** A model of a fake Ollama. */
 export interface OllamaModel {

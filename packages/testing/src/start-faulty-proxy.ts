@@ -1,7 +1,7 @@
 import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
 import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback } from "./free-port.ts";
+import { listenOnLoopback } from "./child-process.ts";
 
 /** Head of the first request of a connection. */
 export interface RequestHead {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
 import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback } from "./free-port.ts";
+import { listenOnLoopback } from "./child-process.ts";
 
 /** Returns a request to the tool server: a tool call of the revision 2026-07-28. */
 export function toolCall(key: string, name: string, args: Record<string, unknown>) {

@@ -1,6 +1,4 @@
-import { spawnChild } from "./child-process.ts";
-import { freePort } from "./free-port.ts";
-import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { spawnChild, freePort, makeTemporaryFolder } from "./child-process.ts";
 import { childEnvironment } from "./test-settings.ts";
 
 /** A private Redis. By default nothing is on disk, so that a restart loses all data. */

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { makeTemporaryFolder } from "./child-process.ts";
 
 /** An S3-compatible server that checks signatures (SigV4), with one empty bucket. */
 export interface S3Server {

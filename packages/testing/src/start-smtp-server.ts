@@ -5,10 +5,8 @@ import type { Email } from "postal-mime";
 import { SMTPServer } from "smtp-server";
 import { holdResource } from "./held-resources.ts";
 import { waitFor } from "./wait-for.ts";
-import { spawnChild } from "./child-process.ts";
-import { findInPath } from "./find-in-path.ts";
-import { freePort } from "./free-port.ts";
-import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { spawnChild, freePort, makeTemporaryFolder } from "./child-process.ts";
+import { findInPath } from "./find-programs.ts";
 
 /** Returns the path of Debian's exim4; null without it. Only root can use a custom configuration. */
 export const findExim = async (): Promise<string | null> =>

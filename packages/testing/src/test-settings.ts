@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { LOG_LEVELS } from "@svc/log";
-import type { LogLevel } from "@svc/log";
+import { LOG_LEVELS, createLog } from "@svc/log";
+import type { LogLevel, Log } from "@svc/log";
 
 /** Returns the absolute path of a file in this repository; `dist` and `src` of this package have the same depth. */
 export function repositoryPath(path: string): string {
@@ -66,4 +66,23 @@ function oneOf<Value extends string>(name: string, value: string, allowed: reado
   const found = allowed.find((candidate) => candidate === value);
   if (found === undefined) throw new Error(`${name} is "${value}"; set it to one of: ${allowed.join(", ")}.`);
   return found;
+}
+
+/** A line of a log. */
+export interface LogLine {
+  level: string;
+  msg?: string;
+  [field: string]: unknown;
+}
+
+/** Returns a log that writes nothing, or everything from the level of TEST_LOG. */
+export function testLog(name = "test"): Log {
+  return createLog({ level: readTestSettings().logLevel, name });
+}
+
+/** Creates a log whose lines a test can read; `lines()` returns all lines so far, from level `debug`. */
+export function collectLog(): { log: Log; lines(): LogLine[] } {
+  const written: string[] = [];
+  const log = createLog({ level: "debug", destination: { write: (line) => void written.push(line) } });
+  return { log, lines: () => written.map((line) => JSON.parse(line) as LogLine) };
 }

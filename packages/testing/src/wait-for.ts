@@ -52,3 +52,14 @@ export async function waitFor<Found>(
   const because = cause instanceof Error ? ` (${cause.message})` : "";
   throw new Error(`Waited ${Math.round(performance.now() - startedAt)} ms in vain for ${text}${because}.`, { cause });
 }
+
+/** Random numbers from 0 (included) to 1 (excluded) that a seed repeats (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -4,9 +4,8 @@ import { dirname, join } from "node:path";
 import { BotApiRefusal, badRequest } from "./read-payload.ts";
 import type { TelegramEntity } from "./parse-telegram-html.ts";
 import type { UploadedFile } from "./read-payload.ts";
-import type { Sending } from "./find-rate-violations.ts";
+import type { Sending, BotUpdate, UpdateQueue } from "./update-queue.ts";
 import { createUpdateQueue } from "./update-queue.ts";
-import type { BotUpdate, UpdateQueue } from "./update-queue.ts";
 
 /** Reason why a chat accepts no messages from a bot. */
 export type ChatFailure = "blocked" | "kicked" | "deactivated" | "not-found" | { migratedTo: number };

@@ -1,10 +1,11 @@
 import { createRequire, register } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type * as JestRuntime from "jest-runtime";
 import { JEST_GLOBALS } from "./globals.ts";
 import { transpiledPath } from "./load-hooks.ts";
 
 const require = createRequire(import.meta.url);
-const { default: Runtime } = require("jest-runtime") as typeof import("jest-runtime");
+const { default: Runtime } = require("jest-runtime") as (typeof JestRuntime)["default"];
 /** Under this symbol jest-circus keeps the event handlers of a file. */
 const EVENT_HANDLERS = Symbol.for("EVENT_HANDLERS");
 /** Number of files that this process has run. */
