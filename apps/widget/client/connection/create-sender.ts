@@ -1,7 +1,7 @@
 import type { VisitorMessage } from "@svc/contracts";
-import { LIMITS } from "../limits.ts";
+import { LIMITS } from "../state.ts";
 import type { Contact, FileView } from "../state.ts";
-import { newId } from "./new-id.ts";
+import { newId } from "../storage.ts";
 import type { ServerConnection } from "./open-connection.ts";
 import type { Outbox } from "./outbox.ts";
 

@@ -1,5 +1,5 @@
 import type { Identity } from "../launch/page-settings.ts";
-import { LIMITS } from "../limits.ts";
+import { LIMITS } from "../state.ts";
 import type { WidgetActions, WidgetStore } from "../state.ts";
 import { inOrder, lastReplySeq, readHistory } from "./conversation.ts";
 import { composeMessage, createSender, firstChars, isTooLong } from "./create-sender.ts";
