@@ -1,5 +1,5 @@
 import type { DeliveryItem } from "@svc/contracts";
-import { pauseMs } from "../api/pages.ts";
+import { pauseMs } from "../api/connection.ts";
 
 /** Returns the values to filter by: none if all are chosen, because a filter leaves out what has no value. */
 export const filterOf = <Value extends string>(chosen: readonly Value[], all: readonly Value[]): Value[] =>

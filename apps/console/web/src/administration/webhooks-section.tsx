@@ -5,8 +5,7 @@ import type { ChannelId, EventType, TicketPriority, WebhookItem } from "@svc/con
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FlaskConical, Pencil, RefreshCw, Trash2, Webhook } from "lucide-react";
-import { webhookPagesQuery } from "../api/administration.ts";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery, webhookPagesQuery } from "../api/administration.ts";
 import { FormDialog, useFields } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";

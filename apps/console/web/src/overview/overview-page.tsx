@@ -11,9 +11,8 @@ import { AnswersSection } from "./answers-section.tsx";
 import type { OverviewSearch } from "./overview-search.ts";
 import { BarPlot } from "./plots.tsx";
 import { QueueSection } from "./queue-section.tsx";
-import { SpanBar } from "./span-bar.tsx";
+import { SpanBar, Tile } from "./span-bar.tsx";
 import { statsQuery } from "./stats.ts";
-import { Tile } from "./tile.tsx";
 import {
   TimeSection,
   countCells,

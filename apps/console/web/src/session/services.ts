@@ -11,8 +11,7 @@ import type { Live } from "../api/live.ts";
 import type { Store } from "../ui/create-store.ts";
 import type { Toasts } from "../ui/toasts.tsx";
 import type { CommandGroup, CommandRegistry, GroupCommand } from "./command-registry.ts";
-import type { OpenTexts } from "./open-texts.ts";
-import type { Preferences } from "./preferences.ts";
+import type { OpenTexts, Preferences } from "./preferences.ts";
 
 /** Returns the name of the current project. */
 export const useProject = (): string => useParams({ from: "/$project" }).project;

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import type { TicketDetail } from "@svc/contracts";
-import { conversationsQuery, customerQuery } from "../api/customers.ts";
+import { conversationsQuery, customerQuery } from "../api/tickets.ts";
 import { Conversations, CustomerFactRows, Fact } from "../customers/customer-facts.tsx";
 import { CustomerNotes } from "../customers/customer-notes.tsx";
 import { IdText } from "../forms/copy-box.tsx";

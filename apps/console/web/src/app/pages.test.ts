@@ -1,7 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { RequiredScope } from "@svc/contracts";
-import { PAGES } from "../app/pages.ts";
-import { firstSection } from "./sections.ts";
+import { firstSection, PAGES } from "./pages.ts";
 
 const only =
   (...scopes: RequiredScope[]) =>
