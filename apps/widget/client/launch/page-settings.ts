@@ -71,3 +71,12 @@ function parseColor(color: string | undefined): string | null {
 /** Returns whether a value is a theme. */
 export const isTheme = (value: unknown): value is Theme => THEMES.includes(value);
 const isPosition = (value: unknown): value is Position => POSITIONS.includes(value);
+
+/**
+ * Returns true if a path matches one of a list, in which a trailing `*` matches anything, and a trailing slash is
+ * ignored.
+ */
+export const isHidden = (path: string, hidden: readonly string[]): boolean =>
+  hidden.some((pattern) =>
+    pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern || path === `${pattern}/`,
+  );

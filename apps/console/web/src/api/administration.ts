@@ -7,6 +7,7 @@ import type {
   ChannelConfigs,
   ChannelId as TicketChannelId,
   ChannelItem,
+  DeliveryItem,
   DeliveryState,
   KeyItem,
   Model,
@@ -14,7 +15,7 @@ import type {
   ServiceAddressesAnswer,
 } from "@svc/contracts";
 import type { Texts } from "../i18n/texts.ts";
-import { definedParams, LIST_LIMIT, pagesQuery } from "./connection.ts";
+import { definedParams, LIST_LIMIT, pagesQuery, pauseMs } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 
 /** Polling interval of the callbacks, whose attempts may happen at any time. */
@@ -184,3 +185,25 @@ export const modelsQuery = (connection: Connection, project: string) =>
     queryFn: async ({ signal }): Promise<Model[]> =>
       (await connection.call("listModels", project, { query: { limit: LIMIT }, signal })).items,
   });
+
+/** Returns the values to filter by: none if all are chosen, because a filter leaves out what has no value. */
+export const filterOf = <Value extends string>(chosen: readonly Value[], all: readonly Value[]): Value[] =>
+  all.length > 0 && all.every((value) => chosen.includes(value)) ? [] : [...chosen];
+
+/** How often, and how many times, the result of a test is looked up: for about 5 seconds. */
+const POLL_MS = 500;
+const POLLS_MAX_COUNT = 10;
+
+/** Returns the first attempt of a test event; null if there is none within some seconds. */
+export async function waitForResult(
+  read: () => Promise<Pick<DeliveryItem, "attempts">>,
+  pollMs = POLL_MS,
+): Promise<DeliveryItem["attempts"][number] | null> {
+  for (let polls = 0; polls < POLLS_MAX_COUNT; polls++) {
+    const [attempt] = (await read()).attempts;
+    // An attempt that is still running has neither.
+    if (attempt !== undefined && (attempt.status !== null || attempt.error !== null)) return attempt;
+    await pauseMs(pollMs);
+  }
+  return null;
+}

@@ -13,7 +13,7 @@ import { clearDataOfOthers, openPreferences, openTexts } from "../session/prefer
 import { openStorage, ServicesContext, TAB_NAME } from "../session/services.ts";
 import type { Services } from "../session/services.ts";
 import { createStore, useStore } from "../ui/create-store.ts";
-import { createToasts } from "../ui/toasts.tsx";
+import { createToasts } from "../ui/notice.tsx";
 import { createAppRouter } from "./router.tsx";
 import "./styles.css";
 

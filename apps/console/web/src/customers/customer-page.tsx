@@ -17,8 +17,7 @@ import { Field, TextArea } from "../ui/field.tsx";
 import { QueryView } from "../ui/notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { attributesOf, attributesText, contactFacts, describeCustomer } from "./contact-facts.ts";
-import { Conversations, CustomerFactRows, displayName, Fact, useRefresh } from "./customer-facts.tsx";
-import { CustomerNotes } from "./customer-notes.tsx";
+import { Conversations, CustomerFactRows, CustomerNotes, displayName, Fact, useRefresh } from "./customer-facts.tsx";
 
 const FACTS = ["name", "email", "phone", "language", "timeZone", "externalId"] as const;
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { agentsQuery } from "../api/administration.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { usePeople, useProject, useServices } from "../session/services.ts";
+import { usePeople, useProject, useServices, useTags } from "../session/services.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/pick-list.tsx";
@@ -11,7 +11,6 @@ import type { PickItem } from "../ui/pick-list.tsx";
 import { filterOptions } from "./inbox-search.ts";
 import type { FilterName, InboxSearch } from "./inbox-search.ts";
 import { filtersOf, useSavedViews } from "./views.ts";
-import { useTags } from "./use-tags.ts";
 
 /** The available filters, in order. */
 const OFFERED = [

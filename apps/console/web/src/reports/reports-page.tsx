@@ -3,7 +3,7 @@ import { Link, linkOptions, useSearch } from "@tanstack/react-router";
 import type { Report, ReportGroup } from "@svc/contracts";
 import { textOf, useTexts } from "../i18n/texts.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
-import { queryWithZoneOf } from "../overview/stats.ts";
+import { queryWithZoneOf } from "../overview/overview-search.ts";
 import type { OverviewSearch } from "../overview/overview-search.ts";
 import { SpanBar, Tile } from "../overview/span-bar.tsx";
 import { useServices, useProject } from "../session/services.ts";
