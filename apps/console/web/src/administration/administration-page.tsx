@@ -12,8 +12,8 @@ import { KeysSection } from "./keys-section.tsx";
 import { ModelsSection } from "./models-section.tsx";
 import { OperatorsSection } from "./operators-section.tsx";
 import { ProjectsSection } from "./projects-section.tsx";
-import { SECTIONS } from "../app/pages.ts";
-import type { AdministrationSection } from "../app/pages.ts";
+import { SECTIONS } from "./sections.ts";
+import type { AdministrationSection } from "./sections.ts";
 import { TagsSection } from "./tags-section.tsx";
 
 const WebhooksSection = lazy(async () => ({ default: (await import("./webhooks-section.tsx")).WebhooksSection }));

@@ -6,7 +6,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
-import { firstSection } from "./pages.ts";
+import { firstSection } from "../administration/sections.ts";
 import { mayDo, sessionQuery } from "../api/session.ts";
 import { needsFirstRun } from "../first-run/first-run-state.ts";
 import { readInboxSearch } from "../inbox/inbox-search.ts";

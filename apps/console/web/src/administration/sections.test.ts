@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import type { RequiredScope } from "@svc/contracts";
-import { firstSection, PAGES } from "./pages.ts";
+import { PAGES } from "../app/pages.ts";
+import { firstSection } from "./sections.ts";
 
 const only =
   (...scopes: RequiredScope[]) =>
