@@ -1,6 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
-import { PREVIEW_TEXTS, previewTextsOf } from "../../apps/console/web/src/integrations/preview-texts.ts";
-import { WIDGET_STRINGS } from "../../apps/console/web/src/integrations/widget-strings.ts";
+import {
+  PREVIEW_TEXTS,
+  previewTextsOf,
+  WIDGET_STRINGS,
+} from "../../apps/console/web/src/integrations/preview-texts.ts";
 import type { Locale } from "../../apps/widget/client/locales/strings.ts";
 
 const FOLDER = "../../apps/widget/client/locales";

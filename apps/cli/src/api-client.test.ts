@@ -13,8 +13,8 @@ import {
   withClient,
 } from "./api-client.ts";
 import type { ApiTarget } from "./api-client.ts";
+import { EXIT } from "./cli.ts";
 import type { Cli } from "./cli.ts";
-import { EXIT } from "./cli-error.ts";
 
 let server: Server | undefined;
 

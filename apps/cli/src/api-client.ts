@@ -4,9 +4,8 @@ import { localUrl, runningChannelSchema } from "@svc/contracts";
 import type { EarlyConfig } from "@svc/runtime";
 import { z } from "zod";
 import { errorCode } from "@svc/primitives";
-import { CliError, EXIT } from "./cli-error.ts";
-import type { ExitCode } from "./cli-error.ts";
-import type { Cli } from "./cli.ts";
+import { CliError, EXIT } from "./cli.ts";
+import type { Cli, ExitCode } from "./cli.ts";
 import { isHttpUrl } from "./options.ts";
 
 /** The server of calls, with the key and the project. */

@@ -3,6 +3,7 @@ import type { Principal } from "@svc/auth";
 import type * as operations from "@svc/operations";
 import type { Queues } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
+import { failure, usageError } from "./cli.ts";
 import type { Cli } from "./cli.ts";
 import type { Client } from "@svc/client";
 import { LIST_LIMITS } from "@svc/contracts";
@@ -18,8 +19,7 @@ import type {
   TicketDetail,
 } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
-import { failure, usageError } from "./cli-error.ts";
-import { safeLine } from "./safe-text.ts";
+import { safeLine } from "./terminal.ts";
 
 type OperationsModule = typeof operations;
 

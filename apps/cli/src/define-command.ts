@@ -1,9 +1,7 @@
 import { Argument, Option } from "commander";
 import type { Command } from "commander";
 import type { Cli } from "./cli.ts";
-
-/** An option of a command; the type parameter is that of its value. */
-export type TypedOption<Value> = Option & { readonly valueType?: Value };
+import type { TypedOption } from "./options.ts";
 
 /**
  * Descriptions of arguments by their form in the help, as in `<agent>`, `[file]` or `[source...]`; some have choices.

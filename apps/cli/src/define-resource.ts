@@ -5,7 +5,7 @@ import { defineCommand } from "./define-command.ts";
 import type { CommandDefinition, OptionValues, Options } from "./define-command.ts";
 import { cursorOption, limitOption, projectOption } from "./options.ts";
 import { nextPage, renderTable } from "./render-table.ts";
-import { optionWords } from "./safe-text.ts";
+import { optionWords } from "./terminal.ts";
 import type { Paint, Terminal } from "./terminal.ts";
 
 /** Common fields of the commands of a resource. */

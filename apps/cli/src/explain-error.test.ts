@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
 import { DataFolderInUseError, EmbeddedPostgresError } from "@svc/embedded";
 import { ConfigError, StartError } from "@svc/runtime";
-import { CliError, EXIT, InterruptedError } from "./cli-error.ts";
+import { CliError, EXIT, InterruptedError } from "./cli.ts";
 import { explainError } from "./explain-error.ts";
 
 const withCode = (code: string, message = "it failed") => Object.assign(new Error(message), { code });

@@ -1,8 +1,8 @@
 import { explainCertificateError } from "@svc/contracts";
 import { redactText } from "@svc/log";
-import { CliError, EXIT } from "./cli-error.ts";
-import type { ExitCode } from "./cli-error.ts";
-import { safeText } from "./safe-text.ts";
+import { CliError, EXIT } from "./cli.ts";
+import type { ExitCode } from "./cli.ts";
+import { safeText } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** An error explained to a user. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { EXIT } from "./cli-error.ts";
+import { EXIT } from "./cli.ts";
 import { runCli } from "./run-cli.ts";
 
 const READER_CLOSED = ["EPIPE", "EIO"];

@@ -1,6 +1,8 @@
 import { LIST_LIMITS } from "@svc/contracts";
 import { InvalidArgumentError, Option } from "commander";
-import type { TypedOption } from "./define-command.ts";
+
+/** An option of a command; the type parameter is that of its value. */
+export type TypedOption<Value> = Option & { readonly valueType?: Value };
 
 /** Defines an option with a text as its value. */
 export function option(flags: string, description: string): TypedOption<string | undefined>;

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { errorMessage } from "@svc/primitives";
-import { CliError, EXIT } from "./cli-error.ts";
+import { CliError, EXIT } from "./cli.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Only the owner may read the file. */

@@ -2,9 +2,9 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { LIMITS, hasControlCharacters } from "@svc/contracts";
 import { errorCode } from "@svc/primitives";
-import { failure, usageError } from "./cli-error.ts";
+import { failure, usageError } from "./cli.ts";
 import type { Cli, InputStream } from "./cli.ts";
-import { safeLine } from "./safe-text.ts";
+import { safeLine } from "./terminal.ts";
 
 /** What is read, in words for advice, and its maximum size. */
 interface Expectation {

@@ -1,8 +1,8 @@
 import Table from "cli-table3";
 import type { Cli } from "./cli.ts";
-import { safeText, safeLine } from "./safe-text.ts";
-import type { ReplyItem, Source } from "@svc/contracts";
+import { safeLine, safeText } from "./terminal.ts";
 import type { Paint } from "./terminal.ts";
+import type { ReplyItem, Source } from "@svc/contracts";
 
 const BORDERS = {
   top: "",

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
-import { EXIT, EXIT_MEANINGS } from "./cli-error.ts";
+import { EXIT, EXIT_MEANINGS } from "./cli.ts";
 import { runCli } from "./run-cli.ts";
 
 async function run(args: string[], env: Record<string, string> = {}, input = "") {

@@ -1,11 +1,9 @@
 import { Command, CommanderError } from "commander";
-import { EXIT_MEANINGS, EXIT } from "./cli-error.ts";
-import { readVersion, describeCall } from "./cli.ts";
-import type { Cli, Surroundings } from "./cli.ts";
+import { describeCall, EXIT, EXIT_MEANINGS, readVersion } from "./cli.ts";
+import type { Cli, ExitCode, Surroundings } from "./cli.ts";
 import { addCommand, jsonOption } from "./define-command.ts";
 import type { CommandDefinition } from "./define-command.ts";
 import type { OutputStream } from "./terminal.ts";
-import type { ExitCode } from "./cli-error.ts";
 import { createTerminal } from "./terminal.ts";
 
 /** Commands by heading, as in the help: usage and description. */
@@ -59,11 +57,11 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
  */
 const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   up: async () => (await import("./commands/up.ts")).up,
-  start: async () => (await import("./commands/start.ts")).start,
+  start: async () => (await import("./commands/up.ts")).start,
   init: async () => (await import("./commands/init.ts")).init,
   doctor: async () => (await import("./commands/init.ts")).doctor,
   kb: async () => (await import("./commands/kb.ts")).kb,
-  articles: async () => (await import("./commands/articles.ts")).articles,
+  articles: async () => (await import("./commands/kb.ts")).articles,
   agents: async () => (await import("./commands/agents.ts")).agents,
   models: async () => (await import("./commands/models.ts")).models,
   tools: async () => (await import("./commands/tools.ts")).tools,
@@ -79,13 +77,13 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   keys: async () => (await import("./commands/keys.ts")).keys,
   privacy: async () => (await import("./commands/privacy.ts")).privacy,
   channels: async () => (await import("./commands/channels.ts")).channels,
-  email: async () => (await import("./commands/email.ts")).email,
+  email: async () => (await import("./commands/channels.ts")).email,
   webhook: async () => (await import("./commands/webhook.ts")).webhook,
   webhooks: async () => (await import("./commands/webhooks.ts")).webhooks,
   deliveries: async () => (await import("./commands/deliveries.ts")).deliveries,
   "dead-letters": async () => (await import("./commands/deliveries.ts")).deadLetters,
   stats: async () => (await import("./commands/stats.ts")).stats,
-  usage: async () => (await import("./commands/usage.ts")).usage,
+  usage: async () => (await import("./commands/stats.ts")).usage,
   audit: async () => (await import("./commands/audit.ts")).audit,
   migrate: async () => (await import("./commands/init.ts")).migrate,
   upgrade: async () => (await import("./commands/backup.ts")).upgrade,

@@ -11,9 +11,9 @@ import { closeResources, loadConfig, openResources, readEnvironment } from "@svc
 import type { Config, EarlyConfig, Resources } from "@svc/runtime";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { Store } from "@svc/store";
-import { CliError, EXIT, failure, watchInterrupt } from "./cli-error.ts";
+import { CliError, EXIT, failure, watchInterrupt } from "./cli.ts";
 import type { Cli, Environment } from "./cli.ts";
-import { safeLine } from "./safe-text.ts";
+import { safeLine } from "./terminal.ts";
 
 /** Returns the environment with this log level, unless it sets one itself. */
 export function withLogLevel(env: Environment, level: "silent" | "warn"): Environment {

@@ -3,20 +3,96 @@ import { setTimeout as delay } from "node:timers/promises";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
+import type { Request, RequestHandler, Response } from "express";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { grantsScope, VERSION } from "@svc/contracts";
-import { principalOf } from "@svc/http";
-import type { Log } from "@svc/log";
+import { grantsScope, LIMITS, VERSION } from "@svc/contracts";
+import { parseJson, principalOf, readJsonBytes } from "@svc/http";
 import type { RateLimit } from "@svc/http";
-import type { Request, RequestHandler, Response } from "express";
+import type { Log } from "@svc/log";
+import { isDeeperThan } from "@svc/primitives";
 import { callTool, createCancellations, readSession, stopping } from "./tool.ts";
 import type { CallContext, Caller, Cancellations, Tool, ToolDeps } from "./tool.ts";
-import { fieldOf, readMessages, RpcError, sendRpcError } from "./read-messages.ts";
-import type { Messages } from "./read-messages.ts";
+
+/** Error of a body that cannot be attributed to a message: a JSON-RPC code, and what to do. */
+class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "RpcError";
+    this.code = code;
+  }
+}
+
+/** Sends 400 with a JSON-RPC error, which clients of the protocol understand. */
+function sendRpcError(response: Response, { code, message }: RpcError): void {
+  response.status(400).json({ jsonrpc: "2.0", id: null, error: { code, message } });
+}
+
+/** Maximum nesting of a body, more than any tool accepts. */
+const MAX_DEPTH = 64;
+/** Maximum number of messages in a batch. */
+const BATCH_MAX_COUNT = 20;
+/** The revisions that support batches; later ones forbid them. */
+const BATCH_VERSIONS = ["2024-11-05", "2025-03-26"];
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+/** The messages of a body, and the original body. */
+interface Messages {
+  body: unknown;
+  messages: readonly unknown[];
+}
+
+/** Returns a field of a value that may be an object. */
+function fieldOf(message: unknown, name: string): unknown {
+  return typeof message === "object" && message !== null && Object.hasOwn(message, name)
+    ? Reflect.get(message, name)
+    : undefined;
+}
+
+function refuseBatch(request: Request, messages: readonly unknown[]): void {
+  const version = request.headers["mcp-protocol-version"];
+  if (version !== undefined && !BATCH_VERSIONS.includes(String(version))) {
+    throw new RpcError(
+      INVALID_REQUEST,
+      "This protocol version does not support batches. Send one message per request.",
+    );
+  }
+  if (messages.length === 0) throw new RpcError(INVALID_REQUEST, "The batch is empty. Send one message per request.");
+  if (messages.length > BATCH_MAX_COUNT) {
+    throw new RpcError(INVALID_REQUEST, `A batch must have at most ${BATCH_MAX_COUNT} messages.`);
+  }
+}
+
+/**
+ * Returns the JSON-RPC messages of a request's body: one message, or a batch if its revision supports batches. Throws
+ * RpcError for invalid JSON or any other body, and unsupported_media_type and payload_too_large like every HTTP
+ * endpoint.
+ */
+async function readMessages(request: Request): Promise<Messages> {
+  const bytes = await readJsonBytes(request, LIMITS.bodyMaxBytes);
+  let body: unknown;
+  try {
+    body = parseJson(bytes);
+  } catch (error) {
+    throw new RpcError(PARSE_ERROR, error instanceof Error ? error.message : "The body is not valid JSON.", {
+      cause: error,
+    });
+  }
+  if (isDeeperThan(body, MAX_DEPTH)) {
+    throw new RpcError(INVALID_REQUEST, `The body must be at most ${MAX_DEPTH} levels deep.`);
+  }
+  if (!Array.isArray(body)) return { body, messages: [body] };
+  const messages: readonly unknown[] = body;
+  refuseBatch(request, messages);
+  return { body, messages };
+}
 
 /** Requests in progress, so that a shutdown can wait for their responses. */
-export interface RunningCalls {
+interface RunningCalls {
   /** Counts a request until the returned function is called; calling that again has no effect. */
   begin(): () => void;
   /** Resolves when no request is in progress. */
@@ -24,7 +100,7 @@ export interface RunningCalls {
 }
 
 /** Returns a counter of running requests. */
-export function createRunningCalls(): RunningCalls {
+function createRunningCalls(): RunningCalls {
   const running = new Set<symbol>();
   const waiting = new Set<() => void>();
   return {
@@ -60,7 +136,7 @@ const INSTRUCTIONS = [
 /**
  * Returns the server of one request, with the tools that the caller's key may use, in their order.
  */
-export function createServer(tools: readonly Tool[], context: CallContext, caller: Caller): McpServer {
+function createServer(tools: readonly Tool[], context: CallContext, caller: Caller): McpServer {
   const mine = tools.filter(({ scope }) => grantsScope(caller.principal.scopes, scope));
   const server = new McpServer(
     { name: "svc", title: "Message channels service", version: VERSION },

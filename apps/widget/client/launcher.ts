@@ -1,6 +1,5 @@
-import { CALLS } from "./launch/calls.ts";
+import { CALLS, readSettings } from "./launch/page-settings.ts";
 import { createWidget } from "./launch/create-widget.ts";
-import { readSettings } from "./launch/page-settings.ts";
 import { createPageApi } from "./launch/page-api.ts";
 import type { PageApi } from "./launch/page-api.ts";
 

@@ -1,4 +1,18 @@
-import type { Source, WidgetConfigAnswer } from "@svc/contracts";
+import type { Source, WIDGET_LIMITS, WidgetConfigAnswer } from "@svc/contracts";
+
+/**
+ * The server's limits (`WIDGET_LIMITS`), copied because the browser does not load the schemas; a test compares them.
+ */
+export const LIMITS: Pick<
+  typeof WIDGET_LIMITS,
+  "textMaxChars" | "attachmentsMaxCount" | "fileMaxBytes" | "commentMaxChars" | "conversationsMaxCount"
+> = {
+  textMaxChars: 10_000,
+  attachmentsMaxCount: 10,
+  fileMaxBytes: 10 * 1024 * 1024,
+  commentMaxChars: 2_000,
+  conversationsMaxCount: 50,
+};
 
 /** URL of the file endpoints, with the credentials. */
 export interface FileAccess {
@@ -21,7 +35,7 @@ export interface FileView {
 }
 
 /** Delivery state of a visitor's message: in progress, kept until the connection is restored, stored, or rejected. */
-export type SendState = "sending" | "waiting" | "sent" | "failed";
+type SendState = "sending" | "waiting" | "sent" | "failed";
 
 /** A message of the visitor. Its key is its `clientMessageId`. */
 export interface VisitorEntry {
@@ -53,7 +67,7 @@ export interface ReplyEntry {
 export type Entry = VisitorEntry | ReplyEntry;
 
 /** State of the connection. `refused` is permanent: a key, site or identity that is not accepted. */
-export type ConnectionState = "idle" | "connecting" | "online" | "offline" | "refused";
+type ConnectionState = "idle" | "connecting" | "online" | "offline" | "refused";
 
 /** The state of the panel. Replaced, never mutated. */
 export interface WidgetState {

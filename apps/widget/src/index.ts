@@ -1,2 +1,2 @@
-export { isDemoShown } from "./serve-demo.ts";
+export { isDemoShown } from "./serve-client.ts";
 export { widgetService } from "./service.ts";

@@ -7,11 +7,10 @@ import { followPresence, followTexts } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
 import { startSweeps } from "@svc/work";
 import type { Express } from "express";
-import { demoOrigins } from "./serve-demo.ts";
+import { demoOrigins } from "./serve-client.ts";
 import { openSockets } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
-import { createWidgetChannel } from "./widget-channel.ts";
-import { createSiteReader } from "./widget-context.ts";
+import { createSiteReader, createWidgetChannel } from "./widget-context.ts";
 import type { WidgetContext } from "./widget-context.ts";
 import { addDisabledRoutes, addWidgetRoutes } from "./widget-routes.ts";
 

@@ -1,11 +1,11 @@
+import type { Server } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
-import { widgetSettingsSchema } from "@svc/contracts";
-import { waitFor } from "@svc/testing";
 import express from "express";
 import type { Response } from "express";
-import type { Server } from "node:http";
+import { widgetSettingsSchema } from "@svc/contracts";
+import { waitFor } from "@svc/testing";
 import { configResponse, limitBodyTime } from "./widget-routes.ts";
 
 const HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";

@@ -1,23 +1,21 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { RequestHandler, Express } from "express";
+import type { Express, RequestHandler } from "express";
 import { describeExpectedReply } from "@svc/channel-manager";
-import { ServiceError, prechatFieldSchema, widgetLauncherSchema } from "@svc/contracts";
-import type { WidgetConfigAnswer, WidgetSettings, WidgetConversationsAnswer } from "@svc/contracts";
-import { clientAddress, hasEtag, sendHealth, methodNotAllowed } from "@svc/http";
+import { prechatFieldSchema, ServiceError, widgetLauncherSchema } from "@svc/contracts";
+import type { WidgetConfigAnswer, WidgetConversationsAnswer, WidgetSettings } from "@svc/contracts";
+import { clientAddress, hasEtag, methodNotAllowed, sendHealth } from "@svc/http";
 import type { HealthSource } from "@svc/http";
 import type { Config } from "@svc/runtime";
-import { isWidgetKey, crossOrigin } from "./check-caller.ts";
 import { countFailure } from "./count-use.ts";
 import { getFile, postFile } from "./file-routes.ts";
-import { countCall, readKey, readTickets } from "./find-visitor.ts";
+import { countCall, crossOrigin, isWidgetKey, readKey, readTickets } from "./find-visitor.ts";
 import { postMessage } from "./receive-message.ts";
-import { addClientRoutes } from "./serve-client.ts";
-import { addDemoRoutes, isDemoShown } from "./serve-demo.ts";
+import { addClientRoutes, addDemoRoutes, isDemoShown } from "./serve-client.ts";
 import { SOCKET_PATH } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
 import { getUnsubscribePage, postUnsubscribe } from "./unsubscribe-page.ts";
-import { widgetDisabled } from "./widget-channel.ts";
+import { widgetDisabled } from "./widget-context.ts";
 import type { WidgetContext } from "./widget-context.ts";
 
 /** `GET /api/widget/conversations`: the visitor's own conversations, newest first, without erased ones. */

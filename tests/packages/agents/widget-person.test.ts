@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { answerQuestion } from "@svc/agents";
 import type { Agent } from "@svc/contracts";
-import { LANGUAGES } from "../../../apps/widget/client/locales/pick-locale.ts";
+import { LANGUAGES } from "../../../apps/widget/client/locales/create-texts.ts";
 import type { Locale } from "../../../apps/widget/client/locales/strings.ts";
 
 const AGENT: Agent = {

@@ -10,11 +10,10 @@ import { createSealer, openObjectStore, openStore, takeStoreCopy } from "@svc/st
 import type { Sealer, StoreCopy, StoreCopyErrorKind } from "@svc/store";
 import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText, STANDARD_STREAM } from "./read-backup.ts";
 import type { BackupHead, BackupTotal } from "./read-backup.ts";
-import { failure, usageError } from "../cli-error.ts";
-import { readVersion } from "../cli.ts";
+import { failure, readVersion, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
 import { fillNewFile } from "../private-files.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 import type { Database } from "../with-resources.ts";
 
 /** Dependencies of a backup. */

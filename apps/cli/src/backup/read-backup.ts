@@ -8,10 +8,10 @@ import { createGunzip } from "node:zlib";
 import { z } from "zod";
 import { errorCode } from "@svc/primitives";
 import type { CopiedTable } from "@svc/store";
-import { usageError, CliError, EXIT } from "../cli-error.ts";
-import { explainReadError } from "../read-input.ts";
-import { safeLine } from "../safe-text.ts";
+import { CliError, EXIT, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
+import { explainReadError } from "../read-input.ts";
+import { safeLine } from "../terminal.ts";
 
 /** The format that this version writes, and the only one that it reads. */
 export const BACKUP_FORMAT = 1;

@@ -14,11 +14,11 @@ import {
 } from "./make-backup.ts";
 import type { BackupTarget, BackupResult } from "./make-backup.ts";
 import type { BackupReading } from "./read-backup.ts";
+import { CliError, EXIT, failure, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { CliError, EXIT, failure, usageError } from "../cli-error.ts";
 import { checkDatabase } from "../doctor/check-database.ts";
 import { confirm } from "../read-input.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 import { onDatabase, withDatabase } from "../with-resources.ts";
 import type { Database } from "../with-resources.ts";
 

@@ -14,9 +14,10 @@ import {
   requireId,
 } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
-import { usageError } from "../cli-error.ts";
+import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
+import { defineList } from "../define-resource.ts";
 import {
   definedOnly,
   flag,
@@ -30,10 +31,9 @@ import {
 } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { renderSources, renderFacts, renderTable } from "../render-table.ts";
-import { safeLine, safeText } from "../safe-text.ts";
+import { safeLine, safeText } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";
 import { toolCallStateSchema } from "@svc/contracts";
-import { defineList } from "../define-resource.ts";
 import { renderQuestion, describeToolCall, renderToolCall } from "../tickets/render-ticket.ts";
 
 const NAME_CHARS = 60;

@@ -2,13 +2,13 @@ import { LIMITS } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
 import { makeApiTarget, postMessage, withClient } from "../api-client.ts";
 import type { SyncMessage } from "../api-client.ts";
+import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
 import { definedOnly, option, secondsBetween, urlOption, withDefault } from "../options.ts";
 import { renderReplies } from "../render-table.ts";
-import { optionWords, safeLine } from "../safe-text.ts";
+import { optionWords, safeLine } from "../terminal.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MIN_TIMEOUT_S = 0.001;

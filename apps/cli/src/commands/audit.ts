@@ -1,11 +1,11 @@
 import type { AuditItem } from "@svc/contracts";
 import { asAdministrator } from "../as-administrator.ts";
-import { EXIT } from "../cli-error.ts";
+import { EXIT } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import { defineList } from "../define-resource.ts";
 import { option } from "../options.ts";
 import { toSecond } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 import type { Paint } from "../terminal.ts";
 
 const OBJECT_CHARS = 120;

@@ -1,6 +1,6 @@
 import { defineCommand } from "../define-command.ts";
-import type { TypedOption } from "../define-command.ts";
 import { flag, option, yesOption } from "../options.ts";
+import type { TypedOption } from "../options.ts";
 
 const verify = defineCommand({
   description: "verify that a backup is complete and unchanged (needs no database)",

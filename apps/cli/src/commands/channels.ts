@@ -1,16 +1,16 @@
-import { CHANNELS, INTEGRATION_IDS, LIMITS, PUSHING_CHANNELS, localUrl } from "@svc/contracts";
+import { CHANNELS, INTEGRATION_IDS, LIMITS, localUrl, PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelChange, ChannelDescriptor, ChannelItem, IntegrationId } from "@svc/contracts";
 import { apiUrlOf, findKey, probeApi } from "../api-client.ts";
 import type { ApiState, RunningChannel } from "../api-client.ts";
 import { asAdministrator } from "../as-administrator.ts";
 import type { BoundOperations, OperationContext } from "../as-administrator.ts";
+import { EXIT, failure } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { failure } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { definedOnly, option } from "../options.ts";
 import { readInput } from "../read-input.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 /** A channel with its settings, and its state if known. */
 interface ChannelReport {
@@ -253,3 +253,22 @@ const test = defineCommand({
 export const channels = defineCommand({
   commands: { list, show, set, enable, disable, test },
 });
+
+const testEmail = defineCommand({
+  description: "send a test email with SVC_SMTP_URL and SVC_EMAIL_FROM",
+  args: { "<address>": "email address of the recipient" },
+  examples: ["email test ann@example.com"],
+  async run(cli, { address }) {
+    const item = await asAdministrator(cli, undefined, ({ sendTestEmail }) => sendTestEmail({ to: address }));
+    const isSent = item.state === "sent";
+    if (!isSent) cli.setExitCode(EXIT.failed);
+    cli.terminal.show({ ok: isSent, item }, () =>
+      isSent
+        ? `The mail server has accepted the test email to ${safeLine(item.to)}.`
+        : `The mail server has not accepted the email: ${safeLine(item.failure ?? "")}`,
+    );
+  },
+});
+
+/** `svc email`: the settings for emails. */
+export const email = defineCommand({ commands: { test: testEmail } });

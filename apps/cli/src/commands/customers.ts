@@ -1,13 +1,13 @@
 import type { CustomerChange, CustomerDetail, CustomerItem } from "@svc/contracts";
 import { InvalidArgumentError } from "commander";
 import { asAdministrator, requireId } from "../as-administrator.ts";
-import { usageError } from "../cli-error.ts";
+import { usageError } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
 import { choice, definedOnly, option, projectOption, yesOption } from "../options.ts";
 import { confirm, readText } from "../read-input.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 const CUSTOMER = { "<customerId>": "ID of the customer" } as const;
 const ID = "01890a5d-ac96-774b-bcce-b302099a8057";

@@ -2,12 +2,12 @@ import { ServiceError, deliveryStateSchema } from "@svc/contracts";
 import type { DeliveryAttempt, DeliveryItem, DeliveryState } from "@svc/contracts";
 import { asAdministrator, waitForQueues, readAll, requireId } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
-import { usageError } from "../cli-error.ts";
+import { usageError } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
 import { choice, flag, option, projectOption } from "../options.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 import type { Paint } from "../terminal.ts";
 
 const URL_CHARS = 120;

@@ -1,14 +1,15 @@
+import { InvalidArgumentError } from "commander";
 import { KB_LIMITS } from "@svc/contracts";
 import type { DocumentItem } from "@svc/contracts";
-import { InvalidArgumentError } from "commander";
-import { asAdministrator, getKb, listAllDocuments, listAllKbs } from "../as-administrator.ts";
-import { EXIT, usageError } from "../cli-error.ts";
+import { asAdministrator, getKb, listAllDocuments, listAllKbs, readAll } from "../as-administrator.ts";
+import { EXIT, usageError } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
+import { defineList, defineShow } from "../define-resource.ts";
 import { documentKeyOf, isWebAddress, pageKeyOf } from "../kb/find-sources.ts";
 import { renderDocuments, renderHits, renderKbs } from "../kb/render-kb.ts";
 import { flag, isHttpUrl, mandatory, option, projectOption, wholeNumber, withDefault } from "../options.ts";
 import { confirm } from "../read-input.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine, safeText } from "../terminal.ts";
 
 /**
  * Separate from the knowledge base with the product's own documentation, which the customers of a shop should not
@@ -216,3 +217,45 @@ a document does not exist; the others are removed.`,
 export const kb = defineCommand({
   commands: { add, sync, list, search, remove },
 });
+
+const ARTICLE = { "<article>": "ID of the article" } as const;
+
+const listArticles = defineList({
+  path: "articles list",
+  isOfProject: true,
+  description: "list the articles of a project, newest first",
+  examples: ["articles list", "articles list --json"],
+  read: ({ listArticles }) => readAll(listArticles),
+  columns: ["TITLE", "STATUS", "VERSION", "PUBLISHED", "ID"],
+  row: ({ title, status, revision, publishedRevision, id }) => [
+    safeLine(title),
+    status,
+    String(revision),
+    String(publishedRevision ?? "-"),
+    id,
+  ],
+  empty: "There are no articles.",
+});
+
+const showArticle = defineShow({
+  isOfProject: true,
+  description: "show the newest version of an article",
+  args: ARTICLE,
+  examples: ["articles show 01890a5d-ac96-774b-bcce-b302099a8057"],
+  find: ({ getArticle }, id) => getArticle(id),
+  render: ({ title, text }) => `${safeLine(title)}\n\n${safeText(text)}`,
+});
+
+const publishArticle = defineCommand({
+  description: "publish the newest version of an article, so that agents search it",
+  args: ARTICLE,
+  options: { project: projectOption },
+  examples: ["articles publish 01890a5d-ac96-774b-bcce-b302099a8057"],
+  async run(cli, { article: id, project }) {
+    const item = await asAdministrator(cli, project, ({ publishArticle }) => publishArticle({ id }));
+    cli.terminal.show({ ok: true, project, item }, () => `Published: ${safeLine(item.title)}.`);
+  },
+});
+
+/** `svc articles`: articles of a project, and their publication. */
+export const articles = defineCommand({ commands: { list: listArticles, show: showArticle, publish: publishArticle } });

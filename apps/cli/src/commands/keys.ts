@@ -1,8 +1,8 @@
 import { SCOPE_ACTIONS, SCOPE_RESOURCES, scopeSchema } from "@svc/contracts";
 import type { KeyInput, KeyItem } from "@svc/contracts";
 import { asAdministrator, findApiKeyId, listAllKeys } from "../as-administrator.ts";
+import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { usageError } from "../cli-error.ts";
 import { defineCommand, jsonOption } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
 import {
@@ -18,7 +18,7 @@ import {
 } from "../options.ts";
 import { readSecret } from "../read-input.ts";
 import { renderFacts, renderTable, toMinute } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 const WEEK = { seconds: 604_800, text: "7d" };

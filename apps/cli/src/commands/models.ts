@@ -3,15 +3,14 @@ import { modelApiSchema } from "@svc/contracts";
 import type { Model, ModelPullProgress, ModelSettings } from "@svc/contracts";
 import { makeApiTarget, withClient } from "../api-client.ts";
 import { asAdministrator } from "../as-administrator.ts";
-import { EXIT } from "../cli-error.ts";
+import { EXIT, watchInterrupt } from "../cli.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import { choice, cursorOption, definedOnly, flag, limitOption, option, urlOption } from "../options.ts";
 import { readText } from "../read-input.ts";
 import { nextPage, renderTable } from "../render-table.ts";
-import { safeLine, shellWord } from "../safe-text.ts";
+import { safeLine, shellWord } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";
-import { watchInterrupt } from "../cli-error.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 

@@ -3,15 +3,15 @@ import type { NotificationKind, Operator } from "@svc/contracts";
 import { InvalidArgumentError } from "commander";
 import { asAdministrator, readAll } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
+import { CliError, EXIT, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { CliError, EXIT, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
-import type { TypedOption } from "../define-command.ts";
 import { defineList } from "../define-resource.ts";
 import { definedOnly, flag, mandatory, option, yesOption } from "../options.ts";
+import type { TypedOption } from "../options.ts";
 import { confirm, readPassword } from "../read-input.ts";
 import { renderFacts } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 type Role = Operator["roles"][number];
 

@@ -4,14 +4,14 @@ import type { PrivacySubject } from "@svc/contracts";
 import type { PersonalData } from "@svc/operations";
 import { errorCode } from "@svc/primitives";
 import { asAdministrator } from "../as-administrator.ts";
+import { failure, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { failure, usageError } from "../cli-error.ts";
 import { defineCommand, jsonOption } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
 import { choice, definedOnly, option, projectOption, yesOption } from "../options.ts";
 import { writeNewFile } from "../private-files.ts";
 import { confirm } from "../read-input.ts";
-import { safeJson, safeLine } from "../safe-text.ts";
+import { safeJson, safeLine } from "../terminal.ts";
 
 /** Options that identify the person. */
 const SUBJECT = {

@@ -3,15 +3,15 @@ import type { ProjectChange, ProjectItem } from "@svc/contracts";
 import type { Store } from "@svc/store";
 import { InvalidArgumentError } from "commander";
 import { asAdministrator, getProject, listAllProjects } from "../as-administrator.ts";
+import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
-import type { OptionValues } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
+import type { OptionValues } from "../define-command.ts";
 import { choice, definedOnly, numberOr, option } from "../options.ts";
 import { askLine, readInput } from "../read-input.ts";
 import { renderFacts } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 const TEXT_CHARS = 300;
 

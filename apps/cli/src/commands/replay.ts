@@ -8,7 +8,7 @@ import { diffWordsWithSpace } from "diff";
 import { parse } from "yaml";
 import { errorMessage } from "@svc/primitives";
 import { makeApiTarget, withClient } from "../api-client.ts";
-import { EXIT, failure, watchInterrupt } from "../cli-error.ts";
+import { EXIT, failure, watchInterrupt } from "../cli.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import { fetchAgents, pickAgent } from "../as-administrator.ts";
@@ -26,7 +26,7 @@ import {
 } from "../options.ts";
 import { readInput } from "../read-input.ts";
 import { renderTable } from "../render-table.ts";
-import { safeLine, safeText } from "../safe-text.ts";
+import { safeLine, safeText } from "../terminal.ts";
 import type { Paint, Terminal } from "../terminal.ts";
 
 /**

@@ -1,15 +1,101 @@
 import { CHANNEL_IDS, REPORT_TABLES, sumAnswerCounts } from "@svc/contracts";
-import type { AnswerCounts, AnswerStats, Stats, StatsInput } from "@svc/contracts";
+import type { AnswerCounts, AnswerStats, Report, ReportFigures, Stats, StatsInput } from "@svc/contracts";
 import { asAdministrator, getAgent } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
-import { choice, definedOnly, option, projectOption } from "../options.ts";
+import { choice, definedOnly, flag, option, projectOption } from "../options.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
-import { safeLine, safeText } from "../safe-text.ts";
-import { renderDuration, renderReport } from "./report-tables.ts";
+import { safeLine, safeText } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";
+
+const REPORT_NAME_CHARS = 40;
+const COMMENT_CHARS = 200;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Returns a duration in readable units, as in "1.2 s" or "3 min"; "-" for none. */
+function renderDuration(ms: number | null): string {
+  if (ms === null) return "-";
+  if (ms < SECOND_MS) return `${ms} ms`;
+  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
+  if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  return `${(ms / HOUR_MS).toFixed(1)} h`;
+}
+
+const shareCell = (part: number, whole: number) => (whole === 0 ? "-" : `${Math.round((100 * part) / whole)} %`);
+const pair = (p50: number | null, p90: number | null) => `${renderDuration(p50)}, ${renderDuration(p90)}`;
+
+/** Columns of the tables, computed from the figures of a row. */
+const REPORT_COLUMNS: [head: string, fact: string, cell: (figures: ReportFigures) => string][] = [
+  ["CONVERSATIONS", "conversations", ({ conversations }) => String(conversations)],
+  ["MESSAGES", "messages", ({ messages }) => String(messages)],
+  ["SELF-SERVICE", "self-service rate", ({ selfService, conversations }) => shareCell(selfService, conversations)],
+  ["RESOLVED", "resolved", ({ resolved }) => String(resolved)],
+  ["REPLIES", "replies by people", ({ replies }) => String(replies)],
+  ["FIRST REPLY", "first reply (median, p90)", (row) => pair(row.firstReplyP50Ms, row.firstReplyP90Ms)],
+  ["RESOLUTION", "resolution (median, p90)", (row) => pair(row.resolutionP50Ms, row.resolutionP90Ms)],
+  ["RATINGS", "ratings", ({ ratings }) => String(ratings)],
+  ["CSAT", "satisfaction (4 or 5 of 5)", ({ goodRatings, ratings }) => shareCell(goodRatings, ratings)],
+  ["NEGATIVE", "negative ratings (1 or 2)", ({ badRatings }) => String(badRatings)],
+  [
+    "BREACHES",
+    "SLA breaches (first reply, next reply, resolution)",
+    (row) => [row.firstReplyBreaches, row.nextReplyBreaches, row.resolutionBreaches].join(", "),
+  ],
+];
+
+/** Returns a report as tables; the totals include the previous period. */
+function renderReport(report: Report, { width }: Terminal): string {
+  const { from, to, previous, timeZone, isBusinessTime, total, backlog, comments } = report;
+  const table = (head: string[], rows: string[][]) => (rows.length === 0 ? [] : ["", renderTable(head, rows, width)]);
+  const groups = [
+    ["CHANNEL", report.channels],
+    ["AGENT", report.agents],
+    ["PERSON", report.operators],
+    ["WEEKDAY", report.weekdays],
+  ] as const;
+  return [
+    renderFacts([
+      ["from", from],
+      ["to", to],
+      ["period before", `${previous.from} to ${previous.to}`],
+      ["time zone", timeZone],
+      ["times", isBusinessTime ? "in business hours" : "around the clock"],
+    ]),
+    ...table(
+      ["FIGURE", "PERIOD", "BEFORE"],
+      REPORT_COLUMNS.map(([, fact, cell]) => [fact, cell(total), cell(total.previous)]),
+    ),
+    ...groups.flatMap(([head, rows]) =>
+      table(
+        [head, ...REPORT_COLUMNS.map(([name]) => name)],
+        rows.map((row) => [
+          safeLine(row.name ?? row.key ?? "-", REPORT_NAME_CHARS),
+          ...REPORT_COLUMNS.map(([, , cell]) => cell(row)),
+        ]),
+      ),
+    ),
+    ...table(
+      ["WAITING FOR LESS THAN", "TICKETS", "UNASSIGNED", "SNOOZED"],
+      backlog.map(({ upToHours, tickets, unassigned, snoozed }) => [
+        upToHours === null ? "longer" : `${upToHours} h`,
+        ...[tickets, unassigned, snoozed].map(String),
+      ]),
+    ),
+    ...table(
+      ["SCORE", "AT", "PERSON", "COMMENT"],
+      comments.map(({ score, at, operator, operatorName, comment }) => [
+        String(score),
+        at.slice(0, 16),
+        safeLine(operatorName ?? operator ?? "-", REPORT_NAME_CHARS),
+        safeLine(comment ?? "", COMMENT_CHARS),
+      ]),
+    ),
+  ].join("\n");
+}
 
 const NAME_CHARS = 40;
 const QUESTION_CHARS = 200;
@@ -183,4 +269,41 @@ export const stats = defineCommand({
     cli.terminal.show({ ok: true, project: input.project, ...found }, () => renderStats(found, cli.terminal));
   },
   commands: { answers, report },
+});
+
+const USAGE_COLUMNS = ["DAY", "PROJECT", "MESSAGES", "DOCUMENTS", "STORED MB", "SOCKETS", "MODEL TOKENS"];
+const MB = 1024 * 1024;
+
+/** `svc usage`: usage of projects by day. */
+export const usage = defineCommand({
+  options: {
+    from: option("--from <day>", "first day (UTC; default: 30 days before the last one)"),
+    to: option("--to <day>", "last day, inclusive (UTC; default: today)"),
+    of: option("--of <project>", "only this project (default: all projects)"),
+    csv: flag("--csv", "print CSV"),
+  },
+  examples: ["usage", "usage --of shop --from 2026-11-01 --to 2026-11-30", "usage --csv > usage.csv"],
+  async run(cli, { from, to, of, csv }) {
+    const query = definedOnly({ from, to, project: of });
+    if (csv === true) {
+      const { content } = await asAdministrator(cli, undefined, ({ exportUsage }) => exportUsage(query));
+      const text = content.toString();
+      cli.terminal.show({ ok: true, csv: text }, () => text.trimEnd());
+      return;
+    }
+    const found = await asAdministrator(cli, undefined, ({ getUsage }) => getUsage(query));
+    cli.terminal.show({ ok: true, ...found }, () =>
+      renderTable(
+        USAGE_COLUMNS,
+        found.items.map(({ day, project, messages, documents, storedBytes, sockets, modelTokens }) => [
+          day,
+          project,
+          ...[messages, documents].map(String),
+          (storedBytes / MB).toFixed(1),
+          ...[sockets, modelTokens].map(String),
+        ]),
+        cli.terminal.width,
+      ),
+    );
+  },
 });

@@ -2,13 +2,13 @@ import { TAG_COLORS } from "@svc/contracts";
 import type { Tag } from "@svc/contracts";
 import { asAdministrator, getTagNamed, readAll } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
+import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { defineList } from "../define-resource.ts";
 import { choice, definedOnly, option, projectOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 const TAG = { "<tag>": "name or ID of the tag" } as const;
 

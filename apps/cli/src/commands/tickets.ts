@@ -15,14 +15,15 @@ import {
   getTicketNamed,
   readAll,
 } from "../as-administrator.ts";
-import { usageError } from "../cli-error.ts";
+import { usageError } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
-import type { OptionValues, TypedOption } from "../define-command.ts";
 import { defineShow } from "../define-resource.ts";
+import type { OptionValues } from "../define-command.ts";
 import { choice, definedOnly, flag, limitOption, list as repeatable, option, projectOption } from "../options.ts";
+import type { TypedOption } from "../options.ts";
 import { readText } from "../read-input.ts";
 import { nextPage } from "../render-table.ts";
-import { optionWords } from "../safe-text.ts";
+import { optionWords } from "../terminal.ts";
 import { REVIEW_OPTIONS, review, runDecision } from "../tickets/decide-ticket.ts";
 import { renderTicket, renderTickets } from "../tickets/render-ticket.ts";
 

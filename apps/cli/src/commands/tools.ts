@@ -3,13 +3,13 @@ import { LIMITS } from "@svc/contracts";
 import { z } from "zod";
 import { EXIT_OF_STATUS, makeToolsTarget, notRunning, requireSendableKey } from "../api-client.ts";
 import type { ApiTarget } from "../api-client.ts";
+import { CliError, EXIT, failure, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { CliError, EXIT, failure, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { option, toolsUrlOption } from "../options.ts";
 import { readInput } from "../read-input.ts";
 import { renderTable } from "../render-table.ts";
-import { safeLine, safeText } from "../safe-text.ts";
+import { safeLine, safeText } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";
 
 const NAME_CHARS = 60;

@@ -1,11 +1,11 @@
 import { asAdministrator } from "../as-administrator.ts";
+import { EXIT, failure, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { EXIT, failure, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
 import { definedOnly, durationUpTo, flag, option, projectOption, withDefault } from "../options.ts";
 import { readInput, readSecret } from "../read-input.ts";
-import { safeText } from "../safe-text.ts";
+import { safeText } from "../terminal.ts";
 import type { CallbackReport, Headers } from "../webhook/check-callback.ts";
 
 const BODY_MAX_BYTES = 16 * 1024 * 1024;

@@ -3,15 +3,15 @@ import type { WebhookChange, WebhookItem, WebhookSecretItem } from "@svc/contrac
 import { InvalidArgumentError } from "commander";
 import { asAdministrator, bindOperations, requireId, waitForQueues } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
+import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
-import type { OptionValues } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
+import type { OptionValues } from "../define-command.ts";
 import { definedOnly, durationUpTo, option, projectOption, withDefault, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 import { renderDelivery } from "./deliveries.ts";
 
 const WEBHOOK = { "<webhookId>": "ID of the webhook" } as const;

@@ -10,7 +10,7 @@ import type { Cli } from "../cli.ts";
 import { ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 import { listAllKbs } from "../as-administrator.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 const KNOWLEDGE = "Knowledge";
 

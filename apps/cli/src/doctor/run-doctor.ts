@@ -4,8 +4,8 @@ import type { EarlyConfig, Resources } from "@svc/runtime";
 import { openStore } from "@svc/store";
 import type { RunningCount } from "@svc/store";
 import { apiUrlOf, findKey, probeApi } from "../api-client.ts";
+import { EXIT, InterruptedError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { EXIT, InterruptedError } from "../cli-error.ts";
 import {
   checkClock,
   checkDatabase,
@@ -29,7 +29,7 @@ import {
 import { fail, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 import { explainError } from "../explain-error.ts";
-import { safeText } from "../safe-text.ts";
+import { safeText } from "../terminal.ts";
 import { hasData, onDatabase, withDatabase } from "../with-resources.ts";
 import type { Database } from "../with-resources.ts";
 

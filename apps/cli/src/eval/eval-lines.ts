@@ -1,10 +1,10 @@
 import { LIMITS } from "@svc/contracts";
 import type { Agent } from "@svc/contracts";
 import { z } from "zod";
-import { failure } from "../cli-error.ts";
+import { failure } from "../cli.ts";
 import type { Cli } from "../cli.ts";
 import { readInput } from "../read-input.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 /** Returns an answer normalized for comparisons: without case, character width, extra spaces and Markdown marks. */
 export function normalizeAnswer(text: string): string {

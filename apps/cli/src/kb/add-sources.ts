@@ -11,7 +11,7 @@ import { createFetchGuard } from "@svc/runtime";
 import type { ProjectId, Store } from "@svc/store";
 import { bindOperations, listAllAgents, listAllDocuments, listAllKbs } from "../as-administrator.ts";
 import type { BoundOperations, OperationContext } from "../as-administrator.ts";
-import { CliError, EXIT } from "../cli-error.ts";
+import { CliError, EXIT } from "../cli.ts";
 import type { Cli } from "../cli.ts";
 import { badFile, errorOfPath, findSiteSources, findSources, joinFound } from "./find-sources.ts";
 import type { FoundSources, Source } from "./find-sources.ts";
@@ -25,7 +25,7 @@ import {
   watchProgress,
 } from "./render-kb.ts";
 import type { AddProgress, AddedFile } from "./render-kb.ts";
-import { safeLine, shellWord } from "../safe-text.ts";
+import { safeLine, shellWord } from "../terminal.ts";
 import { findGuideDir, localPrincipal, withResources } from "../with-resources.ts";
 
 const MB = 1024 * 1024;

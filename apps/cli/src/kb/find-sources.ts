@@ -3,9 +3,9 @@ import { extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ServiceError, parseUrl } from "@svc/contracts";
 import type { PageFetcher } from "@svc/knowledge";
 import { errorCode } from "@svc/primitives";
-import { CliError, failure, usageError } from "../cli-error.ts";
+import { CliError, failure, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",

@@ -1,7 +1,7 @@
 import type { DocumentItem, KbItem } from "@svc/contracts";
 import type { AddedDocument, SearchHit } from "@svc/knowledge";
 import { renderTable, toSecond } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Result of adding a file or page; `file` is its name on the command line. */

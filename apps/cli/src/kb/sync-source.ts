@@ -8,7 +8,7 @@ import { errorCode } from "@svc/primitives";
 import { createFetchGuard } from "@svc/runtime";
 import { bindOperations, findKb, listAllDocuments } from "../as-administrator.ts";
 import type { BoundOperations, OperationContext } from "../as-administrator.ts";
-import { EXIT, failure, usageError, untilAborted } from "../cli-error.ts";
+import { EXIT, failure, untilAborted, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
 import { addFound } from "./add-sources.ts";
 import { documentKeyOf, errorOfPath, findFolderSources, findSiteSources, isWebAddress } from "./find-sources.ts";
@@ -24,7 +24,7 @@ import {
 } from "./render-kb.ts";
 import type { AddedFile } from "./render-kb.ts";
 import { confirm } from "../read-input.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine } from "../terminal.ts";
 import { localPrincipal, withResources } from "../with-resources.ts";
 
 /** Returns the URL of a key; null for any other key. */

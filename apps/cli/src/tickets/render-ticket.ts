@@ -10,7 +10,7 @@ import type {
   ToolCallState,
 } from "@svc/contracts";
 import { renderSources, renderAge, renderFacts, renderTable, toMinute } from "../render-table.ts";
-import { safeLine, safeText } from "../safe-text.ts";
+import { safeLine, safeText } from "../terminal.ts";
 import type { Paint, Terminal } from "../terminal.ts";
 
 /** Maximum number of passages whose scores are shown. */

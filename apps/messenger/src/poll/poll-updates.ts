@@ -5,7 +5,7 @@ import { readOrigin } from "../read/read-update.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import { backoffMs, waitMs } from "./wait-ms.ts";
+import { backoffMs, waitMs } from "./hold-lease.ts";
 
 /** Reason why a bot cannot work. */
 interface BotProblem {

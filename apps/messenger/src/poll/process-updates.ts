@@ -6,14 +6,13 @@ import { isUnavailable } from "@svc/store";
 import type { FinishedState, Store, WaitingUpdate } from "@svc/store";
 import { storeFiles } from "../read/store-files.ts";
 import type { Gate } from "../read/store-files.ts";
-import { ownTexts } from "../read/own-texts.ts";
-import { cleanLine, cleanText } from "../read/update-schema.ts";
+import { cleanLine, cleanText, ownTexts } from "../read/update-schema.ts";
+import type { Bot } from "../read/update-schema.ts";
 import { readUpdate } from "../read/read-update.ts";
 import type { AnswerTarget, Reading } from "../read/read-update.ts";
-import type { Bot } from "../read/update-schema.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import { backoffMs, waitMs } from "./wait-ms.ts";
+import { backoffMs, waitMs } from "./hold-lease.ts";
 
 /** What the processing of an update needs. */
 interface UpdateContext {

@@ -1,9 +1,8 @@
 import { LIMITS } from "@svc/contracts";
-import { cleanLine, cleanText, updateSchema } from "./update-schema.ts";
+import { cleanLine, cleanText, ownTexts, updateSchema } from "./update-schema.ts";
+import type { Bot, Content, Entity, RepliedMessage, TelegramMessage } from "./update-schema.ts";
 import { listFiles } from "./store-files.ts";
 import type { WantedFile } from "./store-files.ts";
-import { ownTexts } from "./own-texts.ts";
-import type { Bot, Content, Entity, RepliedMessage, TelegramMessage } from "./update-schema.ts";
 
 const PART_CHARS = 300;
 /** Maximum number of options of a poll in Telegram. */

@@ -3,10 +3,9 @@ import { parseRichHtml, parseTelegramHtml, testLog } from "@svc/testing";
 import fc from "fast-check";
 import type { Nodes } from "mdast";
 import { composeMessage, splitText } from "./compose-message.ts";
-import { cleanText, isBlank, parseMarkdown } from "./parse-markdown.ts";
+import { cleanText, isBlank, parseMarkdown, plainText } from "./styled-text.ts";
 import { renderHtml, renderRichHtml } from "./render-html.ts";
 import { styleMarkdown } from "./style-markdown.ts";
-import { plainText } from "./styled-text.ts";
 
 const limits = { maxChars: 40, maxFormats: 90 };
 

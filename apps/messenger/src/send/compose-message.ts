@@ -1,9 +1,8 @@
 import type { Log } from "@svc/log";
-import { cleanText, isBlank, isRightToLeft, parseMarkdown } from "./parse-markdown.ts";
+import { cleanText, isBlank, isRightToLeft, parseMarkdown, plainText } from "./styled-text.ts";
+import type { Run, StyledText } from "./styled-text.ts";
 import { nestingOf, renderRichHtml } from "./render-html.ts";
 import { styleMarkdown } from "./style-markdown.ts";
-import { plainText } from "./styled-text.ts";
-import type { Run, StyledText } from "./styled-text.ts";
 
 /** Limits of one message of Telegram: UTF-16 units of its text, and formatted ranges. */
 const MESSAGE_LIMITS = { maxChars: 4_096, maxFormats: 90 };

@@ -4,8 +4,7 @@ import type { Log } from "@svc/log";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import type { Throttle } from "./create-throttle.ts";
-import type { Position } from "./find-target.ts";
+import type { Position, Throttle } from "./create-throttle.ts";
 
 /** Time that a message in flight gets during shutdown: an aborted one would be sent again. */
 const GRACE_MS = 2_000;

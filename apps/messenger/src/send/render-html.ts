@@ -1,8 +1,7 @@
 import type { List, ListItem, PhrasingContent, RootContent, Table, TableCell, TableRow } from "mdast";
 import { toString } from "mdast-util-to-string";
-import type { Style, StyledText } from "./styled-text.ts";
-import { checkMarkOf, isLineBreak, safeLink, shownAddress } from "./parse-markdown.ts";
-import type { MarkdownDocument } from "./parse-markdown.ts";
+import { checkMarkOf, isLineBreak, safeLink, shownAddress } from "./styled-text.ts";
+import type { MarkdownDocument, Style, StyledText } from "./styled-text.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 

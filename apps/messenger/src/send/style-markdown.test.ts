@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { cleanText, parseMarkdown } from "./parse-markdown.ts";
+import { cleanText, parseMarkdown } from "./styled-text.ts";
 import { renderHtml, renderRichHtml } from "./render-html.ts";
 import { styleMarkdown } from "./style-markdown.ts";
 

@@ -1,10 +1,8 @@
 import type { List, ListItem, Nodes, PhrasingContent, RootContent, Table } from "mdast";
 import { toString } from "mdast-util-to-string";
 import stringWidth from "string-width";
-import { checkMarkOf, isLineBreak, safeLink, shownAddress } from "./parse-markdown.ts";
-import type { MarkdownDocument } from "./parse-markdown.ts";
-import { PLAIN, createStyledWriter } from "./styled-text.ts";
-import type { Style, StyledText, StyledWriter } from "./styled-text.ts";
+import { checkMarkOf, createStyledWriter, isLineBreak, PLAIN, safeLink, shownAddress } from "./styled-text.ts";
+import type { MarkdownDocument, Style, StyledText, StyledWriter } from "./styled-text.ts";
 
 /** Width of a monospaced line that a phone shows without wrapping. */
 const WIDTH_LIMIT = 48;

@@ -1,3 +1,102 @@
+import type { Definition, ListItem, Nodes, Root } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+
+/** Returns true for `<br>`, the only HTML that answers use within lines, mostly in tables. */
+export const isLineBreak = (html: string): boolean => /^<br\s*\/?>$/i.test(html);
+
+/** Returns the box of a task in a list, with a space after it; empty for an item that is not a task. */
+export function checkMarkOf({ checked }: ListItem): string {
+  if (typeof checked !== "boolean") return "";
+  return checked ? "☑ " : "☐ ";
+}
+
+/**
+ * Returns a text that Telegram accepts: well-formed, with one kind of line end, without control characters. A lone
+ * surrogate would make the whole request invalid.
+ */
+export function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/\r\n?|[\u2028\u2029]/g, "\n")
+    .replaceAll(/\p{Cc}/gu, (control) => (control === "\n" || control === "\t" ? control : ""));
+}
+
+/** Characters that are invisible besides white space: Telegram rejects messages that have no others. */
+const INVISIBLE = /^(?:[\s\p{Cc}\p{Cf}\u115F\u1160\u2800\u3164\uFFA0]|\uFE0F)*$/u;
+
+/** Returns true for a text that shows nothing. */
+export const isBlank = (text: string): boolean => INVISIBLE.test(text);
+
+const RIGHT_TO_LEFT =
+  /^[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+/** Returns true for a text whose first letter is of a right-to-left script. */
+export const isRightToLeft = (text: string): boolean => RIGHT_TO_LEFT.test(/\p{L}/u.exec(text)?.[0] ?? "");
+
+/**
+ * `mailto:` is missing because Telegram would treat it as a web site; it detects email addresses and phone numbers in
+ * the text itself.
+ */
+const SCHEMES = new Set(["http:", "https:", "tg:"]);
+
+/** Longer addresses do not become links. */
+const LINK_MAX_CHARS = 2_048;
+
+/** Returns the URL of a link; null if it should not be a link. */
+export function safeLink(url: string): string | null {
+  if (url.length > LINK_MAX_CHARS) return null;
+  try {
+    const { protocol, href } = new URL(url);
+    return SCHEMES.has(protocol) ? href : null;
+  } catch {
+    // Relative addresses lead nowhere in a message.
+    return null;
+  }
+}
+
+/** Returns the URL of a link as shown in a text without links. */
+export const shownAddress = (url: string): string => url.replace(/^(?:mailto|tel):/i, "");
+
+/** A parsed Markdown text. */
+export interface MarkdownDocument {
+  root: Root;
+  /** Definitions of reference links by identifier; the first one counts. */
+  definitions: ReadonlyMap<string, Definition>;
+}
+
+/** Deeper than any real answer; the functions that walk the tree are recursive. */
+const DEPTH_LIMIT = 100;
+
+/**
+ * Maximum length of parsed Markdown, in UTF-16 units; longer texts are shown as they are. Some texts take quadratic
+ * time.
+ */
+const MARKDOWN_MAX_CHARS = 32_768;
+
+/** Markers of quotes and lists at the beginning of a line; the parser takes very long for thousands of them. */
+const DEEP_LINE = /^[ \t>*+\-\d.)]{400}/m;
+
+/**
+ * Parses GitHub Flavored Markdown (tables, task lists, footnotes, bare links, strikethrough). Returns null for a text
+ * that is too long or nested too deep, which is then shown as it is written.
+ */
+export function parseMarkdown(text: string): MarkdownDocument | null {
+  if (text.length > MARKDOWN_MAX_CHARS || DEEP_LINE.test(text)) return null;
+  const root = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const definitions = new Map<string, Definition>();
+  const open: { node: Nodes; depth: number }[] = [{ node: root, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { node, depth } = next;
+    if (depth > DEPTH_LIMIT) return null;
+    if (node.type === "definition" && !definitions.has(node.identifier)) definitions.set(node.identifier, node);
+    if ("children" in node)
+      open.push(...node.children.map((child) => ({ node: child, depth: depth + 1 })).toReversed());
+  }
+  return { root, definitions };
+}
+
 /** Style of a range of a text, limited to what Telegram supports. */
 export interface Style {
   isBold: boolean;

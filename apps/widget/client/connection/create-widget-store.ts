@@ -1,14 +1,13 @@
 import type { Identity } from "../launch/page-settings.ts";
-import { LIMITS } from "../limits.ts";
+import { LIMITS } from "../state.ts";
 import type { WidgetActions, WidgetStore } from "../state.ts";
 import { inOrder, lastReplySeq, readHistory } from "./conversation.ts";
-import { composeMessage, createSender, firstChars, isTooLong } from "./create-sender.ts";
+import { composeMessage, createFrameHandler, createSender, firstChars, isTooLong } from "./create-sender.ts";
 import { openConnection } from "./open-connection.ts";
 import { HEARTBEAT_MS } from "./outbox.ts";
 import type { OutboxItem } from "./outbox.ts";
 import { createStoreCore, sendStateOf } from "./store-core.ts";
 import type { StoreOptions } from "./store-core.ts";
-import { createFrameHandler } from "./create-frame-handler.ts";
 
 /** The store with what the page, rather than the panel, needs. */
 export interface ManagedStore extends WidgetStore {

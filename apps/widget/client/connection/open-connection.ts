@@ -1,6 +1,6 @@
 import type { ServerFrame, VisitorFrameData, VisitorFrameType, WidgetFrame } from "@svc/contracts";
 import type { Socket } from "socket.io-client";
-import { newId } from "./new-id.ts";
+import { newId } from "../storage.ts";
 import type { OpenSocket } from "./open-socket.ts";
 
 /** Delays between connection attempts. */

@@ -1,7 +1,6 @@
 import type { Chat, ChatOptions, Appearance } from "../chat.ts";
 import type { Identity } from "../launch/page-settings.ts";
-import { createTexts } from "../locales/create-texts.ts";
-import { pickLocale } from "../locales/pick-locale.ts";
+import { createTexts, pickLocale } from "../locales/create-texts.ts";
 import type { Locale } from "../locales/strings.ts";
 import { accentColors } from "../panel/accent.ts";
 import { openStorage } from "../storage.ts";

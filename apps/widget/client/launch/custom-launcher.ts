@@ -1,7 +1,7 @@
 // Loaded only if the launcher's settings differ from the default, because few sites need it.
 import type { WidgetLauncher } from "@svc/contracts";
 import styles from "./custom-launcher.css";
-import { isHidden } from "./is-hidden.ts";
+import { isHidden } from "./page-settings.ts";
 
 /** Outlines in a box of 24 by 24; `chat` is the launcher's own. */
 const PATHS: Record<Exclude<WidgetLauncher["icon"], "chat">, string> = {

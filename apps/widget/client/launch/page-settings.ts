@@ -1,5 +1,20 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 
+/** The calls of `window.svcWidget`, by name: those that a stub may have queued before the script loaded. */
+export const CALLS = [
+  "open",
+  "close",
+  "toggle",
+  "destroy",
+  "identify",
+  "logout",
+  "setLocale",
+  "setTheme",
+  "send",
+  "on",
+  "off",
+] as const;
+
 /** The visitor's identity according to the site; the hash proves it to the server. */
 export interface Identity {
   userId: string;
@@ -7,7 +22,7 @@ export interface Identity {
 }
 
 export type Theme = WidgetConfigAnswer["theme"];
-export type Position = WidgetConfigAnswer["position"];
+type Position = WidgetConfigAnswer["position"];
 
 /** Attributes of the script element. Null if missing or invalid: then the server's settings apply. */
 export interface PageSettings {
@@ -23,7 +38,7 @@ export interface PageSettings {
 }
 
 /** The used part of a script element. */
-export interface ScriptElement {
+interface ScriptElement {
   src: string;
   dataset: Record<string, string | undefined>;
 }
@@ -47,7 +62,7 @@ export function readSettings({ src, dataset }: ScriptElement): PageSettings | nu
 }
 
 /** Returns a color `#rgb` or `#rrggbb` as `#rrggbb`; null for anything else. */
-export function parseColor(color: string | undefined): string | null {
+function parseColor(color: string | undefined): string | null {
   const trimmed = color?.trim().toLowerCase() ?? "";
   if (/^#[\da-f]{3}$/.test(trimmed)) return trimmed.replace(/[\da-f]/g, "$&$&");
   return /^#[\da-f]{6}$/.test(trimmed) ? trimmed : null;
@@ -56,3 +71,12 @@ export function parseColor(color: string | undefined): string | null {
 /** Returns whether a value is a theme. */
 export const isTheme = (value: unknown): value is Theme => THEMES.includes(value);
 const isPosition = (value: unknown): value is Position => POSITIONS.includes(value);
+
+/**
+ * Returns true if a path matches one of a list, in which a trailing `*` matches anything, and a trailing slash is
+ * ignored.
+ */
+export const isHidden = (path: string, hidden: readonly string[]): boolean =>
+  hidden.some((pattern) =>
+    pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern || path === `${pattern}/`,
+  );

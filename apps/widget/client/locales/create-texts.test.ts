@@ -1,9 +1,28 @@
 import { describe, expect, test } from "@jest/globals";
-import ar from "./ar.json" with { type: "json" };
-import { createTexts } from "./create-texts.ts";
-import de from "./de.json" with { type: "json" };
-import en from "./en.json" with { type: "json" };
-import pl from "./pl.json" with { type: "json" };
+import ar from "./ar.json";
+import { createTexts, pickLocale } from "./create-texts.ts";
+import de from "./de.json";
+import en from "./en.json";
+import pl from "./pl.json";
+
+test.each([
+  { wishes: ["fr"], language: "fr", tag: "fr" },
+  { wishes: ["pt-BR"], language: "pt", tag: "pt-BR" },
+  { wishes: ["de-at"], language: "de", tag: "de-AT" },
+  { wishes: ["zh-Hant-TW"], language: "zh", tag: "zh-Hant-TW" },
+  { wishes: ["pt_BR"], language: "pt", tag: "pt-BR" },
+  { wishes: ["IW"], language: "he", tag: "he" },
+  { wishes: [null, "", "sv", "nl-BE", "de"], language: "nl", tag: "nl-BE" },
+])("$wishes selects $language, formatted for $tag", ({ wishes, language, tag }) => {
+  expect(pickLocale(wishes)).toEqual({ language, tag });
+});
+
+test("an invalid language tag, or a language without a file, is skipped; English is the fallback", () => {
+  expect(pickLocale(["<script>", "en us", "\u0000", "x".repeat(10_000), "tlh", undefined])).toEqual({
+    language: "en",
+    tag: "en",
+  });
+});
 
 const english = createTexts({ tag: "en", strings: en.strings });
 const MIB = 1024 * 1024;

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
 import en from "./en.json" with { type: "json" };
-import { LANGUAGES } from "./pick-locale.ts";
+import { LANGUAGES } from "./create-texts.ts";
 import type { Locale, PluralText, StringName, Strings } from "./strings.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -3,7 +3,7 @@
 // Loaded when the list of conversations is first opened, because few visitors need it.
 import type { h } from "preact";
 import type { WidgetConversation, WidgetConversationsAnswer } from "@svc/contracts";
-import { LIMITS } from "../limits.ts";
+import { LIMITS } from "../state.ts";
 import type { FileAccess } from "../state.ts";
 import type { PanelContext, Parts } from "./panel-context.ts";
 

@@ -1,6 +1,6 @@
 import { h, type ComponentChild } from "preact";
 import type { Source } from "@svc/contracts";
-import { errorText } from "../error-text.ts";
+import { errorText } from "../locales/create-texts.ts";
 import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, FileView } from "../state.ts";
 import type { PanelContext } from "./panel-context.ts";

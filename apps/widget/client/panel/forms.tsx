@@ -2,7 +2,7 @@
 /** @jsx h */
 // Loaded when one of these forms is first shown, because few visitors need it.
 import type { h } from "preact";
-import { LIMITS } from "../limits.ts";
+import { LIMITS } from "../state.ts";
 import type { PanelContext, Parts } from "./panel-context.ts";
 
 type CreateElement = typeof h;

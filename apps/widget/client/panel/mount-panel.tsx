@@ -1,11 +1,10 @@
 import { h, render } from "preact";
+import { errorText } from "../locales/create-texts.ts";
 import type { Texts } from "../locales/create-texts.ts";
 import type { ReplyEntry, WidgetState, Entry, WidgetStore } from "../state.ts";
-import { canSend } from "./composer.tsx";
-import { errorText } from "../error-text.ts";
+import { canSend, noticeOf, PanelView } from "./panel-view.tsx";
 import { nameOf } from "./entry-view.tsx";
 import type { PanelContext, PanelUi, Parts } from "./panel-context.ts";
-import { noticeOf, PanelView } from "./panel-view.tsx";
 import styles from "./panel.css";
 import { textOf, parseMarkdown } from "./parse-markdown.ts";
 import { playTone } from "./play-tone.ts";

@@ -3,7 +3,7 @@ import { isUnavailable } from "@svc/store";
 import type { ChatEntry, ChatView, ProjectId, Store } from "@svc/store";
 import { beginDelivery } from "@svc/channel-manager";
 import type { Log } from "@svc/log";
-import { makeFrame } from "./frames.ts";
+import { makeFrame } from "./connection.ts";
 import type { Session } from "./session.ts";
 
 /** Above this many unsent bytes nothing more is sent to a client: it gets what it missed when it has read them. */

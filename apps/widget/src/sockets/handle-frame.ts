@@ -8,8 +8,8 @@ import type { Visitor } from "../find-visitor.ts";
 import { receiveMessage } from "../receive-message.ts";
 import type { WidgetContext, WidgetSite } from "../widget-context.ts";
 import type { ChatRooms } from "./chat-rooms.ts";
-import { makeFrame } from "./frames.ts";
-import type { VisitorFrame } from "./frames.ts";
+import { makeFrame, readFrame } from "./connection.ts";
+import type { VisitorFrame } from "./connection.ts";
 import type { Session } from "./session.ts";
 
 /** Dependencies of the frame handlers. */
@@ -18,7 +18,7 @@ export interface FrameContext extends WidgetContext {
 }
 
 /** Data of a hello, and the sequence number after which it requests missed entries; Infinity for none. */
-export type Hello = VisitorFrameData<"hello">;
+type Hello = VisitorFrameData<"hello">;
 
 /**
  * Handles a hello of a session: from now on it is sent what follows `sinceSeq`. A session belongs to one visitor:
@@ -124,11 +124,10 @@ async function act(context: FrameContext, session: Session, { type, data }: Visi
 }
 
 /** Returns true for an error that its sender has not caused. */
-export const isServiceFailure = (error: unknown) =>
-  !(error instanceof ServiceError) || ERRORS[error.code].status >= 500;
+const isServiceFailure = (error: unknown) => !(error instanceof ServiceError) || ERRORS[error.code].status >= 500;
 
 /** Sends an error to a connection, without internal details. */
-export function sendError(
+function sendError(
   { log }: Pick<WidgetContext, "log">,
   session: Session,
   error: unknown,
@@ -150,7 +149,7 @@ export function sendError(
 }
 
 /** Handles a frame; its sender is notified of errors. Never rejects. */
-export async function handleFrame(context: FrameContext, session: Session, frame: VisitorFrame): Promise<void> {
+async function handleFrame(context: FrameContext, session: Session, frame: VisitorFrame): Promise<void> {
   try {
     await act(context, session, frame);
   } catch (error) {
@@ -158,4 +157,72 @@ export async function handleFrame(context: FrameContext, session: Session, frame
     // A client whose hello failed because of an internal error would wait forever: it has to reconnect.
     if (frame.type === "hello" && isServiceFailure(error)) session.line.end("restart");
   }
+}
+
+/** Frames of one connection in a window: above the first number they are rejected, above the second it is closed. */
+const FRAME_WINDOW_MS = 5_000;
+const FRAMES_REJECTED = 100;
+const FRAMES_CLOSED = 400;
+/** Maximum frames of one connection that wait for the previous one. */
+const WAITING_FRAMES = 50;
+
+/** Counts a frame; returns false if there are too many. */
+function countFrame(session: Session): boolean {
+  const now = performance.now();
+  if (now >= session.windowEndsAt) {
+    session.windowEndsAt = now + FRAME_WINDOW_MS;
+    session.frames = 0;
+  }
+  session.frames++;
+  if (session.frames > FRAMES_CLOSED) session.line.end("rate");
+  return session.frames <= FRAMES_REJECTED && session.waitingFrames < WAITING_FRAMES;
+}
+
+function enqueue(session: Session, work: () => Promise<void>): void {
+  session.waitingFrames++;
+  session.work = session.work.then(work).finally(() => {
+    session.waitingFrames--;
+  });
+}
+
+/** Handles a frame of a connection after its previous frames. */
+export function enqueueFrame(context: FrameContext, session: Session, sent: unknown): void {
+  if (!session.line.isOpen()) return;
+  const isInTime = countFrame(session);
+  const read = readFrame(sent);
+  if ("error" in read) {
+    session.line.send(makeFrame("error", read.error));
+  } else if (isInTime) {
+    enqueue(session, () => handleFrame(context, session, read.frame));
+  } else {
+    const error = new ServiceError("rate_limited", "Too many frames at once; this one was rejected.", {
+      headers: { "Retry-After": String(FRAME_WINDOW_MS / 1_000) },
+    });
+    const { frame } = read;
+    sendError(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
+  }
+}
+
+/** Handles the hello in the auth payload of socket.io. */
+export function greet(context: FrameContext, session: Session, hello: unknown): void {
+  const read = readFrame({ type: "hello", data: hello });
+  if ("error" in read) session.line.send(makeFrame("error", read.error));
+  else enqueue(session, () => handleFrame(context, session, read.frame));
+}
+
+/** Handles the visitor in the URL of a connection: it gets new entries, until it sends a hello itself. */
+export function greetByAddress(context: FrameContext, session: Session, visitorId: string): void {
+  const read = readFrame({ type: "hello", data: { visitorId } });
+  if ("error" in read) {
+    session.line.send(makeFrame("error", read.error));
+    return;
+  }
+  if (read.frame.type !== "hello") return;
+  const hello = { ...read.frame.data, sinceSeq: Number.POSITIVE_INFINITY };
+  enqueue(session, () =>
+    sayHello(context, session, hello).catch((error: unknown) => {
+      sendError(context, session, error, null);
+      if (isServiceFailure(error)) session.line.end("restart");
+    }),
+  );
 }

@@ -1,7 +1,6 @@
 import { ServiceError } from "@svc/contracts";
 import { isOriginAllowed } from "@svc/contracts";
-import { isWidgetKey } from "../check-caller.ts";
-import { isStillKnown } from "../find-visitor.ts";
+import { isStillKnown, isWidgetKey } from "../find-visitor.ts";
 import type { WidgetContext } from "../widget-context.ts";
 import type { ChatRooms } from "./chat-rooms.ts";
 import type { Admission, Session } from "./session.ts";

@@ -6,11 +6,11 @@ import { WebSocketServer } from "ws";
 import type { RawData } from "ws";
 import { PlainSocket, closeSocket, plainConnection } from "./connection.ts";
 import type { CloseReason } from "./connection.ts";
+import { enqueueFrame, greetByAddress } from "./handle-frame.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import { createSession, queryOf } from "./session.ts";
 import type { Admission, Session } from "./session.ts";
-import { greetByAddress, enqueueFrame } from "./enqueue-frame.ts";
 
 /** Handles a message of a plain WebSocket, which must be one frame as JSON. */
 function takeMessage(context: FrameContext, session: Session, data: RawData, isBinary: boolean): void {

@@ -6,11 +6,11 @@ import type { Request, Response } from "express";
 import { Server } from "socket.io";
 import type { Socket } from "socket.io";
 import { socketIoConnection } from "./connection.ts";
+import { enqueueFrame, greet, greetByAddress } from "./handle-frame.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import { createSession, queryOf } from "./session.ts";
 import type { Admission } from "./session.ts";
 import type { LiveSessions } from "./live-sessions.ts";
-import { greet, greetByAddress, enqueueFrame } from "./enqueue-frame.ts";
 
 /** Settings that both kinds of sockets share. */
 interface SocketIoOptions {

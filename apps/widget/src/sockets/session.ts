@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceError } from "@svc/contracts";
 import type { ServerFrameData } from "@svc/contracts";
-import { checkKey, checkOrigin } from "../check-caller.ts";
-import { countFailure, countUse, limitExceeded } from "../count-use.ts";
+import { checkKey, checkOrigin } from "../find-visitor.ts";
 import type { Visitor } from "../find-visitor.ts";
+import { countFailure, countUse, limitExceeded } from "../count-use.ts";
 import type { WidgetContext } from "../widget-context.ts";
 import type { VisitorConnection } from "./connection.ts";
 

@@ -4,7 +4,7 @@ import type { CannedReply, CannedReplyVariable } from "@svc/contracts";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { MessageSquareText, Pencil, Trash2, Zap } from "lucide-react";
 import { cannedPagesQuery } from "../api/administration.ts";
-import { definedParams } from "../api/pages.ts";
+import { definedParams } from "../api/connection.ts";
 import { FormDialog, useFields } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";

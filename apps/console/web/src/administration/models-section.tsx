@@ -3,10 +3,10 @@ import { Download, Square, CircleCheck, CircleX, Cpu, TriangleAlert } from "luci
 import { useState, useDeferredValue, useEffect } from "react";
 import type { SubmitEvent } from "react";
 import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts } from "../i18n/texts.ts";
-import { formatBytes } from "../knowledge/format-bytes.ts";
+import { formatBytes } from "../ui/files.ts";
 import { ResourcePage, itemsOf } from "../lists/resource-page.tsx";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";

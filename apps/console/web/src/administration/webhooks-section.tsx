@@ -5,8 +5,7 @@ import type { ChannelId, EventType, TicketPriority, WebhookItem } from "@svc/con
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FlaskConical, Pencil, RefreshCw, Trash2, Webhook } from "lucide-react";
-import { webhookPagesQuery } from "../api/administration.ts";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery, filterOf, waitForResult, webhookPagesQuery } from "../api/administration.ts";
 import { FormDialog, useFields } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
@@ -18,7 +17,6 @@ import { CheckBox, Switch } from "../ui/choice-fields.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { filterOf, waitForResult } from "./webhook-test.ts";
 
 /** Copied from WEBHOOK_LIMITS of the contracts; the server checks them. */
 const DESCRIPTION_MAX_CHARS = 200;

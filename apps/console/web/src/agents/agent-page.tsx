@@ -4,7 +4,7 @@ import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Agent } from "@svc/contracts";
 import { ServiceError } from "@svc/client";
-import { agentQuery, changeAgent } from "../api/agents.ts";
+import { agentQuery, changeAgent } from "../api/administration.ts";
 import type { SettingsForm } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { SaveBar } from "../forms/save-bar.tsx";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
 import type { Agent } from "@svc/contracts";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { FormDialog, useFields } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, useProject, useRights } from "../session/services.ts";

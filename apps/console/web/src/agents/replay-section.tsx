@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import type { SubmitEvent } from "react";
 import { replayInParts } from "@svc/client";
 import type { ReplayProgress } from "@svc/client";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { useFields } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";

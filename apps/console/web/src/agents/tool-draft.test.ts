@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import {
-  NEW_TOOLS,
   argumentsOf,
   headersOf,
+  NEW_TOOLS,
   readNames,
   readParameters,
   withArgumentsOf,

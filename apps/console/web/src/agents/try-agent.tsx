@@ -2,7 +2,7 @@ import type { Agent, AgentResult } from "@svc/contracts";
 import { CircleCheck, UserRound, FlaskConical } from "lucide-react";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { definedParams } from "../api/pages.ts";
+import { definedParams } from "../api/connection.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { describeReason } from "../ticket/describe-reason.ts";

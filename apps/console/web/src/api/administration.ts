@@ -1,10 +1,25 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { DeliveryState, KeyItem } from "@svc/contracts";
+import { ServiceError } from "@svc/client";
+import type {
+  Agent,
+  AgentChange,
+  ChannelChange,
+  ChannelConfigs,
+  ChannelId as TicketChannelId,
+  ChannelItem,
+  DeliveryItem,
+  DeliveryState,
+  KeyItem,
+  Model,
+  ServiceAddress,
+  ServiceAddressesAnswer,
+} from "@svc/contracts";
+import type { Texts } from "../i18n/texts.ts";
+import { definedParams, LIST_LIMIT, pagesQuery, pauseMs } from "./connection.ts";
 import type { Connection } from "./connection.ts";
-import { LIST_LIMIT, definedParams, pagesQuery } from "./pages.ts";
 
 /** Polling interval of the callbacks, whose attempts may happen at any time. */
-const FOLLOW_MS = 3_000;
+const DELIVERIES_FOLLOW_MS = 3_000;
 
 /** The keys of all projects, newest first, in pages. Invalidated with `keysQuery`. */
 export const keyPagesQuery = (connection: Connection) =>
@@ -31,7 +46,7 @@ export const deliveryPagesQuery = (connection: Connection, project: string, stat
   ...pagesQuery(["deliveries", project, state], ({ query, signal }) =>
     connection.call("listDeliveries", project, { query: { ...query, ...definedParams({ state }) }, signal }),
   ),
-  refetchInterval: FOLLOW_MS,
+  refetchInterval: DELIVERIES_FOLLOW_MS,
 });
 
 /** The webhooks of a project, newest first, in pages. */
@@ -64,3 +79,131 @@ export const keysQuery = (connection: Connection) =>
     queryFn: async ({ signal }): Promise<KeyItem[]> =>
       (await connection.call("listKeys", null, { query: { limit: LIST_LIMIT }, signal })).items,
   });
+
+/** Ids of the channels. */
+export type ChannelId = keyof ChannelConfigs;
+
+/** A channel with the type of its settings. */
+export type ChannelOf<Id extends ChannelId> = Omit<ChannelItem, "id" | "config"> & {
+  id: Id;
+  config: ChannelConfigs[Id];
+};
+
+/** A channel that sends replies through a bot. */
+export type BotChannel = Omit<ChannelItem, "id" | "config"> & {
+  id: TicketChannelId;
+  config: Extract<ChannelItem["config"], { botToken: unknown }>;
+};
+
+/** Returns true for a channel that is configured with the token of a bot. */
+export const isBotChannel = (channel: ChannelItem): channel is BotChannel => "botToken" in channel.config;
+
+/** Polling interval of a channel's state while its page is open: a change appears within two seconds. */
+const CHANNELS_FOLLOW_MS = 2_000;
+
+/** All channels with their settings and states, polled. */
+export const channelsQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["channels", project],
+    refetchInterval: CHANNELS_FOLLOW_MS,
+    queryFn: async ({ signal }): Promise<ChannelItem[]> =>
+      (await connection.call("listChannels", project, { signal })).items,
+  });
+
+/** Returns the channel with this id. */
+export function channelOf<Id extends ChannelId>(channels: readonly ChannelItem[], id: Id): ChannelOf<Id> | undefined {
+  // The server returns each channel with the settings of its own kind.
+  return channels.find((channel) => channel.id === id) as ChannelOf<Id> | undefined;
+}
+
+/** Changes a channel if its settings still have this version. Throws version_conflict otherwise. */
+export async function changeChannel(
+  connection: Connection,
+  { project, id, version }: { project: string; id: ChannelId; version: number },
+  change: ChannelChange,
+): Promise<ChannelItem> {
+  const answer = await connection.call("updateChannel", project, { params: { id }, body: change, ifMatch: version });
+  return answer.item;
+}
+
+/** The service's public parts. */
+export type ServiceAddressId = ServiceAddress["id"];
+
+const PORTS_FOLLOW_MS = 5_000;
+
+/** The ports of the service's parts, and whether they respond, polled. */
+export const portsQuery = (connection: Connection) =>
+  queryOptions({
+    queryKey: ["places"],
+    queryFn: async ({ signal }): Promise<ServiceAddress[]> =>
+      ((await connection.send("GET", "/session/places", { signal })) as ServiceAddressesAnswer).items,
+    refetchInterval: PORTS_FOLLOW_MS,
+  });
+
+const AGENTS_STALE_MS = 60_000;
+/** Maximum page size of the server. */
+const LIMIT = 200;
+
+/** The agents of a project, for names and choices. */
+export const agentsQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["agents", project],
+    staleTime: AGENTS_STALE_MS,
+    queryFn: async ({ signal }): Promise<Agent[]> =>
+      (await connection.call("listAgents", project, { query: { limit: LIMIT }, signal })).items,
+  });
+
+/** Name of the agent that the setup creates, an identifier. */
+const FIRST_AGENT = "assistant";
+
+/** Returns the displayed name of an agent: its own, or a word for the one that the setup created. */
+export const agentTitle = (name: string, t: Texts["t"]): string => (name === FIRST_AGENT ? t("agent.first") : name);
+
+/** One agent. Throws not_found if it was deleted. */
+export const agentQuery = (connection: Connection, project: string, id: string) =>
+  queryOptions({
+    queryKey: ["agent", project, id],
+    queryFn: async ({ signal }): Promise<Agent> =>
+      (await connection.call("getAgent", project, { params: { id }, signal })).item,
+    retry: (count, error) => !(error instanceof ServiceError && error.status === 404) && count < 3,
+  });
+
+/** Changes an agent if it still has this version. Throws version_conflict otherwise. */
+export async function changeAgent(
+  connection: Connection,
+  { project, id, version }: { project: string; id: string; version: number },
+  change: AgentChange,
+): Promise<Agent> {
+  return (await connection.call("updateAgent", project, { params: { id }, body: change, ifMatch: version })).item;
+}
+
+/** The language models for agents, available ones first. */
+export const modelsQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["models", project],
+    staleTime: AGENTS_STALE_MS,
+    queryFn: async ({ signal }): Promise<Model[]> =>
+      (await connection.call("listModels", project, { query: { limit: LIMIT }, signal })).items,
+  });
+
+/** Returns the values to filter by: none if all are chosen, because a filter leaves out what has no value. */
+export const filterOf = <Value extends string>(chosen: readonly Value[], all: readonly Value[]): Value[] =>
+  all.length > 0 && all.every((value) => chosen.includes(value)) ? [] : [...chosen];
+
+/** How often, and how many times, the result of a test is looked up: for about 5 seconds. */
+const POLL_MS = 500;
+const POLLS_MAX_COUNT = 10;
+
+/** Returns the first attempt of a test event; null if there is none within some seconds. */
+export async function waitForResult(
+  read: () => Promise<Pick<DeliveryItem, "attempts">>,
+  pollMs = POLL_MS,
+): Promise<DeliveryItem["attempts"][number] | null> {
+  for (let polls = 0; polls < POLLS_MAX_COUNT; polls++) {
+    const [attempt] = (await read()).attempts;
+    // An attempt that is still running has neither.
+    if (attempt !== undefined && (attempt.status !== null || attempt.error !== null)) return attempt;
+    await pauseMs(pollMs);
+  }
+  return null;
+}

@@ -12,8 +12,8 @@ import type {
   Proposal,
   ProposalStatus,
 } from "@svc/contracts";
+import { definedParams, LIST_LIMIT, pagesQuery } from "./connection.ts";
 import type { Connection } from "./connection.ts";
-import { LIST_LIMIT, definedParams, pagesQuery } from "./pages.ts";
 
 /** 50 MB at 1 Mbit/s take seven minutes. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;

@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 import type { CallOutput } from "@svc/client";
-import type { ReviewAction, ReviewInput, TicketDetail, TicketItem, Tag } from "@svc/contracts";
+import type { CustomerDetail, ReviewAction, ReviewInput, Tag, TicketDetail, TicketItem } from "@svc/contracts";
+import { definedParams, LIST_LIMIT, pagesQuery, pauseMs } from "./connection.ts";
 import type { Connection } from "./connection.ts";
-import { pauseMs, LIST_LIMIT, pagesQuery } from "./pages.ts";
 
 const TAGS_STALE_MS = 60_000;
 
@@ -22,6 +22,7 @@ export const tagsQuery = (connection: Connection, project: string) =>
 export const tagPagesQuery = (connection: Connection, project: string) =>
   pagesQuery(["tags", project, "pages"], (request) => connection.call("listTags", project, request));
 
+/** Time for which a fetched ticket or customer counts as current. */
 const STALE_MS = 15_000;
 
 /** A ticket with its conversation and events. */
@@ -112,3 +113,27 @@ export function showTicket(queryClient: QueryClient, project: string, item: Tick
     return { ...known, pages: known.pages.map((page) => ({ ...page, items: page.items.map(replace) })) };
   });
 }
+
+/** The customers of a project that match this text, most recently seen first, in pages. */
+export const customerPagesQuery = (connection: Connection, project: string, q: string) =>
+  pagesQuery(["customers", project, q], ({ query, signal }) =>
+    connection.call("listCustomers", project, { query: { ...query, ...definedParams({ q }) }, signal }),
+  );
+
+/** A customer, with its notes. */
+export const customerQuery = (connection: Connection, project: string, id: string) =>
+  queryOptions({
+    queryKey: ["customer", project, id],
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }): Promise<CustomerDetail> =>
+      (await connection.call("getCustomer", project, { params: { id }, signal })).item,
+  });
+
+/** The conversations of a customer, newest first, in pages. */
+export const conversationsQuery = (connection: Connection, project: string, customerId: string, limit: number) =>
+  pagesQuery(
+    ["tickets", project, "customer", customerId, limit],
+    ({ query, signal }) =>
+      connection.call("listTickets", project, { query: { ...query, customerId, sort: "-createdAt" }, signal }),
+    limit,
+  );

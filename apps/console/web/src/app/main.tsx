@@ -9,12 +9,11 @@ import type { Reach } from "../api/connection.ts";
 import { createLive } from "../api/live.ts";
 import { TextsContext } from "../i18n/texts.ts";
 import { createCommandRegistry } from "../session/command-registry.ts";
-import { clearDataOfOthers, openPreferences } from "../session/preferences.ts";
-import { openTexts } from "../session/open-texts.ts";
+import { clearDataOfOthers, openPreferences, openTexts } from "../session/preferences.ts";
 import { openStorage, ServicesContext, TAB_NAME } from "../session/services.ts";
 import type { Services } from "../session/services.ts";
 import { createStore, useStore } from "../ui/create-store.ts";
-import { createToasts } from "../ui/toasts.tsx";
+import { createToasts } from "../ui/notice.tsx";
 import { createAppRouter } from "./router.tsx";
 import "./styles.css";
 

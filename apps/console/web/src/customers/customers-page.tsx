@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { Users } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import type { CustomerItem } from "@svc/contracts";
-import { customerPagesQuery } from "../api/customers.ts";
+import { customerPagesQuery } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { ResourcePage } from "../lists/resource-page.tsx";
 import { useProject, useServices } from "../session/services.ts";

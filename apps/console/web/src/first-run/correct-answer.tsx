@@ -2,7 +2,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { SubmitEvent } from "react";
 import type { KbHit, TicketDetail } from "@svc/contracts";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { kbsQuery, searchQuery } from "../api/knowledge.ts";
 import { decide } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
@@ -10,8 +10,8 @@ import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { SelectField, TextArea } from "../ui/field.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
-import type { KbTarget } from "./first-run-state.ts";
 import { useOwnKb } from "./use-own-kb.ts";
+import type { KbTarget } from "./first-run-state.ts";
 
 const PASSAGES = 4;
 const TITLE_MAX_CHARS = 300;

@@ -1,6 +1,6 @@
 import { PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelItem, KbItem, KeyItem } from "@svc/contracts";
-import { channelOf } from "../api/channels.ts";
+import { channelOf } from "../api/administration.ts";
 import type { Connection } from "../api/connection.ts";
 import { ownKb } from "../api/knowledge.ts";
 import { mayDo } from "../api/session.ts";

@@ -1,7 +1,7 @@
 import { DEFAULT_AUTO_THRESHOLD } from "@svc/contracts";
 import type { Agent, AgentChange, KbItem } from "@svc/contracts";
 import { useRef } from "react";
-import { agentsQuery, changeAgent } from "../api/agents.ts";
+import { agentsQuery, changeAgent } from "../api/administration.ts";
 import { INSTALLED_KBS, kbsQuery, ownKb } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";

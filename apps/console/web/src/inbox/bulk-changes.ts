@@ -1,7 +1,7 @@
 import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
+import { pauseMs } from "../api/connection.ts";
 import type { Connection } from "../api/connection.ts";
-import { pauseMs } from "../api/pages.ts";
 import { decide, assignTicket, undoClose } from "../api/tickets.ts";
 
 /** Maximum number of concurrent calls, so that other requests of the console are not delayed. */

@@ -3,7 +3,7 @@ import { useId } from "react";
 import type { TicketItem } from "@svc/contracts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { usePeople } from "../session/services.ts";
+import { usePeople, useTags } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
@@ -11,7 +11,6 @@ import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
-import { useTags } from "./use-tags.ts";
 
 /** Tickets that were not changed, with the error of each. */
 export type BulkErrors = readonly { item: TicketItem; error: unknown }[];

@@ -3,7 +3,7 @@ import { ArrowDownUp, BookmarkPlus, Plus, X } from "lucide-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import type { Ref } from "react";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, usePeople, useProject } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
@@ -34,8 +34,8 @@ function SortMenu({ search, onChange }: { search: InboxSearch; onChange: (next: 
   );
 }
 
-const FilterDialog = lazyDialog(async () => (await import("./filter-dialog.tsx")).FilterDialog);
-const SaveViewDialog = lazyDialog(async () => (await import("./save-view-dialog.tsx")).SaveViewDialog);
+const FilterDialog = lazyDialog(async () => (await import("./list-dialogs.tsx")).FilterDialog);
+const SaveViewDialog = lazyDialog(async () => (await import("./list-dialogs.tsx")).SaveViewDialog);
 
 /** Delay after the last key press before the list is requested, in milliseconds. */
 const TYPING_MS = 200;

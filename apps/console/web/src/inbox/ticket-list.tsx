@@ -7,7 +7,7 @@ import { useEffect, useLayoutEffect, useRef } from "react";
 import { ticketQuery } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
-import { useServices, usePeople } from "../session/services.ts";
+import { usePeople, useServices, useTagColor } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Avatar, TagChip } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -23,7 +23,6 @@ import {
   StateMark,
   WaitingMark,
 } from "./ticket-marks.tsx";
-import { useTagColor } from "./use-tags.ts";
 import { useInbox, rowShift, usePrefetch } from "./use-ticket-list.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
 

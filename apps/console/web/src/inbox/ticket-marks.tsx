@@ -5,9 +5,8 @@ import type { TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useNow } from "../ui/ago.tsx";
-import { Badge } from "../ui/badge.tsx";
+import { Badge, CHANNEL_ICONS } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
-import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
 import { isOverdue, isTask, taskDue } from "./describe-ticket.ts";
 
 interface Channel {

@@ -10,8 +10,7 @@ import { IconButton } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { withoutFilters } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
-import { searchOf, useSavedViews } from "./saved-views.ts";
-import { VIEWS, nameOfQuery, SAVED_ICON as SavedIcon } from "./views.ts";
+import { nameOfQuery, SAVED_ICON as SavedIcon, searchOf, useSavedViews, VIEWS } from "./views.ts";
 
 const ALL = "*";
 

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SubmitEvent } from "react";
 import type { ProjectItem } from "@svc/contracts";
-import type { BotChannel } from "../api/channels.ts";
+import type { BotChannel } from "../api/administration.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";

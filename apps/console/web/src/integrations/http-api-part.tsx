@@ -1,6 +1,6 @@
 import { Tabs } from "radix-ui";
 import { useState } from "react";
-import type { ChannelOf } from "../api/channels.ts";
+import type { ChannelOf } from "../api/administration.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { SaveBar } from "../forms/save-bar.tsx";
 import { useTexts } from "../i18n/texts.ts";
@@ -14,8 +14,7 @@ import { AddressField, ArrivalTest } from "./channel-state.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import type { KeyRight } from "./keys-section.tsx";
 import { makeWebhookSecret, SecretControl } from "./secret-control.tsx";
-import { KEY_PLACEHOLDER, clientCall, curlCall } from "./snippets.ts";
-import { useAddress } from "./use-address.ts";
+import { clientCall, curlCall, KEY_PLACEHOLDER, useAddress } from "./snippets.ts";
 import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
 
 const RIGHTS: readonly KeyRight[] = [

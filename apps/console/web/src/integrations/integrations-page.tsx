@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import type { ChannelItem, ServiceAddress } from "@svc/contracts";
-import { channelOf } from "../api/channels.ts";
+import { channelOf } from "../api/administration.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/services.ts";
 import { Switch } from "../ui/choice-fields.tsx";
@@ -10,7 +10,7 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { StateLine, serviceStateOf } from "./channel-state.tsx";
 import { describeFacts, INTEGRATIONS } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
-import { useAddress, useServiceAddresses } from "./use-address.ts";
+import { useAddress, useServiceAddresses } from "./snippets.ts";
 import { useChannelSwitch, useChannels } from "./use-channel.ts";
 
 function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {

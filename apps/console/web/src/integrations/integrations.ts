@@ -2,10 +2,10 @@ import { Bot, Braces, MessagesSquare } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import { CHANNELS, CHANNEL_IDS } from "@svc/contracts";
 import type { ChannelItem, ChannelId as TicketChannelId } from "@svc/contracts";
-import { channelOf, isBotChannel } from "../api/channels.ts";
-import type { ChannelId, ServiceAddressId } from "../api/channels.ts";
+import { channelOf, isBotChannel } from "../api/administration.ts";
+import type { ChannelId, ServiceAddressId } from "../api/administration.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
-import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
+import { CHANNEL_ICONS } from "../ui/badge.tsx";
 
 /** Returns the most important settings of a channel for its card. */
 export function describeFacts(channel: ChannelItem, { t, number }: Texts): { label: string; value: string }[] {

@@ -1,8 +1,8 @@
 import type { TicketItem, TicketStage, ChannelChange, ChannelConfigs, ChannelItem } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { ServiceError } from "@svc/client";
-import { changeChannel, channelOf, channelsQuery } from "../api/channels.ts";
-import type { ChannelId, ChannelOf } from "../api/channels.ts";
+import { changeChannel, channelOf, channelsQuery } from "../api/administration.ts";
+import type { ChannelId, ChannelOf } from "../api/administration.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useSettingsForm } from "../forms/use-settings-form.ts";
 import type { SettingsForm } from "../forms/use-settings-form.ts";

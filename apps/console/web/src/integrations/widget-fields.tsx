@@ -6,7 +6,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { CONTROL, TextArea, Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { isColor } from "./widget-preview.tsx";
-import { WIDGET_STRINGS } from "./widget-strings.ts";
+import { WIDGET_STRINGS } from "./preview-texts.ts";
 
 /** Field for a color: a color picker, and its value as `#rrggbb`. */
 export function ColorField({

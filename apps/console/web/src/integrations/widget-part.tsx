@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
 import type { ChannelConfigs } from "@svc/contracts";
-import type { ChannelOf } from "../api/channels.ts";
+import type { ChannelOf } from "../api/administration.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { SaveBar } from "../forms/save-bar.tsx";
 import { useAction } from "../forms/use-action.ts";
@@ -19,8 +19,7 @@ import { Section } from "../ui/page-frame.tsx";
 import { AddressField, ArrivalTest } from "./channel-state.tsx";
 import { PREVIEW_TEXTS } from "./preview-texts.ts";
 import { makeIdentitySecret, makeWidgetKey, SecretControl } from "./secret-control.tsx";
-import { widgetTag } from "./snippets.ts";
-import { useAddress } from "./use-address.ts";
+import { useAddress, widgetTag } from "./snippets.ts";
 import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
 import { ColorField, OriginsField } from "./widget-fields.tsx";
 import { LauncherFields } from "./widget-launcher.tsx";

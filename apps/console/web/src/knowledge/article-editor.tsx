@@ -8,7 +8,7 @@ import { useProject, useServices } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { useArticleChange } from "./use-article-change.ts";
+import { useArticleChange } from "./stored-article.ts";
 
 const IMAGE_MAX_BYTES = 2 * 1024 * 1024;
 

@@ -9,7 +9,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { QueryView } from "../ui/notice.tsx";
 import { DiffView } from "./diff-view.tsx";
-import { useArticleChange } from "./use-article-change.ts";
+import { useArticleChange } from "./stored-article.ts";
 
 const wholeText = ({ title, text }: { title: string; text: string }) => `${title}\n\n${text}`;
 

@@ -4,7 +4,7 @@ import { FilePenLine, Plus } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import type { ArticleStatus, ArticleSummary } from "@svc/contracts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
-import { definedParams, pagesQuery } from "../api/pages.ts";
+import { definedParams, pagesQuery } from "../api/connection.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { Pages, itemsOf, useRowKeys } from "../lists/resource-page.tsx";

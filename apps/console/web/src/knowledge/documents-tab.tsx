@@ -32,10 +32,9 @@ import { OutLink } from "../ui/markdown.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { describeUnread } from "../ui/describe-error.ts";
-import { formatBytes } from "./format-bytes.ts";
-import { FailedActions, ImportList } from "./import-list.tsx";
+import { formatBytes } from "../ui/files.ts";
+import { FailedActions, ImportList, UploadList } from "./import-list.tsx";
 import type { SourceKind } from "./source-dialog.tsx";
-import { UploadList } from "./upload-list.tsx";
 import { ACCEPTED_FILES, useUploads } from "./upload-queue.ts";
 
 const TONES = { queued: "accent", ready: "ok", failed: "bad" } as const satisfies Record<DocumentItemStatus, Tone>;

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Page } from "../api/pages.ts";
+import type { Page } from "../api/connection.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";

@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { SubmitEvent } from "react";
 import type { Agent, KbHit, KbItem } from "@svc/contracts";
 import { AnswerResult, AnswerSkeleton } from "../agents/try-agent.tsx";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { searchQuery } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";

@@ -1,5 +1,8 @@
+import { useAction } from "../forms/use-action.ts";
+import { useServices } from "../session/services.ts";
+
 /** Unsaved text of an article, as this browser stores it. */
-export interface StoredArticle {
+interface StoredArticle {
   title?: string;
   text?: string;
   /** The version that it is based on; absent for an article that is not saved yet. */
@@ -25,4 +28,22 @@ export function readStoredArticle(stored: string | null): StoredArticle {
     // Something else is stored under this name.
     return {};
   }
+}
+
+/** Returns a function that changes the article, confirms the change, and refetches it. */
+export function useArticleChange() {
+  const { queryClient } = useServices();
+  const { isBusy, runAside } = useAction();
+  async function change(work: () => Promise<string | void>) {
+    await runAside(async () => {
+      const done = await work();
+      await Promise.all(
+        ["article", "articles", "article-versions", "gaps"].map((name) =>
+          queryClient.invalidateQueries({ queryKey: [name] }),
+        ),
+      );
+      return done;
+    });
+  }
+  return { isBusy, change };
 }

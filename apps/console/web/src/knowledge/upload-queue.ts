@@ -1,9 +1,9 @@
 import { ServiceError } from "@svc/client";
 import type { DocumentItem } from "@svc/contracts";
 import { useState } from "react";
+import { pauseMs } from "../api/connection.ts";
 import type { Connection } from "../api/connection.ts";
 import { uploadFile } from "../api/knowledge.ts";
-import { pauseMs } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { createStore } from "../ui/create-store.ts";

@@ -3,7 +3,7 @@ import { Plus } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { useEffect, useRef, useState } from "react";
-import type { Page } from "../api/pages.ts";
+import type { Page } from "../api/connection.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { GroupCommand } from "../session/command-registry.ts";

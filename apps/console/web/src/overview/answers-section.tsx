@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { AnswerStats } from "@svc/contracts";
-import { agentQuery, changeAgent } from "../api/agents.ts";
+import { agentQuery, changeAgent } from "../api/administration.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
@@ -11,9 +11,9 @@ import { Notice, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { BIN_PERCENT, histogramOf, outcomeParts, resultAt, outcomeValues } from "./answer-counts.ts";
 import type { AgentAnswers } from "./answer-counts.ts";
+import { answerStatsQuery } from "./overview-search.ts";
 import type { OverviewSearch } from "./overview-search.ts";
 import { PLOT_HEIGHT, StackedBar, sumOf, BarPlot } from "./plots.tsx";
-import { answerStatsQuery } from "./stats.ts";
 
 /**
  * A chart of answers by confidence; those below the threshold are faded. The table and the shares contain the same

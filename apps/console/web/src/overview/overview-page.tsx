@@ -8,12 +8,11 @@ import { Ago } from "../ui/ago.tsx";
 import { EmptyState, ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { AnswersSection } from "./answers-section.tsx";
+import { statsQuery } from "./overview-search.ts";
 import type { OverviewSearch } from "./overview-search.ts";
 import { BarPlot } from "./plots.tsx";
 import { QueueSection } from "./queue-section.tsx";
-import { SpanBar } from "./span-bar.tsx";
-import { statsQuery } from "./stats.ts";
-import { Tile } from "./tile.tsx";
+import { SpanBar, Tile } from "./span-bar.tsx";
 import {
   TimeSection,
   countCells,

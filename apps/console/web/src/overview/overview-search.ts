@@ -1,9 +1,11 @@
+import { queryOptions } from "@tanstack/react-query";
 import { CHANNEL_IDS } from "@svc/contracts";
-import type { ChannelId } from "@svc/contracts";
+import type { AnswerStats, ChannelId, QueueHealth, Stats } from "@svc/contracts";
+import type { Connection } from "../api/connection.ts";
 
 /** The predefined periods up to now, in days. */
 export const SPANS = [1, 7, 30, 90, 365] as const;
-export type Span = (typeof SPANS)[number];
+type Span = (typeof SPANS)[number];
 export const DEFAULT_SPAN: Span = 30;
 
 /** Parameters of the overview in its URL. */
@@ -17,13 +19,13 @@ export interface OverviewSearch {
 }
 
 /** Parameters of the statistics: times in RFC 3339. */
-export interface OverviewTimes {
+interface OverviewTimes {
   from: string;
   to?: string;
 }
 
 /** Errors of two days as a period: the first is after the last, or the period is too long. */
-export type DatesError = "order" | "long";
+type DatesError = "order" | "long";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -74,3 +76,53 @@ export function timesOf({ days = DEFAULT_SPAN, from, to }: OverviewSearch, nowMs
   if (start === null || end === null) return { from: new Date(nowMs - days * DAY_MS).toISOString() };
   return { from: start.toISOString(), to: end.toISOString() };
 }
+
+/** Polling intervals of the statistics and of the queues. */
+const FOLLOW_MS = 60_000;
+const FOLLOW_QUEUES_MS = 10_000;
+
+/** Returns the parameters of the statistics, at this moment. */
+function queryOf(search: OverviewSearch) {
+  const { agent: agentId, channel: channelId } = search;
+  return {
+    ...timesOf(search, Date.now()),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(channelId === undefined ? {} : { channelId }),
+  };
+}
+
+/** Returns the same with the browser's time zone, on which the days are based. */
+export const queryWithZoneOf = (search: OverviewSearch) => ({
+  ...queryOf(search),
+  timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+});
+
+/** Statistics of a project in a period. */
+export const statsQuery = (connection: Connection, project: string, search: OverviewSearch) =>
+  queryOptions({
+    queryKey: ["stats", project, search],
+    refetchInterval: FOLLOW_MS,
+    // The previous period of the same project stays visible until the new data is loaded.
+    placeholderData: (known: Stats | undefined, before) => (before?.queryKey[1] === project ? known : undefined),
+    queryFn: ({ signal }): Promise<Stats> =>
+      connection.call("getStats", project, { query: queryWithZoneOf(search), signal }),
+  });
+
+/** Outcomes of the agents' answers in a period. */
+export const answerStatsQuery = (connection: Connection, project: string, search: OverviewSearch) =>
+  queryOptions({
+    queryKey: ["answer-stats", project, search],
+    refetchInterval: FOLLOW_MS,
+    placeholderData: (known: AnswerStats | undefined, before) => (before?.queryKey[1] === project ? known : undefined),
+    queryFn: ({ signal }): Promise<AnswerStats> =>
+      connection.call("getAnswerStats", project, { query: queryOf(search), signal }),
+  });
+
+/** Waiting and failed items in a project's queues. */
+export const queuesQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["queues", project],
+    refetchInterval: FOLLOW_QUEUES_MS,
+    queryFn: async ({ signal }): Promise<QueueHealth[]> =>
+      (await connection.call("getQueues", project, { signal })).items,
+  });

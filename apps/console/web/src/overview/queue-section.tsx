@@ -9,7 +9,7 @@ import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { queuesQuery } from "./stats.ts";
+import { queuesQuery } from "./overview-search.ts";
 
 /** State of a queue: good, with a delay, or with failed items that need attention. */
 type QueueState = "good" | "slow" | "failed";

@@ -1,13 +1,27 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ReactNode } from "react";
 import { CHANNEL_IDS } from "@svc/contracts";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices, useProject, useRights } from "../session/services.ts";
+import { useProject, useRights, useServices } from "../session/services.ts";
 import { Field, SelectField } from "../ui/field.tsx";
-import { DEFAULT_SPAN, SPANS, errorOfDates, nameDay, readOverviewSearch } from "./overview-search.ts";
+import { DEFAULT_SPAN, errorOfDates, nameDay, readOverviewSearch, SPANS } from "./overview-search.ts";
 import type { OverviewSearch } from "./overview-search.ts";
+
+/** A number with its name and a line of text. */
+export function Tile({ label, value, text }: { label: string; value: string; text: ReactNode }) {
+  return (
+    <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
+      <dt className="text-sm text-muted">{label}</dt>
+      <dd>
+        <span className="block text-2xl font-semibold tracking-tight tabular-nums">{value}</span>
+        <span className="block min-h-4 text-xs text-muted">{text}</span>
+      </dd>
+    </div>
+  );
+}
 
 const DATES = "dates";
 const ALL = "";

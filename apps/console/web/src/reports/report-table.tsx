@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { ReportTable as TableName } from "@svc/contracts";
 import { describeError } from "../ui/describe-error.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { queryWithZoneOf } from "../overview/stats.ts";
+import { queryWithZoneOf } from "../overview/overview-search.ts";
 import type { OverviewSearch } from "../overview/overview-search.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";

@@ -1,18 +1,18 @@
-import { createContext, useContext, useEffect, useRef } from "react";
 import { useQuery } from "@tanstack/react-query";
 import type { QueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import type { RequiredScope } from "@svc/contracts";
-import { mayDo, sessionQuery, colleaguesQuery, actorOf } from "../api/session.ts";
-import type { Session } from "../api/session.ts";
-import { useTexts } from "../i18n/texts.ts";
+import { createContext, useContext, useEffect, useRef } from "react";
+import type { RequiredScope, Tag, TagColor } from "@svc/contracts";
 import type { Connection, Reach } from "../api/connection.ts";
 import type { Live } from "../api/live.ts";
+import { actorOf, colleaguesQuery, mayDo, sessionQuery } from "../api/session.ts";
+import type { Session } from "../api/session.ts";
+import { tagsQuery } from "../api/tickets.ts";
+import { useTexts } from "../i18n/texts.ts";
 import type { Store } from "../ui/create-store.ts";
-import type { Toasts } from "../ui/toasts.tsx";
+import type { Toasts } from "../ui/notice.tsx";
 import type { CommandGroup, CommandRegistry, GroupCommand } from "./command-registry.ts";
-import type { OpenTexts } from "./open-texts.ts";
-import type { Preferences } from "./preferences.ts";
+import type { OpenTexts, Preferences } from "./preferences.ts";
 
 /** Returns the name of the current project. */
 export const useProject = (): string => useParams({ from: "/$project" }).project;
@@ -144,4 +144,22 @@ export function useCommands(group: CommandGroup, commands: readonly (GroupComman
     () => registry.add(() => current.current.flatMap((command) => (command === false ? [] : { ...command, group }))),
     [group, registry],
   );
+}
+
+const NO_TAGS: readonly Tag[] = [];
+
+/** Returns the managed tags of the current project; empty until they are loaded. */
+export function useTags(): readonly Tag[] {
+  const { connection } = useServices();
+  return useQuery(tagsQuery(connection, useProject())).data ?? NO_TAGS;
+}
+
+/**
+ * Returns a function that finds the color of a ticket's tag by its name; undefined for an unmanaged tag, and for
+ * tickets of other projects.
+ */
+export function useTagColor(): (name: string, ofProject: string) => TagColor | undefined {
+  const project = useProject();
+  const colors = new Map(useTags().map(({ color, name }) => [name, color]));
+  return (name, ofProject) => (ofProject === project ? colors.get(name) : undefined);
 }

@@ -1,7 +1,6 @@
 import type { CannedReply, ReplyActions } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
-import { useTagColor } from "../inbox/use-tags.ts";
-import { useProject, usePeople } from "../session/services.ts";
+import { usePeople, useProject, useTagColor } from "../session/services.ts";
 import { Badge, TagChip } from "../ui/badge.tsx";
 
 /** Changes to a ticket with a reply: as stored in a canned reply, or as sent with a reply. */

@@ -10,7 +10,7 @@ import { sizeText } from "../ui/files.ts";
 import { ActionChips } from "./action-chips.tsx";
 import type { Macro, UnseenChange } from "./own-drafts.ts";
 import { ImageThumb } from "./image-view.tsx";
-import type { ReplyFile, ReplyFiles } from "./use-reply-files.ts";
+import type { ReplyFile, ReplyFiles } from "./use-own-draft.ts";
 
 /** Operators who can be mentioned; the text field keeps the focus and handles the keys. */
 export function MentionList({

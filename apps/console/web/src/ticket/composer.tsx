@@ -13,9 +13,9 @@ import { ChangesNotice, MacroList, MentionList, ReplyFileList } from "./composer
 import { signedText, useComposer, useComposerKeys } from "./use-composer.ts";
 import type { ComposerProps, ComposerState } from "./use-composer.ts";
 
-const CannedPicker = lazyDialog(async () => (await import("./canned-picker.tsx")).CannedPicker);
+const CannedPicker = lazyDialog(async () => (await import("./composer-pickers.tsx")).CannedPicker);
 
-const EmojiPicker = lazyDialog(async () => (await import("./emoji-picker.tsx")).EmojiPicker);
+const EmojiPicker = lazyDialog(async () => (await import("./composer-pickers.tsx")).EmojiPicker);
 
 const MODES = {
   reply: { title: "compose.reply", icon: MessageSquareReply, placeholder: "compose.replyHint", submit: "compose.send" },

@@ -5,7 +5,7 @@ import type { Source, TicketDetail } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Conversation } from "./conversation.tsx";
-import { useHistory } from "./history.ts";
+import { useHistory } from "./read-ticket.ts";
 import { useCustomerTyping } from "./use-presence.ts";
 
 /** Distance from the oldest shown item at which older items are fetched, in pixels. */

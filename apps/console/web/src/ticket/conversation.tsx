@@ -5,7 +5,7 @@ import { Suspense, lazy, memo, useMemo, useState } from "react";
 import type { ComponentProps } from "react";
 import { fillText, textOf, useTexts } from "../i18n/texts.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
-import { agentsQuery, agentTitle } from "../api/agents.ts";
+import { agentsQuery, agentTitle } from "../api/administration.ts";
 import { actorOf } from "../api/session.ts";
 import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
 import { useServices, usePeople } from "../session/services.ts";
@@ -16,8 +16,8 @@ import { saveFile, sizeText } from "../ui/files.ts";
 import { SourceChips } from "./draft-bar.tsx";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
-import { buildTimeline, changedTags } from "./history.ts";
-import type { History } from "./history.ts";
+import { buildTimeline, changedTags } from "./read-ticket.ts";
+import type { History } from "./read-ticket.ts";
 
 /** Styles of the files and links of a conversation. */
 const FILE_CHIP =

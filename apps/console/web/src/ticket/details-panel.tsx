@@ -4,20 +4,19 @@ import { Pencil, X } from "lucide-react";
 import { Tabs } from "radix-ui";
 import type { ReactNode } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { Fact } from "../customers/customer-facts.tsx";
 import { IdText } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { isTask, otherMeta, taskDue, taskPerson } from "../inbox/describe-ticket.ts";
-import { useTagColor } from "../inbox/use-tags.ts";
+import { usePeople, useProject, useServices, useTagColor } from "../session/services.ts";
 import { StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
-import { useServices, usePeople, useProject } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
 import { TagChip } from "../ui/badge.tsx";
 import { CustomerPanel } from "./customer-panel.tsx";
 import { flattenValues, pageOf } from "./read-ticket.ts";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
-import { Trace } from "./trace.tsx";
+import { Trace } from "./tool-calls.tsx";
 
 const Head = ({ children }: { children: ReactNode }) => (
   <h3 className="pt-4 pb-1 text-2xs font-semibold text-faint">{children}</h3>

@@ -1,7 +1,7 @@
 import { Bot, FileText, RefreshCw, ThumbsDown } from "lucide-react";
 import type { Source, TicketDraft } from "@svc/contracts";
 import type { ReactNode } from "react";
-import { agentTitle } from "../api/agents.ts";
+import { agentTitle } from "../api/administration.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";

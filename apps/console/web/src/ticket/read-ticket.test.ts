@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { flattenValues, pageOf, splitQuote, differenceOf, pickOf } from "./read-ticket.ts";
+import { differenceOf, flattenValues, pageOf, pickOf, splitQuote } from "./read-ticket.ts";
 
 test("nested values are labelled with their path, and no JSON is left", () => {
   const values = {

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
-import { useTags } from "../inbox/use-tags.ts";
+import { useTags } from "../session/services.ts";
 import { Field } from "../ui/field.tsx";
 import { TagChip } from "../ui/badge.tsx";
 

@@ -4,7 +4,7 @@ import { useId, useState } from "react";
 import type { ReactNode } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { mayDo } from "../api/session.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
@@ -18,9 +18,8 @@ import { Notice } from "../ui/notice.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import { shownBelow } from "./describe-reason.ts";
 import { differenceOf, pickOf } from "./read-ticket.ts";
-import type { Decisions } from "./use-decisions.ts";
+import type { Decisions, TicketActions } from "./use-ticket-actions.ts";
 import { TagsField, readTags } from "./tags-field.tsx";
-import type { TicketActions } from "./use-ticket-actions.ts";
 
 interface DialogProps {
   ticket: TicketDetail;

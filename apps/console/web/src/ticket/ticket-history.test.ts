@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketDetail, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
-import { buildTimeline, changedTags, mergeHistory } from "./history.ts";
+import { buildTimeline, changedTags, mergeHistory } from "./read-ticket.ts";
 import { describeChanges, mustBeSeen, seenOf } from "./own-drafts.ts";
 
 const at = (minute: number) => `2026-11-22T10:${String(minute).padStart(2, "0")}:00.000Z`;

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";
 import type { RefObject } from "react";
 import type { Agent, Source, TicketDetail } from "@svc/contracts";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { isWaiting } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
@@ -21,11 +21,10 @@ import { SourceDialog } from "./source-dialog.tsx";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
 import { TicketHeader } from "./ticket-header.tsx";
 import { ToolCalls } from "./tool-calls.tsx";
-import { useDecisions } from "./use-decisions.ts";
-import type { Decisions } from "./use-decisions.ts";
+import { useDecisions, useTicketActions } from "./use-ticket-actions.ts";
+import type { Decisions } from "./use-ticket-actions.ts";
 import { usePresence } from "./use-presence.ts";
 import { TICKET_KEYS } from "./ticket-keys.ts";
-import { useTicketActions } from "./use-ticket-actions.ts";
 
 const TicketDialogs = lazyDialog(async () => (await import("./ticket-dialogs.tsx")).TicketDialogs);
 

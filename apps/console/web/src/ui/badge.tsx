@@ -1,5 +1,7 @@
+import { Globe, Mail, MessageCircle, Phone, Send } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
-import type { TagColor } from "@svc/contracts";
+import type { ChannelDescriptor, TagColor } from "@svc/contracts";
 
 /** Hue and chroma of each color in OKLCH. Lightness, which determines the contrast, is the same for all. */
 const COLORS: Record<TagColor, readonly [hue: number, chroma: number]> = {
@@ -113,3 +115,12 @@ export const UnreadDot = () => (
     className="pointer-events-none absolute top-1 right-1 size-2 rounded-full bg-accent ring-2 ring-page"
   />
 );
+
+/** Icons of channels, by the names in their descriptors. */
+export const CHANNEL_ICONS = {
+  globe: Globe,
+  mail: Mail,
+  "message-circle": MessageCircle,
+  phone: Phone,
+  send: Send,
+} as const satisfies Record<ChannelDescriptor["icon"], LucideIcon>;

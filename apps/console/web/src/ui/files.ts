@@ -1,5 +1,7 @@
+import type { Texts } from "../i18n/texts.ts";
+
 /** Type and size of an image, read from its first bytes. */
-export interface ImageFacts {
+interface ImageFacts {
   type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   /** In pixels. */
   width: number;
@@ -73,4 +75,16 @@ const UNITS = ["B", "kB", "MB", "GB"];
 export function sizeText(bytes: number, number: (value: number) => string): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
   return `${number(bytes / 1000 ** power)} ${UNITS[power] ?? "B"}`;
+}
+
+const LONG_UNITS = ["kilobyte", "megabyte", "gigabyte"] as const;
+const STEP = 1_000;
+
+/** Formats a size, such as "9 bytes" and "1.4 MB". */
+export function formatBytes(sizeBytes: number, { language }: Pick<Texts, "language">): string {
+  const write = (value: number, unit: string, unitDisplay: "long" | "short") =>
+    new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay, maximumSignificantDigits: 3 }).format(value);
+  if (sizeBytes < STEP) return write(sizeBytes, "byte", "long");
+  const position = Math.min(LONG_UNITS.length, Math.floor(Math.log(sizeBytes) / Math.log(STEP)));
+  return write(sizeBytes / STEP ** position, LONG_UNITS[position - 1] ?? "kilobyte", "short");
 }

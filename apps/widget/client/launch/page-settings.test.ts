@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { isHidden } from "./is-hidden.ts";
+import { isHidden } from "./page-settings.ts";
 
 test("a launcher is hidden on the listed paths, on those below one with a star, and nowhere else", () => {
   const hidden = ["/checkout", "/account/*"];

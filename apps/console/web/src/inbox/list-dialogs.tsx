@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { agentsQuery } from "../api/agents.ts";
+import { agentsQuery } from "../api/administration.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { usePeople, useProject, useServices } from "../session/services.ts";
+import { usePeople, useProject, useServices, useTags } from "../session/services.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import type { PickItem } from "../ui/pick-list.tsx";
 import { filterOptions } from "./inbox-search.ts";
 import type { FilterName, InboxSearch } from "./inbox-search.ts";
-import { useTags } from "./use-tags.ts";
+import { filtersOf, useSavedViews } from "./views.ts";
 
 /** The available filters, in order. */
 const OFFERED = [
@@ -150,5 +150,44 @@ export function FilterDialog({
         }}
       />
     </Dialog>
+  );
+}
+
+/** Copied from the server, because the pages import no code of the contracts. */
+const VIEW_NAME_MAX_CHARS = 60;
+
+/** Saves the view with its filters under a name. */
+export function SaveViewDialog({ view, search, onClose }: { view: string; search: InboxSearch; onClose: () => void }) {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const { save, find } = useSavedViews();
+  const project = useProject();
+  const [error, setError] = useState<string | undefined>(undefined);
+  function submit(form: FormData) {
+    const name = formText(form, "name").trim();
+    if (name === "") return;
+    const owner = search.projects === "all" ? null : project;
+    const known = find(name);
+    if (known !== undefined && known.project !== owner) {
+      setError(t("inbox.viewTaken", { project: known.project ?? t("inbox.allProjects") }));
+      return;
+    }
+    onClose();
+    void save({ name, project: owner, view, filters: filtersOf(search) }).then((isSaved) => {
+      if (isSaved) toasts.show({ kind: "done", text: t("inbox.viewSaved", { name }) });
+    });
+  }
+  return (
+    <FormDialog title={t("inbox.saveView")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
+      <Field
+        label={t("inbox.viewName")}
+        hint={t("inbox.saveHint")}
+        error={error}
+        name="name"
+        maxLength={VIEW_NAME_MAX_CHARS}
+        required
+        autoFocus
+      />
+    </FormDialog>
   );
 }

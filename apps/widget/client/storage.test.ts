@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { newId } from "./new-id.ts";
+import { newId } from "./storage.ts";
 
 test("an id is a random UUID of version 4, whose digits are random except for version and variant", () => {
   const ids = Array.from({ length: 2_000 }, newId);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createApp, listen } from "@svc/http";
 import type { Listening } from "@svc/http";
 import { createLog } from "@svc/log";
-import { addDemoRoutes, demoOrigins, isDemoShown, renderDemo } from "./serve-demo.ts";
+import { addDemoRoutes, demoOrigins, isDemoShown, renderDemo } from "./serve-client.ts";
 
 const KEY = "widget-key-0123456789";
 const log = createLog({ level: "silent", name: "test" });

@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { CannedReply, RenderedReply, TicketDetail } from "@svc/contracts";
-import { LIST_LIMIT } from "../api/pages.ts";
+import { LIST_LIMIT } from "../api/connection.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices, useProject } from "../session/services.ts";
+import { useProject, useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { PickList } from "../ui/pick-list.tsx";
 import { QueryView } from "../ui/notice.tsx";
+import { PickList } from "../ui/pick-list.tsx";
 import { ActionChips } from "./action-chips.tsx";
+import EMOJI from "./emoji.json";
 
 /** Picks a canned reply, filled in for this ticket. */
 export function CannedPicker({
@@ -82,3 +83,36 @@ const itemOf = ({ actions, id, folder, name, tags, text }: CannedReply) => ({
     </span>
   ),
 });
+
+/** Picks one of the emoji that support teams use most; others come from the keyboard of the system. */
+export function EmojiPicker({ onClose, onPick }: { onClose: () => void; onPick: (sign: string) => void }) {
+  const { language, t } = useTexts();
+  const items = EMOJI.map(({ sign, de, en }) => {
+    const words = language.startsWith("de") ? de : en;
+    return {
+      id: sign,
+      words,
+      view: (
+        <>
+          <span aria-hidden className="text-lg leading-none">
+            {sign}
+          </span>
+          <span className="truncate text-muted">{words}</span>
+        </>
+      ),
+    };
+  });
+  return (
+    <Dialog title={t("compose.emoji")} width="small" onClose={onClose}>
+      <PickList
+        label={t("compose.emoji")}
+        empty={t("people.none")}
+        items={items}
+        onPick={(sign) => {
+          onClose();
+          onPick(sign);
+        }}
+      />
+    </Dialog>
+  );
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/client";
 import type { SavedView } from "@svc/contracts";
-import { moveStoredViews } from "./saved-views.ts";
+import { moveStoredViews } from "./views.ts";
 
 /** Creates a storage with these texts. */
 function storageOf(texts: Record<string, string>) {

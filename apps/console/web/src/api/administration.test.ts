@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { filterOf, waitForResult } from "./webhook-test.ts";
+import { filterOf, waitForResult } from "./administration.ts";
 
 test("all values chosen are no filter", () => {
   expect(filterOf(["a", "b"], ["b", "a"])).toEqual([]);

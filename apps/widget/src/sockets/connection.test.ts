@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { VISITOR_FRAMES } from "@svc/contracts";
 import fc from "fast-check";
-import { readFrame } from "./frames.ts";
+import { VISITOR_FRAMES } from "@svc/contracts";
+import { readFrame } from "./connection.ts";
 
 describe("a frame of a visitor", () => {
   test("needs a type and its data; all other fields are ignored", () => {

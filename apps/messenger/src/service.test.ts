@@ -3,7 +3,7 @@ import { openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { channelConformance, createTestDatabase, startFakeBotApi, testLog, waitFor } from "@svc/testing";
 import type { ChannelUnderTest, FakeBot, FakeBotApi, SentItem, TestDatabase } from "@svc/testing";
-import { createMessengerChannel, followBot } from "./messenger-channel.ts";
+import { createMessengerChannel, followBot } from "./service.ts";
 
 let database: TestDatabase;
 let store: Store;
