@@ -4,8 +4,8 @@ import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT, createBriefCache } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
 import { hashApiKey } from "./api-key.ts";
+import { createUseRecorder } from "./principal.ts";
 import type { Principal } from "./principal.ts";
-import { createUseRecorder } from "./record-uses.ts";
 
 /** Credentials and project in the headers of a request. */
 export interface Credentials {

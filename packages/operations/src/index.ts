@@ -1,4 +1,3 @@
-export { sendTestEmail } from "./email.ts";
 export { listAuditEvents, verifyAudit } from "./audit.ts";
 export { audited, isAudited } from "./audited.ts";
 export { createAgent, deleteAgent, executeAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
@@ -23,7 +22,6 @@ export {
 } from "./customers.ts";
 export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export * from "./dead-letters.ts";
-export { getDelivery, listDeliveries, replayDelivery } from "./deliveries.ts";
 export * from "./documents.ts";
 export * from "./hooks.ts";
 export { createMappingCache } from "./map-body.ts";
@@ -49,21 +47,24 @@ export type { InitializeResult } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
 export { requireScopeOf } from "./operation.ts";
 export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
-export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
-export * from "./models.ts";
-export * from "./model-settings.ts";
-export * from "./issues.ts";
 export {
-  ensureLocalKey,
-  localKeyFile,
-  readLocalKey,
-  revokeLocalKeys,
   SecretKeyMissingError,
+  createKey,
+  ensureLocalKey,
   ensureLocalSecretKey,
+  getKey,
+  listKeys,
+  localKeyFile,
   localSecretKeyFile,
+  readLocalKey,
   readLocalSecretKey,
+  revokeKey,
+  revokeLocalKeys,
+  rotateKey,
   writePrivateFile,
-} from "./local-key.ts";
+} from "./keys.ts";
+export * from "./models.ts";
+export * from "./issues.ts";
 export * from "./notes.ts";
 export * from "./operators.ts";
 export * from "./privacy.ts";
@@ -99,9 +100,8 @@ export { addReplyFile } from "./tickets.ts";
 export type { ReplyFileUpload } from "./tickets.ts";
 export * from "./test-channel.ts";
 export { exportReport, getReport } from "./reports.ts";
-export { getAnswerStats, getQueues, getStats } from "./stats.ts";
+export { exportUsage, getAnswerStats, getQueues, getStats, getUsage } from "./stats.ts";
 export { getTicketHistory } from "./tickets.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
 export { getTicketTranscript } from "./transcript.ts";
 export * from "./tool-calls.ts";
-export { exportUsage, getUsage } from "./usage.ts";

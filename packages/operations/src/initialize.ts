@@ -5,7 +5,7 @@ import { addDocument, ensureKb } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { Project, Store } from "@svc/store";
-import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
+import { MADE_BY_COMMAND_LINE } from "./keys.ts";
 import { generateWidgetKey } from "./channels.ts";
 
 /** Result of an initialization. */
