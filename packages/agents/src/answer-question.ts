@@ -1,7 +1,7 @@
 import type { AnswerModel, Answer, HistoryMessage, Search, SearchResult } from "./answer.ts";
 import type { Agent } from "@svc/contracts";
 import { answerWithModel, holdIfInstructions } from "./grounded/answer-with-model.ts";
-import { streamText } from "./grounded/stream-text.ts";
+import { streamText } from "./grounded/judge-answer.ts";
 import { ModelError } from "./models/model-error.ts";
 import { quoteAnswer } from "./quote-answer.ts";
 import { classifyMessage, contextAfter } from "./talk/classify-message.ts";

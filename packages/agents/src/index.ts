@@ -1,4 +1,4 @@
-export { HISTORY_LIMIT, SEARCH_LIMIT, sendsAnswer } from "./answer.ts";
+export { HISTORY_LIMIT, SEARCH_LIMIT, promisesPerson, sendsAnswer } from "./answer.ts";
 export { answerQuestion } from "./answer-question.ts";
 export type {
   AnswerModel,
@@ -15,7 +15,7 @@ export type {
 export type { ModelCatalogue, PullableModel } from "./catalogue/open-model-catalogue.ts";
 export type { CatalogueModel } from "./catalogue/create-ollama.ts";
 export { openModelCatalogue } from "./catalogue/open-model-catalogue.ts";
-export { PullError } from "./catalogue/fetch-json.ts";
+export { PullError } from "./catalogue/create-ollama.ts";
 export type {
   ChatTool,
   LanguageModel,
@@ -27,7 +27,6 @@ export { followModels } from "./models/follow-models.ts";
 export type { FindModelsConfig } from "./models/follow-models.ts";
 export { modelProviderOf } from "./models/language-model.ts";
 export { openLanguageModels } from "./models/open-language-models.ts";
-export { promisesPerson } from "./promises-person.ts";
 export { NOTES_LIMITS } from "./notes/read-notes-with-model.ts";
 export type { NotesModel, NotesSummary } from "./notes/read-notes-with-model.ts";
 export type { NoteIssue, NoteQuote } from "./notes/find-issues.ts";

@@ -9,9 +9,9 @@ import type { ReadQuestion } from "./answers/read-question.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
 import { readFollowUp } from "./follow-up.ts";
 import type { FollowUp } from "./follow-up.ts";
-import { containsWord } from "./match-wording.ts";
+import { containsWord } from "./language-files.ts";
 import { questionOf } from "./question-of.ts";
-import { sourceOf } from "./source-url.ts";
+import { sourceOf } from "./readable-markdown.ts";
 
 /** Bonus of a passage of the last quoted document, for a follow-up question. */
 const SAME_DOCUMENT_BONUS = 0.5;

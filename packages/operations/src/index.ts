@@ -72,7 +72,18 @@ export { createProject, deleteProject, getProject, listProjects, updateProject }
 export * from "./proposals.ts";
 export { createTag, deleteTag, getTag, listTags, mergeTag, updateTag } from "./tags.ts";
 export { readWebhookEvent } from "./webhook-event.ts";
-export * from "./webhooks.ts";
+export {
+  createWebhook,
+  deleteWebhook,
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  replayDelivery,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.ts";
 export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
 export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
-import { testAgent } from "../grounded/scripted-model.ts";
+import { testAgent } from "../../../../tests/packages/agents/scripted-model.ts";
 import type { Support } from "../quote-answer.ts";
 import { decide } from "./decide.ts";
 import { trainTriage } from "./train-triage.ts";

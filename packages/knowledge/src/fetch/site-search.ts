@@ -1,8 +1,7 @@
 import { KB_LIMITS, ServiceError, parseUrl } from "@svc/contracts";
 import type { FileReader } from "../parse/create-file-reader.ts";
 import type { PageFetcher } from "./create-page-fetcher.ts";
-import type { SiteRules } from "./site-rules.ts";
-import type { WorkSlices } from "./work-slices.ts";
+import type { SiteRules, WorkSlices } from "./site-rules.ts";
 
 /** Options for finding the pages of a site. */
 export interface FindSitePagesOptions {
