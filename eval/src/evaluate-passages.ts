@@ -3,11 +3,11 @@
 import { answerQuestion } from "@svc/agents";
 import { searchKnowledge } from "@svc/knowledge";
 import { ingest, rankDocuments } from "./open-scratch-store.ts";
+import type { Scratch } from "./open-scratch-store.ts";
 import { auroc, mean, rankingScores, share } from "@svc/cli";
 import { rouge } from "./rouge.ts";
-import type { Scratch } from "./open-scratch-store.ts";
+import { forEachShown } from "./read-set.ts";
 import type { Evaluation, PassageQuery, SetOf } from "./read-set.ts";
-import { forEachShown } from "./show-progress.ts";
 
 /** Number of passages requested: enough that the one in question is nearly always included. */
 const SEARCH_LIMIT = 100;

@@ -2,10 +2,10 @@
 import { answerQuestion } from "@svc/agents";
 import { searchKnowledge } from "@svc/knowledge";
 import { ingest, rankDocuments } from "./open-scratch-store.ts";
-import { auroc, mean, rankingScores, rejectedAt, share } from "@svc/cli";
 import type { Scratch } from "./open-scratch-store.ts";
+import { auroc, mean, rankingScores, rejectedAt, share } from "@svc/cli";
+import { forEachShown } from "./read-set.ts";
 import type { Evaluation, SearchQuery, SetOf } from "./read-set.ts";
-import { forEachShown } from "./show-progress.ts";
 
 /** Number of passages requested, so that a hundred documents can be ranked. */
 const SEARCH_LIMIT = 100;

@@ -1,8 +1,8 @@
 // Spoken notes whose issues are known: how many are found, and how good their titles and fields are.
 import { summarizeNotes } from "@svc/agents";
 import { share } from "@svc/cli";
+import { forEachShown } from "./read-set.ts";
 import type { Evaluation, SetOf, WantedIssue } from "./read-set.ts";
-import { forEachShown } from "./show-progress.ts";
 
 /** A passage of the notes. */
 interface Span {
