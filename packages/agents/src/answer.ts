@@ -71,7 +71,7 @@ function isNegated(words: string, { start, end }: { start: number; end: number }
 }
 
 /** Whether an answer goes out without a person, and why so. */
-export interface SendingChoice {
+interface SendingChoice {
   sends: boolean;
   why: string;
   /**

@@ -25,10 +25,10 @@ export interface KnownKey {
 }
 
 /** Counts a request with a valid key. Rejects if the key exceeds its rate limit. */
-export type AdmitKey = (key: KnownKey) => Promise<void>;
+type AdmitKey = (key: KnownKey) => Promise<void>;
 
 /** Returns the network of a request, for the audit trail. */
-export type FindNetwork = () => string | null;
+type FindNetwork = () => string | null;
 
 /** Duration for which a revoked key can still be used, on every replica. */
 const CACHE_MS = 900;

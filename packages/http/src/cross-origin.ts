@@ -71,7 +71,7 @@ const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 const EVERYWHERE = ["0.0.0.0", "::"];
 
 /** Host names of a server. */
-export interface KnownHosts {
+interface KnownHosts {
   /** Returns true for a `Host` header that names this server, with any port. */
   isKnown(host: string | undefined): boolean;
   /** Returns true for the origin of this server's own pages. */

@@ -14,7 +14,6 @@ export { CannotListenError, PortTakenError, checkPortsFree, listen, writeProblem
 export type { Listening } from "./listen.ts";
 export type { OpenLimit } from "./authenticated.ts";
 export * from "./open-event-stream.ts";
-export type { ProblemResponse } from "./problem.ts";
 export {
   invalidRequest,
   methodNotAllowed,

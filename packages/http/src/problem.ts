@@ -25,7 +25,7 @@ export function traceOf(response: Response): string | null {
 }
 
 /** An error response that is ready to be sent. */
-export interface ProblemResponse {
+interface ProblemResponse {
   status: number;
   headers: Record<string, string>;
   body: string;

@@ -12,7 +12,7 @@ import type { ListenAddress, Listening } from "./listen.ts";
 const CLOSE_DEADLINE_MS = 3_000;
 
 /** What an HTTP server of the product serves. */
-export interface HttpServerOptions {
+interface HttpServerOptions {
   /** Name in metrics. */
   app: string;
   /** Name in the log, such as "HTTP API". */

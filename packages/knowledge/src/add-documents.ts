@@ -6,7 +6,7 @@ import type { AddedDocument, CheckedDocument, DocumentInput } from "./add-docume
 import { chunkDocument } from "./chunk-document.ts";
 
 /** Result of adding one of several documents. */
-export type AddDocumentResult = AddedDocument | { status: "refused"; error: ServiceError };
+type AddDocumentResult = AddedDocument | { status: "refused"; error: ServiceError };
 
 /** Maximum number of documents per transaction, and of their characters unless a single document has more. */
 const BATCH = { documents: 50, chars: 1_000_000 } as const;
@@ -147,7 +147,7 @@ export async function ensureKb(
 }
 
 /** A stored document without its text. */
-export interface StoredDocument {
+interface StoredDocument {
   key: string;
   title: string;
   url: string | null;

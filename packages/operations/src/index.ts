@@ -25,7 +25,6 @@ export * from "./dead-letters.ts";
 export * from "./documents.ts";
 export * from "./hooks.ts";
 export { createMappingCache } from "./map-body.ts";
-export type { MappingCache } from "./map-body.ts";
 export { mapBody } from "./map-body.ts";
 export type { MappedBody } from "./map-body.ts";
 export {
@@ -46,7 +45,7 @@ export { DEMO_KB, FIRST_AGENT, initialize } from "./initialize.ts";
 export type { InitializeResult } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
 export { requireScopeOf } from "./operation.ts";
-export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
+export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf } from "./operation.ts";
 export {
   SecretKeyMissingError,
   createKey,
@@ -65,7 +64,6 @@ export {
 } from "./keys.ts";
 export * from "./models.ts";
 export * from "./issues.ts";
-export * from "./notes.ts";
 export * from "./operators.ts";
 export * from "./privacy.ts";
 export { createProject, deleteProject, getProject, listProjects, updateProject } from "./projects.ts";
@@ -85,7 +83,6 @@ export {
   updateWebhook,
 } from "./webhooks.ts";
 export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
-export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";
 export { summarizeReplay } from "./compare-answers.ts";
 export {

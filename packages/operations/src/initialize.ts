@@ -90,7 +90,7 @@ async function ensureAdminKey(store: Store, configured: string | undefined): Pro
 }
 
 /** Input of an initialization. */
-export interface InitializeOptions {
+interface InitializeOptions {
   /** The administrator's key in the configuration. */
   configuredAdminKey: string | undefined;
   /** Folder of the product's guide, with one Markdown file per page. */

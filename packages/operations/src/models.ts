@@ -37,7 +37,7 @@ export interface ModelDeps {
 }
 
 /** A requested model: installed, or being pulled. */
-export type RequestedModel =
+type RequestedModel =
   | { isInstalled: true; pull: ModelPull }
   | { isInstalled: false; isNew: boolean; record: ModelPullRecord };
 

@@ -10,9 +10,9 @@ export {
 export type { ListeningApp } from "./run-app.ts";
 export { describeEndpoints, describeErrors, describeSettings } from "./describe-pages.ts";
 export { describeVanished } from "./watch-processes.ts";
-export { createFetchGuard, createWebhookGuard, ownPortsOf } from "./guards.ts";
+export { createFetchGuard, createWebhookGuard } from "./guards.ts";
 export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
-export type { Config, EarlyConfig, EmbeddingsConfig, OidcConfig } from "./load-config.ts";
+export type { Config, EarlyConfig, OidcConfig } from "./load-config.ts";
 export {
   StartError,
   closeResources,

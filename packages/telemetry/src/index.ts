@@ -1,3 +1,3 @@
 export * from "./metrics.ts";
 export { inSpan, isTracing, openTracing, parseTraceparent, startSpan, traceIdOf } from "./spans.ts";
-export type { Span, SpanAttributes, SpanOptions, TracingConfig } from "./spans.ts";
+export type { Span, SpanOptions, TracingConfig } from "./spans.ts";

@@ -39,7 +39,7 @@ export function traceIdOf(traceparent: string | null | undefined): string | unde
 }
 
 /** Attributes of a span: ids, names, counts. Never texts of people, and no secrets. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 const KINDS = {
   internal: SpanKind.INTERNAL,
@@ -73,7 +73,7 @@ export interface Span {
 let tracer: Tracer | null = null;
 
 /** Sets the tracer of this process; null turns tracing off. */
-export function setTracer(next: Tracer | null): void {
+function setTracer(next: Tracer | null): void {
   tracer = next;
 }
 

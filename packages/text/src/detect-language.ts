@@ -4,7 +4,7 @@ import { functionWordWeights, primaryLanguage } from "./language-data.ts";
 import { tokenize } from "./tokenize.ts";
 
 /** A guess at the language of a text. */
-export type DetectedLanguage = {
+type DetectedLanguage = {
   /** ISO 639-1; Norwegian in either form is `no`. */
   readonly language: string;
   /**

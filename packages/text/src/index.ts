@@ -1,8 +1,7 @@
 export { compareTokens, findCodes, foldAccents, isSameWord, searchWords, tokenize } from "./tokenize.ts";
 export type { Token, TokenScores } from "./tokenize.ts";
-export { cutText, hasBadCharacters, splitSentences } from "./split-sentences.ts";
+export { cutText, splitSentences } from "./split-sentences.ts";
 export { detectLanguage } from "./detect-language.ts";
-export type { DetectedLanguage } from "./detect-language.ts";
 export { findSynonyms, findTopics, likeness, meaningOf, wordRarity } from "./word-vectors.ts";
 export { postgresConfigOf, questionWords, stopWords } from "./language-data.ts";
 export { splitBlocks } from "./split-blocks.ts";

@@ -17,7 +17,7 @@ import { pullFromOllama } from "./pull-from-ollama.ts";
 import type { PullOptions } from "./pull-from-ollama.ts";
 
 /** A model that can be pulled, and whether it is installed. */
-export interface PullableModel {
+interface PullableModel {
   /** Full id in the catalogue, with its tag. */
   catalogId: string;
   /** Size on disk, in bytes; null while it is not installed. */

@@ -29,7 +29,7 @@ import { rewriteQuery } from "./rewrite-query.ts";
 const LEFT_OUT = "This result is left out: it contains instructions to its reader.";
 
 /** A question for a model. */
-export interface ModelQuestion {
+interface ModelQuestion {
   agent: Agent;
   text: string;
   history: readonly HistoryMessage[];

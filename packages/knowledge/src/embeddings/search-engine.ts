@@ -6,7 +6,7 @@ import { openVectorCache, addRows, createVectorTable, findClosestRows, findCosin
 import type { VectorCacheOptions, VectorTable } from "./open-vector-cache.ts";
 
 /** Passages to compare with a query semantically. */
-export interface MeaningQuery {
+interface MeaningQuery {
   kbIds: readonly string[];
   /** Embedding of the query, of length 1. */
   embedding: Float32Array;
@@ -17,7 +17,7 @@ export interface MeaningQuery {
 }
 
 /** Result of the comparison. */
-export interface MeaningComparison {
+interface MeaningComparison {
   /** IDs of the closest passages, closest first: of all passages, or of `chunkIds` if the engine cannot compare all. */
   closest: string[];
   /** Cosines of passages and query, -1 to 1: of all in `closest`, and of those of `chunkIds` with an embedding. */
