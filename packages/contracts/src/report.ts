@@ -156,6 +156,14 @@ const query = z.object({
 
 const route = routesAt("Statistics", "/api/v1/admin/stats/report");
 
+const csvAnswer = {
+  status: 200,
+  when: "The rows as CSV (RFC 4180), with a header.",
+  schema: null,
+  mediaType: "text/csv",
+  headers: { "Content-Disposition": "`attachment`, with the file name." },
+} as const;
+
 /** Reports. */
 export const reportEndpoints = {
   getReport: {
@@ -176,15 +184,7 @@ export const reportEndpoints = {
       "would take for a formula begin with an apostrophe. The file is UTF-8 and begins with a byte order mark, by which Excel " +
       "recognizes it. `ratings` are the newest 10,000, with and without comments.",
     query: query.extend({ table: reportTableSchema.describe("Table to export.") }),
-    answers: [
-      {
-        status: 200,
-        when: "The rows as CSV (RFC 4180), with a header.",
-        schema: null,
-        mediaType: "text/csv",
-        headers: { "Content-Disposition": "`attachment`, with the file name." },
-      },
-    ],
+    answers: [csvAnswer],
     example: { query: { table: "agents" } },
   },
 } as const satisfies Record<string, Endpoint>;
@@ -258,15 +258,7 @@ export const usageEndpoints = {
     description:
       "The same rows as a file with the columns `day`, `project`, `projectId`, `messages`, `documents`, `storedBytes`, `sockets` and `modelTokens`.",
     query: usageQuery,
-    answers: [
-      {
-        status: 200,
-        when: "The rows as CSV (RFC 4180), with a header.",
-        schema: null,
-        mediaType: "text/csv",
-        headers: { "Content-Disposition": "`attachment`, with the file name." },
-      },
-    ],
+    answers: [csvAnswer],
     example: { query: { from: "2026-11-01", to: "2026-11-30" } },
   },
 } as const satisfies Record<string, Endpoint>;
