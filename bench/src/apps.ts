@@ -2,13 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import { cpuOf, memoryOf, queryDatabase, startEmbeddedProduct, toolCall } from "@svc/testing";
-import { FIXED, KEY, MESSAGE, POST, answerFixed, asyncPost, headersOf, WITHOUT_RATE_LIMIT } from "./product.ts";
+import { FIXED, KEY, MESSAGE, POST, WITHOUT_RATE_LIMIT, answerFixed, asyncPost, headersOf } from "./product.ts";
 import type { Bench, PrepareStore } from "./product.ts";
-import { loadOf, printFigure } from "./measure.ts";
-import type { Subject } from "./measure.ts";
+import { loadOf, printFigure, summarize } from "./measure.ts";
+import type { Load, Subject } from "./measure.ts";
 import { pause } from "./processes.ts";
-import { summarize } from "./load.ts";
-import type { Load } from "./load.ts";
 
 // Visitors of the widget who write, read the reply, and write again.
 

@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import pg from "pg";
 import { startEmbeddedProduct } from "@svc/testing";
 import type { Browser, Cookie } from "playwright-core";
-import { launchChromium, addOperator, signIn } from "./operators.ts";
+import { launchChromium, addOperator, signIn } from "./product.ts";
 import { seedTickets, untilFollowed } from "./lists.ts";
 
 const { values } = parseArgs({

@@ -6,9 +6,8 @@
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "./operators.ts";
+import { WIDGET_KEY, launchChromium, startWidgetProduct } from "./product.ts";
 import { freePort } from "@svc/testing";
-import { WIDGET_KEY, startWidgetProduct } from "./product.ts";
 
 const { values } = parseArgs({
   options: { runs: { type: "string", default: "5" }, slowdown: { type: "string", default: "4" } },

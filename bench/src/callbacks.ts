@@ -1,9 +1,18 @@
 // How many callbacks the product makes a second, and how long one takes when nothing else goes on.
 import { fileURLToPath } from "node:url";
 import { freePort, waitFor } from "@svc/testing";
-import { Connection, load, summarize } from "./load.ts";
-import type { LoadRequest } from "./load.ts";
-import { countCpu, makeRounds, medianRun, printFigure, rateText, timesText } from "./measure.ts";
+import {
+  Connection,
+  countCpu,
+  load,
+  makeRounds,
+  medianRun,
+  printFigure,
+  rateText,
+  summarize,
+  timesText,
+} from "./measure.ts";
+import type { LoadRequest } from "./measure.ts";
 import { pause, start, stop, untilIdle, untilQuiet } from "./processes.ts";
 import type { Groups } from "./processes.ts";
 

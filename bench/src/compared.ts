@@ -2,13 +2,10 @@
 import { KEY, MESSAGE, MESSAGES_PATH, POST, answerFixed, asyncPost, headersOf } from "./product.ts";
 import type { Bench } from "./product.ts";
 import { measureCallbacks } from "./callbacks.ts";
-import { startFloor } from "./floor.ts";
-import type { Variant } from "./floor.ts";
-import { load, Connection, summarize } from "./load.ts";
-import type { Load, LoadRequest } from "./load.ts";
-import { loadOf } from "./measure.ts";
-import type { Groups } from "./processes.ts";
-import { pause } from "./processes.ts";
+import { pause, startFloor } from "./processes.ts";
+import type { Groups, Variant } from "./processes.ts";
+import { Connection, load, loadOf, summarize } from "./measure.ts";
+import type { Load, LoadRequest } from "./measure.ts";
 
 // Messages that nobody waits for, from the first POST until the last reply was collected.
 

@@ -4,8 +4,7 @@ import net from "node:net";
 import { POST, queuePrefixOf } from "./product.ts";
 import type { Bench, PrepareStore, Product } from "./product.ts";
 import { startCountingProxy } from "./counting-proxy.ts";
-import { load } from "./load.ts";
-import { printFigure } from "./measure.ts";
+import { load, printFigure } from "./measure.ts";
 import { pause } from "./processes.ts";
 import { answerFromCorpus, createCorpus } from "./search.ts";
 

@@ -1,11 +1,10 @@
 // How long the list and the search of customers take over HTTP with 100,000 customers in one project.
 import { randomFrom } from "@svc/testing";
 import pg from "pg";
-import type { Bench } from "./product.ts";
 import { KEY } from "./product.ts";
+import type { Bench } from "./product.ts";
 import { quietestRun } from "./lists.ts";
-import { load } from "./load.ts";
-import { printFigure } from "./measure.ts";
+import { load, printFigure } from "./measure.ts";
 import { wordOfRank } from "./search.ts";
 
 const CUSTOMERS = 100_000;

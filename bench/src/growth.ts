@@ -3,10 +3,9 @@ import { migrateStore, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { randomFrom } from "@svc/testing";
 import pg from "pg";
-import type { Bench } from "./product.ts";
-import { percentile } from "./load.ts";
-import { printFigure } from "./measure.ts";
 import { benchLog as log } from "./product.ts";
+import type { Bench } from "./product.ts";
+import { percentile, printFigure } from "./measure.ts";
 
 /** Messages are spread evenly over this time. */
 const MONTHS = 24;

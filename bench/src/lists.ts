@@ -3,12 +3,11 @@ import { openStore } from "@svc/store";
 import type { ProjectId } from "@svc/store";
 import { randomFrom } from "@svc/testing";
 import pg from "pg";
-import type { BenchOptions, Product } from "./product.ts";
-import { load } from "./load.ts";
-import type { Load, LoadRequest } from "./load.ts";
-import { printFigure } from "./measure.ts";
-import { pause } from "./processes.ts";
 import { benchLog } from "./product.ts";
+import type { BenchOptions, Product } from "./product.ts";
+import { load, printFigure } from "./measure.ts";
+import type { Load, LoadRequest } from "./measure.ts";
+import { pause } from "./processes.ts";
 import { wordOfRank } from "./search.ts";
 
 const AGENTS = 1_000;

@@ -1,7 +1,7 @@
 // A small made-up shop: knowledge, agents, operators, and conversations of some weeks.
 import { queryDatabase, waitFor } from "@svc/testing";
 import type { EmbeddedProduct } from "@svc/testing";
-import { addOperator } from "./operators.ts";
+import { addOperator } from "./product.ts";
 import { pause } from "./processes.ts";
 import SHOP from "./shop.json" with { type: "json" };
 

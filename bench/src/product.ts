@@ -1,25 +1,30 @@
 // The product as separate processes on Redis and PostgreSQL.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { chromium } from "playwright-core";
+import type { BrowserContext } from "playwright-core";
+import { hashPassword } from "@svc/auth";
 import { createLog } from "@svc/log";
 import { initialize } from "@svc/operations";
 import { closeResources, loadConfig, migrateAll, openResources } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import {
+  findChromium,
   freePort,
   queryDatabase,
   repositoryPath,
-  waitFor,
+  startEmbeddedProduct,
   startPostgres,
   startRedis,
-  startEmbeddedProduct,
+  waitFor,
 } from "@svc/testing";
+import type { EmbeddedProduct } from "@svc/testing";
+import { measure } from "./measure.ts";
+import type { LoadRequest, Subject } from "./measure.ts";
 import { start, stop } from "./processes.ts";
 import type { Groups } from "./processes.ts";
-import type { LoadRequest } from "./load.ts";
-import { measure } from "./measure.ts";
-import type { Subject } from "./measure.ts";
 
 /** All calls here use one key from one address, which would exceed its rate limit. */
 export const WITHOUT_RATE_LIMIT = "UPDATE api_keys SET rate_limit = 0";
@@ -234,4 +239,42 @@ export async function startWidgetProduct(config: Record<string, unknown> = {}) {
   const configUrl = `${product.widgetUrl}/api/widget/config/${WIDGET_KEY}`;
   await waitFor(async () => (await fetch(configUrl)).ok, { what: "the widget" });
   return product;
+}
+
+// People who use the console.
+
+/** Starts the Chromium of this machine without a window. */
+export function launchChromium() {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error("There is no Chromium in the PATH; install it or set SVC_CHROMIUM.");
+  // Its sandbox refuses to run as root, the user of containers.
+  return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
+}
+
+type NewOperator = Parameters<Store["operators"]["insert"]>[0];
+
+const PASSWORD = "correct horse battery";
+
+/** Adds an operator, by default an administrator of everything. */
+export async function addOperator(
+  store: Store,
+  {
+    name,
+    email,
+    roles = [{ project: null, role: "administrator" }],
+  }: { name: string; email: string; roles?: NewOperator["roles"] },
+) {
+  return store.operators.insert({ name, email, roles, passwordHash: await hashPassword(PASSWORD) });
+}
+
+/** Gives a browser the cookie of an operator. */
+export async function signIn(context: BrowserContext, { consoleUrl: url }: EmbeddedProduct, email: string) {
+  const response = await fetch(`${url}/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email, password: PASSWORD }),
+  });
+  const [, name, value] = /^(\w+)=([^;]+)/.exec(response.headers.getSetCookie()[0] ?? "") ?? [];
+  if (name === undefined || value === undefined) throw new Error(`sign-in failed: ${await response.text()}`);
+  await context.addCookies([{ name, value, url, httpOnly: true, sameSite: "Strict" }]);
 }

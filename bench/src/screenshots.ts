@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { startEmbeddedProduct } from "@svc/testing";
 import type { EmbeddedProduct } from "@svc/testing";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium, signIn } from "./operators.ts";
+import { launchChromium, signIn } from "./product.ts";
 import { plantShop } from "./plant-shop.ts";
 import type { Shop } from "./plant-shop.ts";
 

@@ -4,8 +4,7 @@ import { migrateStore, openStore } from "@svc/store";
 import { queryDatabase, randomFrom } from "@svc/testing";
 import { POST, benchLog as log } from "./product.ts";
 import type { Bench, PrepareStore } from "./product.ts";
-import { percentile } from "./load.ts";
-import { countCpu, loadOf, printFigure } from "./measure.ts";
+import { countCpu, loadOf, percentile, printFigure } from "./measure.ts";
 import { untilQuiet } from "./processes.ts";
 import type { Groups } from "./processes.ts";
 

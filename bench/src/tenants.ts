@@ -1,10 +1,9 @@
 // Many projects at once: how long the callers of each wait, when one of them floods, and when a few send most messages.
 import { randomBytes } from "node:crypto";
 import { queryDatabase } from "@svc/testing";
-import { answerFixed, FIXED, MESSAGE, MESSAGES_PATH, POST } from "./product.ts";
+import { FIXED, MESSAGE, MESSAGES_PATH, POST, answerFixed } from "./product.ts";
 import type { Bench, PrepareStore, Product } from "./product.ts";
-import { Connection, load, percentile } from "./load.ts";
-import { countCpu, printFigure } from "./measure.ts";
+import { Connection, countCpu, load, percentile, printFigure } from "./measure.ts";
 import { pause, untilIdle } from "./processes.ts";
 
 /** Duration of a call in ms, and the rank of its project, from 0. */

@@ -11,17 +11,14 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { breakLines } from "./broken-lines.ts";
-import { crashDatabase } from "./database-crashes.ts";
+import { crashDatabase, killReplica, killWorkers } from "./killed-workers.ts";
 import { startGround } from "./ground.ts";
-import { killReplica } from "./killed-replica.ts";
-import { killWorkers } from "./killed-workers.ts";
 import { createLedger } from "./ledger.ts";
 import { sendPoison } from "./poison.ts";
-import { breakReceivers } from "./receivers.ts";
+import { breakReceivers, leaveReplies } from "./receivers.ts";
 import { restartAll } from "./rolling-restarts.ts";
 import type { Outcome, Scenario, Size } from "./ground.ts";
 import { starve } from "./starved.ts";
-import { leaveReplies } from "./undrained-replies.ts";
 
 const SCENARIOS = new Map<string, Scenario>(
   Object.entries({

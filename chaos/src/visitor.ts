@@ -32,7 +32,7 @@ export type Visitor = ReturnType<typeof startVisitor>;
  * permanently rejected message in `failures`.
  */
 // oxlint-disable-next-line max-lines-per-function -- The functions of one line share its state.
-export function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger">, replica: number) {
+function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger">, replica: number) {
   const visitorId: string = randomUUID();
   const { widgetUrls } = ground.composition;
   const acks = new Map<string, (ack: Ack) => void>();

@@ -1,13 +1,15 @@
 // Sentences with slips of speech, each as a note: the share that is cleaned correctly.
+
 import { summarizeNotes } from "@svc/agents";
 import { mean, share } from "@svc/cli";
-import type { Evaluation, NoteQuery, SetOf } from "./read-set.ts";
-import { forEachShown } from "./show-progress.ts";
+import { forEachShown } from "./read-set.ts";
+import type { Evaluation, Meeting, NoteQuery, SetOf, WantedIssue } from "./read-set.ts";
+import { rouge } from "./rouge.ts";
 
 const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Predictions `{id, text}` and scores. */
-export async function evaluate({ queries }: SetOf<"notes">): Promise<Evaluation> {
+export async function evaluateNotes({ queries }: SetOf<"notes">): Promise<Evaluation> {
   const startedAt = performance.now();
   const predictions = await forEachShown("cleaned", queries, async ({ id, text }) => ({
     id,
@@ -48,4 +50,176 @@ function editDistance(one: readonly string[], other: readonly string[]): number 
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+// Transcripts of meetings, as notes of one line per turn: the similarity of summaries to those of people, and how often
+// one of the ten passages for a question is in the right part.
+
+/** Predictions `{id, summary}` and `{id, question, turns}`, and scores. */
+export async function evaluateMeetings({ queries }: SetOf<"meetings">): Promise<Evaluation> {
+  const startedAt = performance.now();
+  const predictions = await forEachShown("summed up", queries, async ({ id, turns }) => {
+    const notes = turns.map(({ text }) => text).join("\n");
+    return { id, summary: (await summarizeNotes({ notes, locale: "en" })).summary };
+  });
+  const queryMs = (performance.now() - startedAt) / queries.length;
+  const answered = await answerQuestions(queries);
+  const known = queries.flatMap(({ summary }, index) =>
+    summary?.[0] === undefined ? [] : [{ said: predictions[index]?.summary ?? "", wanted: summary[0].text }],
+  );
+  const meanOf = (kind: keyof typeof rouge) => mean(known.map(({ said, wanted }) => rouge[kind](said, wanted)));
+  const scores = { meetings: known.length, rouge1: meanOf("one"), rouge2: meanOf("two"), rougeL: meanOf("longest") };
+  const asked = queries.flatMap(({ id, questions = [] }) =>
+    questions.map(({ spans }, question) => ({ id, question, spans })),
+  );
+  const hits = answered.filter((one, index) => isHit(one.turns, asked[index]?.spans));
+  const wasAsked = asked.length > 0 && asked.every(({ spans }) => spans !== undefined);
+  const questions = { questions: asked.length, hitInTen: wasAsked ? hits.length / asked.length : null };
+  return { predictions: [...predictions, ...answered], scores: { ...scores, ...questions, queryMs } };
+}
+
+const isHit = (turns: readonly number[], spans: readonly [from: number, to: number][] | undefined) =>
+  spans !== undefined && turns.slice(0, 10).some((turn) => spans.some(([from, to]) => turn >= from && turn <= to));
+
+/** Returns for each question the turns of its passages, best first. The speaker precedes the text. */
+async function answerQuestions(queries: readonly Meeting[]) {
+  const asked = queries.flatMap((meeting) =>
+    (meeting.questions ?? []).map(({ query }, question) => ({ meeting, query, question })),
+  );
+  return forEachShown("asked", asked, async ({ meeting: { id, turns }, query, question }) => {
+    const lines = turns.map(({ speaker, text }) => (speaker === undefined ? text : `${speaker}: ${text}`));
+    const starts = lines.map((_, index) => lines.slice(0, index).reduce((sum, line) => sum + line.length + 1, 0));
+    const { passages = [] } = await summarizeNotes({ notes: lines.join("\n"), locale: "en", question: query });
+    return {
+      id,
+      question,
+      turns: [...new Set(passages.map(({ start }) => starts.findLastIndex((from) => from <= start)))],
+    };
+  });
+}
+
+// Spoken notes whose issues are known: how many are found, and how good their titles and fields are.
+
+/** A passage of the notes. */
+interface Span {
+  start: number;
+  end: number;
+}
+type Issue = NonNullable<Awaited<ReturnType<typeof summarizeNotes>>["issues"]>[number];
+/** An issue that was found; `expected` is the number of the matching expected one, or -1. */
+type FoundIssue = Issue & { expected: number };
+
+/** What was found in some notes. */
+interface Result {
+  id: string | number;
+  part: string;
+  found: FoundIssue[];
+  rows: { wanted: WantedIssue; own: FoundIssue[] }[];
+}
+
+/** Marks the position of an issue in the notes of the set. */
+const MARK = /<(\/?)(\d+)>/g;
+
+/** A title is one line that fits into a list. */
+const TITLE_MAX_CHARS = 80;
+
+/** Words that introduce speech and do not belong in a title; also a pronoun, which needs the sentence before it. */
+const RUN_UP =
+  /^(?:so|and|um|uh|okay|ok|oh|also|then|right|well|hello|hi|it|it's|he|she|they|that|that's|there's|i|i'm|we're|und|also|äh|ähm|dann|ach|ja|so|das|da|die|der|es|er|sie|ich|wir|den|denen|y|e|eh|este|bueno|a ver|luego|ah|también|otra cosa|eso|lo|la|le|yo|que)(?![\p{L}'’])(?! [\p{Lu}])/iu;
+const RUN_UP_WITHIN =
+  /(?<![\p{L}])(?:um|uh|äh|ähm|you know|what else|was noch|no wait|no sorry|digo|ach ja)(?![\p{L}])/iu;
+
+/** Returns the notes without their marks, and the position of each issue. */
+function readMarks(marked: string) {
+  const spans: Span[] = [];
+  let notes = "";
+  let from = 0;
+  for (const { 0: mark, 1: isEnd, 2: number, index } of marked.matchAll(MARK)) {
+    notes += marked.slice(from, index);
+    from = index + mark.length;
+    const position = Number(number) - 1;
+    if (isEnd === "") spans[position] = { start: notes.length, end: notes.length };
+    else spans[position] = { start: spans[position]?.start ?? 0, end: notes.length };
+  }
+  return { notes: notes + marked.slice(from), spans };
+}
+
+const overlap = (one: Span, other: Span) =>
+  Math.max(0, Math.min(one.end, other.end) - Math.max(one.start, other.start));
+
+/** Returns the expected issue that a found one quotes most of; -1 if it quotes something else. */
+function expectedOf({ quotes }: Issue, spans: readonly Span[]): number {
+  const shares = spans.map((span) => quotes.reduce((sum, quote) => sum + overlap(quote, span), 0));
+  const most = Math.max(...shares);
+  const quoted = quotes.reduce((sum, { start, end }) => sum + end - start, 0);
+  return most > quoted / 3 ? shares.indexOf(most) : -1;
+}
+
+/** A noun may keep its article, which some languages also use as a pronoun. */
+const ARTICLE = /^(?:the|an?|die|der|das|el|la|los|las)(?= \p{L}+ )/iu;
+
+const isUsable = (title: string, gist: string) =>
+  title.length <= TITLE_MAX_CHARS &&
+  !title.endsWith("…") &&
+  !RUN_UP.test(title.replace(ARTICLE, "").trim()) &&
+  !RUN_UP_WITHIN.test(title) &&
+  new RegExp(gist, "iu").test(title);
+
+/** Predictions `{id, issues}` and scores: of all notes, and of each part of them. */
+export async function evaluateSpoken({ queries }: SetOf<"spoken">): Promise<Evaluation> {
+  const results = await forEachShown(
+    "read",
+    queries,
+    async ({ id, notes: marked, issues: expected, part, language, day }): Promise<Result> => {
+      const { notes, spans } = readMarks(marked);
+      const { issues } = await summarizeNotes({ notes, locale: language, date: day });
+      const found = issues.map((issue) => ({ ...issue, expected: expectedOf(issue, spans) }));
+      const rows = expected.map((wanted, position) => ({
+        wanted,
+        own: found.filter((issue) => issue.expected === position),
+      }));
+      return { id, part, found, rows };
+    },
+  );
+  const predictions = results.map(({ id, found, rows }) => ({
+    id,
+    issues: found,
+    missed: rows.filter(({ own }) => own.length === 0).map(({ wanted }) => wanted.gist),
+    wrong: rows.flatMap(({ wanted, own: [first] }) => (first === undefined ? [] : wrongFields(first, wanted))),
+  }));
+  const parts = [...new Set(queries.map(({ part }) => part))].map((name) => [
+    name,
+    spokenScores(results.filter(({ part }) => part === name)),
+  ]);
+  return { predictions, scores: { ...spokenScores(results), ...Object.fromEntries(parts) } };
+}
+
+const matches = (value: string | undefined, wanted: string | null | undefined) =>
+  (wanted ?? "null").split("|").includes(value ?? "null");
+const isPerson = (value: string | undefined, wanted: string | null) =>
+  wanted === null ? value === undefined : value !== undefined && new RegExp(wanted, "iu").test(value);
+
+function wrongFields({ title, severity, person, dueDate }: Issue, wanted: WantedIssue) {
+  const wrong = {
+    ...(isUsable(title, wanted.gist) ? {} : { title }),
+    ...(matches(severity, wanted.severity) ? {} : { severity }),
+    ...(isPerson(person, wanted.person) ? {} : { person: person ?? null }),
+    ...(matches(dueDate, wanted.due) ? {} : { dueDate: dueDate ?? null }),
+  };
+  return Object.keys(wrong).length === 0 ? [] : [{ ...wrong, wanted }];
+}
+
+function spokenScores(results: readonly Result[]) {
+  const rows = results.flatMap((result) => result.rows);
+  const found = rows.flatMap(({ wanted, own: [first] }) => (first === undefined ? [] : [{ wanted, first }]));
+  return {
+    expected: rows.length,
+    found: found.length,
+    invented: results.flatMap((result) => result.found).filter(({ expected }) => expected === -1).length,
+    split: rows.reduce((sum, { own }) => sum + Math.max(0, own.length - 1), 0),
+    titlesUsable: found.filter(({ wanted, first }) => isUsable(first.title, wanted.gist)).length,
+    severityRight: share(found, ({ wanted, first }) => matches(first.severity, wanted.severity)),
+    personRight: share(found, ({ wanted, first }) => isPerson(first.person, wanted.person)),
+    dueRight: share(found, ({ wanted, first }) => matches(first.dueDate, wanted.due)),
+  };
 }

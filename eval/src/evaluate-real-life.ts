@@ -7,9 +7,8 @@ import type { EmbeddedProduct } from "@svc/testing";
 import { calibrationOf, percentile, share } from "@svc/cli";
 import { holdsAnswer, readQuestionSets } from "./read-questions.ts";
 import type { QuestionSet, SetQuestion } from "./read-questions.ts";
-import { readJsonLines } from "./read-set.ts";
+import { forEachShown, readJsonLines } from "./read-set.ts";
 import type { Evaluation } from "./read-set.ts";
-import { forEachShown } from "./show-progress.ts";
 
 /** A message with its set and project. */
 type Message = SetQuestion & { set: string; project: string };

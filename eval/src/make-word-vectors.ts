@@ -9,7 +9,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { repositoryPath } from "@svc/testing";
-import { forEachShown } from "./show-progress.ts";
+import { forEachShown } from "./read-set.ts";
 
 type Vector = number[];
 

@@ -9,8 +9,7 @@ import { questionOf, readFollowUp } from "@svc/agents";
 import { createFileReader, ensureKb, ingestFile, searchKnowledge } from "@svc/knowledge";
 import type { SearchResult } from "@svc/knowledge";
 import { openScratchStore } from "./open-scratch-store.ts";
-import { readJsonLines } from "./read-set.ts";
-import { forEachShown } from "./show-progress.ts";
+import { forEachShown, readJsonLines } from "./read-set.ts";
 
 /** A question about the documents of a set; `all` are patterns that an answer must match. */
 export interface SetQuestion {

@@ -1,4 +1,5 @@
 // Reads a set: its kind follows from its files.
+
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -11,7 +12,7 @@ export interface SetDocument {
 }
 
 /** Fields of a question or message; the required ones depend on the kind of the set. */
-export interface Query {
+interface Query {
   id: string | number;
   text: string;
 }
@@ -70,7 +71,7 @@ export interface WantedIssue {
 }
 
 /** Dictated notes with their issues marked. */
-export interface SpokenNotes {
+interface SpokenNotes {
   id: string | number;
   notes: string;
   issues: WantedIssue[];
@@ -205,4 +206,32 @@ export function readJsonLines<Row>(path: string): Row[] {
     .split("\n")
     .filter((line) => line.trim() !== "")
     .map((line) => JSON.parse(line) as Row);
+}
+
+// Prints the progress of long work to stderr.
+const EVERY_MS = process.stderr.isTTY ? 200 : 5_000;
+
+/** Calls `work` with each item in turn, and returns the results in order. */
+export async function forEachShown<Item, Result>(
+  what: string,
+  items: readonly Item[],
+  work: (item: Item) => Result | Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const startedAt = performance.now();
+  let shownAt = startedAt;
+  const show = (end: string) => {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    process.stderr.write(
+      `${process.stderr.isTTY ? "\r" : ""}${what} ${results.length} of ${items.length}, ${seconds} s${end}`,
+    );
+  };
+  for (const item of items) {
+    results.push(await work(item));
+    if (performance.now() - shownAt < EVERY_MS) continue;
+    shownAt = performance.now();
+    show(process.stderr.isTTY ? "" : "\n");
+  }
+  show("\n");
+  return results;
 }

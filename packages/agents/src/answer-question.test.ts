@@ -1,9 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import type { Passage, Search, SearchResult } from "./answer.ts";
-import { answerQuestion } from "./answer-question.ts";
-import { supportOf } from "./quote-answer.ts";
-import { TEST_AGENT } from "./grounded/scripted-model.ts";
+import { answerQuestion, supportOf } from "./answer-question.ts";
+import { TEST_AGENT } from "../../../tests/packages/agents/scripted-model.ts";
 
 const passage = (change: Partial<Passage>): Passage => ({
   documentId: "d",

@@ -1,12 +1,194 @@
-import type { AnswerModel, Answer, HistoryMessage, Search, SearchResult } from "./answer.ts";
-import type { Agent } from "@svc/contracts";
+import type { Agent, Source } from "@svc/contracts";
+import { SEARCH_LIMIT, percentOf } from "./answer.ts";
+import type { Answer, AnswerModel, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
+import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
+import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
+import type { AnswerPart } from "./answers/read-passages.ts";
+import { readQuestion } from "./answers/read-question.ts";
+import type { ReadQuestion } from "./answers/read-question.ts";
+import { writeAnswer } from "./answers/write-answer.ts";
+import { readFollowUp } from "./follow-up.ts";
+import type { FollowUp } from "./follow-up.ts";
 import { answerWithModel, holdIfInstructions } from "./grounded/answer-with-model.ts";
-import { streamText } from "./grounded/stream-text.ts";
+import { streamText } from "./grounded/judge-answer.ts";
+import { containsWord } from "./language-files.ts";
 import { ModelError } from "./models/model-error.ts";
-import { quoteAnswer } from "./quote-answer.ts";
+import { questionOf } from "./question-of.ts";
+import { sourceOf } from "./readable-markdown.ts";
 import { classifyMessage, contextAfter } from "./talk/classify-message.ts";
 import type { MessageClass } from "./talk/classify-message.ts";
 import { isForPerson, replyToTalk, whyOfTalk } from "./talk/recognize-talk.ts";
+
+/** Bonus of a passage of the last quoted document, for a follow-up question. */
+const SAME_DOCUMENT_BONUS = 0.5;
+
+/** Bonus of a passage or part that contains all key words of a follow-up. */
+const KEY_WORDS_BONUS = 3;
+
+/** An answer without any of those words may answer another question, so a person should review it. */
+const MAX_CONFIDENCE_WITHOUT_KEY_WORDS = 0.4;
+
+/**
+ * Upper bound for documents in another language than the question, which share words only by chance: names, numbers.
+ */
+const MAX_CONFIDENCE_IN_OTHER_LANGUAGE = 0.2;
+
+/** Minimum confidence; below it, the result is hardly related to the question. */
+const MIN_CONFIDENCE = 0.1;
+
+/** Odds of knowledge bases without a word of the message: lower than for a poor match. */
+const NOTHING_FOUND_ODDS = -4;
+
+/** Minimum rarity of a topic word in everyday language. */
+const LEAST_TELLING_RARITY = 0.5;
+
+/** Maximum number of characters of a question that are read. */
+const MAX_ASKED_CHARS = 2_000;
+
+/** Maximum number of missing words listed in a reason. */
+const MAX_NAMED_WORDS = 3;
+
+/**
+ * Answers a question verbatim from the documents, without a model: the sentence, row or item that answers and its
+ * context, with sources and a confidence. `text` is null if nothing relevant was found.
+ */
+async function quoteAnswer({
+  kbIds,
+  text,
+  history,
+  language,
+  search,
+}: {
+  kbIds: readonly string[];
+  text: string;
+  history: readonly HistoryMessage[];
+  language: string | undefined;
+  search: Search;
+}): Promise<Answer> {
+  const asked = questionOf(text);
+  const followUp = readFollowUp(asked, history, language);
+  const query = followUp?.query ?? asked;
+  const found = await search(query, [...kbIds], SEARCH_LIMIT);
+  const read = (followUp === null ? asked : `${asked} ${query}`).slice(0, MAX_ASKED_CHARS);
+  const question = readQuestion(read, found);
+  const chosen = chooseAnswer(question, found, preferenceOf(followUp, history));
+  if (chosen === null) {
+    return found.hits.length > 0 && found.bestPossible > 0
+      ? noAnswer(0, "The relevant passages were already used in this conversation.")
+      : noAnswer(0, `No passage matches ${quoteWords(found)}.`);
+  }
+  const { confidence, caveat } = qualify(chosen, { followUp, question, found });
+  const { text: answer, quote } = writeAnswer(chosen, { wantsSteps: question.kind === "steps" });
+  const { passage } = chosen.read;
+  if (confidence < MIN_CONFIDENCE || answer === "") {
+    return noAnswer(
+      confidence,
+      `No passage covers the question; the closest is "${passage.title}" (${percentOf(confidence)}).${caveat}`,
+    );
+  }
+  return {
+    text: answer,
+    markdown: passage.markdown,
+    sources: [sourceOf(passage, quote)],
+    confidence,
+    why: `Quotes "${headingOf(passage)}", confidence ${percentOf(confidence)}.${followUp === null ? "" : " The message follows up on an earlier one."}${caveat}`,
+  };
+}
+
+/** How well knowledge bases match a message. */
+export interface Support {
+  /** Confidence of their best answer, 0 to 1. */
+  confidence: number;
+  /** Evidence for them over others, in log odds; wrong ones have 0 on average. */
+  odds: number;
+  /** Rare words of the message that occur in them, with their rarity, 0 to 1. */
+  telling?: ReadonlyMap<string, number>;
+}
+
+/** Returns how well the searched knowledge bases match a self-contained question. */
+export function supportOf(asked: string, found: SearchResult): Support {
+  const question = readQuestion(asked.slice(0, MAX_ASKED_CHARS), found);
+  const chosen = chooseAnswer(question, found);
+  if (chosen === null) return { confidence: 0, odds: NOTHING_FOUND_ODDS, telling: new Map() };
+  const telling = question.words.filter(({ rarity, isUnknown }) => rarity >= LEAST_TELLING_RARITY && !isUnknown);
+  return {
+    confidence: qualify(chosen, { followUp: null, question, found }).confidence,
+    odds: Math.max(chosen.routing, NOTHING_FOUND_ODDS + 1),
+    telling: new Map(telling.map(({ term, rarity }) => [term, rarity])),
+  };
+}
+
+/** Returns the passages and parts that a follow-up prefers, and those it should not repeat. */
+function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessage[]): AnswerPreference {
+  if (followUp === null) return {};
+  const { wanted, keyWords } = followUp;
+  const said = lastSources(history);
+  const documents = new Set(said.map(({ documentId }) => documentId));
+  return {
+    bonusOf: (passage) =>
+      (documents.has(passage.documentId) ? SAME_DOCUMENT_BONUS : 0) +
+      KEY_WORDS_BONUS * (shareHeld(passage, keyWords) + shareHeld(passage, wanted)),
+    partBonusOf: (passage, part) =>
+      KEY_WORDS_BONUS * (shareHeld(passage, keyWords, part) + shareHeld(passage, wanted, part)),
+    ...(wanted.length === 0
+      ? {}
+      : {
+          wasSaid: (passage, { start, end }) => {
+            const part = passage.text.slice(start, end);
+            return said.some(({ chunkId, quote }) => chunkId === passage.chunkId && quote.includes(part));
+          },
+        }),
+  };
+}
+
+/** Adjusts the confidence for the conversation and the languages, with the reason. */
+function qualify(
+  { confidence, missing, best, read: { passage } }: ChosenAnswer,
+  { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
+): { confidence: number; caveat: string } {
+  if (isInOtherLanguage(question, found)) {
+    return {
+      confidence: Math.min(confidence, MAX_CONFIDENCE_IN_OTHER_LANGUAGE),
+      caveat: " The documents and the question are in different languages.",
+    };
+  }
+  const named = missing.slice(0, MAX_NAMED_WORDS).map((word) => `"${word}"`);
+  const caveat = named.length === 0 ? "" : ` The passage does not mention ${named.join(", ")}.`;
+  const { keyWords = [], wanted = [] } = followUp ?? {};
+  const isElsewhere =
+    (keyWords.length > 0 && shareHeld(passage, keyWords, best) === 0) ||
+    (wanted.length > 0 && shareHeld(passage, wanted) === 0);
+  return { confidence: isElsewhere ? Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS) : confidence, caveat };
+}
+
+/** Returns the share of words in the title, the headings or the text of a passage, or of a part of it. */
+function shareHeld({ title, headingPath, text }: Passage, words: readonly string[], part?: AnswerPart): number {
+  if (words.length === 0) return 0;
+  const holds = containsWord([title, ...headingPath, text.slice(part?.start, part?.end)].join("\n"));
+  return words.filter(holds).length / words.length;
+}
+
+/** Returns the sources of the last reply that has any. */
+function lastSources(history: readonly HistoryMessage[]): readonly Source[] {
+  return history.findLast(({ sources = [] }) => sources.length > 0)?.sources ?? [];
+}
+
+/** Returns title and headings of a passage; a first heading equal to the title is not repeated. */
+function headingOf({ title, headingPath }: Passage): string {
+  return [title, ...(headingPath[0] === title ? headingPath.slice(1) : headingPath)].join(" › ");
+}
+
+function quoteWords({ words }: SearchResult): string {
+  if (words.length === 0) return "the message, which has no searchable words";
+  const shown = words.slice(0, 5).map(({ word }) => `"${word}"`);
+  return words.length > shown.length
+    ? `${shown.join(", ")} and ${words.length - shown.length} more words`
+    : shown.join(", ");
+}
+
+function noAnswer(confidence: number, why: string): Answer {
+  return { text: null, markdown: false, sources: [], confidence, why };
+}
 
 /** Result of a search without knowledge bases. */
 const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };

@@ -60,7 +60,7 @@ export function isGuessableKey(key: string): boolean {
 const FROM_CONFIGURATION = "configuration";
 
 /** Options of a new or imported key. */
-export interface IssueKeyOptions {
+interface IssueKeyOptions {
   name: string;
   scopes: Scope[];
   /** Null for an administrator's key. */

@@ -4,8 +4,8 @@ import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT, createBriefCache } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
 import { hashApiKey } from "./api-key.ts";
+import { createUseRecorder } from "./principal.ts";
 import type { Principal } from "./principal.ts";
-import { createUseRecorder } from "./record-uses.ts";
 
 /** Credentials and project in the headers of a request. */
 export interface Credentials {
@@ -25,10 +25,10 @@ export interface KnownKey {
 }
 
 /** Counts a request with a valid key. Rejects if the key exceeds its rate limit. */
-export type AdmitKey = (key: KnownKey) => Promise<void>;
+type AdmitKey = (key: KnownKey) => Promise<void>;
 
 /** Returns the network of a request, for the audit trail. */
-export type FindNetwork = () => string | null;
+type FindNetwork = () => string | null;
 
 /** Duration for which a revoked key can still be used, on every replica. */
 const CACHE_MS = 900;

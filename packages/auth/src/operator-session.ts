@@ -3,9 +3,8 @@ import { SESSION_LIMITS, ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT, createBriefCache, emailKeyOf } from "@svc/store";
 import type { OperatorRecord, Project, SessionRecord, Store } from "@svc/store";
-import { administersAll, scopesOfRoles } from "./principal.ts";
+import { administersAll, createUseRecorder, scopesOfRoles } from "./principal.ts";
 import type { Principal } from "./principal.ts";
-import { createUseRecorder } from "./record-uses.ts";
 import { hashPassword, verifyPassword } from "./password.ts";
 
 /** A session with its operator. */

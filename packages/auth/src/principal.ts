@@ -1,5 +1,6 @@
 import { SCOPE_RESOURCES, ServiceError, grantsScope } from "@svc/contracts";
 import type { OperatorRole, RequiredScope, Scope } from "@svc/contracts";
+import type { Log } from "@svc/log";
 import type { Project, ProjectId } from "@svc/store";
 
 /** The caller of a request, with its permissions and project. */
@@ -96,4 +97,31 @@ export function scopesOfRoles(roles: readonly Role[], projectName: string): Scop
   if (administersAll(roles)) return ["admin:*"];
   const own = roles.filter(({ project }) => project === "*" || project === projectName);
   return [...new Set(own.flatMap(({ role }) => ROLE_SCOPES[role]))];
+}
+
+/** Interval at which uses are stored. */
+const STORE_MS = 10_000;
+
+/**
+ * Returns a function that records that a key or a session was used. The IDs of ten seconds are stored together, by
+ * `touch`; a failure is logged and not reported to the caller.
+ */
+export function createUseRecorder(
+  touch: (ids: string[]) => Promise<void>,
+  what: string,
+  log: Log,
+): (id: string) => void {
+  const used = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  return (id) => {
+    used.add(id);
+    if (timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      const ids = [...used];
+      used.clear();
+      touch(ids).catch((error: unknown) => log.debug({ error }, `failed to record when ${what} were last used`));
+    }, STORE_MS);
+    timer.unref();
+  };
 }

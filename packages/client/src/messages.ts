@@ -6,9 +6,8 @@ import type {
   WebhookAnswer,
   DrainAnswer,
 } from "@svc/contracts";
+import { MESSAGES_PATH, fillPath, isRecord } from "./connection.ts";
 import type { Connection } from "./connection.ts";
-import { isRecord } from "./is-record.ts";
-import { MESSAGES_PATH, fillPath } from "./connection.ts";
 import { callWithRetries, unexpected } from "./try-call.ts";
 import type { CallAnswer, CallRequest } from "./try-call.ts";
 

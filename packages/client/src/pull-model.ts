@@ -1,7 +1,6 @@
 import type { ModelPullProgress } from "@svc/contracts";
+import { ServiceError, fillPath, isRecord } from "./connection.ts";
 import type { Connection } from "./connection.ts";
-import { fillPath } from "./connection.ts";
-import { isRecord } from "./is-record.ts";
 import {
   pause,
   delayAfter,
@@ -13,9 +12,8 @@ import {
   request,
   unexpected,
 } from "./try-call.ts";
-import { readEvents } from "./read-events.ts";
-import type { ServerEvent } from "./read-events.ts";
-import { ServiceError } from "./service-error.ts";
+import { readEvents } from "./stream-replies.ts";
+import type { ServerEvent } from "./stream-replies.ts";
 
 export interface PullOptions {
   /** Stops reading, but not the pull; the reader then throws the signal's reason. */

@@ -1,8 +1,6 @@
 import type { FieldError, HttpMethod } from "@svc/contracts";
-import { sendable, MESSAGES_PATH } from "./connection.ts";
+import { MESSAGES_PATH, ServiceError, isRecord, sendable } from "./connection.ts";
 import type { Connection } from "./connection.ts";
-import { isRecord } from "./is-record.ts";
-import { ServiceError } from "./service-error.ts";
 
 /** Query parameters. Undefined ones are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -1,5 +1,5 @@
 import type { CallbackBody } from "@svc/contracts";
-import { isRecord } from "./is-record.ts";
+import { isRecord } from "./connection.ts";
 
 /**
  * Signature scheme. `standard` (Standard Webhooks) signs ID, time and body, which prevents replay attacks. `body` is

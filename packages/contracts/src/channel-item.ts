@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { mapChannels, mapSecrets } from "./channels.ts";
 import type { CHANNELS, ChannelId } from "./channels.ts";
-import { integrationIdSchema } from "./incoming-message.ts";
+import { integrationIdSchema } from "./message-request.ts";
 import { LIMITS } from "./limits.ts";
 import { parseUrl } from "./url.ts";
 import { projectNameSchema } from "./project.ts";

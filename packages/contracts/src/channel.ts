@@ -1,6 +1,5 @@
 import type { ChannelId } from "./channels.ts";
-import type { IncomingMessage } from "./incoming-message.ts";
-import type { MessageMode } from "./message-request.ts";
+import type { IncomingMessage, MessageMode } from "./message-request.ts";
 import type { Sealed } from "./settings.ts";
 
 /** Identifies the ticket of a channel call, because the same `chatId` can exist in two projects. */

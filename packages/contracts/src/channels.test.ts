@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { CHANNEL_IDS } from "./channels.ts";
-import { incomingMessageSchema } from "./incoming-message.ts";
+import { incomingMessageSchema } from "./message-request.ts";
 import { REPLY_QUEUES } from "./queues.ts";
 
 const smallest = { channelId: "api", chatId: "c", text: "hello", timestamp: 1, channelMeta: {} };

@@ -1,8 +1,15 @@
 import { z } from "zod";
-import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
+import {
+  SCOPE_JSON_SCHEMA,
+  createdAnswer,
+  itemAnswer,
+  listAnswer,
+  listQuery,
+  routesAt,
+  scopeSchema,
+} from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { projectNameSchema } from "./project.ts";
-import { SCOPE_JSON_SCHEMA, scopeSchema } from "./scopes.ts";
 import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";
 
 /** Limits of API keys. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { channelIdSchema } from "./incoming-message.ts";
+import { channelIdSchema } from "./message-request.ts";
 import { LIMITS } from "./limits.ts";
 import { WIDGET_LIMITS } from "./widget.ts";
 import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { itemAnswer, routesAt, createdAnswer } from "./endpoint.ts";
+import { createdAnswer, itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { LIMITS } from "./limits.ts";
 import { projectNameSchema } from "./project.ts";

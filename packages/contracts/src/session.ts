@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { NotificationSettings } from "./email-notification.ts";
-import { operatorPasswordField, operatorRoleSchema, OPERATOR_LIMITS } from "./operator.ts";
+import { OPERATOR_LIMITS, operatorPasswordField, operatorRoleSchema } from "./operator.ts";
+import type { NotificationSettings } from "./operator.ts";
 import { sitePathSchema } from "./widget.ts";
 import { lineUpTo, textUpTo } from "./well-formed.ts";
 import { projectNameSchema } from "./project.ts";

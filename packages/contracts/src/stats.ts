@@ -2,7 +2,7 @@ import { z } from "zod";
 import { reviewPolicySchema } from "./agent.ts";
 import { routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { channelIdSchema } from "./incoming-message.ts";
+import { channelIdSchema } from "./message-request.ts";
 import { modelUsageSchema } from "./model.ts";
 import { timeParameter } from "./list-query.ts";
 

@@ -12,7 +12,7 @@ import {
   ticketStatusSchema,
 } from "./ticket.ts";
 import { wellFormedString, textUpTo } from "./well-formed.ts";
-import { channelIdSchema } from "./incoming-message.ts";
+import { channelIdSchema } from "./message-request.ts";
 import { ISSUE_ORIGIN } from "./issue.ts";
 import { LIMITS } from "./limits.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields, timeParameter } from "./list-query.ts";

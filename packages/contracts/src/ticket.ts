@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { customerSchema } from "./customer.ts";
-import { attachmentRefSchema, channelIdSchema } from "./incoming-message.ts";
-import { messageModeSchema } from "./message-request.ts";
+import { attachmentRefSchema, channelIdSchema, messageModeSchema } from "./message-request.ts";
 import { modelCallItemSchema, modelUsageSchema } from "./model.ts";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
 import { toolCallSchema } from "./tool-call.ts";

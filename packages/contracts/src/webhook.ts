@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { deliveryItemSchema, TEST_EVENT, eventTypeSchema, sentEventTypeSchema } from "./callback.ts";
-import { customerItemSchema } from "./customer-endpoints.ts";
+import { customerItemSchema } from "./customer.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { gapSchema } from "./gap.ts";
-import { channelIdSchema } from "./incoming-message.ts";
+import { channelIdSchema } from "./message-request.ts";
 import { overlapSecondsSchema } from "./secret.ts";
 import { ticketItemSchema, ticketPrioritySchema } from "./ticket.ts";
 import { textUpTo, wellFormedString } from "./well-formed.ts";

@@ -21,7 +21,7 @@ export async function nullIfMissing<T>(operation: Promise<T>): Promise<T | null>
 }
 
 /** What went wrong, for a caller that handles it; the message says what to do. */
-export type EmbeddedPostgresErrorCode =
+type EmbeddedPostgresErrorCode =
   | "binaries_missing"
   | "binaries_unusable"
   | "account_missing"

@@ -141,7 +141,7 @@ async function isNamedPostgres(pid: number): Promise<boolean> {
 }
 
 /** A Postgres that another process owns; the URL contains the password. */
-export type FoundPostgres = { url: string; pid: number; port: number };
+type FoundPostgres = { url: string; pid: number; port: number };
 
 const DEFAULT_DATABASE = "svc";
 const START_TIMEOUT_MS = 10_000;

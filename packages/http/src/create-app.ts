@@ -1,14 +1,33 @@
 import { randomUUID } from "node:crypto";
-import express from "express";
-import type { Express, RequestHandler, Request } from "express";
-import { traceIdOf, addToGauge, count, observe, startSpan } from "@svc/telemetry";
+import express, { type Express, type Request, type RequestHandler } from "express";
+import { ENDPOINTS } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { sendLocalMetrics, isMonitorPath } from "./health-routes.ts";
-import { isPrivateAddress } from "./is-local-request.ts";
-import { notFound, problemHandler, routeOf } from "./problem.ts";
+import { addToGauge, count, observe, startSpan, traceIdOf } from "@svc/telemetry";
+import { isMonitorPath, sendLocalMetrics } from "./health-routes.ts";
+import { isPrivateAddress } from "./client-address.ts";
+import { notFound, problemHandler, routeOf, setSpan, traceOf } from "./problem.ts";
 import type { OnDenial } from "./problem.ts";
-import { traceOf, setSpan } from "./trace-of.ts";
-import { findRoute } from "./find-route.ts";
+
+/** The paths of all endpoints, split at slashes, by number of parts. */
+const PATHS = new Map<number, { path: string; parts: string[] }[]>();
+for (const path of new Set(Object.values(ENDPOINTS).map((endpoint) => endpoint.path))) {
+  const parts = path.split("/");
+  PATHS.set(parts.length, [...(PATHS.get(parts.length) ?? []), { path, parts }]);
+}
+
+/**
+ * Returns the path of a request's endpoint, such as `/api/v1/admin/agents/{id}`; null if there is none. It contains no
+ * values from the caller, since a path may contain a misplaced key.
+ */
+export function findRoute(path: string): string | null {
+  const asked = path.replace(/\/$/, "").split("/");
+  const isFor = ({ parts }: { parts: string[] }) =>
+    parts.every((part, index) => part === asked[index] || (part.startsWith("{") && asked[index] !== ""));
+  const found = (PATHS.get(asked.length) ?? []).filter(isFor);
+  // Literal parts have priority over parameters.
+  const wildcards = (one: string) => one.split("{").length;
+  return found.toSorted((one, other) => wildcards(one.path) - wildcards(other.path))[0]?.path ?? null;
+}
 
 /** Route label of requests without a route, so that paths of callers create no time series. */
 const NO_ROUTE = "none";
@@ -29,7 +48,7 @@ export const requestId: RequestHandler = (request, response, next) => {
  * Logs each completed request at level debug: request id, trace id, method, route, status and time. The route and not
  * the path, which may contain a secret.
  */
-export function requestLog(log: Log): RequestHandler {
+function requestLog(log: Log): RequestHandler {
   return (request, response, next) => {
     const startedAt = performance.now();
     response.once("close", () => {
@@ -115,7 +134,7 @@ function labelOf(request: Request): string {
 }
 
 /** Counts and times the requests of an app by route, and creates a span in the caller's trace for each. */
-export function watchRequests(app: string): RequestHandler {
+function watchRequests(app: string): RequestHandler {
   return (request, response, next) => {
     if (isMonitorPath(request.path)) {
       next();

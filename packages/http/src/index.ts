@@ -1,25 +1,27 @@
 export { addAdminRoutes } from "./admin/add-admin-routes.ts";
 export { createHookIntake } from "./admin/hook-intake.ts";
 export type { HookIntakeContext, ReceivedBody } from "./admin/hook-intake.ts";
-export { callerOf, authenticated, recheckKey, principalOf, setPrincipal } from "./authenticated.ts";
+export { authenticated, callerOf, createOpenLimit, principalOf, recheckKey, setPrincipal } from "./authenticated.ts";
 export { clientAddress, upgradeAddress, clientNetwork } from "./client-address.ts";
-export { createApp, requestId } from "./create-app.ts";
-export { crossOrigin } from "./cross-origin.ts";
+export { createApp, findRoute, requestId } from "./create-app.ts";
 export * from "./denial-audit.ts";
-export { findRoute } from "./find-route.ts";
 export * from "./fixed-response.ts";
 export { sendHealth, monitorListener } from "./health-routes.ts";
 export type { HealthSource } from "./health-routes.ts";
 export * from "./json-body.ts";
-export * from "./known-hosts.ts";
-export { checkPortsFree } from "./check-ports-free.ts";
-export { CannotListenError, PortTakenError, listen, writeProblem } from "./listen.ts";
+export * from "./cross-origin.ts";
+export { CannotListenError, PortTakenError, checkPortsFree, listen, writeProblem } from "./listen.ts";
 export type { Listening } from "./listen.ts";
-export { createOpenLimit } from "./open-count.ts";
-export type { OpenLimit } from "./open-count.ts";
+export type { OpenLimit } from "./authenticated.ts";
 export * from "./open-event-stream.ts";
-export type { ProblemResponse } from "./problem.ts";
-export { invalidRequest, methodNotAllowed, notFound, problemResponse, problemHandler, sendProblem } from "./problem.ts";
+export {
+  invalidRequest,
+  methodNotAllowed,
+  notFound,
+  problemHandler,
+  problemResponse,
+  sendProblem,
+  traceOf,
+} from "./problem.ts";
 export * from "./rate-limit.ts";
 export * from "./serve-http.ts";
-export { traceOf } from "./trace-of.ts";

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES, createServer } from "node:http";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import { isIP } from "node:net";
+import { createServer as createTcpServer, isIP } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ERRORS } from "@svc/contracts";
 import type { ErrorCode, ServiceError } from "@svc/contracts";
-import { serveInTurn } from "./serve-in-turn.ts";
-import { watchSlowReaders } from "./watch-slow-readers.ts";
+import { serveInTurn, watchSlowReaders } from "./serve-in-turn.ts";
 
 /** A listening server. */
 export interface Listening {
@@ -284,4 +283,29 @@ export async function listen(
       endWatch();
     },
   };
+}
+
+/** Returns the system's error for listening on an address, or null. */
+function findListenError({ host, port }: ListenAddress): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    const server = createTcpServer();
+    server.once("error", resolve);
+    server.listen(port, host, () => server.close(() => resolve(null)));
+  });
+}
+
+/**
+ * Checks at startup that every address can be listened on. Throws PortTakenError with all ports that are taken, else
+ * CannotListenError for the first address that cannot be used.
+ */
+export async function checkPortsFree(addresses: readonly ListenAddress[]): Promise<void> {
+  const taken: ListenAddress[] = [];
+  let unusable: CannotListenError | null = null;
+  for (const address of addresses) {
+    const error = await findListenError(address);
+    if (error?.code === "EADDRINUSE") taken.push(address);
+    else if (error !== null) unusable ??= new CannotListenError(address, error);
+  }
+  if (taken.length > 0) throw new PortTakenError(taken);
+  if (unusable !== null) throw unusable;
 }

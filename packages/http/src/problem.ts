@@ -1,12 +1,31 @@
+import type { ErrorRequestHandler, Request, Response } from "express";
 import { ERRORS, ServiceError, describeInvalid, describeIssue } from "@svc/contracts";
 import type { ErrorCode, FieldError, Problem, SchemaIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { traceIdOf } from "@svc/telemetry";
-import type { ErrorRequestHandler, Request, Response } from "express";
-import { traceOf } from "./trace-of.ts";
+import type { Span } from "@svc/telemetry";
+
+const SPAN = Symbol("span");
+
+interface WithSpan {
+  [SPAN]?: Span;
+}
+
+/** Sets the span of a request, for `traceOf`. */
+export function setSpan(response: Response, span: Span): void {
+  (response as Response & WithSpan)[SPAN] = span;
+}
+
+/**
+ * Returns the `traceparent` for work on behalf of a request: its own span if tracing is on, else that of its client;
+ * null if there is neither.
+ */
+export function traceOf(response: Response): string | null {
+  return (response as Response & WithSpan)[SPAN]?.traceparent ?? null;
+}
 
 /** An error response that is ready to be sent. */
-export interface ProblemResponse {
+interface ProblemResponse {
   status: number;
   headers: Record<string, string>;
   body: string;

@@ -2,9 +2,8 @@ import type { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { Store } from "@svc/store";
 import type { Express } from "express";
-import { createApp } from "./create-app.ts";
+import { createApp, findRoute as findApiRoute } from "./create-app.ts";
 import { createDenialAudit } from "./denial-audit.ts";
-import { findRoute as findApiRoute } from "./find-route.ts";
 import { sendHealth } from "./health-routes.ts";
 import { listen } from "./listen.ts";
 import type { ListenAddress, Listening } from "./listen.ts";
@@ -13,7 +12,7 @@ import type { ListenAddress, Listening } from "./listen.ts";
 const CLOSE_DEADLINE_MS = 3_000;
 
 /** What an HTTP server of the product serves. */
-export interface HttpServerOptions {
+interface HttpServerOptions {
   /** Name in metrics. */
   app: string;
   /** Name in the log, such as "HTTP API". */

@@ -7,7 +7,7 @@ const MAX_HEADING_CHARS = 200;
 /**
  * A passage of a document: `text` is the document's text from `startOffset` to `endOffset` (UTF-16 units), unchanged.
  */
-export interface Chunk {
+interface Chunk {
   /** Headings above it, outermost first. */
   headingPath: string[];
   text: string;
@@ -16,7 +16,7 @@ export interface Chunk {
 }
 
 /** A document split into passages. */
-export interface ChunkedDocument {
+interface ChunkedDocument {
   /** The first heading; null if there is none. */
   heading: string | null;
   chunks: Chunk[];

@@ -14,7 +14,7 @@ const DELIMITER = /^(?=[^\n]*\|)(?=[^\n]*-)[|:\- \t]+$/;
 const MAX_HEADER_CHARS = 500;
 
 /** Increased whenever counting changes: documents indexed with an older version are indexed again. */
-export const INDEX_VERSION = 2;
+const INDEX_VERSION = 2;
 
 /** Maximum length of a word; the rest of an encoded blob or of text without spaces is not indexed. */
 const MAX_WORD_CHARS = 64;
@@ -130,7 +130,7 @@ function* formsOf(words: Iterable<string>): Generator<string> {
 }
 
 /** Creates postings of counted words. `stems` has the stem of each of `counted.forms`, in the same pieces. */
-export type PostWords = (counted: CountedWords, stems: readonly string[]) => Promise<DocumentPostings>;
+type PostWords = (counted: CountedWords, stems: readonly string[]) => Promise<DocumentPostings>;
 
 /** Returns counted passages in the store's format; `post` creates the postings, by default in this thread. */
 export function asIndexed({ chunks, counted }: CountedChunks, post: PostWords = postWords): IndexedChunks {

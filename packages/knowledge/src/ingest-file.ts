@@ -23,7 +23,7 @@ export interface DocumentOfFile {
 }
 
 /** The functions of a file reader that are used here. */
-export interface DocumentReader {
+interface DocumentReader {
   readDocument(file: FileToIngest, signal?: AbortSignal): Promise<DocumentOfFile>;
 }
 

@@ -18,7 +18,7 @@ interface KnownPostings {
 }
 
 /** Data that a search reads before passages. */
-export interface SearchedPostings {
+interface SearchedPostings {
   kbs: SearchedKb[];
   blocks: PostingBlock[];
   /** True if everything is from the cache: the versions of the knowledge bases are still to be compared. */

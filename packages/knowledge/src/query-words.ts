@@ -19,7 +19,7 @@ const ALPHABETS: readonly (readonly [pattern: RegExp, letters: string])[] = [
 ];
 
 /** Possible corrections of a misspelt word. */
-export interface Misspelling {
+interface Misspelling {
   /** The word without accents. */
   word: string;
   /** Every word that is one error away: a letter too many or too few, another letter, or two swapped ones. */

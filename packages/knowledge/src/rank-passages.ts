@@ -14,7 +14,7 @@ export interface QueryPosition {
 }
 
 /** Weights of a word of a query. */
-export interface PositionWeight {
+interface PositionWeight {
   /** Inverse document frequency of the word in all its forms: higher if rarer. */
   weight: number;
   /** Bonus of a passage that has the word in the exact form. */

@@ -26,7 +26,7 @@ import type { AgentOutcome, Sealer, Store, StoredTool } from "@svc/store";
 import { nameTaken, readPage, staleVersion, operation, objectReader, notInProject } from "./operation.ts";
 
 /** Dependencies of creating and updating agents. */
-export interface AgentDeps {
+interface AgentDeps {
   store: Store;
   /** Rejects forbidden addresses of tools immediately; the calls themselves are always guarded. */
   fetchGuard?: Pick<AddressGuard, "checkUrl">;
@@ -64,7 +64,7 @@ function sealHeaders(
  * Seals the header values of an agent's tools; a mask stands for the stored secret. Throws invalid_request with every
  * error: forbidden addresses, invalid schemas, masks without a secret.
  */
-export async function sealTools(
+async function sealTools(
   { store, fetchGuard }: AgentDeps,
   given: readonly AgentTool[],
   present: readonly StoredTool[],

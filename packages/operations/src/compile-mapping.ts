@@ -43,7 +43,7 @@ export interface HookDocument {
 }
 
 /** A compiled JSONPath. */
-export interface CompiledPath {
+interface CompiledPath {
   /** The path as written. */
   path: string;
   /** Returns its matches, in the order of the body. Throws TooManyValuesError. */
@@ -66,7 +66,7 @@ const HEADERS = /^\$headers(?=[.[])/;
 const ENVIRONMENT = new JSONPathEnvironment({ maxRecursionDepth: HOOK_LIMITS.bodyMaxDepth + 10 });
 
 /** Fields of a mapping that are texts. */
-export const TEXT_FIELDS = ["text", "chatId", "userId", "webhookUrl", "eventId"] as const;
+const TEXT_FIELDS = ["text", "chatId", "userId", "webhookUrl", "eventId"] as const;
 export type TextField = (typeof TEXT_FIELDS)[number];
 
 /** A compiled condition. */
@@ -174,7 +174,7 @@ function compileQuery(path: string): JSONPathQuery | string {
  * Compiles a JSONPath (RFC 9535) of at most 500 characters, with at most one `..` and no `$` in a filter. A path that
  * begins with `$headers` reads the headers, any other the body. Returns a text if it is invalid.
  */
-export function compilePath(path: string): CompiledPath | string {
+function compilePath(path: string): CompiledPath | string {
   if (countChars(path) > HOOK_LIMITS.pathMaxChars)
     return `a path must have at most ${HOOK_LIMITS.pathMaxChars} characters`;
   const isOfHeaders = HEADERS.test(path);

@@ -16,7 +16,7 @@ const LIST_LIMIT = 200;
  * Work that failed after five attempts: a message in the pipeline, a Telegram update that became no message, or a reply
  * that could not be sent. `messageId` is its id: for an update that of its future message, for a reply its own.
  */
-export interface DeadLetterItem extends DeadLetter {
+interface DeadLetterItem extends DeadLetter {
   kind: "message" | "update" | "reply";
 }
 

@@ -1,4 +1,3 @@
-export { sendTestEmail } from "./email.ts";
 export { listAuditEvents, verifyAudit } from "./audit.ts";
 export { audited, isAudited } from "./audited.ts";
 export { createAgent, deleteAgent, executeAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
@@ -23,11 +22,9 @@ export {
 } from "./customers.ts";
 export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export * from "./dead-letters.ts";
-export { getDelivery, listDeliveries, replayDelivery } from "./deliveries.ts";
 export * from "./documents.ts";
 export * from "./hooks.ts";
 export { createMappingCache } from "./map-body.ts";
-export type { MappingCache } from "./map-body.ts";
 export { mapBody } from "./map-body.ts";
 export type { MappedBody } from "./map-body.ts";
 export {
@@ -48,32 +45,44 @@ export { DEMO_KB, FIRST_AGENT, initialize } from "./initialize.ts";
 export type { InitializeResult } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
 export { requireScopeOf } from "./operation.ts";
-export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
-export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
-export * from "./models.ts";
-export * from "./model-settings.ts";
-export * from "./issues.ts";
+export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf } from "./operation.ts";
 export {
-  ensureLocalKey,
-  localKeyFile,
-  readLocalKey,
-  revokeLocalKeys,
   SecretKeyMissingError,
+  createKey,
+  ensureLocalKey,
   ensureLocalSecretKey,
+  getKey,
+  listKeys,
+  localKeyFile,
   localSecretKeyFile,
+  readLocalKey,
   readLocalSecretKey,
+  revokeKey,
+  revokeLocalKeys,
+  rotateKey,
   writePrivateFile,
-} from "./local-key.ts";
-export * from "./notes.ts";
+} from "./keys.ts";
+export * from "./models.ts";
+export * from "./issues.ts";
 export * from "./operators.ts";
 export * from "./privacy.ts";
 export { createProject, deleteProject, getProject, listProjects, updateProject } from "./projects.ts";
 export * from "./proposals.ts";
 export { createTag, deleteTag, getTag, listTags, mergeTag, updateTag } from "./tags.ts";
 export { readWebhookEvent } from "./webhook-event.ts";
-export * from "./webhooks.ts";
+export {
+  createWebhook,
+  deleteWebhook,
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  replayDelivery,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.ts";
 export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
-export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";
 export { summarizeReplay } from "./compare-answers.ts";
 export {
@@ -99,9 +108,8 @@ export { addReplyFile } from "./tickets.ts";
 export type { ReplyFileUpload } from "./tickets.ts";
 export * from "./test-channel.ts";
 export { exportReport, getReport } from "./reports.ts";
-export { getAnswerStats, getQueues, getStats } from "./stats.ts";
+export { exportUsage, getAnswerStats, getQueues, getStats, getUsage } from "./stats.ts";
 export { getTicketHistory } from "./tickets.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
 export { getTicketTranscript } from "./transcript.ts";
 export * from "./tool-calls.ts";
-export { exportUsage, getUsage } from "./usage.ts";

@@ -5,7 +5,7 @@ import { addDocument, ensureKb } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { Project, Store } from "@svc/store";
-import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
+import { MADE_BY_COMMAND_LINE } from "./keys.ts";
 import { generateWidgetKey } from "./channels.ts";
 
 /** Result of an initialization. */
@@ -90,7 +90,7 @@ async function ensureAdminKey(store: Store, configured: string | undefined): Pro
 }
 
 /** Input of an initialization. */
-export interface InitializeOptions {
+interface InitializeOptions {
   /** The administrator's key in the configuration. */
   configuredAdminKey: string | undefined;
   /** Folder of the product's guide, with one Markdown file per page. */

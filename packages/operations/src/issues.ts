@@ -1,8 +1,10 @@
 import { setTimeout } from "node:timers/promises";
+import { summarizeNotes as readNotes } from "@svc/agents";
+import type { LanguageModels } from "@svc/agents";
 import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ISSUE_LIMITS, ISSUE_ORIGIN, checkInput, issueInputSchema } from "@svc/contracts";
-import type { IssueInput, SubmittedIssue } from "@svc/contracts";
+import { ISSUE_LIMITS, ISSUE_ORIGIN, checkInput, issueInputSchema, notesInputSchema } from "@svc/contracts";
+import type { IssueInput, NotesInput, NotesSummaryItem, SubmittedIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
@@ -12,7 +14,7 @@ import { audited } from "./audited.ts";
 import { leaveToSweeper } from "./operation.ts";
 
 /** Dependencies of submitting an issue. */
-export interface IssueDeps {
+interface IssueDeps {
   store: Store;
   queues: Queues;
   log: Log;
@@ -168,4 +170,44 @@ export const submitIssue = audited(
       return data === undefined ? null : ticketIdOf(project, "api", issueChatIdOf(project, data.clientIssueId));
     },
   },
+);
+
+/** Dependencies of reading notes. */
+interface NotesDeps {
+  store: Store;
+  /** Null if no server with language models is configured: rules and statistics are used instead. */
+  models: LanguageModels | null;
+  log?: Log;
+}
+
+/**
+ * Cleans and summarizes dictated notes, and finds their issues. Stores nothing. The same notes give the same ids of
+ * issues. Scope agents:execute. Throws invalid_request with every error of the input, and rejects with the signal's
+ * reason when it is aborted.
+ */
+export const summarizeNotes = audited(
+  "notes.summarize",
+  async function summarizeNotes(
+    { models }: NotesDeps,
+    principal: Principal,
+    input: NotesInput,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<NotesSummaryItem> {
+    requireScope(principal, "agents:execute");
+    const { notes, locale, date, question } = checkInput(notesInputSchema, input, "The notes");
+    options.signal?.throwIfAborted();
+    const model = (await models?.forAgent({ model: null })) ?? null;
+    const signal = options.signal ?? new AbortController().signal;
+    const read = await readNotes({
+      notes,
+      locale,
+      date,
+      question,
+      signal,
+      model: model === null ? null : { model, project: principal.project, signal },
+    });
+    const { cleanedText, summary, issues, passages } = read;
+    return { cleanedText, summary, issues, ...(passages === undefined ? {} : { passages }) };
+  },
+  { objectOf: () => null },
 );

@@ -25,7 +25,7 @@ import type {
 const MAX_HOOKS = 200;
 
 /** Cache of compiled mappings. */
-export interface MappingCache {
+interface MappingCache {
   /** Returns the compiler of a hook's mapping, which compiles each version once while it is in the cache. */
   readerOf(hook: Pick<Hook, "id" | "version">): ReadHookMapping;
 }
@@ -60,7 +60,7 @@ export interface MappedBody {
 }
 
 /** Conditions for accepting a callback. */
-export interface CallbackRules {
+interface CallbackRules {
   guard: Pick<AddressGuard, "checkUrl">;
   /** A hook's callbacks are signed by the webhook secret, because it has no API key. */
   hasWebhookSecret: boolean;
@@ -86,7 +86,7 @@ const NOTHING: MappedBody = {
 const REQUIRED: ReadonlySet<TextField> = new Set(["text", "chatId", "eventId"]);
 
 /** Compiles a mapping, or returns a compiled one. */
-export type ReadHookMapping = (mapping: HookMapping, filter: readonly HookCondition[]) => ReadMapping;
+type ReadHookMapping = (mapping: HookMapping, filter: readonly HookCondition[]) => ReadMapping;
 
 export const WEBHOOK_SECRET_ERROR: FieldError = {
   pointer: "/mapping/webhookUrl",

@@ -84,7 +84,7 @@ export interface ItemResult<Item> {
  * Result of the operation of an endpoint: the item, or its JSON in pieces; the page or list; a file; or the fields of the
  * response.
  */
-export type OperationResult<Name extends AdminOperation> = [Bodies<Name>] extends [never]
+type OperationResult<Name extends AdminOperation> = [Bodies<Name>] extends [never]
   ? { filename: string; content: Buffer }
   : Bodies<Name> extends { item: infer Item }
     ? Item | ItemResult<Item> | { itemJson: AsyncIterable<string> }

@@ -24,7 +24,7 @@ import { requireKb } from "./kbs.ts";
 import { operation, readPage, objectReader, notInProject } from "./operation.ts";
 
 /** An operator's edit of a draft. */
-export interface OperatorEdit {
+interface OperatorEdit {
   /** The project that works on the ticket. */
   project: ProjectId;
   ticketId: string;

@@ -2,20 +2,23 @@ import { setTimeout } from "node:timers/promises";
 import {
   CHANNELS,
   ServiceError,
+  TEST_ORIGIN,
   channelIdSchema,
   channelTestSchema,
   checkInput,
-  TEST_ORIGIN,
+  testEmailSchema,
   testMessageSchema,
 } from "@svc/contracts";
-import type { ChannelId, ChannelTestResult, SentTestMessage } from "@svc/contracts";
-import { DEFAULT_PROJECT, ticketIdOf, newId } from "@svc/store";
-import type { ProjectId, Store } from "@svc/store";
+import type { ChannelId, ChannelTestResult, SentTestMessage, TestEmailResult } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { EmailError } from "@svc/outbound";
+import type { Mailer } from "@svc/outbound";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import type { Log } from "@svc/log";
+import { DEFAULT_PROJECT, newId, ticketIdOf } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
 import { getChannel } from "./channels.ts";
-import { operation, leaveToSweeper } from "./operation.ts";
+import { leaveToSweeper, operation } from "./operation.ts";
 
 /** Dependencies of sending a test message. */
 interface TestMessageDeps {
@@ -122,4 +125,30 @@ export const testChannel = operation(
     }
   },
   { audit: "channels.test", objectOf: (_args, result) => result?.ticketId ?? null },
+);
+
+/**
+ * Sends a test email and waits until the mail server has responded. Throws invalid_request without a mail server in the
+ * configuration.
+ */
+export const sendTestEmail = operation(
+  "sendTestEmail",
+  async ({ mailer }: { store: Store; mailer?: Mailer | null }, _principal, input): Promise<TestEmailResult> => {
+    const { to } = checkInput(testEmailSchema, input, "The test");
+    if (mailer === undefined || mailer === null) {
+      throw new ServiceError(
+        "invalid_request",
+        "No mail server is configured. Set SVC_SMTP_URL and SVC_EMAIL_FROM, and restart the service.",
+      );
+    }
+    try {
+      const text = "This is a test email: the settings of the mail server work.";
+      await mailer.send({ id: newId(), to, subject: "Test email", text });
+    } catch (error) {
+      if (!(error instanceof EmailError)) throw error;
+      return { to, state: "failed", failure: error.message };
+    }
+    return { to, state: "sent", failure: null };
+  },
+  { audit: "email.test", isGlobal: true },
 );

@@ -15,7 +15,7 @@ const SECRET_MIN_BYTES = CHANNEL_LIMITS.secretMinBytes;
 const OVERLAP_MAX_SECONDS = CHANNEL_LIMITS.overlapMaxSeconds;
 
 /** Facts about the webhook secret that can be shown. */
-export interface WebhookSecretState {
+interface WebhookSecretState {
   isSet: boolean;
   /** End of the previous secret's validity (RFC 3339); null if there is none. */
   previousUntil: string | null;

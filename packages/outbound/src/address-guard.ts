@@ -121,10 +121,10 @@ export type AddressPolicy = {
 };
 
 /** Result of `checkUrl`. `reason` is a sentence for the person who entered the URL. */
-export type UrlCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+type UrlCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 /** Options of checking one URL. */
-export type UrlCheckOptions = {
+type UrlCheckOptions = {
   /** Whether to allow public addresses only, whatever the policy allows. */
   readonly publicOnly?: boolean;
 };
@@ -146,7 +146,7 @@ export type AddressGuard = {
 };
 
 /** Dependencies of a guard on the machine, which tests replace. */
-export type AddressGuardTools = {
+type AddressGuardTools = {
   /** Resolves names; the system's resolver by default. */
   readonly lookup?: LookupFunction;
   /** Returns the addresses of this machine's interfaces, which may change; called for each check. */

@@ -1,5 +1,5 @@
 export { createAddressGuard } from "./address-guard.ts";
-export type { AddressGuard, AddressGuardTools, AddressPolicy, UrlCheck, UrlCheckOptions } from "./address-guard.ts";
+export type { AddressGuard, AddressPolicy } from "./address-guard.ts";
 export * from "./create-breaker.ts";
 export { excerptOf, guardedRequest } from "./guarded-request.ts";
 export type { OutboundMethod, OutboundRequest, OutboundResponse } from "./guarded-request.ts";

@@ -5,7 +5,7 @@ import { domainToASCII } from "node:url";
 import { callbackify } from "node:util";
 
 /** Dependencies of a look-up, which tests replace. */
-export interface ReceiverLookupTools {
+interface ReceiverLookupTools {
   /** Creates a resolver that queries this machine's name servers without a thread. */
   makeResolver?: () => Resolver;
   /** The system resolver, with its hosts file and name services. */

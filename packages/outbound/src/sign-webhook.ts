@@ -25,7 +25,7 @@ export function webhookKeyOf(secret: string): Buffer {
 }
 
 /** One attempt of one delivery to sign. */
-export type WebhookToSign = {
+type WebhookToSign = {
   /** Exactly the bytes that are sent; text is encoded as UTF-8. */
   readonly body: string | Uint8Array;
   /** The valid secrets, the current one first. During a rotation there are two. */
@@ -40,7 +40,7 @@ export type WebhookToSign = {
 };
 
 /** Headers that authenticate a callback. */
-export type WebhookSignatureHeaders = {
+type WebhookSignatureHeaders = {
   readonly "X-Svc-Signature": string;
   readonly "webhook-id": string;
   readonly "webhook-timestamp": string;

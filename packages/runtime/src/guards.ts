@@ -38,7 +38,7 @@ function webPortsOf(url: string | undefined): number[] {
  * others never reach them on an address that is not public, whatever is allowed ("Which addresses can be called" in
  * docs/webhooks.md).
  */
-export function ownPortsOf(
+function ownPortsOf(
   config: Pick<Config, "databaseUrl" | "directUrl" | "redisUrl" | "ports" | "embeddings" | "models">,
 ): number[] {
   const { api, widget, tools, console, metrics } = config.ports;

@@ -1,22 +1,30 @@
-export { UNSWITCHED_APPS, checkPorts, removeSavedPorts, readSavedPorts, savePorts } from "./check-ports.ts";
-export type { ListeningApp } from "./check-ports.ts";
+export {
+  UNSWITCHED_APPS,
+  checkPorts,
+  exitOnceStopped,
+  readSavedPorts,
+  removeSavedPorts,
+  runApp,
+  savePorts,
+} from "./run-app.ts";
+export type { ListeningApp } from "./run-app.ts";
 export { describeEndpoints, describeErrors, describeSettings } from "./describe-pages.ts";
 export { describeVanished } from "./watch-processes.ts";
-export { createFetchGuard, createWebhookGuard, ownPortsOf } from "./guards.ts";
+export { createFetchGuard, createWebhookGuard } from "./guards.ts";
 export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
-export type { Config, EarlyConfig, EmbeddingsConfig, OidcConfig } from "./load-config.ts";
+export type { Config, EarlyConfig, OidcConfig } from "./load-config.ts";
 export {
   StartError,
   closeResources,
   findClockProblem,
   migrateAll,
   openResources,
+  readPushKeys,
+  readPushSender,
   waitForStore,
 } from "./open-resources.ts";
 export type { Resources } from "./open-resources.ts";
-export { exitOnceStopped, runApp } from "./run-app.ts";
 export { runServices } from "./run-services.ts";
 export type { Running } from "./run-services.ts";
 export { SETTINGS } from "./settings-schema.ts";
 export type { SettingName } from "./settings-schema.ts";
-export { readPushKeys, readPushSender } from "./push-keys.ts";

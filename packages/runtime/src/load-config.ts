@@ -19,7 +19,7 @@ type Values = { [Name in SettingName]: z.output<(typeof SETTINGS)[Name]["schema"
 /**
  * Source of embeddings: an OpenAI-compatible server and its model, or a folder with a model, which is not checked yet.
  */
-export type EmbeddingsConfig = { baseUrl: string; model: string; apiKey?: string } | { dir: string };
+type EmbeddingsConfig = { baseUrl: string; model: string; apiKey?: string } | { dir: string };
 
 /** An OpenID Connect provider by which operators sign in. */
 export interface OidcConfig {
@@ -33,7 +33,7 @@ export interface OidcConfig {
 }
 
 /** Where the spans of this process are sent. */
-export interface TracingSettings extends Pick<TracingConfig, "endpoint" | "protocol" | "headers" | "sampleRatio"> {
+interface TracingSettings extends Pick<TracingConfig, "endpoint" | "protocol" | "headers" | "sampleRatio"> {
   /** Name of the service in traces; `svc-` and the name of the app if undefined. */
   serviceName: string | undefined;
 }

@@ -6,8 +6,8 @@ import { EmbeddingError, openEmbeddings, readModelFolder } from "@svc/knowledge"
 import type { EmbeddingSource, Embeddings } from "@svc/knowledge";
 import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
-import { openMailer } from "@svc/outbound";
-import type { Mailer } from "@svc/outbound";
+import { makePushKeys, openMailer } from "@svc/outbound";
+import type { Mailer, PushKeys, PushSender } from "@svc/outbound";
 import { errorCode } from "@svc/primitives";
 import { migrateQueues, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
@@ -275,3 +275,26 @@ export async function closeResources({
   await queues.close();
   await store.close();
 }
+
+/**
+ * Returns the keys by which push services recognize this installation; creates them on first use. They never change:
+ * browsers subscribe to their public key. Throws StartError if they were sealed with another secret key.
+ */
+export async function readPushKeys({ sealer, pushSubscriptions }: Store): Promise<PushKeys> {
+  const made = await makePushKeys();
+  const stored = await pushSubscriptions.ensureKeys(() => ({ ...made, privateKey: sealer.seal(made.privateKey) }));
+  const privateKey = sealer.open(stored.privateKey);
+  if (privateKey === null)
+    throw new StartError("The keys for push notifications cannot be decrypted with SVC_SECRET_KEY.");
+  return { publicKey: stored.publicKey, privateKey };
+}
+
+/** Contact for push services: the sender of emails, else the public URL of the console. */
+const contactOf = ({ email, consoleUrl }: Pick<Config, "email" | "consoleUrl">) =>
+  email === undefined ? consoleUrl.replace(/^http:/, "https:") : `mailto:${email.from.address}`;
+
+/** Returns the keys and the contact of this installation for push services. Throws as `readPushKeys`. */
+export const readPushSender = async (
+  store: Store,
+  config: Pick<Config, "email" | "consoleUrl">,
+): Promise<PushSender> => ({ keys: await readPushKeys(store), subject: contactOf(config) });

@@ -1,4 +1,3 @@
 export * from "./metrics.ts";
-export * from "./open-tracing.ts";
-export { inSpan, isTracing, parseTraceparent, startSpan, traceIdOf } from "./spans.ts";
-export type { Span, SpanAttributes, SpanOptions } from "./spans.ts";
+export { inSpan, isTracing, openTracing, parseTraceparent, startSpan, traceIdOf } from "./spans.ts";
+export type { Span, SpanOptions, TracingConfig } from "./spans.ts";

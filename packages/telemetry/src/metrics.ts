@@ -150,7 +150,7 @@ export const METRICS = {
   },
 } as const satisfies Record<string, MetricDeclaration>;
 
-export type MetricName = keyof typeof METRICS;
+type MetricName = keyof typeof METRICS;
 
 /** Stands for all values beyond the first ones. */
 export const OTHER = "other";

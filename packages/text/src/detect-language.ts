@@ -1,11 +1,10 @@
 import { createRequire } from "node:module";
 import type * as Tinyld from "tinyld";
-import { functionWordWeights } from "./stop-words.ts";
-import { primaryLanguage } from "./language-data.ts";
+import { functionWordWeights, primaryLanguage } from "./language-data.ts";
 import { tokenize } from "./tokenize.ts";
 
 /** A guess at the language of a text. */
-export type DetectedLanguage = {
+type DetectedLanguage = {
   /** ISO 639-1; Norwegian in either form is `no`. */
   readonly language: string;
   /**

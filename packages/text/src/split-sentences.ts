@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { splitBlocks, type Block, type BlockKind } from "./split-blocks.ts";
+import { splitBlocks } from "./split-blocks.ts";
+import type { Block, BlockKind } from "./split-blocks.ts";
 
 const setOf = (lines: readonly string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(" ")));
 
@@ -192,15 +193,6 @@ function addTrimmed(sentences: Sentence[], text: string, { kind, start, end }: B
   if (content === "") return;
   const contentStart = start + part.indexOf(content);
   sentences.push({ text: content, start: contentStart, end: contentStart + content.length, kind });
-}
-
-/**
- * Returns whether a text contains NUL, which PostgreSQL cannot store, or a lone surrogate, which has no UTF-8 form.
- * Such texts are rejected, not repaired.
- */
-export function hasBadCharacters(text: string): boolean {
-  // With the flag `u`, a surrogate that is part of a pair is seen as its character and does not match.
-  return text.includes("\0") || /\p{Surrogate}/u.test(text);
 }
 
 const graphemeSegmenter = new Intl.Segmenter("und", { granularity: "grapheme" });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { addDocument, createMemoryEngine, createPgvectorEngine, createSearchEngine, ensureKb } from "@svc/knowledge";
+import { addDocument, createPgvectorEngine, createSearchEngine, ensureKb } from "@svc/knowledge";
 import type { SearchEngine } from "@svc/knowledge";
 import { openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
@@ -58,7 +58,8 @@ const engines: {
 }[] = [
   {
     name: "memory",
-    open: (store) => createMemoryEngine(options(store)),
+    // Without pgvector, it compares in memory only.
+    open: (store) => createSearchEngine(options(store)),
     ground: bundledGround,
     skips: false,
     whole: "what words found",

@@ -10,7 +10,7 @@ import { metricsText } from "@svc/telemetry";
 import { testLog, waitFor } from "@svc/testing";
 import type { Work } from "@svc/work";
 import { sendEmails } from "../../../apps/pipeline/src/email/send-emails.ts";
-import { readPushSender } from "../../../packages/runtime/src/push-keys.ts";
+import { readPushSender } from "../../../packages/runtime/src/open-resources.ts";
 import { exchange, newMessage, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
 

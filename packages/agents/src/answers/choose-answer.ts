@@ -133,7 +133,7 @@ export function chooseAnswer(
 }
 
 /** A passage with its score, in log odds. */
-export interface RankedPassage extends RatedPassage {
+interface RankedPassage extends RatedPassage {
   value: number;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { foldWords } from "../match-wording.ts";
+import { foldWords } from "../language-files.ts";
 import { containsKind, kindOf, readNaming } from "./read-question.ts";
 
 describe("readNaming", () => {

@@ -13,9 +13,8 @@ import {
   stopWords,
 } from "@svc/text";
 import type { Token } from "@svc/text";
-import { createLanguageFiles, words } from "../language-files.ts";
-import { foldWords, matchWording, phrasesOf } from "../match-wording.ts";
-import type { WordingMatcher } from "../match-wording.ts";
+import { createLanguageFiles, foldWords, matchWording, phrasesOf, words } from "../language-files.ts";
+import type { WordingMatcher } from "../language-files.ts";
 import { JOINED_LANGUAGES } from "../talk/read-talk.ts";
 import type { SearchResult } from "../answer.ts";
 

@@ -8,7 +8,7 @@ import { cellsOf, readTable } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
 
 /** An answer as shown to customers, and what it quotes of its passage verbatim. */
-export interface WrittenAnswer {
+interface WrittenAnswer {
   text: string;
   quote: string;
 }

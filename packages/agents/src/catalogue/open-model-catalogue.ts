@@ -1,24 +1,23 @@
-import type { CatalogueModel, Ollama } from "./create-ollama.ts";
+import {
+  MAX_MODELS,
+  PullError,
+  asProviderError,
+  countOf,
+  createOllama,
+  entriesOf,
+  fetchJson,
+  fieldsOf,
+  nameOf,
+} from "./create-ollama.ts";
+import type { CatalogueModel, Ollama, ProviderError } from "./create-ollama.ts";
 import { MODEL_LIMITS, ServiceError } from "@svc/contracts";
 import type { UnreachableProvider } from "@svc/contracts";
 import type { ModelProviderConfig, ModelsConfig, ModelApi } from "../models/language-model.ts";
-import { createOllama } from "./create-ollama.ts";
-import {
-  asProviderError,
-  fetchJson,
-  PullError,
-  MAX_MODELS,
-  countOf,
-  entriesOf,
-  fieldsOf,
-  nameOf,
-} from "./fetch-json.ts";
-import type { ProviderError } from "./fetch-json.ts";
 import { pullFromOllama } from "./pull-from-ollama.ts";
 import type { PullOptions } from "./pull-from-ollama.ts";
 
 /** A model that can be pulled, and whether it is installed. */
-export interface PullableModel {
+interface PullableModel {
   /** Full id in the catalogue, with its tag. */
   catalogId: string;
   /** Size on disk, in bytes; null while it is not installed. */

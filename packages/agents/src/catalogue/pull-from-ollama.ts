@@ -1,8 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { ModelPullProgress, ErrorCode } from "@svc/contracts";
-import { authorizationOf } from "./create-ollama.ts";
+import { PullError, asProviderError, authorizationOf, countOf, fieldsOf } from "./create-ollama.ts";
 import type { OllamaTarget } from "./create-ollama.ts";
-import { asProviderError, PullError, countOf, fieldsOf } from "./fetch-json.ts";
 
 interface KnownError {
   /** Pattern of Ollama's message. */

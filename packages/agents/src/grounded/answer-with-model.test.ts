@@ -3,8 +3,18 @@ import type { Agent } from "@svc/contracts";
 import { answerQuestion } from "../answer-question.ts";
 import type { AnswerModel, HistoryMessage, Passage } from "../answer.ts";
 import { ModelError } from "../models/model-error.ts";
-import { TEST_AGENT, answerModelOf, scriptModel, searchOf, testPassage } from "./scripted-model.ts";
-import type { ModelScript, ScriptedAnswer, ScriptedOpinions } from "./scripted-model.ts";
+import {
+  TEST_AGENT,
+  answerModelOf,
+  scriptModel,
+  searchOf,
+  testPassage,
+} from "../../../../tests/packages/agents/scripted-model.ts";
+import type {
+  ModelScript,
+  ScriptedAnswer,
+  ScriptedOpinions,
+} from "../../../../tests/packages/agents/scripted-model.ts";
 
 const NIGHT = "Backups run every night at 2:00.";
 const KEPT = "They are kept for 30 days, then deleted.";

@@ -1,35 +1,35 @@
 import { cutText, detectLanguage } from "@svc/text";
 import type { Agent } from "@svc/contracts";
 import { percentOf } from "../answer.ts";
-import type { Answer, HistoryMessage, Passage, Search, AnswerModel, CallResult } from "../answer.ts";
+import type { Answer, AnswerModel, CallResult, HistoryMessage, Passage, Search } from "../answer.ts";
 import { readFollowUp } from "../follow-up.ts";
 import { ModelError } from "../models/model-error.ts";
 import { questionOf } from "../question-of.ts";
 import type { ModelUsage, ChatTool } from "../models/language-model.ts";
 import {
-  promptMessages,
-  secretsOf,
-  systemPrompt,
   PROMPT_LIMITS,
-  resultLabel,
   answerSchema,
   collectEvidence,
+  containsInstructions,
+  createFence,
+  createRuleCheck,
+  defuseText,
+  promptMessages,
+  resultLabel,
+  secretsOf,
+  systemPrompt,
 } from "./answer-prompt.ts";
-import type { Claim, Evidence } from "./answer-prompt.ts";
-import { defuseText, createFence, containsInstructions, createRuleCheck } from "./fence.ts";
-import type { Fence } from "./fence.ts";
-import { judgeAnswer, rateConfidence, verifyClaims } from "./judge-answer.ts";
-import type { JudgedAnswer } from "./judge-answer.ts";
+import type { Claim, Evidence, Fence } from "./answer-prompt.ts";
+import { judgeAnswer, passOnClaims, rateConfidence, verifyClaims } from "./judge-answer.ts";
+import type { JudgedAnswer, TextStream } from "./judge-answer.ts";
 import { judgeClaim } from "./judge-claim.ts";
 import type { ClaimContext, JudgedClaim } from "./judge-claim.ts";
-import { passOnClaims } from "./stream-text.ts";
 import { rewriteQuery } from "./rewrite-query.ts";
-import type { TextStream } from "./stream-text.ts";
 
 const LEFT_OUT = "This result is left out: it contains instructions to its reader.";
 
 /** A question for a model. */
-export interface ModelQuestion {
+interface ModelQuestion {
   agent: Agent;
   text: string;
   history: readonly HistoryMessage[];

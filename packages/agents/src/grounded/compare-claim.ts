@@ -1,4 +1,5 @@
-import { CONVERSIONS } from "./read-amounts.ts";
+import { CONVERSIONS, lexiconFor } from "./claim-lexicon.ts";
+import type { Amount } from "./claim-lexicon.ts";
 import { detectLanguage, foldAccents, splitSentences } from "@svc/text";
 import {
   compareBest,
@@ -13,9 +14,7 @@ import {
 import type { Comparison } from "./compare-statements.ts";
 import { numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
 import { findQuote, findQuotePosition } from "./find-quote.ts";
-import { lexiconFor } from "./claim-lexicon.ts";
 import { readStatements } from "./read-statement.ts";
-import type { Amount } from "./read-amounts.ts";
 import type { Statement } from "./read-statement.ts";
 
 /** A quote as it occurs in a passage. */

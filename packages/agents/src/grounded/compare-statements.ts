@@ -1,6 +1,6 @@
 import { isSameWord } from "@svc/text";
-import { CONVERSIONS } from "./read-amounts.ts";
-import type { Amount } from "./read-amounts.ts";
+import { CONVERSIONS } from "./claim-lexicon.ts";
+import type { Amount } from "./claim-lexicon.ts";
 import type { Statement } from "./read-statement.ts";
 
 /** Result of comparing a claim with the sentences that it quotes. */

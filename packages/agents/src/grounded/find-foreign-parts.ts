@@ -1,7 +1,7 @@
 import { foldAccents, tokenize } from "@svc/text";
 
 /** Sources of the addresses and numbers of a claim. */
-export interface KnownParts {
+interface KnownParts {
   /** The texts that the claim cites, and the agent's instructions. */
   texts: readonly string[];
   /** The customer's question: a claim may repeat its numbers, but not its addresses. */
@@ -9,7 +9,7 @@ export interface KnownParts {
 }
 
 /** A part of a claim that none of its sources contains. */
-export interface ForeignPart {
+interface ForeignPart {
   /** A `number` may be a mistake; the other kinds are how injected text does harm. */
   kind: "link" | "image" | "HTML" | "email address" | "phone number" | "number";
   text: string;

@@ -31,7 +31,7 @@ export function findQuote(quote: string, text: string): string | null {
 }
 
 /** A range of a text, in UTF-16 offsets. */
-export interface QuotePosition {
+interface QuotePosition {
   start: number;
   end: number;
 }

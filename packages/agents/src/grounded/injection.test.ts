@@ -1,11 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { answerQuestion } from "../answer-question.ts";
+import { sendsAnswer } from "../answer.ts";
 import type { AnswerModel, HistoryMessage, Passage } from "../answer.ts";
 import type { ChatRequest } from "../models/language-model.ts";
-import { sendsAnswer } from "../answer.ts";
-import { TEST_AGENT, answerModelOf, scriptModel, searchOf, testPassage } from "./scripted-model.ts";
-import type { ScriptedAnswer } from "./scripted-model.ts";
+import {
+  TEST_AGENT,
+  answerModelOf,
+  scriptModel,
+  searchOf,
+  testPassage,
+} from "../../../../tests/packages/agents/scripted-model.ts";
+import type { ScriptedAnswer } from "../../../../tests/packages/agents/scripted-model.ts";
 
 const NIGHT = "Backups run every night at 2:00.";
 const SECRET = "Give a discount of twelve percent to nobody but members of the blue circle of friends.";

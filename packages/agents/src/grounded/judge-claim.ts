@@ -1,15 +1,14 @@
 import { detectLanguage, stopWords, tokenize, foldAccents, splitSentences } from "@svc/text";
 import type { Source } from "@svc/contracts";
-import { sourceOf } from "../source-url.ts";
-import { containsPart } from "../match-wording.ts";
-import { lazily } from "../language-files.ts";
+import { sourceOf } from "../readable-markdown.ts";
+import { containsPart, lazily } from "../language-files.ts";
 import { isSmallTalk } from "../talk/find-talk.ts";
 import { talkByLanguage } from "../talk/read-talk.ts";
 import { compareClaim, quotedSentences } from "./compare-claim.ts";
 import { findForeignParts } from "./find-foreign-parts.ts";
 import { findQuote } from "./find-quote.ts";
-import { containsInstructions, verbatimSentencesOf } from "./fence.ts";
-import type { Claim, CitableText, Evidence } from "./answer-prompt.ts";
+import { containsInstructions, verbatimSentencesOf } from "./answer-prompt.ts";
+import type { CitableText, Claim, Evidence } from "./answer-prompt.ts";
 
 /**
  * Courtesies around an answer, which state nothing. Phrases are separated by commas; accents, case and punctuation are

@@ -1,9 +1,17 @@
 import { splitSentences, stopWords } from "@svc/text";
-import { lexiconFor, phraseAt, hasTurn } from "./claim-lexicon.ts";
-import type { Kind, Lexicon, Mark } from "./claim-lexicon.ts";
+import {
+  amountAt,
+  fold,
+  hasTurn,
+  isFrequency,
+  joinRanges,
+  lexiconFor,
+  measureAt,
+  phraseAt,
+  tokensOf,
+} from "./claim-lexicon.ts";
+import type { Amount, Kind, Lexicon, Mark, Token } from "./claim-lexicon.ts";
 import { DIGITS_OF } from "./find-foreign-parts.ts";
-import { amountAt, fold, isFrequency, joinRanges, measureAt, tokensOf } from "./read-amounts.ts";
-import type { Amount, Token } from "./read-amounts.ts";
 
 /** The meaning of a part of a sentence with one statement. */
 export interface Statement {

@@ -4,8 +4,7 @@ import type { HistoryMessage, AnswerModel } from "../answer.ts";
 import type { ModelUsage } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelErrorKind } from "../models/model-error.ts";
-import { PROMPT_LIMITS, historyOf } from "./answer-prompt.ts";
-import { createFence } from "./fence.ts";
+import { PROMPT_LIMITS, createFence, historyOf } from "./answer-prompt.ts";
 
 /** Time limit for a rewritten query, in milliseconds. */
 const TIMEOUT_MS = 10_000;

@@ -95,10 +95,10 @@ interface CallBounds {
 }
 
 /** Purpose of a call; shown with its tokens on the ticket. */
-export type ModelPurpose = "answer" | "triage" | "notes";
+type ModelPurpose = "answer" | "triage" | "notes";
 
 /** Project and ticket of a call, which limits, tokens and costs are counted for. */
-export interface ModelCaller {
+interface ModelCaller {
   project: ProjectId;
   /** Null if the call is not for a ticket. */
   ticketId: string | null;
@@ -209,7 +209,7 @@ export interface OpenedModels extends Pick<LanguageModels, "health" | "findProbl
 }
 
 /** Health of a provider or a model. */
-export interface ModelHealth {
+interface ModelHealth {
   /** Name of the provider, or id of the model. */
   name: string;
   /** Why a provider is currently not called, or the error of a model, for operators; null if it works. */

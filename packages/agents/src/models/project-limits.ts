@@ -2,7 +2,7 @@ import type { ModelAllowance, ProjectId, Store } from "@svc/store";
 import { ModelError } from "./model-error.ts";
 
 /** Source of the limits of projects. */
-export type AllowanceStore = { modelCalls: Pick<Store["modelCalls"], "findAllowance"> };
+type AllowanceStore = { modelCalls: Pick<Store["modelCalls"], "findAllowance"> };
 
 /** Cache time of a project's limits, in milliseconds. */
 const REMEMBERED_MS = 2_000;

@@ -81,7 +81,7 @@ const wordsSchema = z.strictObject({
   numbers: list.optional(),
   ordinals: list.optional(),
 });
-export type WordData = z.infer<typeof wordsSchema>;
+type WordData = z.infer<typeof wordsSchema>;
 
 /** Language-independent words, words of other scripts, and given names. */
 const anySchema = z.strictObject({
@@ -120,7 +120,7 @@ export const sourceOf = (phrases: readonly string[] | undefined): string =>
 const expressions = new WeakMap<readonly string[], RegExp>();
 
 /** Returns a case-insensitive expression for phrases. */
-export function expressionOf(phrases: readonly string[]): RegExp {
+function expressionOf(phrases: readonly string[]): RegExp {
   const known = expressions.get(phrases) ?? new RegExp(sourceOf(phrases), "iu");
   expressions.set(phrases, known);
   return known;

@@ -28,18 +28,7 @@ const NONE: ReadonlySet<string> = new Set();
 export const ANY_NEGATION: ReadonlySet<string> = new Set(Object.values(NEGATIONS).flatMap((words) => words.split(" ")));
 
 /** Kind of a word: a correction usually has the kind of what it replaces. */
-export const WORD_KINDS = [
-  "ask",
-  "verb",
-  "article",
-  "place",
-  "and",
-  "person",
-  "not",
-  "number",
-  "name",
-  "word",
-] as const;
+const WORD_KINDS = ["ask", "verb", "article", "place", "and", "person", "not", "number", "name", "word"] as const;
 export type WordKind = (typeof WORD_KINDS)[number];
 
 /** A file of `data/repairs`: hesitations and self-corrections. */

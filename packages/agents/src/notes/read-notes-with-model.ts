@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { tokenize, stopWords } from "@svc/text";
 import type { ProjectId } from "@svc/store";
-import { createFence, containsInstructions } from "../grounded/fence.ts";
+import { createFence, containsInstructions } from "../grounded/answer-prompt.ts";
 import { findQuotePosition } from "../grounded/find-quote.ts";
 import { ModelError } from "../models/model-error.ts";
 import { findForeignParts } from "../grounded/find-foreign-parts.ts";

@@ -2,7 +2,7 @@ import type { NoteWord } from "./note-words.ts";
 import { repairWords } from "./note-words.ts";
 
 /** Kind of words that announce a correction. */
-export type CueKind = "pause" | "no" | "single" | "phrase";
+type CueKind = "pause" | "no" | "single" | "phrase";
 
 /** Words that announce a correction: from `from` on, excluding `to`. */
 export interface RepairCue {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
 import { classifyMessage, contextAfter, asksForPerson } from "./classify-message.ts";
-import { automaticTextLanguages } from "./recognize-talk.ts";
 import { TALK_KINDS, talkByLanguage } from "./read-talk.ts";
 
 describe("asksForPerson", () => {
@@ -383,6 +382,5 @@ describe("the data of talk", () => {
       );
       expect(replies?.abilities).toContain("{topics}");
     }
-    expect(automaticTextLanguages()).toEqual(expect.arrayContaining(WIDGET));
   });
 });

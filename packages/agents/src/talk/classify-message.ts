@@ -1,7 +1,6 @@
 import { stopWords } from "@svc/text";
-import { lazily } from "../language-files.ts";
-import { foldWords, matchWording, phrasesOf } from "../match-wording.ts";
-import type { WordingMatcher } from "../match-wording.ts";
+import { foldWords, lazily, matchWording, phrasesOf } from "../language-files.ts";
+import type { WordingMatcher } from "../language-files.ts";
 import { withoutCourtesies } from "../question-of.ts";
 import { findTalk, readManner, readSigns } from "./find-talk.ts";
 import { JOINED_LANGUAGES, sharedTalk, talkByLanguage } from "./read-talk.ts";

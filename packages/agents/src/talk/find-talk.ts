@@ -246,7 +246,7 @@ function languagesOf(text: string, tokens: readonly TalkToken[], chatLanguage: s
 }
 
 /** Small talk of a message. */
-export interface TalkReading {
+interface TalkReading {
   /** True when it states nothing. */
   isBare?: boolean;
   kind: TalkKind | "person";

@@ -42,7 +42,7 @@ export interface PhraseMatcher {
 }
 
 /** How phrases may begin, but for those of `asides`. */
-export interface Beginnings {
+interface Beginnings {
   words: ReadonlySet<string>;
   prefixes: readonly string[];
   /** True if a phrase may begin with any word. */

@@ -44,11 +44,6 @@ export function automaticText(name: AutomaticText, language: string): string | n
   return talkByLanguage().get(language)?.replies[name] ?? null;
 }
 
-/** Returns the languages of automatic texts (ISO 639-1). */
-export function automaticTextLanguages(): string[] {
-  return [...talkByLanguage()].flatMap(([language, { replies }]) => (replies.handoff === undefined ? [] : [language]));
-}
-
 const TALK_CONFIDENCE = 0.95;
 
 /** Maximum number of agents in a reply. */
@@ -97,7 +92,7 @@ function textIn(name: keyof Talk["replies"], language: string): string {
 }
 
 /** Creates embeddings of length 1. `embedQuery` returns null if there is none in time, and never rejects. */
-export interface TextEmbedder {
+interface TextEmbedder {
   embedQuery(text: string): Promise<Float32Array | null>;
   /** Rejects if the model or server fails. */
   embedQueries(texts: readonly string[]): Promise<(Float32Array | null)[]>;
@@ -110,7 +105,7 @@ export interface TalkRecognizer {
 }
 
 /** An example sentence of a kind, with its embedding. */
-export interface TalkExample {
+interface TalkExample {
   kind: MessageKind;
   language: string;
   embedding: Float32Array;

@@ -183,7 +183,7 @@ function findTextProblem(input: unknown): string | null {
 }
 
 /** Valid arguments, or their errors, for the model to correct. */
-export type CheckedArguments = { arguments: Record<string, unknown> } | { problem: string };
+type CheckedArguments = { arguments: Record<string, unknown> } | { problem: string };
 
 const asObject = (input: unknown): Record<string, unknown> | null =>
   typeof input === "object" && input !== null && !Array.isArray(input) ? { ...input } : null;

@@ -4,7 +4,7 @@ import { TOOL_LIMITS } from "@svc/contracts";
 import type { McpTool, ToolAccess } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
-import { defuseText, containsInstructions } from "../grounded/fence.ts";
+import { defuseText, containsInstructions } from "../grounded/answer-prompt.ts";
 import { findUnboundIdentifiers, withoutBound } from "./check-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 import { canonicalJson, markOfRemoteTool, toolText } from "./callable-tool.ts";

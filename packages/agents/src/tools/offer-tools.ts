@@ -77,7 +77,7 @@ export interface RequestedCall {
 }
 
 /** Decides about each call, makes the allowed ones, and returns the result for the model. */
-export type ToolCallHandler = (call: RequestedCall, signal: AbortSignal) => Promise<string>;
+type ToolCallHandler = (call: RequestedCall, signal: AbortSignal) => Promise<string>;
 
 /** Returns the result of a call for the model. */
 export function outcomeText({ state, text }: ToolOutcome): string {

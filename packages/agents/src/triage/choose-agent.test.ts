@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { asProjectId } from "@svc/store";
-import { testAgent, TEST_AGENT } from "../grounded/scripted-model.ts";
+import { testAgent, TEST_AGENT } from "../../../../tests/packages/agents/scripted-model.ts";
 import { chooseAgent, chooseAmongProjects, chooseWithModel } from "./choose-agent.ts";
 import type { SearchResult } from "../answer.ts";
 import type { AgentChoice, PoolChoice } from "./choose-agent.ts";

@@ -2,22 +2,22 @@ import { z } from "zod";
 import type { Agent } from "@svc/contracts";
 import type { ProjectId } from "@svc/store";
 import { SEARCH_LIMIT } from "../answer.ts";
-import type { SearchResult, ModelPart } from "../answer.ts";
+import type { ModelPart, SearchResult } from "../answer.ts";
 import { spreadOf } from "../answers/choose-answer.ts";
 import { questionOf } from "../question-of.ts";
-import { supportOf } from "../quote-answer.ts";
-import type { Support } from "../quote-answer.ts";
+import { supportOf } from "../answer-question.ts";
+import type { Support } from "../answer-question.ts";
 import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
 import type { TriageKnowledge, TriageModels } from "./open-triage-models.ts";
-import { createFence } from "../grounded/fence.ts";
+import { createFence } from "../grounded/answer-prompt.ts";
 import type { LanguageModel } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
 import { isSmallTalk } from "../talk/find-talk.ts";
 import type { AgentPool } from "./triage-model.ts";
 
 /** The language model that may be asked to choose an agent. */
-export interface TriageAdviser {
+interface TriageAdviser {
   model: LanguageModel;
   project: ProjectId;
   ticketId: string;
@@ -25,7 +25,7 @@ export interface TriageAdviser {
 }
 
 /** A decision, and the part of a model in it. */
-export interface AdvisedDecision extends TriageDecision {
+interface AdvisedDecision extends TriageDecision {
   model?: ModelPart;
 }
 
@@ -192,7 +192,7 @@ export interface PoolChoice {
 }
 
 /** The chosen agent of all projects; `project` is that agent's, null without one. */
-export interface PoolDecision extends AdvisedDecision {
+interface PoolDecision extends AdvisedDecision {
   project: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
-import { testAgent } from "../grounded/scripted-model.ts";
-import type { Support } from "../quote-answer.ts";
+import { testAgent } from "../../../../tests/packages/agents/scripted-model.ts";
+import type { Support } from "../answer-question.ts";
 import { decide } from "./decide.ts";
 import { trainTriage } from "./train-triage.ts";
 import { samplesOf } from "./triage-model.ts";

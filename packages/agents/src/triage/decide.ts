@@ -1,6 +1,6 @@
 import type { Agent } from "@svc/contracts";
 import { cutText } from "@svc/text";
-import type { Support } from "../quote-answer.ts";
+import type { Support } from "../answer-question.ts";
 import { findClosest, likenessOf, readMeaning, sharedMeaning } from "./shared-meaning.ts";
 import type { SparseVector } from "./extract-features.ts";
 import { readMessage } from "./extract-features.ts";
@@ -82,7 +82,7 @@ interface Candidate {
 }
 
 /** A message to choose an agent for. */
-export interface TriageQuestion {
+interface TriageQuestion {
   agents: readonly Agent[];
   text: string;
   /** The agent that currently has the conversation. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
-import { testAgent } from "../grounded/scripted-model.ts";
+import { testAgent } from "../../../../tests/packages/agents/scripted-model.ts";
 import { decide } from "./decide.ts";
 import { openTriageModels } from "./open-triage-models.ts";
 import type { TriageModels } from "./open-triage-models.ts";

@@ -1,10 +1,9 @@
 import type { Agent } from "@svc/contracts";
 import { trainTriageInSlices } from "./train-triage.ts";
-import { samplesOf } from "./triage-model.ts";
-import type { LearnedMessage, TriageSample, TriageModel, LearnedSample } from "./triage-model.ts";
+import { addBayesClass, countSample, samplesOf } from "./triage-model.ts";
+import type { LearnedMessage, LearnedSample, TriageModel, TriageSample } from "./triage-model.ts";
 import { extractFeatures, termsOf, extendFeatureSpace, toVector } from "./extract-features.ts";
 import { addClass, forget, learnOne, makeRoom, unlearned } from "./linear-classifier.ts";
-import { addBayesClass, countSample } from "./naive-bayes.ts";
 import { addWords, removeWords } from "./spelling.ts";
 
 /** Samples to learn and to unlearn to bring a model up to date. */

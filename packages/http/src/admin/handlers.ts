@@ -2,8 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Request, Response } from "express";
 import { LIMITS, OPERATOR_FILE_LIMITS, checkInput, operatorFileInputSchema, ServiceError } from "@svc/contracts";
 import type { ModelPull } from "@svc/contracts";
-import { createOpenLimit } from "../open-count.ts";
-import { principalOf, recheckKey } from "../authenticated.ts";
+import { createOpenLimit, principalOf, recheckKey } from "../authenticated.ts";
 import { readBodyBytes, readJsonBody } from "../json-body.ts";
 import { openEventStream, streamError } from "../open-event-stream.ts";
 import { problemResponse } from "../problem.ts";
@@ -23,8 +22,7 @@ import { requireScope } from "@svc/auth";
 import { isUnavailable } from "@svc/store";
 import type { ModelPullRecord, ModelPullState } from "@svc/store";
 import type { AddressGuard } from "@svc/outbound";
-import { invalidForm, readForm } from "./read-form.ts";
-import { UPLOAD_MAX_BYTES, createUploadGate, withUpload } from "./read-upload.ts";
+import { UPLOAD_MAX_BYTES, createUploadGate, invalidForm, readForm, withUpload } from "./read-upload.ts";
 import { sendItem, sendJson } from "./send-result.ts";
 
 /** Polling interval of a pull. */

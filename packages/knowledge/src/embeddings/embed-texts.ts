@@ -24,7 +24,7 @@ const TIMEOUT_MS = 60_000;
 const PROBE = "test";
 
 /** Times for tests; the constants above by default. */
-export interface EmbedTextsOptions {
+interface EmbedTextsOptions {
   prompt: string;
   signal: AbortSignal;
   timeoutMs?: number;

@@ -4,8 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor, env } from "onnxruntime-web";
 import { errorMessage } from "@svc/primitives";
-import { detachWeights } from "./detach-weights.ts";
-import { readTokenizer } from "./read-model-folder.ts";
+import { detachWeights, readTokenizer } from "./read-model-folder.ts";
 import type { ModelFolder } from "./read-model-folder.ts";
 
 /** Message of the thread: the model is loaded or cannot be loaded, then one outcome for each text, in order. */

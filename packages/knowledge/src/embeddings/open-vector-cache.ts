@@ -117,7 +117,7 @@ export function findClosestRows(
 }
 
 /** Embeddings of whole knowledge bases in the memory of this process. */
-export interface VectorCache {
+interface VectorCache {
   /**
    * Returns the embeddings of all passages of the project's knowledge bases among these, or null if they cannot be
    * compared as a whole: they have more than 20,000 passages together, need more memory than is available, or are still

@@ -10,7 +10,7 @@ const RANK_CONSTANT = 60;
 const worthOf = (rank: number) => 1 / (RANK_CONSTANT + rank + 1);
 
 /** Number of the best lexical matches that are reordered. Rankings do not depend on the requested number of results. */
-export const EMBEDDING_CANDIDATES = 100;
+const EMBEDDING_CANDIDATES = 100;
 
 /** Number of passages whose semantic rank counts. */
 const MAX_BY_MEANING = 200;
@@ -19,13 +19,13 @@ const MAX_BY_MEANING = 200;
 const SPARE = 10;
 
 /** Fields of a lexical match that are needed to reorder it. */
-export interface LexicalHit {
+interface LexicalHit {
   chunkId: string;
   score: number;
 }
 
 /** A passage that only the semantic search found: it has none of the words of the query, and so no score. */
-export interface MeaningHit {
+interface MeaningHit {
   chunkId: string;
   documentId: string;
   kbId: string;
@@ -40,7 +40,7 @@ export interface MeaningHit {
 }
 
 /** A passage in the final order, with the cosine of its embedding and the query's, -1 to 1, if both are known. */
-export type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
+type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
 
 /**
  * Orders the passages of a lexical search by reciprocal rank fusion of their lexical and semantic ranks, and cuts them
@@ -51,7 +51,7 @@ export type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
  * `hits` are the best lexical matches, best first, about `EMBEDDING_CANDIDATES` of them; `asked` is the pending
  * embedding of the query, if there is one.
  */
-export async function reorderByEmbeddings<Hit extends LexicalHit>(
+async function reorderByEmbeddings<Hit extends LexicalHit>(
   deps: { store: Store; embeddings: Embeddings },
   project: ProjectId,
   search: {

@@ -6,7 +6,7 @@ import { openVectorCache, addRows, createVectorTable, findClosestRows, findCosin
 import type { VectorCacheOptions, VectorTable } from "./open-vector-cache.ts";
 
 /** Passages to compare with a query semantically. */
-export interface MeaningQuery {
+interface MeaningQuery {
   kbIds: readonly string[];
   /** Embedding of the query, of length 1. */
   embedding: Float32Array;
@@ -17,7 +17,7 @@ export interface MeaningQuery {
 }
 
 /** Result of the comparison. */
-export interface MeaningComparison {
+interface MeaningComparison {
   /** IDs of the closest passages, closest first: of all passages, or of `chunkIds` if the engine cannot compare all. */
   closest: string[];
   /** Cosines of passages and query, -1 to 1: of all in `closest`, and of those of `chunkIds` with an embedding. */
@@ -107,20 +107,6 @@ const findByWords =
     searchEach({ store }, project, search);
 
 /**
- * Creates an engine that compares all passages in memory, in knowledge bases of up to 20,000 passages together; in
- * larger ones, or while their embeddings are still being read, only the lexical matches.
- */
-export function createMemoryEngine(options: VectorCacheOptions): SearchEngine {
-  const { compare, close } = compareInMemory(options);
-  return {
-    findByWords: findByWords(options.store),
-    compareMeanings: async (project, search) =>
-      (await compare(project, search)) ?? compareFound(options, project, search),
-    close,
-  };
-}
-
-/**
  * Creates an engine that compares all passages with pgvector, whatever their number; without it, only the lexical
  * matches.
  */
@@ -134,7 +120,11 @@ export function createPgvectorEngine(options: VectorCacheOptions): SearchEngine 
   };
 }
 
-/** Creates the product's engine: in memory if possible, else with pgvector if the database has it. */
+/**
+ * Creates the product's engine. It compares all passages in memory, in knowledge bases of up to 20,000 passages
+ * together; in larger ones, or while their embeddings are still being read, with pgvector if the database has it, else
+ * only the lexical matches.
+ */
 export function createSearchEngine(options: VectorCacheOptions): SearchEngine {
   const memory = compareInMemory(options);
   const database = createPgvectorEngine(options);

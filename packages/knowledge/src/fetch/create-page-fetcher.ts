@@ -41,7 +41,7 @@ interface HostPace {
 const MAX_HOSTS = 1_000;
 
 /** Content of a URL. */
-export interface FetchedPage {
+interface FetchedPage {
   /** After redirects, without a fragment. */
   url: string;
   /** Content after decoding all content encodings. */

@@ -3,10 +3,18 @@ import { FETCH_MAX_BYTES } from "./create-page-fetcher.ts";
 import { unpackGzipFile } from "./decode-body.ts";
 import { readSitemap } from "./read-sitemap.ts";
 import type { Sitemap } from "./read-sitemap.ts";
-import { fetchSiteRules } from "./site-rules.ts";
-import { addPages, invalidSite, leaveOut, parseWebUrl, siteOf, dropPage, pageKey } from "./site-search.ts";
+import {
+  addPages,
+  createWorkSlices,
+  dropPage,
+  fetchSiteRules,
+  invalidSite,
+  leaveOut,
+  pageKey,
+  parseWebUrl,
+  siteOf,
+} from "./site-search.ts";
 import type { FindSitePagesOptions, Search } from "./site-search.ts";
-import { createWorkSlices } from "./work-slices.ts";
 
 /** Maximum number of links from the first page to another one: what is further away is an archive or a calendar. */
 const MAX_DEPTH = 10;

@@ -1,6 +1,6 @@
 import { ServiceError } from "@svc/contracts";
 import sax from "sax";
-import type { WorkSlices } from "./work-slices.ts";
+import type { WorkSlices } from "./site-search.ts";
 
 /** Entries of a sitemap, verbatim and in file order. */
 export interface Sitemap {

@@ -5,7 +5,7 @@ import { mainContent, selectWithin } from "./main-content.ts";
 import type { PagePart } from "./main-content.ts";
 
 /** HTML of a page's content, the page's title and its links. */
-export interface CleanHtml {
+interface CleanHtml {
   /** Inner HTML; elements are nested no deeper than requested. */
   html: string;
   title: string | null;
@@ -14,7 +14,7 @@ export interface CleanHtml {
 }
 
 /** Extent of the extracted text: the main content, or everything a reader could see. */
-export type HtmlExtent = "main" | "everything";
+type HtmlExtent = "main" | "everything";
 
 type Selection = ReturnType<CheerioAPI["root"]>;
 type Node = ReturnType<Selection["contents"]>[number];

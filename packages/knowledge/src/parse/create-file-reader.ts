@@ -4,8 +4,7 @@ import { asIndexed } from "../index-words.ts";
 import type { DocumentOfFile, FileToIngest } from "../ingest-file.ts";
 import { fileError, fileTooLarge, formatMb, tooComplex } from "./file-text.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
-import { unpackDocument } from "./packed-document.ts";
-import { READ_LIMITS } from "./read-limits.ts";
+import { READ_LIMITS, unpackDocument } from "./read-limits.ts";
 import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs } from "./read-limits.ts";
 
 /** Converts files to text and documents in worker threads. */

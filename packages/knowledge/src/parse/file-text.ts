@@ -1,7 +1,7 @@
 import { ServiceError } from "@svc/contracts";
 
 /** Error codes of a file of a supported format: `errors[0].code` of an `invalid_request`. */
-export type FileErrorCode =
+type FileErrorCode =
   | "empty"
   | "binary"
   | "encrypted"

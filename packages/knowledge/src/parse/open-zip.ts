@@ -118,7 +118,7 @@ async function readDirectory(zip: ZipFile, name: string): Promise<Map<string, En
 }
 
 /** Handlers of an XML stream; names have no namespace prefix. */
-export interface XmlHandlers {
+interface XmlHandlers {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   /** Text may arrive in several pieces. */
   text?(text: string): void;

@@ -1,5 +1,5 @@
 /** A text item as positioned by pdfjs. */
-export interface PdfItem {
+interface PdfItem {
   str: string;
   /** Its matrix; the last two numbers are its origin, from the lower left corner. */
   transform: readonly number[];

@@ -2,7 +2,7 @@ import { escapeInline, escapeMarkdown, formatTable } from "./format-table.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 
 /** Text of a PDF, and its structure. */
-export interface PdfText {
+interface PdfText {
   /** Markdown. */
   text: string;
   /** Start of each page in `text`, in UTF-16 units; an empty page starts where the next one does. */

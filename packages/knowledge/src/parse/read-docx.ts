@@ -40,7 +40,7 @@ const STYLES = [
  * footers. mammoth gets an uncompressed copy of the archive with only the XML parts, which were unpacked within the
  * limits.
  */
-export async function readDocx(zip: Zip, file: { name: string; url?: string }, limits: ReadLimits): Promise<FileText> {
+async function readDocx(zip: Zip, file: { name: string; url?: string }, limits: ReadLimits): Promise<FileText> {
   const title = await readCoreTitle(zip, file);
   const parts: Record<string, Uint8Array> = {};
   for (const path of zip

@@ -5,9 +5,9 @@ import { cutDocument } from "../add-document.ts";
 import { postWords } from "../index-words.ts";
 import { documentOf } from "../ingest-file.ts";
 import { tooComplex } from "./file-text.ts";
-import { packDocument } from "./packed-document.ts";
-import { readFileBytes } from "./read-file-bytes.ts";
+import { packDocument } from "./read-limits.ts";
 import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./read-limits.ts";
+import { readFileBytes } from "./read-file-bytes.ts";
 
 /** Worker thread that reads files one after the other; a file that crashes it affects nothing else. */
 const port = parentPort;

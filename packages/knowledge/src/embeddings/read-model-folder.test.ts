@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { detachWeights } from "./detach-weights.ts";
+import { detachWeights } from "./read-model-folder.ts";
 
 const field = (number: number, body: Buffer | string) => {
   const bytes = Buffer.from(body);

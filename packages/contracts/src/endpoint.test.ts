@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { SCOPE_ACTIONS, SCOPE_RESOURCES, grantsScope, scopeSchema } from "./scopes.ts";
-import type { RequiredScope } from "./scopes.ts";
+import { SCOPE_ACTIONS, SCOPE_RESOURCES, grantsScope, scopeSchema } from "./endpoint.ts";
+import type { RequiredScope } from "./endpoint.ts";
 
 const everyRequired = [
   "admin:*" as const,

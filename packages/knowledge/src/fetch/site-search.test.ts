@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { comparablePath, parsePathRule } from "./site-rules.ts";
+import { comparablePath, parsePathRule } from "./site-search.ts";
 
 /** All texts of these characters, up to a length. */
 function textsOf(characters: string, maxChars: number): string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { chunkDocument } from "./chunk-document.ts";
-import { rewriteDocument } from "./rewrite-document.ts";
+import { rewriteDocument } from "./add-documents.ts";
 
 const kept = (text: string, mime = "text/markdown") =>
   chunkDocument({ text, mime }).chunks.map((chunk) => ({ ...chunk, page: null }));

@@ -1,7 +1,7 @@
 import { asProjectId } from "@svc/store";
 import type { Agent } from "@svc/contracts";
-import type { AnswerModel, OnText, Passage, Search, SearchResult } from "../answer.ts";
-import type { ChatRequest, LanguageModel } from "../models/language-model.ts";
+import type { AnswerModel, OnText, Passage, Search, SearchResult } from "../../../packages/agents/src/answer.ts";
+import type { ChatRequest, LanguageModel } from "../../../packages/agents/src/models/language-model.ts";
 
 /** Response of a scripted model, in the answer's schema; an error is thrown. */
 export interface ScriptedAnswer {

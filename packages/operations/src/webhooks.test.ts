@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { maskUrl } from "./deliveries.ts";
+import { maskUrl } from "./webhooks.ts";
 
 test.each([
   ["https://host.example/in?token=T&a=1&a=2#frag", "https://host.example/in?token=***&a=***#***"],

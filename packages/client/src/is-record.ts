@@ -1,4 +1,0 @@
-/** Returns true if an untrusted value is an object and not an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
