@@ -73,16 +73,16 @@ interface BatchOptions<Item> {
 }
 
 /**
- * Time in milliseconds after which a statement counts as slow, since it waits for a lock or the disk: only then does the
- * next one start beside it. With a second one at once, the statements of 64 sync calls shared the work of fewer of them,
- * which cost a fifth more CPU per message.
+ * Time in milliseconds after which a statement counts as slow, since it waits for a lock: only then does the next one
+ * start beside it. With a second one at once, the statements of 64 sync calls shared the work of fewer of them, which cost
+ * a fifth more CPU per message. Longer than a statement takes on a busy machine, which is when sharing helps most.
  */
-const SLOW_MS = 10;
+const SLOW_MS = 50;
 
 /**
  * Group commit: items that arrive while a statement is running go into the next one, so that concurrent callers share
  * one round trip and one commit. `run` gets the items in the order of the calls and returns results in the same order.
- * A second statement starts beside one that takes longer than 10 ms. If a statement fails because of its data, its items
+ * A second statement starts beside one that takes longer than 50 ms. If a statement fails because of its data, its items
  * are run one by one, so that a bad one affects no other; if the store is unavailable, all of them fail. Items with the
  * same `keyOf` are never in two statements at the same time, so that they keep their order.
  */
