@@ -41,6 +41,22 @@ const BUSY_QUEUES: ReadonlySet<QueueName> = new Set<QueueName>(["incoming-messag
 const FETCHERS = 4;
 const TOPIC_SEPARATOR = "/wake/";
 
+/**
+ * Makes a client send the commands of one turn of the event loop by one system call, such as those that complete the jobs
+ * whose messages were finished in one statement: at 64 sync calls, that halves the writes of the pipeline.
+ */
+function joinWrites(client: Redis): void {
+  const sendCommand = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    const { stream: socket } = client;
+    if (socket?.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
+    return sendCommand(command, stream);
+  };
+}
+
 /** BullMQ on Redis or Valkey. During an outage, commands fail at once instead of piling up. */
 // oxlint-disable-next-line max-lines-per-function -- One backend whose functions share its connections.
 export function createRedisBackend(options: { redisUrl: string; prefix: string; log: Log }): QueueBackend {
@@ -89,6 +105,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
       });
   // A cluster has several connections, which ioredis monitors.
   for (const client of [producer, consumer, subscriber]) if (client instanceof Redis) watchAttempts(client);
+  for (const client of [producer, consumer]) if (client instanceof Redis) joinWrites(client);
   if (consumer instanceof Redis) {
     // Each worker waits for its jobs on a connection that BullMQ duplicates from this one.
     const duplicate = consumer.duplicate.bind(consumer);
