@@ -67,24 +67,16 @@ interface Waiting<Item, Result> {
 
 interface BatchOptions<Item> {
   maxItems?: number;
-  /** Maximum number of statements at the same time. */
   lanes?: number;
   keyOf?: (item: Item) => string;
 }
 
 /**
- * Time in milliseconds after which a statement counts as slow, since it waits for a lock: only then does the next one
- * start beside it. With a second one at once, the statements of 64 sync calls shared the work of fewer of them, which cost
- * a fifth more CPU per message. Longer than a statement takes on a busy machine, which is when sharing helps most.
- */
-const SLOW_MS = 50;
-
-/**
  * Group commit: items that arrive while a statement is running go into the next one, so that concurrent callers share
  * one round trip and one commit. `run` gets the items in the order of the calls and returns results in the same order.
- * A second statement starts beside one that takes longer than 50 ms. If a statement fails because of its data, its items
- * are run one by one, so that a bad one affects no other; if the store is unavailable, all of them fail. Items with the
- * same `keyOf` are never in two statements at the same time, so that they keep their order.
+ * Two statements may run at the same time. If a statement fails because of its data, its items are run one by one, so
+ * that a bad one affects no other; if the store is unavailable, all of them fail. Items with the same `keyOf` are never
+ * in two statements at the same time, so that they keep their order.
  */
 function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
@@ -93,10 +85,8 @@ function createBatcher<Item, Result>(
   const { maxItems = 200, lanes = 2, keyOf } = options;
   const onTheWay = new Set<string>();
   let waiting: Waiting<Item, Result>[] = [];
-  /** When each running statement began, the newest one last. */
-  let running: { since: number }[] = [];
+  let busy = 0;
   let armed = false;
-  let timer: NodeJS.Timeout | undefined;
 
   async function runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
@@ -108,19 +98,9 @@ function createBatcher<Item, Result>(
     }
   }
 
-  /** Starts statements for the waiting items, or lets them wait for a running one. */
   function pump(): void {
     armed = false;
-    while (waiting.length > 0 && running.length < lanes) {
-      const now = performance.now();
-      const waitMs = (running.at(-1)?.since ?? -Infinity) + SLOW_MS - now;
-      if (waitMs > 0) {
-        timer ??= setTimeout(() => {
-          timer = undefined;
-          pump();
-        }, waitMs);
-        return;
-      }
+    while (busy < lanes) {
       const batch: Waiting<Item, Result>[] = [];
       const rest: Waiting<Item, Result>[] = [];
       for (const one of waiting) {
@@ -129,13 +109,12 @@ function createBatcher<Item, Result>(
       }
       if (batch.length === 0) return;
       waiting = rest;
-      const statement = { since: now };
-      running.push(statement);
+      busy++;
       const keys = keyOf === undefined ? [] : batch.map(({ item }) => keyOf(item));
       for (const key of keys) onTheWay.add(key);
       // runBatch never rejects: each item carries its own result.
       void runBatch(batch).finally(() => {
-        running = running.filter((other) => other !== statement);
+        busy--;
         for (const key of keys) onTheWay.delete(key);
         pump();
       });
