@@ -136,8 +136,8 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     }
   }
 
-  // During an outage, every consumer adds a listener, which is not a leak.
-  producer.setMaxListeners(0);
+  // During an outage, every consumer adds a listener, which is not a leak. BullMQ adds to this number, so it cannot be 0.
+  producer.setMaxListeners(100);
 
   let reported = false;
   let closed = false;
