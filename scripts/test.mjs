@@ -19,7 +19,13 @@ const asked = process.argv.slice(2).filter((word) => !["--soak", "--fast"].inclu
  * cores from other workers.
  */
 const COLLECTOR = ["--max-semi-space-size=64", "--single-threaded-gc"];
-const JEST = [...COLLECTOR, "--no-warnings", join(ROOT, "node_modules", "jest", "bin", "jest.js")];
+const JEST = [
+  ...COLLECTOR,
+  // A test loads the client into a realm without the globals of Node.js.
+  "--experimental-vm-modules",
+  "--no-warnings",
+  join(ROOT, "node_modules", "jest", "bin", "jest.js"),
+];
 /** Lower priority than the tests that run at the same time. */
 const CHECK_PRIORITY = 10;
 const startedAt = Date.now();
