@@ -17,25 +17,93 @@
 // the apps write CPU profiles. --rows are messages in the database while the statements of the store are timed (growth).
 // tenants and growth only run if they are named.
 // Needs redis-server in the PATH.
-
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import pg from "pg";
+import { randomFrom } from "@svc/testing";
 import { measureEmbedded, measureReplicas, measureStart, measureTools, measureWidget } from "./apps.ts";
 import { measureCallbacks } from "./callbacks.ts";
-import { COMPARED_NAMES, compare, compareEndToEnd, measureCompared, runOf, withPrograms } from "./compared.ts";
+import { compare, COMPARED_NAMES, compareEndToEnd, measureCompared, runOf, withPrograms } from "./compared.ts";
 import type { Floor, Programs } from "./compared.ts";
 import { measureCounts } from "./counts.ts";
-import { measureCustomers } from "./customers.ts";
 import { measureGrowth } from "./growth.ts";
-import { measureLists } from "./lists.ts";
-import { loadOf } from "./measure.ts";
+import { measureLists, quietestRun } from "./lists.ts";
+import { load, loadOf, printFigure } from "./measure.ts";
 import type { Variant } from "./processes.ts";
-import { KEY, POST, answerFixed, asyncPost, startBench } from "./product.ts";
+import { answerFixed, asyncPost, KEY, POST, startBench } from "./product.ts";
 import type { Bench } from "./product.ts";
-import { measureSearch } from "./search.ts";
+import { measureSearch, wordOfRank } from "./search.ts";
 import { measureFairness, measureTenants } from "./tenants.ts";
+
+// How long the list and the search of customers take over HTTP with 100,000 customers in one project.
+const CUSTOMERS = 100_000;
+const NAMES = 5_000;
+const CUSTOMER_CONNECTIONS = 2;
+
+/** Customers with two names of some thousand, an address, a number and two attributes, seen within 90 days. */
+const INSERT = `WITH made AS (
+    INSERT INTO customers (id, project_id, alias, name, email, phone, external_id, attributes, first_seen_at, last_seen_at)
+    SELECT gen_random_uuid(), p.id, 'Quiet Otter', initcap(first || ' ' || last), first || '.' || last || n || '@example.org',
+      '+49 30 ' || n, 'user-' || n, jsonb_build_object('plan', (ARRAY['free', 'pro', 'team'])[n % 3 + 1], 'seats', n % 50),
+      now() - interval '90 days', now() - random() * interval '90 days'
+    FROM projects p CROSS JOIN generate_series(1, $2) AS n
+    CROSS JOIN LATERAL (SELECT $1::text[] AS names) AS w
+    CROSS JOIN LATERAL (SELECT names[n * 7 % ${NAMES} + 1] AS first, names[n * 31 % ${NAMES} + 1] AS last) AS pair
+    WHERE p.name = 'default' RETURNING id, project_id, external_id
+  )
+  INSERT INTO customer_identities (project_id, kind, value, customer_id)
+  SELECT project_id, 'user', external_id, id FROM made`;
+
+/** Fills a product with customers, and measures what people look for in them. */
+const measureCustomers = (bench: Bench) =>
+  bench.withProduct("customers", { prepareStore: async () => undefined }, async ({ urlsOf, databaseUrl }) => {
+    const [url = ""] = urlsOf("api");
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      const names = Array.from({ length: NAMES }, (_, rank) => wordOfRank(rank));
+      await client.query(INSERT, [names, CUSTOMERS]);
+      await client.query("VACUUM ANALYZE");
+    } finally {
+      await client.end();
+    }
+    const random = randomFrom(5);
+    const name = () => wordOfRank(Math.floor(random() * NAMES));
+    const number = () => 1 + Math.floor(random() * CUSTOMERS);
+    const searches: Record<string, () => string> = {
+      name: name,
+      "first and last name": () => `${name()} ${name()}`,
+      "part of an address": () => `${number()}@example`,
+      "external ID": () => `user-${number()}`,
+      attribute: () => `"seats": ${number() % 50}`,
+      "two letters": () => name().slice(0, 2),
+      "no customer": () => "zzzzz",
+    };
+    const pages: Record<string, () => string> = {
+      customers: () => "",
+      ...Object.fromEntries(
+        Object.entries(searches).map(([what, q]) => [
+          `customers, q ${what}`,
+          () => `?${new URLSearchParams({ q: q() }).toString()}`,
+        ]),
+      ),
+    };
+    for (const [what, query] of Object.entries(pages)) {
+      const request = {
+        url,
+        path: () => `/api/v1/admin/customers${query()}`,
+        method: "GET" as const,
+        headers: { authorization: `Bearer ${KEY}` },
+        body: "",
+        connections: CUSTOMER_CONNECTIONS,
+      };
+      await load(request, 0.5);
+      const { p50, p99, bad } = await quietestRun(request, bench.options);
+      printFigure(what, `p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms`, { bad });
+    }
+  });
 
 // The figures that have goals, as one table: ratios to the fast variant of a comparison program, and the product by itself.
 

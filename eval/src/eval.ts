@@ -8,7 +8,7 @@
 //   npm run eval -- FOLDER [--only NAME,NAME]
 // Where FOLDER has several such folders, each is evaluated in a process of its own, and a table of all is printed.
 //   npm run eval -- real-life [FOLDER...] [--out FILE]
-// What customers get: the messages of the sets in eval/real-life, and of those in other folders (eval/src/read-questions.ts
+// What customers get: the messages of the sets in eval/real-life, and of those in other folders (eval/src/evaluate-real-life.ts
 // says what they have), are sent to the running product with an agent for each set.
 //   npm run eval -- routing [--out FILE]
 // Which of six agents a message is for, by their descriptions and by corrections, on the set in eval/routing.

@@ -7,7 +7,7 @@ import { ingest, rankDocuments } from "./open-scratch-store.ts";
 import type { Scratch } from "./open-scratch-store.ts";
 import { forEachShown } from "./read-set.ts";
 import type { Evaluation, PassageQuery, SearchQuery, SetOf } from "./read-set.ts";
-import { rouge } from "./rouge.ts";
+import { rouge } from "./evaluate-notes.ts";
 
 /** Number of passages requested, so that a hundred documents can be ranked. */
 const SEARCH_LIMIT = 100;

@@ -9,8 +9,8 @@ import { parseArgs } from "node:util";
 import { answerWeights, readQuestion, chooseParts, gateFigures, ratePassages, stepsBonus } from "@svc/agents";
 import { repositoryPath } from "@svc/testing";
 import { fitChoice, fitGate, weigh } from "./fit-models.ts";
-import { findForQuestions, holdsAnswer, readQuestionSets } from "./read-questions.ts";
-import type { FoundQuestion } from "./read-questions.ts";
+import { findForQuestions, holdsAnswer, readQuestionSets } from "./evaluate-real-life.ts";
+import type { FoundQuestion } from "./evaluate-real-life.ts";
 import { readJsonLines } from "./read-set.ts";
 
 const { values, positionals } = parseArgs({

@@ -106,7 +106,7 @@ export function rankDocuments(hits: readonly { documentId: string }[], idOf: Rea
 
 // Fetches the documents of the sets in eval/public, of which the repository has the questions only.
 
-/** A source.json: the fields of a set.json (eval/src/read-questions.ts), and the source of the documents. */
+/** A source.json: the fields of a set.json (eval/src/evaluate-real-life.ts), and the source of the documents. */
 interface PublicSet {
   name: string;
   pages: number;

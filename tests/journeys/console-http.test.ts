@@ -425,7 +425,7 @@ describe("roles", () => {
     return scopesOfRoles(role === undefined ? [] : [{ project, role: role as OperatorRole }], asked);
   }
 
-  /** Each includes the previous one, as packages/auth/src/principal.test.ts checks. */
+  /** Each includes the previous one, as packages/auth/src/authenticate.test.ts checks. */
   const LADDER = ["none", "north:viewer", "north:operator", "north:administrator", "*:administrator"];
 
   /**

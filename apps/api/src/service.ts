@@ -22,7 +22,7 @@ import type { ApiContext } from "./api-context.ts";
 import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import type { HealthSources } from "./get-health.ts";
-import { redactUnknownPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
+import { redactUnknownPath, receiveHook, refuseHookMethod } from "./receive-hook.ts";
 import { drainMessages } from "./messages/drain-messages.ts";
 import { HEARTBEAT_INTERVAL_MS, startHeartbeat } from "./messages/heartbeat.ts";
 import { postMessage } from "./messages/post-message.ts";

@@ -1,24 +1,25 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createTalkRecognizer, openTriageModels } from "@svc/agents";
 import type { RunningService, Service } from "@svc/contracts";
 import { createFileReader, createPageFetcher, reindexOutdated } from "@svc/knowledge";
+import type { Log } from "@svc/log";
 import { sendPush } from "@svc/outbound";
 import type { PushSender } from "@svc/outbound";
 import { createFetchGuard, readPushSender } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Work } from "@svc/work";
-import { createChatLeases, processMessages } from "./process-messages.ts";
-import type { ChatLeases, Chat } from "./process-messages.ts";
 import { createIsolation } from "./create-isolation.ts";
-import { sendEmails } from "./email/send-emails.ts";
 import type { EmailContext } from "./email/email-context.ts";
+import { sendEmails } from "./email/send-emails.ts";
 import { embedKnowledge } from "./embed-knowledge.ts";
 import { startTicketIndex } from "./index-tickets.ts";
 import { ingestDocuments } from "./ingest/ingest-documents.ts";
 import { startPrivacySweeper } from "./privacy-sweeper.ts";
+import { createChatLeases, processMessages } from "./process-messages.ts";
+import type { Chat, ChatLeases } from "./process-messages.ts";
 import { processReviews } from "./process-reviews.ts";
-import { createPoolReader, createSettingsReader } from "./project-settings.ts";
+import { createPoolReader, createSettingsReader } from "./run.ts";
 import { pullModels } from "./pull-models.ts";
-import { watchLoad } from "./watch-load.ts";
 
 /** Age of the oldest waiting message or decision from which the pipeline counts as not working. */
 const WAITING_TOO_LONG_MS = 60_000;
@@ -127,4 +128,63 @@ async function findProblem({ store }: Resources, messages: Work<Chat>, leases: C
   if (runMs >= RUN_TOO_LONG_MS) return `processing one message has taken ${seconds(runMs)} so far`;
   const sweepMs = messages.sinceSweepMs();
   return sweepMs < SWEEP_TOO_LONG_MS ? null : `the last check for waiting messages was ${seconds(sweepMs)} ago`;
+}
+
+const CHECK_MS = 1_000;
+/**
+ * Delay of the event loop, or of the renewal of leases, from which a process counts as overloaded: a quarter of the
+ * lease duration.
+ */
+const LATE_MS = 1_000;
+/** Interval of the timer that measures delays: its resolution, a small part of the threshold. */
+const RESOLUTION_MS = 100;
+/** Checks in a row without a delay after which a process takes more jobs again. */
+const CHECKS_WITHOUT_DELAY = 5;
+/** Smallest share of its jobs that a process works on. */
+const SHARE_MIN = 1 / 16;
+
+/** Load of a process. */
+export interface Load {
+  /** The share of its jobs that it works on at once, between 1/16 and 1. */
+  share: number;
+  /** Checks without a delay since the share last changed. */
+  checksWithoutDelay: number;
+}
+
+/**
+ * Returns the load after another check: half the share if the event loop or the renewal of leases was late, twice the share
+ * after five checks without a delay.
+ */
+export function nextLoad({ share, checksWithoutDelay }: Load, lateMs: number): Load {
+  if (lateMs >= LATE_MS) return { share: Math.max(SHARE_MIN, share / 2), checksWithoutDelay: 0 };
+  if (share === 1 || checksWithoutDelay + 1 < CHECKS_WITHOUT_DELAY)
+    return { share, checksWithoutDelay: checksWithoutDelay + 1 };
+  return { share: share * 2, checksWithoutDelay: 0 };
+}
+
+/**
+ * Checks once a second how late the event loop and the renewal of leases are, and calls `setShare` when the process
+ * should run fewer or more jobs concurrently: an overloaded process loses its leases. Returns a function that stops
+ * the checks.
+ */
+function watchLoad(log: Log, leases: { renewalLateMs: () => number }, setShare: (share: number) => void): () => void {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  let load: Load = { share: 1, checksWithoutDelay: 0 };
+  const timer = setInterval(() => {
+    const lateMs = Math.max(delays.max / 1e6, leases.renewalLateMs());
+    delays.reset();
+    const { share } = load;
+    load = nextLoad(load, lateMs);
+    if (load.share === share) return;
+    setShare(load.share);
+    const facts = { share: load.share, lateMs: Math.round(lateMs) };
+    if (load.share < share) log.warn(facts, "process overloaded; reducing concurrency");
+    else log.info(facts, "increasing concurrency again");
+  }, CHECK_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    delays.disable();
+  };
 }

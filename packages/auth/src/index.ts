@@ -5,11 +5,11 @@ export {
   isGuessableKey,
   prefixOfApiKey,
   ensureConfiguredAdminKey,
+  hashPassword,
   issueKey,
+  verifyPassword,
 } from "./api-key.ts";
 export * from "./authenticate.ts";
 export { createSessionCheck, notSignedIn, csrfTokenOf, generateToken, isCsrfTokenOf } from "./operator-session.ts";
 export type { LiveSession, SessionCheck } from "./operator-session.ts";
-export { hashPassword, verifyPassword } from "./password.ts";
-export * from "./principal.ts";
 export * from "./operator-session.ts";

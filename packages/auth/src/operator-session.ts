@@ -3,9 +3,9 @@ import { SESSION_LIMITS, ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT, createBriefCache, emailKeyOf } from "@svc/store";
 import type { OperatorRecord, Project, SessionRecord, Store } from "@svc/store";
-import { administersAll, createUseRecorder, scopesOfRoles } from "./principal.ts";
-import type { Principal } from "./principal.ts";
-import { hashPassword, verifyPassword } from "./password.ts";
+import { administersAll, createUseRecorder, scopesOfRoles } from "./authenticate.ts";
+import type { Principal } from "./authenticate.ts";
+import { hashPassword, verifyPassword } from "./api-key.ts";
 
 /** A session with its operator. */
 export interface LiveSession extends SessionRecord {

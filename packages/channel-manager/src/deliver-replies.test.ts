@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
-import type { Channel, ReplyDraft, ReplyJob } from "@svc/contracts";
+import { Client } from "pg";
 import { DeliveryError, REPLY_QUEUES, ServiceError } from "@svc/contracts";
+import type { Channel, ReplyDraft, ReplyJob } from "@svc/contracts";
 import { announceReply } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { asProjectId, newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { Client } from "pg";
 import { deliverReplies } from "./deliver-replies.ts";
 
 let database: TestDatabase;

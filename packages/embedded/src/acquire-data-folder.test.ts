@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { acquireDataFolder } from "./acquire-data-folder.ts";
-import { DataFolderInUseError } from "./errors.ts";
+import { DataFolderInUseError } from "./run-tool.ts";
 
 const OWNER_PROCESS = new URL("./owner-process.mjs", import.meta.url).pathname;
 const running = new Set<ReturnType<typeof spawn>>();

@@ -4,8 +4,13 @@ import { uptime } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode, errorMessage } from "@svc/primitives";
-import { DataFolderInUseError, EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
-import { identifyProcess, isStillRunning } from "./run-tool.ts";
+import {
+  DataFolderInUseError,
+  EmbeddedPostgresError,
+  identifyProcess,
+  isStillRunning,
+  nullIfMissing,
+} from "./run-tool.ts";
 
 /** The ownership of a data folder; `release` may be called twice. */
 export type DataFolderLock = {

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, chown, mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
-import type { PostgresBinaries } from "./find-binaries.ts";
-import { runTool } from "./run-tool.ts";
+import { EmbeddedPostgresError, nullIfMissing, runTool } from "./run-tool.ts";
 import type { PostgresAccount } from "./run-tool.ts";
+import type { PostgresBinaries } from "./find-binaries.ts";
 
 /** State saved by earlier starts. It only saves time: it is determined again if it is missing. */
 type RememberedState = {

@@ -19,8 +19,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { errorCode, errorMessage } from "@svc/primitives";
-import { EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
-import { runTool } from "./run-tool.ts";
+import { EmbeddedPostgresError, nullIfMissing, runTool } from "./run-tool.ts";
 import type { PostgresAccount } from "./run-tool.ts";
 
 /** The programs of one Postgres release; all paths are absolute. */

@@ -4,12 +4,11 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode } from "@svc/primitives";
 import { ROLE } from "./cluster.ts";
-import { EmbeddedPostgresError } from "./errors.ts";
-import type { PostgresLogger } from "./errors.ts";
+import { EmbeddedPostgresError } from "./run-tool.ts";
+import type { PostgresAccount, PostgresLogger } from "./run-tool.ts";
 import type { PostgresBinaries } from "./find-binaries.ts";
 import { launchPostmaster } from "./launch-postmaster.ts";
 import type { RunningPostmaster } from "./launch-postmaster.ts";
-import type { PostgresAccount } from "./run-tool.ts";
 
 const HOST = "127.0.0.1";
 const PROTOCOL_VERSION = 0x0003_0000;

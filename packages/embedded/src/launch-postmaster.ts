@@ -3,11 +3,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode } from "@svc/primitives";
-import { EmbeddedPostgresError } from "./errors.ts";
-import type { PostgresLogger } from "./errors.ts";
+import { EmbeddedPostgresError, identifyProcess, isStillRunning, postgresEnvironment, runTool } from "./run-tool.ts";
+import type { PostgresAccount, PostgresLogger, ProcessIdentity } from "./run-tool.ts";
 import type { PostgresBinaries } from "./find-binaries.ts";
-import { identifyProcess, isStillRunning, postgresEnvironment, runTool } from "./run-tool.ts";
-import type { PostgresAccount, ProcessIdentity } from "./run-tool.ts";
 
 const LEVEL_METHODS: Readonly<Record<string, keyof PostgresLogger>> = {
   WARNING: "warn",

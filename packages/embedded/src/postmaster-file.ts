@@ -5,10 +5,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { errorCode } from "@svc/primitives";
 import { clusterDirOf, connectionUrl, markOfPassword, readPassword, readState } from "./cluster.ts";
-import { EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
-import { acceptsConnections } from "./launch-on-port.ts";
-import { identifyProcess } from "./run-tool.ts";
+import { EmbeddedPostgresError, identifyProcess, nullIfMissing } from "./run-tool.ts";
 import type { ProcessIdentity } from "./run-tool.ts";
+import { acceptsConnections } from "./launch-on-port.ts";
 
 /** A running server that was verified to serve this cluster. */
 type Postmaster = {

@@ -18,15 +18,14 @@ import {
   writePassword,
   writeState,
 } from "./cluster.ts";
-import { EmbeddedPostgresError } from "./errors.ts";
-import type { PostgresLogger } from "./errors.ts";
+import { choosePostgresAccount, claimCluster, EmbeddedPostgresError } from "./run-tool.ts";
+import type { PostgresLogger } from "./run-tool.ts";
 import { findBinaries, makeUsable } from "./find-binaries.ts";
 import { acceptsConnections, launchOnSomePort, launchWithRetries } from "./launch-on-port.ts";
 import type { ServerOnFolder } from "./launch-on-port.ts";
 import { stopPostmaster, supervisePostmaster, waitForProcessEnd } from "./launch-postmaster.ts";
 import type { PostgresExit, RunningPostmaster } from "./launch-postmaster.ts";
 import { clearStalePostmasterFile, readLastCommand, formatCommand, waitForReady } from "./postmaster-file.ts";
-import { choosePostgresAccount, claimCluster } from "./run-tool.ts";
 
 const READY_TIMEOUT_MS = 10_000;
 const PROBE_TIMEOUT_MS = 2000;

@@ -1,10 +1,7 @@
 export { addAdminRoutes } from "./admin/add-admin-routes.ts";
 export { createHookIntake } from "./admin/hook-intake.ts";
 export type { HookIntakeContext, ReceivedBody } from "./admin/hook-intake.ts";
-export { authenticated, callerOf, createOpenLimit, principalOf, recheckKey, setPrincipal } from "./authenticated.ts";
-export { clientAddress, upgradeAddress, clientNetwork } from "./client-address.ts";
-export { createApp, findRoute, requestId } from "./create-app.ts";
-export * from "./denial-audit.ts";
+export * from "./authenticated.ts";
 export * from "./fixed-response.ts";
 export { sendHealth, monitorListener } from "./health-routes.ts";
 export type { HealthSource } from "./health-routes.ts";
@@ -12,7 +9,6 @@ export * from "./json-body.ts";
 export * from "./cross-origin.ts";
 export { CannotListenError, PortTakenError, checkPortsFree, listen, writeProblem } from "./listen.ts";
 export type { Listening } from "./listen.ts";
-export type { OpenLimit } from "./authenticated.ts";
 export * from "./open-event-stream.ts";
 export {
   invalidRequest,
@@ -24,4 +20,4 @@ export {
   traceOf,
 } from "./problem.ts";
 export * from "./rate-limit.ts";
-export * from "./serve-http.ts";
+export * from "./create-app.ts";

@@ -28,7 +28,7 @@ import type {
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ReplicaState, Store } from "@svc/store";
 import { operation } from "./operation.ts";
-import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
+import { nextWebhookSecret, storeWebhookSecret } from "./webhook-events.ts";
 
 const KEY_BYTES = 24;
 

@@ -29,7 +29,7 @@ import { isDeeperThan, isUuid } from "@svc/primitives";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
 import { WEBHOOK_SECRET_ERROR, findMappingErrors, mapBody } from "./map-body.ts";
 import { nameTaken, readPage, staleVersion, operation, objectReader, notInProject } from "./operation.ts";
-import { generateWebhookSecret } from "./webhook-secret.ts";
+import { generateWebhookSecret } from "./webhook-events.ts";
 
 /**
  * Creates a message from a body of a hook, with the body's id, or returns why there is none. Idempotent. Rejects with

@@ -69,7 +69,7 @@ export * from "./privacy.ts";
 export { createProject, deleteProject, getProject, listProjects, updateProject } from "./projects.ts";
 export * from "./proposals.ts";
 export { createTag, deleteTag, getTag, listTags, mergeTag, updateTag } from "./tags.ts";
-export { readWebhookEvent } from "./webhook-event.ts";
+export { readWebhookEvent } from "./webhook-events.ts";
 export {
   createWebhook,
   deleteWebhook,
@@ -82,9 +82,9 @@ export {
   testWebhook,
   updateWebhook,
 } from "./webhooks.ts";
-export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
+export { generateWebhookSecret, setWebhookSecret } from "./webhook-events.ts";
 export { replayAgent } from "./replay.ts";
-export { summarizeReplay } from "./compare-answers.ts";
+export { summarizeReplay } from "./replay.ts";
 export {
   addNote,
   approveDraft,

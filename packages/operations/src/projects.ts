@@ -15,7 +15,7 @@ import type { Queues } from "@svc/queue";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { readPage, staleVersion, operation } from "./operation.ts";
-import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
+import { nextWebhookSecret, storeWebhookSecret } from "./webhook-events.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
   const { id, name, handoffText, handoffTexts, greeting, tablesAsXlsx, retentionDays, fileRetentionDays } = project;

@@ -27,7 +27,7 @@ import {
   searchErrors,
   staleVersion,
 } from "./operation.ts";
-import { generateWebhookSecret } from "./webhook-secret.ts";
+import { generateWebhookSecret } from "./webhook-events.ts";
 
 /** Placeholder of a hidden value. */
 const MASK = "***";

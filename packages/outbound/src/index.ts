@@ -1,8 +1,7 @@
 export { createAddressGuard } from "./address-guard.ts";
 export type { AddressGuard, AddressPolicy } from "./address-guard.ts";
-export * from "./create-breaker.ts";
-export { excerptOf, guardedRequest } from "./guarded-request.ts";
-export type { OutboundMethod, OutboundRequest, OutboundResponse } from "./guarded-request.ts";
+export { createBreaker, excerptOf, guardedRequest } from "./guarded-request.ts";
+export type { Breaker, OutboundMethod, OutboundRequest, OutboundResponse } from "./guarded-request.ts";
 export * from "./open-mailer.ts";
 export * from "./outbound-errors.ts";
 export * from "./receiver-lookup.ts";

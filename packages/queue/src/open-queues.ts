@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueJobs, QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { QueueDownError } from "./backend.ts";
+import { isConnectionError, QueueDownError, STALLED_MS } from "./backend.ts";
 import type { AnyQueue, AnyWorker, ConsumingWorker } from "./backend.ts";
 import { createCounters } from "./counters.ts";
 import { createPostgresQueueBackend } from "./postgres-backend.ts";
-import { createRedisBackend } from "./redis-backend.ts";
+import { bundleReplies } from "./queues.ts";
 import type { Consumer, JobToPublish, Queues } from "./queues.ts";
-import { bundleReplies } from "./replies.ts";
-import { startStalledChecks } from "./start-stalled-checks.ts";
+import { createRedisBackend } from "./redis-backend.ts";
 
 /**
  * Batches the jobs that are published to a queue in one turn of the event loop, such as after a shared commit: `send`
@@ -244,4 +243,64 @@ function delay(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });
+}
+
+/** Interval of checks of a queue to which this process publishes nothing, and that has no jobs for it. */
+const IDLE_MS = 60_000;
+/**
+ * Time for which a queue counts as active. A killed worker's lock expires within 6 s, and a job is available again once
+ * two checks have found it without a lock: there are four in this time.
+ */
+const ACTIVE_MS = 3.5 * STALLED_MS;
+
+/** Checks for stalled jobs that run until stopped. */
+interface StalledChecks {
+  /** Reports a worker's start, or that a job was published or worked on: checks are frequent for the next 21 s. */
+  reportActivity(): void;
+  stop(): void;
+}
+
+/**
+ * Checks a consumed queue for jobs whose worker was killed: every 6 s while the queue is active, and once a minute
+ * otherwise. In an idle queue, a stalled job becomes noticeable when a sweep finds its work and publishes it once
+ * more, which makes the queue active.
+ */
+export function startStalledChecks(log: Log, queue: QueueName, check: () => Promise<unknown>): StalledChecks {
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let activeUntil = 0;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+
+  function checkLater(): void {
+    clearTimeout(timer);
+    const everyMs = performance.now() < activeUntil ? STALLED_MS : IDLE_MS;
+    timer = setTimeout(() => void run(), Math.max(0, checkedAt + everyMs - performance.now()));
+    timer.unref();
+  }
+
+  async function run(): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      if (isConnectionError(error)) log.debug({ error, queue }, "failed to look for stalled jobs");
+      else log.warn({ error, queue }, "failed to look for stalled jobs");
+    }
+    // By the time of the response: the server ignores a call that comes less than `STALLED_MS` after the previous one.
+    checkedAt = performance.now();
+    if (!isStopped) checkLater();
+  }
+
+  function reportActivity(): void {
+    const isIdle = performance.now() >= activeUntil;
+    activeUntil = performance.now() + ACTIVE_MS;
+    if (isIdle && !isStopped) checkLater();
+  }
+
+  return {
+    reportActivity,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -6,10 +6,16 @@ import pg from "pg";
 import { RateLimiterPostgres } from "rate-limiter-flexible";
 import type { Log } from "@svc/log";
 import { toError } from "@svc/primitives";
-import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS, isConnectionError } from "./backend.ts";
+import {
+  createListeners,
+  createWakeUpBatch,
+  isConnectionError,
+  QUEUE_OPTIONS,
+  QueueDownError,
+  WORKER_OPTIONS,
+} from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
 import { createPostgresListener } from "./postgres-listener.ts";
-import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 /** Schema of BullMQ's own tables. */
 const BULLMQ_SCHEMA = "bullmq";

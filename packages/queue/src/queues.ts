@@ -1,4 +1,5 @@
-import type { QueueJobs, QueueName } from "@svc/contracts";
+import { PUSHING_CHANNELS, REPLY_QUEUES } from "@svc/contracts";
+import type { ChannelId, QueueJobs, QueueName, ReplyJob } from "@svc/contracts";
 import type { QueueBackend, WakeUps } from "./backend.ts";
 import type { Counters } from "./counters.ts";
 
@@ -53,4 +54,105 @@ export interface Queues {
    */
   findPolicyProblem(limitMs: number): Promise<string | null>;
   close(): Promise<void>;
+}
+
+/** A knowledge base or a project was deleted, or a project's retention period changed: data can be removed. */
+const REMOVALS = "deletions";
+/** The unfinished reply of a conversation has grown. */
+const TEXTS = "unfinished-replies";
+/** Operators have opened or left a ticket, or started or stopped typing there. */
+const PRESENCE = "console-presence";
+/** The visitor of a conversation is writing. */
+const VISITOR_TYPING = "visitor-typing";
+
+/**
+ * Wakes up the sweeps that remove the content of this deleted object, the data of this project that is past its
+ * retention period, or the files of people who were erased from it, on every replica. The wake-up may be lost.
+ */
+export function announceRemoval(queues: Pick<Queues, "wakeUps">, id: string): void {
+  queues.wakeUps.send(REMOVALS, [id]);
+}
+
+/** Calls `onRemoval` after each announcement, until the returned function is called. */
+export function followRemovals(queues: Pick<Queues, "wakeUps">, onRemoval: () => void): () => void {
+  return queues.wakeUps.listen(REMOVALS, onRemoval);
+}
+
+/** Wakes up the streams that show the unfinished reply of a conversation, on every replica. The wake-up may be lost. */
+export function announceText(queues: Queues, ticketId: string): void {
+  queues.wakeUps.send(TEXTS, [ticketId]);
+}
+
+/** Calls `onText` with the conversations whose unfinished reply has grown, until the returned function is called. */
+export function followTexts(queues: Pick<Queues, "wakeUps">, onText: (ticketIds: string[]) => void): () => void {
+  return queues.wakeUps.listen(TEXTS, onText);
+}
+
+/** Makes every replica that shows these tickets refetch which operators are there. The wake-up may be lost. */
+export function announcePresence(queues: Pick<Queues, "wakeUps">, ticketIds: string[]): void {
+  queues.wakeUps.send(PRESENCE, ticketIds);
+}
+
+/**
+ * Calls `notify` with the tickets on which operators have arrived, left or started typing, until the returned function
+ * is called.
+ */
+export function followPresence(queues: Pick<Queues, "wakeUps">, notify: (ticketIds: string[]) => void): () => void {
+  return queues.wakeUps.listen(PRESENCE, notify);
+}
+
+/**
+ * Notifies the consoles on every replica that the visitor of a conversation is typing. The notification may be lost.
+ */
+export function announceVisitorTyping(queues: Pick<Queues, "wakeUps">, ticketId: string): void {
+  queues.wakeUps.send(VISITOR_TYPING, [ticketId]);
+}
+
+/** Calls `notify` with the conversations in which a visitor is typing, until the returned function is called. */
+export function followVisitorTyping(
+  queues: Pick<Queues, "wakeUps">,
+  notify: (ticketIds: string[]) => void,
+): () => void {
+  return queues.wakeUps.listen(VISITOR_TYPING, notify);
+}
+
+/** Maximum number of chats that one job announces. */
+const MAX_BUNDLED = 100;
+
+const PUSHING: readonly QueueName[] = PUSHING_CHANNELS.map((channel) => REPLY_QUEUES[channel]);
+const BUNDLED = new Set<QueueName>(Object.values(REPLY_QUEUES).filter((name) => !PUSHING.includes(name)));
+
+/**
+ * Announces committed replies on the queue of the conversation's channel. Announcements of the same range are one job
+ * while that job waits.
+ */
+export async function announceReply(
+  queues: Pick<Queues, "publish">,
+  channelId: ChannelId,
+  job: ReplyJob,
+): Promise<void> {
+  const id = `${job.messageId ?? job.ticketId}-${job.fromSeq}-${job.toSeq}`;
+  await queues.publish(REPLY_QUEUES[channelId], [{ id, data: job }]);
+}
+
+/**
+ * Returns the jobs to publish. Channels whose receivers collect replies get bundles: one job for several chats costs
+ * less than one for each. A channel that pushes works on each chat separately, and gets a job for each.
+ */
+export function bundleReplies(name: QueueName, jobs: JobToPublish<QueueName>[]): JobToPublish<QueueName>[] {
+  if (!BUNDLED.has(name) || jobs.length < 2) return jobs;
+  const bundles: JobToPublish<QueueName>[] = [];
+  for (let at = 0; at < jobs.length; at += MAX_BUNDLED) {
+    const [first, ...others] = jobs.slice(at, at + MAX_BUNDLED);
+    if (first === undefined) break;
+    const last = others.at(-1);
+    const data = { ...first.data, others: others.map((job) => job.data) };
+    bundles.push(last === undefined ? first : { id: `${first.id}--${last.id}`, data });
+  }
+  return bundles;
+}
+
+/** Returns all announcements that a job carries. */
+export function jobsOf({ others = [], ...first }: ReplyJob): ReplyJob[] {
+  return [first, ...others];
 }

@@ -4,10 +4,16 @@ import type { Log } from "@svc/log";
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { RateLimiterRedis } from "rate-limiter-flexible";
-import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS, isConnectionError } from "./backend.ts";
+import {
+  createListeners,
+  createWakeUpBatch,
+  isConnectionError,
+  QUEUE_OPTIONS,
+  QueueDownError,
+  WORKER_OPTIONS,
+} from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
 import { connectRedis, parseRedisUrl, readInfo } from "./redis-servers.ts";
-import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 const RETRY_MAX_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 5_000;

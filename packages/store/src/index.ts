@@ -84,7 +84,7 @@ export type {
   FinishedState,
   WaitingUpdate,
 } from "./messages/channel-updates.ts";
-export type { DueWork } from "./platform/due-work.ts";
+export type { DueWork } from "./platform/processes.ts";
 export { PARTITIONED_TABLES } from "./platform/partitions.ts";
 export type { PartitionChanges } from "./platform/partitions.ts";
 export { OUTBOX_LEASE_MS } from "./messages/outboxes.ts";
@@ -116,7 +116,7 @@ export type {
   NewAuditEvent,
 } from "./people/audit.ts";
 export type { ApiKeyRecord, LinkRecord, NewApiKey, SessionLimits, SessionRecord } from "./people/credentials.ts";
-export type { Deadline, DeadlineFacts } from "./tickets/ticket-deadlines.ts";
+export type { Deadline, DeadlineFacts } from "./tickets/ticket-index.ts";
 export { friendlyNameOf } from "./people/customer-facts.ts";
 export type {
   CustomerIdentity,
@@ -125,7 +125,7 @@ export type {
   DetailedCustomer,
   TicketPerson,
 } from "./people/customer-facts.ts";
-export { EMAIL_LEASE_MS, REPLY_MAX_DAYS } from "./people/email-notifications.ts";
+export { EMAIL_LEASE_MS, REPLY_MAX_DAYS } from "./people/notifications.ts";
 export type {
   ClaimedEmail,
   DigestPart,
@@ -134,8 +134,8 @@ export type {
   EmailReason,
   UnseenReply,
   TicketReason,
-} from "./people/email-notifications.ts";
-export type { PushDevice, PushSubscriptionKeys, StoredPushKeys } from "./people/push-subscriptions.ts";
+} from "./people/notifications.ts";
+export type { PushDevice, PushSubscriptionKeys, StoredPushKeys } from "./people/notifications.ts";
 export { addCounts } from "./people/erasures.ts";
 export type { DuePurge, HeldCounts, HeldRecords } from "./people/erasures.ts";
 export { emailKeyOf } from "./people/operators.ts";

@@ -1,6 +1,6 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { assignNext } from "./tickets/assign-in-turn.ts";
+import { assignNext, triageMessages } from "./tickets/apply-decision.ts";
 import * as agents from "./knowledge/agents.ts";
 import * as audit from "./people/audit.ts";
 import * as chats from "./messages/chats.ts";
@@ -9,15 +9,14 @@ import * as chunks from "./knowledge/chunks.ts";
 import { modelCalls, modelPulls } from "./platform/models.ts";
 import { apiKeys, operatorLinks, operatorSessions } from "./people/credentials.ts";
 import { operatorReplies, ticketChanges } from "./tickets/ticket-record.ts";
-import { triageMessages } from "./tickets/apply-decision.ts";
 import * as files from "./messages/files.ts";
 import { bind } from "./context.ts";
 import * as customers from "./people/customers.ts";
 import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
 import * as deliveries from "./messages/deliveries.ts";
-import * as dueWork from "./platform/due-work.ts";
-import * as emailNotifications from "./people/email-notifications.ts";
+import * as processes from "./platform/processes.ts";
+import * as emailNotifications from "./people/notifications.ts";
 import * as erasures from "./people/erasures.ts";
 import * as articles from "./knowledge/articles.ts";
 import * as gaps from "./knowledge/gaps.ts";
@@ -37,10 +36,8 @@ import * as channelUpdates from "./messages/channel-updates.ts";
 import * as operators from "./people/operators.ts";
 import * as outboxes from "./messages/outboxes.ts";
 import * as partitions from "./platform/partitions.ts";
-import * as processes from "./platform/processes.ts";
 import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
-import * as pushSubscriptions from "./people/push-subscriptions.ts";
 import * as quotas from "./platform/quotas.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
@@ -52,8 +49,8 @@ import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
 import * as ticketDetails from "./tickets/ticket-details.ts";
 import * as ticketList from "./tickets/ticket-list.ts";
-import { recordBreaches } from "./tickets/ticket-deadlines.ts";
 import * as ticketIndex from "./tickets/ticket-index.ts";
+import { recordBreaches } from "./tickets/ticket-index.ts";
 import * as tickets from "./tickets/tickets.ts";
 import * as toolCalls from "./tickets/tool-calls.ts";
 import * as visitors from "./messages/visitors.ts";
@@ -130,7 +127,7 @@ export function openStore(options: {
     }),
     deliveries: bind(hot, deliveries),
     documents: bind(db, kbs.documents),
-    dueWork: bind(hot, dueWork),
+    dueWork: bind(hot, processes.dueWork),
     emailNotifications: bind(db, emailNotifications),
     erasures: {
       ...bind(db, erasures),
@@ -188,7 +185,7 @@ export function openStore(options: {
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),
-    pushSubscriptions: bind(db, pushSubscriptions),
+    pushSubscriptions: bind(db, emailNotifications.pushSubscriptions),
     quotas: {
       ...bind(context, { checkSockets: quotas.checkSockets }),
       ...bind(reports, { listDays: quotas.listDays }),

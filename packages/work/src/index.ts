@@ -3,6 +3,5 @@ export type { ClaimContext, Failure, FailurePolicy, Retry, Work, WorkDefinition 
 export { createLeaseManager } from "./lease-manager.ts";
 export type { Claim, HeldLease, LeaseManager } from "./lease-manager.ts";
 export { limitPerProject } from "./limit-per-project.ts";
-export { retryUntilStored } from "./retry-until-stored.ts";
-export { msUntilTick, startSweeps } from "./start-sweeps.ts";
+export { msUntilTick, retryUntilStored, startSweeps } from "./start-sweeps.ts";
 export type { DueStep, RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import { testLog } from "@svc/testing";
-import { startStalledChecks } from "../../../packages/queue/src/start-stalled-checks.ts";
+import { startStalledChecks } from "../../../packages/queue/src/open-queues.ts";
 
 beforeEach(() => void jest.useFakeTimers());
 

@@ -6,12 +6,152 @@ import type { AddressInfo, LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { createAddressGuard, verifyWebhook } from "@svc/outbound";
 import { asProjectId, newId, openStore } from "@svc/store";
-import type { DeliveryRequest, AttemptResult } from "@svc/store";
+import type { AttemptResult, DeliveryRequest } from "@svc/store";
 import { freePort, holdResource, startWebhookReceiver, testLog } from "@svc/testing";
 import type { ReceiverAnswer, WebhookReceiver } from "@svc/testing";
-import { callbackBody } from "./callback-body.ts";
-import { RETRY_DELAYS_MS } from "./retry-schedule.ts";
-import { failedAttempt, attemptDelivery } from "./attempt-delivery.ts";
+import {
+  attemptDelivery,
+  failedAttempt,
+  findSigningSecrets,
+  readRetryAfterMs,
+  RETRY_DELAYS_MS,
+  retryDelayMs,
+} from "./attempt-delivery.ts";
+import { callbackBody } from "./create-callbacks.ts";
+
+const NOW = Date.parse("2026-11-21T12:00:00Z");
+const LATER = "2026-11-21T12:00:01.000Z";
+const EARLIER = "2026-11-21T11:59:59.000Z";
+
+/** Returns the sealer of a store that never connects. */
+const sealerOf = (secretKey: string) =>
+  openStore({ url: "postgres://127.0.0.1:1/none", secretKey, log: testLog() }).sealer;
+const secretSealer = sealerOf("a".repeat(48));
+const stranger = sealerOf("b".repeat(48));
+
+const unset = { webhookSecret: null, previousWebhookSecret: null };
+const byKey = (key: string) => ({ sealedSecret: secretSealer.seal(key), isKeyRevoked: false });
+const find = (settings: Parameters<typeof findSigningSecrets>[0], delivery: Parameters<typeof findSigningSecrets>[1]) =>
+  findSigningSecrets(settings, delivery, secretSealer, NOW);
+
+describe("if a webhook secret is set", () => {
+  const set = { webhookSecret: secretSealer.seal("the secret"), previousWebhookSecret: null };
+
+  test("it signs instead of the sender's key", () => {
+    expect(find(set, byKey("the key"))).toEqual({ secrets: ["the secret"] });
+  });
+
+  test("it also signs for a sender whose key is revoked or was never stored", () => {
+    expect(find(set, { sealedSecret: null, isKeyRevoked: true })).toEqual({ secrets: ["the secret"] });
+  });
+
+  test("the previous one also signs, in second place, until it expires", () => {
+    const previous = secretSealer.seal("the one before");
+    const live = { ...set, previousWebhookSecret: { ...previous, until: LATER } };
+    expect(find(live, byKey("the key"))).toEqual({ secrets: ["the secret", "the one before"] });
+    const over = { ...set, previousWebhookSecret: { ...previous, until: EARLIER } };
+    expect(find(over, byKey("the key"))).toEqual({ secrets: ["the secret"] });
+  });
+
+  test("and cannot be decrypted or used, nothing else signs, and the operator gets the reason", () => {
+    for (const webhookSecret of [
+      stranger.seal("the secret"),
+      secretSealer.seal("whsec_no base64"),
+      secretSealer.seal(""),
+    ]) {
+      expect(find({ ...set, webhookSecret }, byKey("the key"))).toEqual({
+        problem: expect.stringMatching(/set a new secret/),
+      });
+    }
+  });
+
+  test("a previous one that cannot be decrypted or used does not prevent the current one from signing", () => {
+    for (const previous of [stranger.seal("the one before"), secretSealer.seal("whsec_no base64")]) {
+      const live = { ...set, previousWebhookSecret: { ...previous, until: LATER } };
+      expect(find(live, byKey("the key"))).toEqual({ secrets: ["the secret"] });
+    }
+  });
+});
+
+describe("if none is set", () => {
+  test("the API key that sent the message signs", () => {
+    expect(find(unset, byKey("svc_the-key"))).toEqual({ secrets: ["svc_the-key"] });
+  });
+
+  test("an earlier secret signs nothing", () => {
+    const previousWebhookSecret = { ...secretSealer.seal("the one before"), until: LATER };
+    expect(find({ webhookSecret: null, previousWebhookSecret }, byKey("the key"))).toEqual({ secrets: ["the key"] });
+  });
+
+  test("a revoked key signs nothing", () => {
+    expect(find(unset, { ...byKey("the key"), isKeyRevoked: true })).toEqual({
+      problem: expect.stringMatching(/revoked/),
+    });
+  });
+
+  test("a key that is deleted, or cannot be decrypted or used, signs nothing, and the operator gets the reason", () => {
+    for (const sealedSecret of [null, stranger.seal("the key"), secretSealer.seal("whsec_no base64")]) {
+      expect(find(unset, { sealedSecret, isKeyRevoked: false })).toEqual({
+        problem: expect.stringMatching(/svc webhook secret --project NAME --generate/),
+      });
+    }
+  });
+});
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Just below 1, the maximum of Math.random. */
+const MAX_RANDOM = 1 - Number.EPSILON;
+
+describe("the schedule", () => {
+  test("is 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, 48 h, and ends after the ninth failed attempt", () => {
+    const planned = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 24 * HOUR, 48 * HOUR];
+    expect(planned.map((_, index) => retryDelayMs(index + 1, null, 0))).toEqual(planned);
+    expect(RETRY_DELAYS_MS).toEqual(planned);
+    expect(retryDelayMs(9, null, 0)).toBeNull();
+    // Attempts without a known result, since their process crashed, count too.
+    expect(retryDelayMs(12, null, 0)).toBeNull();
+  });
+
+  test("has a jitter that only increases a delay, by less than a tenth", () => {
+    for (const [index, planned] of RETRY_DELAYS_MS.entries()) {
+      expect(retryDelayMs(index + 1, null, 0)).toBe(planned);
+      const longest = retryDelayMs(index + 1, null, MAX_RANDOM) ?? 0;
+      expect(longest).toBeGreaterThan(planned);
+      expect(longest).toBeLessThanOrEqual(planned * 1.1);
+    }
+  });
+
+  test("respects the delay that a receiver requests, at least the planned one and at most 48 hours", () => {
+    expect(retryDelayMs(1, MINUTE, 0)).toBe(MINUTE);
+    expect(retryDelayMs(1, 0, 0)).toBe(5 * SECOND);
+    expect(retryDelayMs(6, MINUTE, 0)).toBe(6 * HOUR);
+    expect(retryDelayMs(1, 1_000 * HOUR, 0)).toBe(48 * HOUR);
+  });
+
+  test("ends after the ninth attempt, whatever the receiver requests", () => {
+    expect(retryDelayMs(9, MINUTE, 0)).toBeNull();
+  });
+});
+
+describe("Retry-After", () => {
+  const now = Date.parse("2026-11-21T12:00:00Z");
+
+  test.each([
+    ["120", 120 * SECOND],
+    [" 7 ", 7 * SECOND],
+    ["0", 0],
+    ["Sat, 21 Nov 2026 12:02:00 GMT", 120 * SECOND],
+    ["Saturday, 21-Nov-26 12:02:00 GMT", 120 * SECOND],
+    ["Sat Nov 21 12:02:00 2026 GMT", 120 * SECOND],
+    ["Sat, 21 Nov 2026 11:00:00 GMT", 0],
+  ])("%j asks for %i ms", (value, expected) => expect(readRetryAfterMs(value, now)).toBe(expected));
+
+  test.each([undefined, "", "soon", "12e", "99999999999", "NaN", "\u0660"])("%j is ignored", (value) =>
+    expect(readRetryAfterMs(value, now)).toBeNull(),
+  );
+});
 
 const { sealer } = openStore({ url: "postgres://127.0.0.1:1/none", secretKey: "a".repeat(48), log: testLog() });
 const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });

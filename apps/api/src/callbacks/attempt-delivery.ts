@@ -2,20 +2,94 @@ import { VERSION } from "@svc/contracts";
 import type { WebhookSecrets } from "@svc/contracts";
 import {
   BlockedAddressError,
+  guardedRequest,
+  isWebhookSecret,
   OutboundConnectionError,
   OutboundTimeoutError,
-  guardedRequest,
   signWebhook,
 } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
-import type { ClaimedDelivery, DeliveryRequest, Sealer, AttemptResult } from "@svc/store";
+import type { AttemptResult, ClaimedDelivery, DeliveryRequest, Sealer } from "@svc/store";
 import { inSpan } from "@svc/telemetry";
 import type { SpanOptions } from "@svc/telemetry";
-import { readRetryAfterMs, retryDelayMs } from "./retry-schedule.ts";
-import { findSigningSecrets } from "./signing-secrets.ts";
+
+/** The secrets that sign a callback, the current one first, or the reason for operators why there is none. */
+type SigningSecrets = { secrets: string[] } | { problem: string };
+
+const NO_KEY =
+  "the API key of the sender is no longer stored; set a project secret with: svc webhook secret --project NAME --generate, then replay this delivery";
+
+/**
+ * Returns the secrets that sign a callback: the webhook secret of its project, and the previous one until it expires;
+ * if none is set, the API key that sent the message (service document, section 6). A revoked key signs nothing.
+ */
+export function findSigningSecrets(
+  { webhookSecret, previousWebhookSecret: previous }: WebhookSecrets,
+  delivery: Pick<DeliveryRequest, "sealedSecret" | "isKeyRevoked">,
+  sealer: Sealer,
+  now: number,
+): SigningSecrets {
+  if (webhookSecret !== null) {
+    const current = sealer.open(webhookSecret);
+    if (current === null)
+      return { problem: "cannot decrypt the webhook secret with this SVC_SECRET_KEY; set a new secret" };
+    if (!isWebhookSecret(current)) return { problem: "the webhook secret is not usable; set a new secret" };
+    const older = previous !== null && Date.parse(previous.until) > now ? sealer.open(previous) : null;
+    return { secrets: older === null || !isWebhookSecret(older) ? [current] : [current, older] };
+  }
+  if (delivery.isKeyRevoked)
+    return { problem: "the API key that sent the message is revoked and cannot sign callbacks" };
+  const key = delivery.sealedSecret === null ? null : sealer.open(delivery.sealedSecret);
+  if (key === null || !isWebhookSecret(key)) return { problem: NO_KEY };
+  return { secrets: [key] };
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Delays between the attempts of a callback; after the last one it is dead. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  HOUR,
+  6 * HOUR,
+  24 * HOUR,
+  48 * HOUR,
+];
+
+/**
+ * Maximum share that is added to each delay, so that receivers that recover together are not called at the same time.
+ */
+const JITTER = 0.1;
+/** Maximum delay that a receiver can request. */
+const RETRY_AFTER_MAX_MS = 48 * HOUR;
+
+/**
+ * Returns the delay in milliseconds after this number of failed attempts; null after the last one. A receiver can
+ * request a longer one (`Retry-After`), at most 48 hours. `random` is at least 0 and below 1.
+ */
+export function retryDelayMs(failures: number, retryAfterMs: number | null, random: number): number | null {
+  const planned = RETRY_DELAYS_MS[failures - 1];
+  if (planned === undefined) return null;
+  const wanted = Math.max(planned, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
+  return wanted * (1 + JITTER * random);
+}
+
+/**
+ * Returns the delay requested by `Retry-After` (RFC 9110, section 10.2.3: seconds or a date); null if it is invalid.
+ */
+export function readRetryAfterMs(value: string | undefined, now: number): number | null {
+  if (value === undefined) return null;
+  if (/^\d{1,10}$/.test(value.trim())) return Number(value) * SECOND;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
 
 /** Dependencies of an attempt. */
-export interface DeliveryTools {
+interface DeliveryTools {
   guard: AddressGuard;
   sealer: Sealer;
   secrets: WebhookSecrets;

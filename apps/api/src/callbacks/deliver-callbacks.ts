@@ -16,11 +16,9 @@ import type {
 import { count, observe, traceIdOf } from "@svc/telemetry";
 import { createLeaseManager, defineWork, retryUntilStored } from "@svc/work";
 import type { HeldLease, Work } from "@svc/work";
-import { callbackSweeps } from "./callback-sweeps.ts";
-import { createCallbacks } from "./create-callbacks.ts";
+import { callbackBody, callbackSweeps, createCallbacks } from "./create-callbacks.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
 import type { AdmittedAttempt, ReceiverLoad } from "./receiver-load.ts";
-import { callbackBody } from "./callback-body.ts";
 import { failedAttempt, attemptDelivery } from "./attempt-delivery.ts";
 
 /** What delivering callbacks needs. */

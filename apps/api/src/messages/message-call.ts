@@ -10,8 +10,7 @@ import { traceIdOf } from "@svc/telemetry";
 import type { Request, Response } from "express";
 import type { ApiContext } from "../api-context.ts";
 import type { IdempotencySlot } from "./idempotency.ts";
-import type { CallIds } from "./message-responses.ts";
-import type { ResponseWriter } from "./response-writer.ts";
+import type { CallIds, ResponseWriter } from "./response-writer.ts";
 
 /** A valid message request, with its mode. */
 export interface RequestedMessage extends MessageRequest {

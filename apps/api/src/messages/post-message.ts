@@ -5,12 +5,10 @@ import type { ErrorCode, MessageMode } from "@svc/contracts";
 import { principalOf, problemResponse, readJsonBytes, wantsEventStream } from "@svc/http";
 import type { RequestHandler } from "express";
 import type { ApiContext } from "../api-context.ts";
-import { claimSlot } from "./idempotency.ts";
-import { checkResumedCall, findResumedCall } from "./last-event-id.ts";
+import { checkResumedCall, claimSlot, findResumedCall } from "./idempotency.ts";
 import { acceptMessageOf, createCall, readMessage } from "./message-call.ts";
 import type { MessageCall } from "./message-call.ts";
-import { queuedAsync, queuedWebhook, sendResponse } from "./message-responses.ts";
-import { eventWriter, jsonWriter } from "./response-writer.ts";
+import { eventWriter, jsonWriter, queuedAsync, queuedWebhook, sendResponse } from "./response-writer.ts";
 import { handleSyncCall, replay, retrySyncCall } from "./sync-call.ts";
 
 /** Time that a response waits for being stored; while the store is unavailable it is stored later. */

@@ -4,13 +4,79 @@ import type { Server } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import type { StoredReply } from "@svc/store";
-import { waitFor } from "@svc/testing";
 import express from "express";
 import type { Request, Response } from "express";
+import type { StoredReply } from "@svc/store";
+import { waitFor } from "@svc/testing";
 import type { ApiContext } from "../api-context.ts";
-import { finalSync, watchResponse } from "./message-responses.ts";
-import { eventWriter, growText, textOf } from "./response-writer.ts";
+import { eventWriter, finalSync, growText, textOf, watchResponse } from "./response-writer.ts";
+
+/** Larger than any socket buffer, so that the response cannot be sent unless it is read. */
+const LARGE_REPLIES = Buffer.alloc(64 * 1024 * 1024);
+
+let errorServer: Server;
+let errorClient: Socket;
+let errorResponse: Response;
+
+beforeEach(async () => {
+  const arrived = new Promise<Response>((resolve) => {
+    errorServer = createServer(express().use((_request, answer) => resolve(answer)));
+  });
+  errorServer.listen(0, "127.0.0.1");
+  await once(errorServer, "listening");
+  errorClient = connect((errorServer.address() as AddressInfo).port, "127.0.0.1");
+  await once(errorClient, "connect");
+  errorClient.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  errorResponse = await arrived;
+});
+
+afterEach(async () => {
+  errorClient.destroy();
+  errorServer.close();
+  await once(errorServer, "close");
+});
+
+describe("a response", () => {
+  test("has been received once all of it was written to a live connection", async () => {
+    errorClient.resume();
+    const reached = watchResponse(errorResponse);
+    errorResponse.end(LARGE_REPLIES);
+    expect(await reached).toBe(true);
+  });
+
+  test("has been received if the connection is closed after it", async () => {
+    errorClient.resume();
+    const reached = watchResponse(errorResponse);
+    errorResponse.setHeader("Connection", "close").end("hello");
+    expect(await reached).toBe(true);
+  });
+
+  test("has not been received if the caller disconnected before it started", async () => {
+    const reached = watchResponse(errorResponse);
+    errorClient.destroy();
+    expect(await reached).toBe(false);
+  });
+
+  test("has not been received if the caller disconnected before it was watched", async () => {
+    errorClient.destroy();
+    await once(errorResponse, "close");
+    const reached = watchResponse(errorResponse);
+    errorResponse.end("hello");
+    expect(await reached).toBe(false);
+  });
+
+  test.each(["destroy", "resetAndDestroy"] as const)(
+    "has not been received if the caller disconnects during it: %s",
+    async (way) => {
+      errorClient.pause();
+      const reached = watchResponse(errorResponse);
+      errorResponse.end(LARGE_REPLIES);
+      await once(errorClient, "readable");
+      errorClient[way]();
+      expect(await reached).toBe(false);
+    },
+  );
+});
 
 const NAMES = { chatId: "c", ticketId: "t", messageId: "m" };
 /** Larger than any socket buffer, and than the buffer for a slow reader. */

@@ -9,9 +9,9 @@ import type { ApiContext } from "../api-context.ts";
 import type { SlotClaim } from "./idempotency.ts";
 import { acceptMessageOf } from "./message-call.ts";
 import type { MessageCall } from "./message-call.ts";
-import { finalSync, pendingSync, watchResponse } from "./message-responses.ts";
-import type { Watch } from "./reply-board.ts";
+import { finalSync, pendingSync, watchResponse } from "./response-writer.ts";
 import type { ResponseWriter } from "./response-writer.ts";
+import type { Watch } from "./reply-board.ts";
 
 /**
  * States of a sync call. `answered`: it responds with replies, or with the handoff text of a message that is held for

@@ -1,8 +1,8 @@
 import { ERRORS, LIMITS } from "@svc/contracts";
 import type { Endpoint, EndpointAnswer, ErrorCode } from "@svc/contracts";
-import { describeErrors, errorsOf, nameOfErrors, problemContent, explainErrors } from "./describe-errors.ts";
-import { headerRefs, parameterRef } from "./openapi-document.ts";
+import { describeErrors, errorsOf, explainErrors, nameOfErrors, problemContent } from "./describe-schemas.ts";
 import type { DescribedSchemas } from "./describe-schemas.ts";
+import { headerRefs, parameterRef } from "./openapi-document.ts";
 import { makeExample } from "./examples.ts";
 import type {
   Header,

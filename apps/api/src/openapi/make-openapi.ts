@@ -11,10 +11,9 @@ import {
 } from "@svc/contracts";
 import type { Endpoint } from "@svc/contracts";
 import type { z } from "zod";
-import { describeProblems } from "./describe-errors.ts";
+import { describeProblems, describeSchemas } from "./describe-schemas.ts";
 import { HEADERS, PARAMETERS, SECURITY_SCHEMES } from "./openapi-document.ts";
 import { describeOperation, schemaKeys } from "./describe-operation.ts";
-import { describeSchemas } from "./describe-schemas.ts";
 import { addExamples, makeExample } from "./examples.ts";
 import type { JsonSchema, OpenApiDocument, OperationObject, Parameter, ResponseObject } from "./openapi-document.ts";
 

@@ -9,12 +9,10 @@ import { count } from "@svc/telemetry";
 import { createLeaseManager, defineWork, retryUntilStored } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 import type { Email } from "@svc/outbound";
-import { dayOfDueDigest, waitMsOf } from "./delivery-time.ts";
-import { NOTHING_SENT, sendEmail } from "./email-context.ts";
+import { dayOfDueDigest, fillText, NOTHING_SENT, quoteText, sendEmail, waitMsOf } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
 import { sendReplies } from "./send-replies.ts";
 import { sendToDevice } from "./send-to-device.ts";
-import { fillText, quoteText } from "./clean-text.ts";
 import texts from "./texts.json" with { type: "json" };
 
 type Texts = (typeof texts)["en"];

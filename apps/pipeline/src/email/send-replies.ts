@@ -4,9 +4,8 @@ import { REPLY_MAX_DAYS } from "@svc/store";
 import type { ClaimedEmail, EmailConversation, UnseenReply } from "@svc/store";
 import { isOriginAllowed, parseUrl, safeLine } from "@svc/contracts";
 import type { Email } from "@svc/outbound";
-import { NOTHING_SENT, sendEmail } from "./email-context.ts";
+import { cleanText, fillText, NOTHING_SENT, quoteText, sendEmail } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
-import { cleanText, fillText, quoteText } from "./clean-text.ts";
 import texts from "./reply-texts.json" with { type: "json" };
 
 type Texts = (typeof texts)["en"];

@@ -2,10 +2,8 @@ import { notificationSettingsSchema, safeLine } from "@svc/contracts";
 import type { NotificationSettings } from "@svc/contracts";
 import { PushError } from "@svc/outbound";
 import type { ClaimedEmail, TicketReason } from "@svc/store";
-import { fillText } from "./clean-text.ts";
-import { NOTHING_SENT } from "./email-context.ts";
+import { fillText, NOTHING_SENT, waitMsOf } from "./email-context.ts";
 import type { EmailContext, EmailOutcome } from "./email-context.ts";
-import { waitMsOf } from "./delivery-time.ts";
 import texts from "./texts.json" with { type: "json" };
 
 const MAX_CHARS = { subject: 120, name: 80 };

@@ -10,7 +10,7 @@ import { count, observe } from "@svc/telemetry";
 import { languageOf } from "../language-of.ts";
 import { move } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
-import { WANTS_PERSON, handoffReason } from "./check-handoff-request.ts";
+import { WANTS_PERSON, handoffReason } from "./gate.ts";
 
 /** Maximum time that a reply waits for a statistic; the statistic is completed after the reply. */
 const GAP_WAIT_MS = 250;

@@ -6,7 +6,7 @@ import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 import { REPORTED_WITHIN_MS } from "./processes.ts";
-import { quotaExceeded, storageQuotaExceeded } from "./quota-errors.ts";
+import { quotaExceeded, storageQuotaExceeded } from "./stored-bytes.ts";
 
 /**
  * Cache duration of limits and usage. Other processes may accept more than the limit for this long; messages of this

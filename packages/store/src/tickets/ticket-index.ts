@@ -1,15 +1,75 @@
+import { customerOf } from "@svc/contracts";
+import type {
+  BusinessHours,
+  ChannelId,
+  DeadlineKind,
+  SlaTarget,
+  TicketPriority,
+  TicketStage,
+  TicketStatus,
+} from "@svc/contracts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
-import { statements } from "../sql.ts";
-import { followDeadlines } from "./ticket-deadlines.ts";
-import type { DeadlinesOf } from "./ticket-deadlines.ts";
-import { recordTicketEvents } from "../platform/webhooks.ts";
-import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
-import { customerOf } from "@svc/contracts";
-import { followTickets } from "../people/customers.ts";
-import { insertForEvents, insertReplies } from "../people/email-notifications.ts";
 import { friendlyNameOf } from "../people/customer-facts.ts";
 import type { TicketPerson } from "../people/customer-facts.ts";
+import { followTickets } from "../people/customers.ts";
+import { insertForEvents, insertReplies } from "../people/notifications.ts";
+import { recordTicketEvents } from "../platform/webhooks.ts";
+import { columnsOf, statements } from "../sql.ts";
+import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
+
+/** The data from which the deadlines of a ticket are calculated. */
+export interface DeadlineFacts {
+  ticketId: string;
+  priority: TicketPriority;
+  channelId: ChannelId;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  firstReplyAt: Date | null;
+  updatedAt: Date;
+  /** Time of the oldest message without a reply; null if there is none. */
+  waitingSince: Date | null;
+  /** Time since which the resolution is due; null if it is not. */
+  resolutionStartedAt: Date | null;
+  /** Of the project that works on the ticket; so is `businessHours`. */
+  slaTargets: SlaTarget[];
+  businessHours: BusinessHours | null;
+}
+
+/** A deadline of a ticket. */
+export interface Deadline {
+  kind: DeadlineKind;
+  startedAt: Date;
+  dueAt: Date;
+}
+
+/** Calculates the current deadlines of a ticket. */
+type DeadlinesOf = (facts: DeadlineFacts) => Deadline[];
+
+/** Late tickets per step. */
+const STEP_LATE_TICKETS = 100;
+
+const deadlineSql = statements("tickets/ticket-deadlines", { stepTickets: STEP_LATE_TICKETS });
+
+/** Replaces the deadlines of tickets with the current ones. */
+async function followDeadlines(tx: Db, ids: readonly string[], deadlinesOf: DeadlinesOf): Promise<void> {
+  if (ids.length === 0) return;
+  const tickets = await deadlineSql.read.all<DeadlineFacts>(tx, { ids });
+  const given = tickets.flatMap((facts) =>
+    deadlinesOf(facts).map((deadline) => ({ ticketId: facts.ticketId, ...deadline })),
+  );
+  await deadlineSql.write.run(tx, {
+    ...columnsOf(given, "ticketId", "kind", "startedAt", "dueAt"),
+    ids,
+  });
+}
+
+/**
+ * Records late tickets, in batches, each with an event `sla_breached`; returns how many. Safe with any number of
+ * replicas. A ticket is skipped until its newest event was followed.
+ */
+export const recordBreaches = async (db: Db): Promise<number> => (await deadlineSql.recordBreaches.all(db)).length;
 
 /** Words that a ticket must contain, all of them. */
 export interface WordQuery {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { singleFlight } from "./single-flight.ts";
+import { singleFlight } from "./counters.ts";
 
 /** Calls that end when the test ends them. */
 function heldCalls() {

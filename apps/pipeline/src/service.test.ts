@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { nextLoad } from "./watch-load.ts";
-import type { Load } from "./watch-load.ts";
+import { nextLoad } from "./service.ts";
+import type { Load } from "./service.ts";
 
 /** Returns the share after checks that measured these delays, in milliseconds. */
 const shareAfter = (...delaysMs: number[]) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { REPLAY_LIMITS } from "@svc/contracts";
 import type { ReplayItem } from "@svc/contracts";
-import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./compare-answers.ts";
+import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./replay.ts";
 
 const judged = (tokenF1: number, sends: boolean) => ({ tokenF1, sends });
 

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import type { HookAuth } from "@svc/contracts";
-import { isProven } from "./verify-proof.ts";
-import type { HookCall } from "./verify-proof.ts";
+import { isProven } from "./receive-hook.ts";
+import type { HookCall } from "./receive-hook.ts";
 
 const SECRET = "a-secret-of-the-platform";
 const OLDER = "the-secret-before-that-one";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { dayOfDueDigest, endOfQuietHours } from "./delivery-time.ts";
+import { dayOfDueDigest, endOfQuietHours } from "./email-context.ts";
 
 describe("quiet hours", () => {
   test.each([

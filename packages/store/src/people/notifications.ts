@@ -1,4 +1,4 @@
-import type { ReplyEmails } from "@svc/contracts";
+import type { ReplyEmails, Sealed } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -236,3 +236,72 @@ export async function readState(db: Db): Promise<{ failing: number; since: Date 
   const row = await sql.readState.one<{ failing: number; since: Date | null; failure: string | null }>(db);
   return row ?? { failing: 0, since: null, failure: null };
 }
+
+/** Data of a browser's subscription, with which it can be notified (Push API). */
+export interface PushSubscriptionKeys {
+  endpoint: string;
+  /** Public key, base64url. */
+  p256dh: string;
+  /** Authentication secret, base64url. */
+  auth: string;
+}
+
+/** A browser that gets notifications, and its operator. */
+export interface PushDevice extends PushSubscriptionKeys {
+  /** As stored: `notificationSettingsSchema` adds the defaults. */
+  notifications: unknown;
+  isDisabled: boolean;
+  /** True if the operator has a ticket open in the console. */
+  isOnline: boolean;
+}
+
+/** Keys of the installation for push services (RFC 8292). */
+export interface StoredPushKeys {
+  /** Base64url. */
+  publicKey: string;
+  privateKey: Sealed;
+}
+
+/** Browsers of an operator. */
+const MAX_DEVICES = 20;
+
+const pushSql = statements("people/push-subscriptions", { maxCount: MAX_DEVICES, goneSeconds: 45 });
+
+/** Adds a browser of an operator, or takes it over from another one. False if the operator has 20 others. */
+const putDevice = (db: Db, operatorId: string, keys: PushSubscriptionKeys): Promise<boolean> =>
+  pushSql.put.any(db, { id: newId(), operatorId, ...keys });
+
+/** Removes a browser of an operator. */
+const removeDeviceOf = (db: Db, operatorId: string, endpoint: string): Promise<void> =>
+  pushSql.removeOf.exec(db, { operatorId, endpoint });
+
+/** True if a browser gets the notifications of this operator. */
+const isDeviceOf = (db: Db, operatorId: string, endpoint: string): Promise<boolean> =>
+  pushSql.isOf.any(db, { operatorId, endpoint });
+
+/** Removes a browser whose subscription has ended. */
+const removeDevice = (db: Db, id: string): Promise<void> => pushSql.remove.exec(db, { id });
+
+/** Returns a browser with its operator; null if there is none. */
+const findDevice = (db: Db, id: string) => pushSql.findDevice.one<PushDevice>(db, { id });
+
+/** Returns the keys of the installation for push services: the stored ones, or those of `make`, which it stores. */
+async function ensureKeys(db: Db, make: () => StoredPushKeys): Promise<StoredPushKeys> {
+  const read = async () => (await pushSql.readKeys.one<{ keys: StoredPushKeys }>(db))?.keys;
+  const stored = await read();
+  if (stored !== undefined) return stored;
+  await pushSql.setKeys.run(db, { keys: JSON.stringify(make()) });
+  const keys = await read();
+  if (keys === undefined) throw new Error("the keys for push services were not found after they were stored");
+  return keys;
+}
+
+/** Functions of `store.pushSubscriptions`. */
+export const pushSubscriptions = {
+  put: putDevice,
+  removeOf: removeDeviceOf,
+  isOf: isDeviceOf,
+  remove: removeDevice,
+  findDevice,
+  ensureKeys,
+};

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { ReplyJob } from "@svc/contracts";
-import { bundleReplies, jobsOf } from "./replies.ts";
+import { bundleReplies, jobsOf } from "./queues.ts";
 
 const eventOfTicket = (number: number): ReplyJob => ({
   project: "project",

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
 import { localAdministrator } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { isWebhookSecret } from "@svc/outbound";
@@ -6,8 +7,7 @@ import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { Client } from "pg";
-import { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
+import { generateWebhookSecret, setWebhookSecret } from "./webhook-events.ts";
 
 const DAY_SECONDS = 86_400;
 
