@@ -3,9 +3,8 @@ import type { DeliveryAttempt, DeliveryItem, DeliveryState } from "@svc/contract
 import { asAdministrator, waitForQueues, readAll, requireId } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
-import { defineCommand } from "../define-command.ts";
+import { choice, defineCommand, flag, option, projectOption } from "../options.ts";
 import { defineList, defineShow } from "../define-resource.ts";
-import { choice, flag, option, projectOption } from "../options.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
 import { safeLine } from "../terminal.ts";
 import type { Paint } from "../terminal.ts";

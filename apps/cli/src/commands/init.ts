@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { SchemaState } from "@svc/store";
-import { defineCommand } from "../define-command.ts";
-import { flag } from "../options.ts";
-import { handOutSecret } from "../private-files.ts";
+import { defineCommand, flag } from "../options.ts";
+import { handOutSecret } from "../read-input.ts";
 import { renderFacts } from "../render-table.ts";
 import type { Database } from "../with-resources.ts";
 
