@@ -7,13 +7,13 @@ import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
+import { Ago } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import type { useAddress } from "./snippets.ts";
+import type { useAddress } from "./integrations.ts";
 import { arrivalOf } from "./use-channel.ts";
 import type { Arrival } from "./use-channel.ts";
 

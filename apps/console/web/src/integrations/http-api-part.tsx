@@ -2,7 +2,7 @@ import { Tabs } from "radix-ui";
 import { useState } from "react";
 import type { ChannelOf } from "../api/administration.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
-import { SaveBar } from "../forms/save-bar.tsx";
+import { SaveBar } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject } from "../session/services.ts";
 import { ChoiceGroup, TabList } from "../ui/choice-fields.tsx";
@@ -11,10 +11,9 @@ import { OutLink } from "../ui/markdown.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { AddressField, ArrivalTest } from "./channel-state.tsx";
-import { KeysSection } from "./keys-section.tsx";
+import { KeysSection, makeWebhookSecret, SecretControl } from "./keys-section.tsx";
 import type { KeyRight } from "./keys-section.tsx";
-import { makeWebhookSecret, SecretControl } from "./secret-control.tsx";
-import { clientCall, curlCall, KEY_PLACEHOLDER, useAddress } from "./snippets.ts";
+import { clientCall, curlCall, KEY_PLACEHOLDER, useAddress } from "./integrations.ts";
 import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
 
 const RIGHTS: readonly KeyRight[] = [

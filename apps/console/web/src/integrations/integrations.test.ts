@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { curlCall, readAddress, TOOL_CLIENTS, toolSnippet, widgetTag } from "./snippets.ts";
+import { curlCall, readAddress, TOOL_CLIENTS, toolSnippet, widgetTag } from "./integrations.ts";
 
 describe("the entered URL of a part", () => {
   test.each([
