@@ -1,8 +1,9 @@
 import type { ListPage } from "@svc/contracts";
 import { asAdministrator } from "./as-administrator.ts";
 import type { BoundOperations } from "./as-administrator.ts";
-import { cursorOption, defineCommand, limitOption, projectOption } from "./options.ts";
-import type { CommandDefinition, Options, OptionValues } from "./options.ts";
+import { defineCommand } from "./define-command.ts";
+import type { CommandDefinition, OptionValues, Options } from "./define-command.ts";
+import { cursorOption, limitOption, projectOption } from "./options.ts";
 import { nextPage, renderTable } from "./render-table.ts";
 import { optionWords } from "./terminal.ts";
 import type { Paint, Terminal } from "./terminal.ts";

@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { describeCall } from "./cli.ts";
 import type { Cli } from "./cli.ts";
-import { confirm, handOutSecret, readPassword, readSecret, writeNewFile } from "./read-input.ts";
+import { confirm, readPassword, readSecret } from "./read-input.ts";
 import { createTerminal } from "./terminal.ts";
 
 function ask(typed: string[], isTTY: boolean) {
@@ -154,73 +154,5 @@ describe("a password", () => {
   test("is the single line of a pipe", async () => {
     expect(await typePassword(["correct horse battery\n"], false)).toMatchObject({ password: "correct horse battery" });
     expect(await typePassword(["one\ntwo\n"], false)).toHaveProperty("error");
-  });
-});
-
-let privateFolder: string;
-
-beforeAll(async () => {
-  privateFolder = await mkdtemp(join(tmpdir(), "svc-private-files-"));
-});
-
-afterAll(() => rm(privateFolder, { recursive: true }));
-
-async function* pieces(error?: Error) {
-  yield "one ";
-  yield await Promise.resolve("two");
-  if (error !== undefined) throw error;
-}
-
-test("writes a text to a file that only its owner can read", async () => {
-  const file = join(privateFolder, "whole.txt");
-  await writeNewFile(file, pieces());
-  expect(await readFile(file, "utf8")).toBe("one two");
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
-});
-
-test("leaves no file if the text fails, and its name can be used again", async () => {
-  const before = await readdir(privateFolder);
-  const file = join(privateFolder, "broken.txt");
-  await expect(writeNewFile(file, pieces(new Error("the store broke off")))).rejects.toThrow("the store broke off");
-  expect(await readdir(privateFolder)).toEqual(before);
-  await writeNewFile(file, pieces());
-  expect(await readFile(file, "utf8")).toBe("one two");
-});
-
-test("does not change an existing file", async () => {
-  const file = join(privateFolder, "there.txt");
-  await writeFile(file, "mine");
-  const before = await readdir(privateFolder);
-  await expect(writeNewFile(file, pieces())).rejects.toMatchObject({ code: "EEXIST" });
-  expect([await readFile(file, "utf8"), await readdir(privateFolder)]).toEqual(["mine", before]);
-});
-
-test.each([
-  { what: "on a terminal", isInteractive: true, isJson: false },
-  { what: "in the document that a program asked for", isInteractive: false, isJson: true },
-])("a secret is shown $what", async (terminal) => {
-  const file = join(privateFolder, "key");
-  expect(await handOutSecret(terminal, "the secret", file)).toEqual({ shown: "the secret", isInFile: false });
-  await expect(stat(file)).rejects.toThrow("ENOENT");
-});
-
-test("writes a secret to a file that only its owner can read if output may be a log", async () => {
-  const file = join(privateFolder, "new", "key");
-  const handedOut = await handOutSecret({ isInteractive: false, isJson: false }, "the secret", file);
-  expect(handedOut).toEqual({ shown: file, isInFile: true });
-  expect(await readFile(file, "utf8")).toBe("the secret\n");
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
-});
-
-test("returns an error with advice and without the secret if the file cannot be written", async () => {
-  await writeFile(join(privateFolder, "taken"), "");
-  const handingOut = handOutSecret(
-    { isInteractive: false, isJson: false },
-    "the secret",
-    join(privateFolder, "taken", "key"),
-  );
-  await expect(handingOut).rejects.toMatchObject({
-    code: "no_place_for_secret",
-    message: expect.stringMatching(/^(?!.*the secret,).*SVC_DATA_DIR.*SVC_ADMIN_KEY.*--json/s),
   });
 });

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from "commander";
 import { describeCall, EXIT, EXIT_MEANINGS, readVersion } from "./cli.ts";
 import type { Cli, ExitCode, Surroundings } from "./cli.ts";
-import { addCommand, jsonOption } from "./options.ts";
-import type { CommandDefinition } from "./options.ts";
+import { addCommand, jsonOption } from "./define-command.ts";
+import type { CommandDefinition } from "./define-command.ts";
 import type { OutputStream } from "./terminal.ts";
 import { createTerminal } from "./terminal.ts";
 

@@ -3,9 +3,10 @@ import type { AgentChange } from "@svc/contracts";
 import type { BoundOperations } from "../as-administrator.ts";
 import { failure } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { choice, definedOnly, list, option, shareFrom0To1 } from "../options.ts";
-import type { OptionValues, TypedOption } from "../options.ts";
+import type { OptionValues } from "../define-command.ts";
 import { getKb } from "../as-administrator.ts";
+import { choice, definedOnly, list, option, shareFrom0To1 } from "../options.ts";
+import type { TypedOption } from "../options.ts";
 import { readInput } from "../read-input.ts";
 import { safeLine } from "../terminal.ts";
 

@@ -12,7 +12,7 @@ import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText, STANDARD_STR
 import type { BackupHead, BackupTotal } from "./read-backup.ts";
 import { failure, readVersion, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { fillNewFile } from "../read-input.ts";
+import { fillNewFile } from "../private-files.ts";
 import { safeLine } from "../terminal.ts";
 import type { Database } from "../with-resources.ts";
 

@@ -16,19 +16,19 @@ import {
 import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
+import { defineCommand } from "../define-command.ts";
+import { defineList } from "../define-resource.ts";
 import {
-  choice,
-  defineCommand,
   definedOnly,
   flag,
   list as repeatable,
   option,
   projectOption,
-  seenOption,
   urlOption,
   yesOption,
+  choice,
+  seenOption,
 } from "../options.ts";
-import { defineList } from "../define-resource.ts";
 import { confirm } from "../read-input.ts";
 import { renderSources, renderFacts, renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../terminal.ts";

@@ -4,8 +4,9 @@ import { makeApiTarget, postMessage, withClient } from "../api-client.ts";
 import type { SyncMessage } from "../api-client.ts";
 import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { defineCommand, definedOnly, option, secondsBetween, urlOption, withDefault } from "../options.ts";
-import type { OptionValues } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
+import { definedOnly, option, secondsBetween, urlOption, withDefault } from "../options.ts";
 import { renderReplies } from "../render-table.ts";
 import { optionWords, safeLine } from "../terminal.ts";
 

@@ -1,8 +1,9 @@
 import type { AuditItem } from "@svc/contracts";
 import { asAdministrator } from "../as-administrator.ts";
 import { EXIT } from "../cli.ts";
-import { defineCommand, option } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
 import { defineList } from "../define-resource.ts";
+import { option } from "../options.ts";
 import { toSecond } from "../render-table.ts";
 import { safeLine } from "../terminal.ts";
 import type { Paint } from "../terminal.ts";

@@ -1,4 +1,5 @@
-import { defineCommand, flag, option, yesOption } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
+import { flag, option, yesOption } from "../options.ts";
 import type { TypedOption } from "../options.ts";
 
 const verify = defineCommand({

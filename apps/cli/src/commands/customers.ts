@@ -2,8 +2,9 @@ import type { CustomerChange, CustomerDetail, CustomerItem } from "@svc/contract
 import { InvalidArgumentError } from "commander";
 import { asAdministrator, requireId } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
-import { choice, defineCommand, definedOnly, option, projectOption, yesOption } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
+import { choice, definedOnly, option, projectOption, yesOption } from "../options.ts";
 import { confirm, readText } from "../read-input.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
 import { safeLine } from "../terminal.ts";

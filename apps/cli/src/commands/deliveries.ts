@@ -3,8 +3,9 @@ import type { DeliveryAttempt, DeliveryItem, DeliveryState } from "@svc/contract
 import { asAdministrator, waitForQueues, readAll, requireId } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
-import { choice, defineCommand, flag, option, projectOption } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
+import { choice, flag, option, projectOption } from "../options.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
 import { safeLine } from "../terminal.ts";
 import type { Paint } from "../terminal.ts";

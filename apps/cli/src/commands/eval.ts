@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
-import { defineCommand, option, projectOption, shareFrom0To1, withDefault } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
+import { option, projectOption, shareFrom0To1, withDefault } from "../options.ts";
 
 const MAX_SHOWN = 200;
 const DEFAULT_SHOWN = 10;

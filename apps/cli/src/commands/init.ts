@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { SchemaState } from "@svc/store";
-import { defineCommand, flag } from "../options.ts";
-import { handOutSecret } from "../read-input.ts";
+import { defineCommand } from "../define-command.ts";
+import { flag } from "../options.ts";
+import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
 import type { Database } from "../with-resources.ts";
 

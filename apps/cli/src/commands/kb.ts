@@ -3,19 +3,11 @@ import { KB_LIMITS } from "@svc/contracts";
 import type { DocumentItem } from "@svc/contracts";
 import { asAdministrator, getKb, listAllDocuments, listAllKbs, readAll } from "../as-administrator.ts";
 import { EXIT, usageError } from "../cli.ts";
-import {
-  defineCommand,
-  flag,
-  isHttpUrl,
-  mandatory,
-  option,
-  projectOption,
-  wholeNumber,
-  withDefault,
-} from "../options.ts";
+import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
 import { documentKeyOf, isWebAddress, pageKeyOf } from "../kb/find-sources.ts";
 import { renderDocuments, renderHits, renderKbs } from "../kb/render-kb.ts";
+import { flag, isHttpUrl, mandatory, option, projectOption, wholeNumber, withDefault } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { safeLine, safeText } from "../terminal.ts";
 

@@ -3,12 +3,12 @@ import type { KeyInput, KeyItem } from "@svc/contracts";
 import { asAdministrator, findApiKeyId, listAllKeys } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
+import { defineCommand, jsonOption } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
 import {
-  defineCommand,
   definedOnly,
   durationUpTo,
   flag,
-  jsonOption,
   list as repeatable,
   mandatory,
   numberOr,
@@ -16,7 +16,6 @@ import {
   parseExpiry,
   withDefault,
 } from "../options.ts";
-import type { OptionValues } from "../options.ts";
 import { readSecret } from "../read-input.ts";
 import { renderFacts, renderTable, toMinute } from "../render-table.ts";
 import { safeLine } from "../terminal.ts";

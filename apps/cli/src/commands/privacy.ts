@@ -6,9 +6,11 @@ import { errorCode } from "@svc/primitives";
 import { asAdministrator } from "../as-administrator.ts";
 import { failure, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { choice, defineCommand, definedOnly, jsonOption, option, projectOption, yesOption } from "../options.ts";
-import type { OptionValues } from "../options.ts";
-import { confirm, writeNewFile } from "../read-input.ts";
+import { defineCommand, jsonOption } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
+import { choice, definedOnly, option, projectOption, yesOption } from "../options.ts";
+import { writeNewFile } from "../private-files.ts";
+import { confirm } from "../read-input.ts";
 import { safeJson, safeLine } from "../terminal.ts";
 
 /** Options that identify the person. */

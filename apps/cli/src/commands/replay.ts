@@ -10,8 +10,9 @@ import { errorMessage } from "@svc/primitives";
 import { makeApiTarget, withClient } from "../api-client.ts";
 import { EXIT, failure, watchInterrupt } from "../cli.ts";
 import type { Cli } from "../cli.ts";
+import { defineCommand } from "../define-command.ts";
+import { fetchAgents, pickAgent } from "../as-administrator.ts";
 import {
-  defineCommand,
   definedOnly,
   flag,
   list,
@@ -23,7 +24,6 @@ import {
   wholeNumber,
   withDefault,
 } from "../options.ts";
-import { fetchAgents, pickAgent } from "../as-administrator.ts";
 import { readInput } from "../read-input.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../terminal.ts";

@@ -3,8 +3,9 @@ import type { AnswerCounts, AnswerStats, Report, ReportFigures, Stats, StatsInpu
 import { asAdministrator, getAgent } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
-import { choice, defineCommand, definedOnly, flag, option, projectOption } from "../options.ts";
-import type { OptionValues } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
+import { choice, definedOnly, flag, option, projectOption } from "../options.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";

@@ -4,8 +4,9 @@ import { asAdministrator, getTagNamed, readAll } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { choice, defineCommand, definedOnly, option, projectOption, yesOption } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
 import { defineList } from "../define-resource.ts";
+import { choice, definedOnly, option, projectOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { safeLine } from "../terminal.ts";
 

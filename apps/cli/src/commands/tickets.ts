@@ -16,18 +16,11 @@ import {
   readAll,
 } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
-import {
-  choice,
-  defineCommand,
-  definedOnly,
-  flag,
-  limitOption,
-  list as repeatable,
-  option,
-  projectOption,
-} from "../options.ts";
-import type { OptionValues, TypedOption } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
 import { defineShow } from "../define-resource.ts";
+import type { OptionValues } from "../define-command.ts";
+import { choice, definedOnly, flag, limitOption, list as repeatable, option, projectOption } from "../options.ts";
+import type { TypedOption } from "../options.ts";
 import { readText } from "../read-input.ts";
 import { nextPage } from "../render-table.ts";
 import { optionWords } from "../terminal.ts";

@@ -5,7 +5,8 @@ import { EXIT_OF_STATUS, makeToolsTarget, notRunning, requireSendableKey } from 
 import type { ApiTarget } from "../api-client.ts";
 import { CliError, EXIT, failure, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { defineCommand, option, toolsUrlOption } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
+import { option, toolsUrlOption } from "../options.ts";
 import { readInput } from "../read-input.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../terminal.ts";

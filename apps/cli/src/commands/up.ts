@@ -5,8 +5,8 @@ import type { Resources } from "@svc/runtime";
 import type { Standalone } from "@svc/standalone";
 import { InterruptedError, watchInterrupt } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { defineCommand } from "../options.ts";
-import { handOutSecret } from "../read-input.ts";
+import { defineCommand } from "../define-command.ts";
+import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
 
 /** The apps that run as separate processes, each loaded only when it is started. */

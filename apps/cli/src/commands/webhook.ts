@@ -1,8 +1,9 @@
 import { asAdministrator } from "../as-administrator.ts";
 import { EXIT, failure, usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { defineCommand, definedOnly, durationUpTo, flag, option, projectOption, withDefault } from "../options.ts";
-import type { OptionValues } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
+import { definedOnly, durationUpTo, flag, option, projectOption, withDefault } from "../options.ts";
 import { readInput, readSecret } from "../read-input.ts";
 import { safeText } from "../terminal.ts";
 import type { CallbackReport, Headers } from "../webhook/check-callback.ts";

@@ -5,9 +5,10 @@ import { asAdministrator, bindOperations, requireId, waitForQueues } from "../as
 import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { defineCommand, definedOnly, durationUpTo, option, projectOption, withDefault, yesOption } from "../options.ts";
-import type { OptionValues } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
+import type { OptionValues } from "../define-command.ts";
+import { definedOnly, durationUpTo, option, projectOption, withDefault, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
 import { safeLine } from "../terminal.ts";

@@ -4,8 +4,8 @@ import { asAdministrator, waitForQueues, findTicketId, getTicketNamed } from "..
 import type { OperationContext } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
+import type { OptionValues } from "../define-command.ts";
 import { projectOption, seenOption, yesOption } from "../options.ts";
-import type { OptionValues } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { quoted, renderQuestion } from "./render-ticket.ts";
 

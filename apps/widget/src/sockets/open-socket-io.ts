@@ -9,7 +9,8 @@ import { socketIoConnection } from "./connection.ts";
 import { enqueueFrame, greet, greetByAddress } from "./handle-frame.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import { createSession, queryOf } from "./session.ts";
-import type { Admission, LiveSessions } from "./session.ts";
+import type { Admission } from "./session.ts";
+import type { LiveSessions } from "./live-sessions.ts";
 
 /** Settings that both kinds of sockets share. */
 interface SocketIoOptions {

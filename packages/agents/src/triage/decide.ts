@@ -1,10 +1,10 @@
 import type { Agent } from "@svc/contracts";
 import { cutText } from "@svc/text";
 import type { Support } from "../answer-question.ts";
-import { findClosest, likenessOf, readMeaning, sharedMeaning } from "./spelling.ts";
-import type { Meaning } from "./spelling.ts";
+import { findClosest, likenessOf, readMeaning, sharedMeaning } from "./shared-meaning.ts";
 import type { SparseVector } from "./extract-features.ts";
 import { readMessage } from "./extract-features.ts";
+import type { Meaning } from "./shared-meaning.ts";
 import { scoreClasses } from "./triage-model.ts";
 import type { LearnedSample, TriageModel } from "./triage-model.ts";
 

@@ -1,9 +1,10 @@
-import { addWords, createSpelling, findClosest } from "./spelling.ts";
+import { findClosest } from "./shared-meaning.ts";
 import { extractFeatures, termsOf, readMessage, createFeatureSpace, toVector } from "./extract-features.ts";
 import type { TextFeatures } from "./extract-features.ts";
 import { createLinearClassifier, learnAll, unlearned } from "./linear-classifier.ts";
 import { countSample, createNaiveBayes, scoreClasses } from "./triage-model.ts";
 import type { Calibration, LearnedSample, TriageModel, TriageSample } from "./triage-model.ts";
+import { addWords, createSpelling } from "./spelling.ts";
 
 /** Scores of a message by a model that was not trained with it. */
 export interface HeldOutScores {

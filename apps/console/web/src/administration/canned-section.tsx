@@ -14,14 +14,8 @@ import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import {
-  ActionChips,
-  ActionFields,
-  hasActions,
-  readActions,
-  readTags,
-  valuesOfActions,
-} from "../ticket/reply-actions.tsx";
+import { ActionChips, hasActions, readTags } from "../ticket/reply-actions.tsx";
+import { ActionFields, readActions, valuesOfActions } from "./canned-actions.tsx";
 import { fillExample } from "./fill-example.ts";
 
 /** Copied from CANNED_REPLY_LIMITS of the contracts; the server checks them. */

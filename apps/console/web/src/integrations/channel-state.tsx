@@ -13,7 +13,7 @@ import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import type { useAddress } from "./integrations.ts";
+import type { useAddress } from "./snippets.ts";
 import { arrivalOf } from "./use-channel.ts";
 import type { Arrival } from "./use-channel.ts";
 

@@ -13,7 +13,7 @@ import { Section } from "../ui/page-frame.tsx";
 import { AddressField, ArrivalTest } from "./channel-state.tsx";
 import { KeysSection, makeWebhookSecret, SecretControl } from "./keys-section.tsx";
 import type { KeyRight } from "./keys-section.tsx";
-import { clientCall, curlCall, KEY_PLACEHOLDER, useAddress } from "./integrations.ts";
+import { clientCall, curlCall, KEY_PLACEHOLDER, useAddress } from "./snippets.ts";
 import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
 
 const RIGHTS: readonly KeyRight[] = [

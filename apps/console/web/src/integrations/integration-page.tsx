@@ -14,17 +14,12 @@ import { MissingPage, PageFrame, Section } from "../ui/page-frame.tsx";
 import { BotPart } from "./bot-part.tsx";
 import { AddressField, serviceStateOf, StateLine } from "./channel-state.tsx";
 import { HttpApiPart } from "./http-api-part.tsx";
-import {
-  findIntegration,
-  KEY_PLACEHOLDER,
-  TOOL_CLIENTS,
-  toolSnippet,
-  useAddress,
-  useServiceAddresses,
-} from "./integrations.ts";
-import type { Integration, ToolClient } from "./integrations.ts";
+import { findIntegration } from "./integrations.ts";
+import type { Integration } from "./integrations.ts";
 import { KeysSection } from "./keys-section.tsx";
 import type { KeyRight } from "./keys-section.tsx";
+import { KEY_PLACEHOLDER, TOOL_CLIENTS, toolSnippet, useAddress, useServiceAddresses } from "./snippets.ts";
+import type { ToolClient } from "./snippets.ts";
 import { useChannels, useChannelSwitch } from "./use-channel.ts";
 import { WidgetPart } from "./widget-part.tsx";
 

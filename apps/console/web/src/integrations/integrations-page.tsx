@@ -8,8 +8,9 @@ import { Switch } from "../ui/choice-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { StateLine, serviceStateOf } from "./channel-state.tsx";
-import { describeFacts, INTEGRATIONS, useAddress, useServiceAddresses } from "./integrations.ts";
+import { describeFacts, INTEGRATIONS } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
+import { useAddress, useServiceAddresses } from "./snippets.ts";
 import { useChannelSwitch, useChannels } from "./use-channel.ts";
 
 function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {

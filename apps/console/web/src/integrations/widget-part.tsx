@@ -19,11 +19,12 @@ import { Section } from "../ui/page-frame.tsx";
 import { AddressField, ArrivalTest } from "./channel-state.tsx";
 import { PREVIEW_TEXTS } from "./preview-texts.ts";
 import { makeIdentitySecret, makeWidgetKey, SecretControl } from "./keys-section.tsx";
-import { useAddress, widgetTag } from "./integrations.ts";
+import { useAddress, widgetTag } from "./snippets.ts";
 import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
 import { ColorField, OriginsField } from "./widget-fields.tsx";
-import { LauncherFields, WidgetTexts } from "./widget-texts.tsx";
+import { LauncherFields } from "./widget-launcher.tsx";
 import { WidgetPreview } from "./widget-preview.tsx";
+import { WidgetTexts } from "./widget-texts.tsx";
 
 type WidgetConfig = ChannelConfigs["widget"];
 type Form = SettingsForm<WidgetConfig>;
