@@ -9,11 +9,17 @@ import type { Resources } from "@svc/runtime";
 import { createSessionCheck } from "@svc/auth";
 import * as operations from "@svc/operations";
 import type { Express } from "express";
-import type { ConsoleContext } from "./console-context.ts";
+import {
+  checkHost,
+  checkPage,
+  createDeviceCookie,
+  createSessionCookie,
+  inProject,
+  signedIn,
+} from "./session/signed-in.ts";
+import type { ConsoleContext } from "./session/signed-in.ts";
 import { createEventHub } from "./events/create-event-hub.ts";
 import { postPresence, streamEvents } from "./events/stream-events.ts";
-import { checkHost, checkPage, inProject, signedIn } from "./session/signed-in.ts";
-import { createDeviceCookie, createSessionCookie } from "./session/cookies.ts";
 import { createSignInLimit } from "./session/create-sign-in-limit.ts";
 import { addOidcRoutes } from "./session/oidc-routes.ts";
 import { openOidc } from "./session/open-oidc.ts";

@@ -3,7 +3,7 @@ import { SEARCH_LIMIT, percentOf } from "./answer.ts";
 import type { Answer, AnswerModel, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
 import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
 import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
-import type { AnswerPart } from "./answers/read-passages.ts";
+import type { AnswerPart } from "./answers/rate-passages.ts";
 import { readQuestion } from "./answers/read-question.ts";
 import type { ReadQuestion } from "./answers/read-question.ts";
 import { writeAnswer } from "./answers/write-answer.ts";

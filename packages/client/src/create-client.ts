@@ -1,13 +1,11 @@
 import type { DrainAnswer, ENDPOINTS, HttpMethod, MessageRequest } from "@svc/contracts";
 import { connectionOf, fillPath } from "./connection.ts";
 import type { ClientOptions } from "./connection.ts";
-import { drainAnswerOf, drainCall, sendMessage } from "./messages.ts";
-import type { DrainOptions, SendOptions, SentMessage } from "./messages.ts";
 import { OPERATIONS } from "./operations.ts";
 import { pullModel } from "./pull-model.ts";
 import type { PullOptions, PullProgress } from "./pull-model.ts";
-import { streamReplies } from "./stream-replies.ts";
-import type { ReplyStream, StreamOptions } from "./stream-replies.ts";
+import { drainAnswerOf, drainCall, sendMessage, streamReplies } from "./stream-replies.ts";
+import type { DrainOptions, ReplyStream, SendOptions, SentMessage, StreamOptions } from "./stream-replies.ts";
 import { callWithRetries } from "./try-call.ts";
 import type { CallAnswer, Query, RequestOptions } from "./try-call.ts";
 

@@ -2,11 +2,9 @@ import { z } from "zod";
 import { mapChannels, mapSecrets } from "./channels.ts";
 import type { CHANNELS, ChannelId } from "./channels.ts";
 import { integrationIdSchema } from "./message-request.ts";
-import { LIMITS } from "./limits.ts";
-import { parseUrl } from "./url.ts";
+import { LIMITS, parseUrl, textUpTo } from "./well-formed.ts";
 import { projectNameSchema } from "./project.ts";
 import { MASKED_SECRET, SECRET_LIMITS, maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
-import { textUpTo } from "./well-formed.ts";
 import {
   prechatFieldSchema,
   sitePathSchema,

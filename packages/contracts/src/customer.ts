@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS, lineUpTo, messageText } from "./well-formed.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./list-query.ts";
 import type { KeyPosition } from "./list-query.ts";
-import { lineUpTo, messageText } from "./well-formed.ts";
 
 /** Limits of a customer's data. Characters are Unicode code points. */
 export const CUSTOMER_LIMITS = {

@@ -4,7 +4,7 @@ import { auditEndpoints } from "./audit.ts";
 import { cannedReplyEndpoints } from "./canned-reply.ts";
 import { channelEndpoints } from "./channel-item.ts";
 import { customerEndpoints } from "./customer.ts";
-import { deliveryEndpoints } from "./callback.ts";
+import { deliveryEndpoints, webhookEndpoints } from "./webhook.ts";
 import { emailEndpoints, operatorEndpoints } from "./operator.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { gapEndpoints, proposalEndpoints } from "./gap.ts";
@@ -24,7 +24,6 @@ import { statsEndpoints } from "./stats.ts";
 import { tagEndpoints } from "./tag.ts";
 import { ticketEndpoints } from "./ticket-endpoints.ts";
 import { toolCallEndpoints } from "./tool-call.ts";
-import { webhookEndpoints } from "./webhook.ts";
 
 /** Administration endpoints: every endpoint that requires a key and runs an operation. */
 export const ADMIN_ENDPOINTS = {

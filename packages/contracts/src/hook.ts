@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { LIMITS } from "./limits.ts";
 import {
   countChars,
   hasControlCharacters,
   isMalformedText,
+  LIMITS,
   lineUpTo,
   textUpTo,
   wellFormedString,

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { LIMITS } from "./limits.ts";
+import { LIMITS, lineUpTo, messageText } from "./well-formed.ts";
 import { ticketPrioritySchema, ticketStageSchema } from "./ticket.ts";
-import { lineUpTo, messageText } from "./well-formed.ts";
 import type { ChannelId } from "./channels.ts";
 
 /** Limits of notes and of the question about them. Characters are Unicode code points. */

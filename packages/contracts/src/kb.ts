@@ -1,6 +1,12 @@
 import { z } from "zod";
-import { countChars, isMalformedText, textUpTo, wellFormedString, withoutBidiControls } from "./well-formed.ts";
-import { parseUrl } from "./url.ts";
+import {
+  countChars,
+  isMalformedText,
+  parseUrl,
+  textUpTo,
+  wellFormedString,
+  withoutBidiControls,
+} from "./well-formed.ts";
 
 /** Limits of knowledge bases and their documents. */
 export const KB_LIMITS = {

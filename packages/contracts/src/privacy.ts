@@ -3,9 +3,8 @@ import { z } from "zod";
 import { itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { channelIdSchema } from "./message-request.ts";
-import { LIMITS } from "./limits.ts";
+import { countChars, hasControlCharacters, LIMITS, wellFormedString } from "./well-formed.ts";
 import { WIDGET_LIMITS } from "./widget.ts";
-import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";
 
 /** An ID chosen by a sender, as in messages. */
 function idUpTo(maxChars: number) {

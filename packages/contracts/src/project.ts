@@ -2,11 +2,10 @@ import { z } from "zod";
 import { isTimeZone } from "./customer.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { quotasInputSchema, quotasSchema } from "./limits.ts";
+import { quotasInputSchema, quotasSchema, textUpTo } from "./well-formed.ts";
 import { channelIdSchema } from "./message-request.ts";
 import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { ticketPrioritySchema } from "./ticket.ts";
-import { textUpTo } from "./well-formed.ts";
 
 /** Days of the week, in the order of ISO 8601. */
 export const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { createdAnswer, itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS, lineUpTo, messageText, wellFormedString } from "./well-formed.ts";
 import { projectNameSchema } from "./project.ts";
 import { ticketItemSchema, ticketPriorityField, ticketTagsField } from "./ticket.ts";
-import { lineUpTo, messageText, wellFormedString } from "./well-formed.ts";
 
 /** Limits of files attached by operators. */
 export const OPERATOR_FILE_LIMITS = {

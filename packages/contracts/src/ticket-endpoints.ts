@@ -11,10 +11,9 @@ import {
   ticketStageSchema,
   ticketStatusSchema,
 } from "./ticket.ts";
-import { wellFormedString, textUpTo } from "./well-formed.ts";
+import { LIMITS, textUpTo, wellFormedString } from "./well-formed.ts";
 import { channelIdSchema } from "./message-request.ts";
 import { ISSUE_ORIGIN } from "./issue.ts";
-import { LIMITS } from "./limits.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields, timeParameter } from "./list-query.ts";
 import type { KeyPosition } from "./list-query.ts";
 import { REVIEW_LIMITS } from "./review.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { parseUrl } from "./url.ts";
+import { isMalformedText, messageText, parseUrl, wellFormedString } from "./well-formed.ts";
 import { MASKED_SECRET } from "./secret.ts";
-import { isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
 
 /**
  * Headers that frame or route a request (RFC 9110, RFC 9112), in lowercase. The HTTP client sets them; callers must not

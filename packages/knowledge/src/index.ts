@@ -22,6 +22,6 @@ export { searchEach, searchKnowledge } from "./search-knowledge.ts";
 export type { SearchHit, SearchResult } from "./search-knowledge.ts";
 export { createFileReader } from "./parse/create-file-reader.ts";
 export type { FileReader } from "./parse/create-file-reader.ts";
-export type { FileText, FileToRead } from "./parse/file-text.ts";
+export type { FileText, FileToRead } from "./ingest-file.ts";
 export { READ_LIMITS } from "./parse/read-limits.ts";
 export type { ReadLimits } from "./parse/read-limits.ts";

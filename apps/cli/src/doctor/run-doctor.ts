@@ -9,13 +9,15 @@ import type { Cli } from "../cli.ts";
 import {
   checkClock,
   checkDatabase,
-  checkInstallation,
+  checkEmbeddings,
   checkFileStore,
+  checkInstallation,
+  checkKnowledge,
+  checkModels,
   checkProcesses,
   checkStorage,
 } from "./check-database.ts";
 import { checkConfiguration, checkDataFolder, checkNode } from "./check-environment.ts";
-import { checkEmbeddings, checkKnowledge, checkModels } from "./check-knowledge.ts";
 import {
   checkQueues,
   checkRedis,

@@ -6,8 +6,8 @@ import type { EventStream } from "@svc/http";
 import type { RequestHandler } from "express";
 import { isUnavailable } from "@svc/store";
 import type { OperatorRecord } from "@svc/store";
-import type { ConsoleContext } from "../console-context.ts";
 import { sessionOf } from "../session/signed-in.ts";
+import type { ConsoleContext } from "../session/signed-in.ts";
 import type { HubEvent } from "./create-event-hub.ts";
 
 /**

@@ -19,8 +19,8 @@ import type {
 import { principalOf, readJsonBody } from "@svc/http";
 import type { RequestHandler, Response } from "express";
 import type { Config } from "@svc/runtime";
-import type { ConsoleContext } from "../console-context.ts";
 import { sessionOf } from "./signed-in.ts";
+import type { ConsoleContext } from "./signed-in.ts";
 
 /** More than the operators of any project. */
 const COLLEAGUES_MAX_COUNT = 1_000;

@@ -18,9 +18,9 @@ import {
 import type { LinkAnswer, NotificationsAnswer, SessionAnswer, PushAnswer } from "@svc/contracts";
 import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
 import { readPushKeys } from "@svc/runtime";
-import type { ConsoleContext } from "../console-context.ts";
-import { accountOf } from "./create-sign-in-limit.ts";
 import { sessionOf, signedIn } from "./signed-in.ts";
+import type { ConsoleContext } from "./signed-in.ts";
+import { accountOf } from "./create-sign-in-limit.ts";
 
 /** Adds the routes with which a browser subscribes its operator to push notifications. */
 export function addPushRoutes(routes: IRouter, context: ConsoleContext): void {

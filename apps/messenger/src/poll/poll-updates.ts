@@ -2,9 +2,8 @@ import type { Log } from "@svc/log";
 import { isUnavailable, ticketIdOf } from "@svc/store";
 import type { NewChannelUpdate, ProjectId, Store } from "@svc/store";
 import { readOrigin } from "../read/read-update.ts";
-import { BotApiError } from "../telegram/bot-api-error.ts";
-import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
-import type { BotApi } from "../telegram/bot-api.ts";
+import { BotApiError } from "../telegram/bot-api.ts";
+import type { BotApi, BotApiErrorKind } from "../telegram/bot-api.ts";
 import { backoffMs, waitMs } from "./hold-lease.ts";
 
 /** Reason why a bot cannot work. */

@@ -10,7 +10,7 @@ import { cleanLine, cleanText, ownTexts } from "../read/update-schema.ts";
 import type { Bot } from "../read/update-schema.ts";
 import { readUpdate } from "../read/read-update.ts";
 import type { AnswerTarget, Reading } from "../read/read-update.ts";
-import { BotApiError } from "../telegram/bot-api-error.ts";
+import { BotApiError } from "../telegram/bot-api.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import { backoffMs, waitMs } from "./hold-lease.ts";
 

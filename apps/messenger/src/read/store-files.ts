@@ -3,7 +3,7 @@ import { ServiceError } from "@svc/contracts";
 import type { AttachmentRef } from "@svc/contracts";
 import { messageFileIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
-import { BotApiError } from "../telegram/bot-api-error.ts";
+import { BotApiError } from "../telegram/bot-api.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import { cleanLine } from "./update-schema.ts";
 import type { Content, FileRef } from "./update-schema.ts";

@@ -1,9 +1,8 @@
 import { DeliveryError } from "@svc/contracts";
 import type { DeliveryErrorKind } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { BotApiError } from "../telegram/bot-api-error.ts";
-import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
-import type { BotApi } from "../telegram/bot-api.ts";
+import { BotApiError } from "../telegram/bot-api.ts";
+import type { BotApi, BotApiErrorKind } from "../telegram/bot-api.ts";
 import type { Position, Throttle } from "./create-throttle.ts";
 
 /** Time that a message in flight gets during shutdown: an aborted one would be sent again. */

@@ -2,10 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { DeliveryError } from "@svc/contracts";
 import { collectLog, startFakeBotApi, testLog, waitFor } from "@svc/testing";
 import type { BotApiFailure, FakeBot, FakeBotApi } from "@svc/testing";
-import { BotApiError } from "../telegram/bot-api-error.ts";
-import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
-import { createBotApi } from "../telegram/bot-api.ts";
-import type { BotApi } from "../telegram/bot-api.ts";
+import { BotApiError, createBotApi } from "../telegram/bot-api.ts";
+import type { BotApi, BotApiErrorKind } from "../telegram/bot-api.ts";
 import { createSender, createTyping } from "./create-sender.ts";
 import type { Sender, Typing } from "./create-sender.ts";
 import { createThrottle } from "./create-throttle.ts";

@@ -1,6 +1,6 @@
 import type { Channel, OutgoingAttachment, ReplyContext } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { BotApiError } from "../telegram/bot-api-error.ts";
+import { BotApiError } from "../telegram/bot-api.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import { composeMessage } from "./compose-message.ts";
 import type { ComposedMessage } from "./compose-message.ts";

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { startFakeBotApi, waitFor } from "@svc/testing";
 import type { BotApiFailure, FakeBot, FakeBotApi } from "@svc/testing";
-import { BotApiError } from "./bot-api-error.ts";
-import { createBotApi } from "./bot-api.ts";
+import { BotApiError, createBotApi } from "./bot-api.ts";
 import type { BotApi } from "./bot-api.ts";
 
 let server: FakeBotApi;

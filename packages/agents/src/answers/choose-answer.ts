@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Passage, SearchResult } from "../answer.ts";
-import { ratePassages } from "./rate-passages.ts";
-import type { Figures, RatedPart, RatedPassage } from "./rate-passages.ts";
-import { cellsOf, termsOf } from "./read-passages.ts";
-import type { AnswerPart, ReadPassage } from "./read-passages.ts";
+import { cellsOf, ratePassages, termsOf } from "./rate-passages.ts";
+import type { AnswerPart, Figures, RatedPart, RatedPassage, ReadPassage } from "./rate-passages.ts";
 import type { ReadQuestion } from "./read-question.ts";
 
 /** The weights of figures, by name. */

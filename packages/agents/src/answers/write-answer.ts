@@ -4,8 +4,8 @@ import { linkDefinitions } from "../passage-units.ts";
 import type { Span, Unit } from "../passage-units.ts";
 import { maskMarkup, showParts } from "../readable-markdown.ts";
 import type { ChosenAnswer } from "./choose-answer.ts";
-import { cellsOf, readTable } from "./read-passages.ts";
-import type { AnswerPart, ReadPassage } from "./read-passages.ts";
+import { cellsOf, readTable } from "./rate-passages.ts";
+import type { AnswerPart, ReadPassage } from "./rate-passages.ts";
 
 /** An answer as shown to customers, and what it quotes of its passage verbatim. */
 interface WrittenAnswer {

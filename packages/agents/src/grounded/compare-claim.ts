@@ -12,8 +12,7 @@ import {
   worstOf,
 } from "./compare-statements.ts";
 import type { Comparison } from "./compare-statements.ts";
-import { numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
-import { findQuote, findQuotePosition } from "./find-quote.ts";
+import { findQuote, findQuotePosition, numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
 import { readStatements } from "./read-statement.ts";
 import type { Statement } from "./read-statement.ts";
 

@@ -5,8 +5,7 @@ import { containsPart, lazily } from "../language-files.ts";
 import { isSmallTalk } from "../talk/find-talk.ts";
 import { talkByLanguage } from "../talk/read-talk.ts";
 import { compareClaim, quotedSentences } from "./compare-claim.ts";
-import { findForeignParts } from "./find-foreign-parts.ts";
-import { findQuote } from "./find-quote.ts";
+import { findForeignParts, findQuote } from "./find-foreign-parts.ts";
 import { containsInstructions, verbatimSentencesOf } from "./answer-prompt.ts";
 import type { CitableText, Claim, Evidence } from "./answer-prompt.ts";
 

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { stopWords } from "@svc/text";
-import { isSameKind, readingTest } from "./may-be-meant.ts";
+import { isSameKind, readingTest, repairCandidates } from "./repair-candidates.ts";
+import type { RepairCandidate, RepairReading } from "./repair-candidates.ts";
 import { noteWords, trimEnd, capitalOf } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
-import { repairCandidates } from "./repair-candidates.ts";
-import type { RepairCandidate, RepairReading } from "./repair-candidates.ts";
 import { findRepairCues, findFillers, pausesOf } from "./repair-cues.ts";
 import type { RepairCue } from "./repair-cues.ts";
 

@@ -1,6 +1,5 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
-import { FETCH_MAX_BYTES } from "./create-page-fetcher.ts";
-import { unpackGzipFile } from "./decode-body.ts";
+import { FETCH_MAX_BYTES, unpackGzipFile } from "./create-page-fetcher.ts";
 import { readSitemap } from "./read-sitemap.ts";
 import type { Sitemap } from "./read-sitemap.ts";
 import {

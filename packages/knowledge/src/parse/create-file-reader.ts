@@ -1,9 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { ServiceError } from "@svc/contracts";
 import { asIndexed } from "../index-words.ts";
-import type { DocumentOfFile, FileToIngest } from "../ingest-file.ts";
-import { fileError, fileTooLarge, formatMb, tooComplex } from "./file-text.ts";
-import type { FileText, FileToRead } from "./file-text.ts";
+import { fileError, fileTooLarge, formatMb, tooComplex } from "../ingest-file.ts";
+import type { DocumentOfFile, FileText, FileToIngest, FileToRead } from "../ingest-file.ts";
 import { READ_LIMITS, unpackDocument } from "./read-limits.ts";
 import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs } from "./read-limits.ts";
 

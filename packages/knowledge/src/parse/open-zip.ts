@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import { fromBufferPromise } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
 import sax from "sax";
-import { fileError, fileTooLarge, formatMb, sensibleTitle } from "./file-text.ts";
+import { fileError, fileTooLarge, formatMb, sensibleTitle } from "../ingest-file.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
 /** The files in an archive, each unpacked on request. */

@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
-import { fileError, fileTooLarge } from "./file-text.ts";
-import type { FileText } from "./file-text.ts";
+import { fileError, fileTooLarge } from "../ingest-file.ts";
+import type { FileText } from "../ingest-file.ts";
 import { escapeInline, formatTable } from "./format-table.ts";
 import type { ReadLimits } from "./read-limits.ts";
 

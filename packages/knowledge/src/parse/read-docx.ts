@@ -1,11 +1,11 @@
 import { zipSync } from "fflate";
 import mammoth from "mammoth";
 import { cleanHtml } from "./clean-html.ts";
-import { fileError, fileUnsupported } from "./file-text.ts";
+import { fileError, fileUnsupported } from "../ingest-file.ts";
+import type { FileText, FileToRead } from "../ingest-file.ts";
 import { htmlToMarkdown } from "./read-html.ts";
 import { readCoreTitle, openZip } from "./open-zip.ts";
 import type { Zip } from "./open-zip.ts";
-import type { FileText, FileToRead } from "./file-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
 /** Other formats of an archive, by a path in it, and what to do. */

@@ -3,8 +3,8 @@ import { analyse } from "chardet";
 import iconv from "iconv-lite";
 import { looksBinary, describeOle, detectSignature, detectTextFormat } from "./detect-format.ts";
 import type { TextFormat } from "./detect-format.ts";
-import { fileError, fileTooLarge, fileUnsupported, formatMb } from "./file-text.ts";
-import type { FileText, FileToRead } from "./file-text.ts";
+import { fileError, fileTooLarge, fileUnsupported, formatMb } from "../ingest-file.ts";
+import type { FileText, FileToRead } from "../ingest-file.ts";
 import type { ReadLimits } from "./read-limits.ts";
 import { splitTables } from "./format-table.ts";
 

@@ -1,7 +1,7 @@
 import Turndown from "turndown";
 import { cleanHtml } from "./clean-html.ts";
-import { fileError, fileTooLarge } from "./file-text.ts";
-import type { FileText } from "./file-text.ts";
+import { fileError, fileTooLarge } from "../ingest-file.ts";
+import type { FileText } from "../ingest-file.ts";
 import type { ReadLimits } from "./read-limits.ts";
 import { escapeMarkdown, unescapeStart, formatTable } from "./format-table.ts";
 

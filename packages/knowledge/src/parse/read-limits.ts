@@ -3,8 +3,7 @@ import { createYielder, packWords, unpackWords } from "@svc/store";
 import type { DocumentPostings, NewChunk, NewDocument } from "@svc/store";
 import type { CutDocument } from "../add-document.ts";
 import type { CountedWords } from "../index-words.ts";
-import type { FileToIngest } from "../ingest-file.ts";
-import type { FileText, FileToRead } from "./file-text.ts";
+import type { FileText, FileToIngest, FileToRead } from "../ingest-file.ts";
 
 /**
  * A document with its passages for transfer between threads: few large objects, because receiving 25,000 passages as

@@ -4,7 +4,7 @@ import type { Token } from "marked";
 import { parseUrl } from "@svc/contracts";
 import { readHeading } from "../chunk-document.ts";
 import { cleanMarkdown } from "./clean-markdown.ts";
-import type { FileText } from "./file-text.ts";
+import type { FileText } from "../ingest-file.ts";
 
 /** Schemes that execute or embed something rather than link. */
 const UNSAFE = /^(?:javascript|vbscript|data):/;

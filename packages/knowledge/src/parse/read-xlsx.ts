@@ -1,8 +1,8 @@
 import { format, isDateFormat } from "numfmt";
 import { escapeInline, formatTable } from "./format-table.ts";
-import { fileTooLarge } from "./file-text.ts";
+import { fileTooLarge } from "../ingest-file.ts";
+import type { FileText } from "../ingest-file.ts";
 import { readCoreTitle, readXml } from "./open-zip.ts";
-import type { FileText } from "./file-text.ts";
 import type { Zip } from "./open-zip.ts";
 import type { ReadLimits } from "./read-limits.ts";
 

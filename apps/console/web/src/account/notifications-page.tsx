@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { NotificationSettings, NotificationsAnswer, PushAnswer } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
 import { FormError } from "../forms/form-dialog.tsx";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { LANGUAGES, useTexts } from "../i18n/texts.ts";
 import type { Language } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";

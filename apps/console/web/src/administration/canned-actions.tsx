@@ -2,7 +2,7 @@ import type { CannedReply, CannedReplyActions, TicketPriority } from "@svc/contr
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople } from "../session/services.ts";
 import { SelectField } from "../ui/field.tsx";
-import { TagsField, readTags } from "../ticket/tags-field.tsx";
+import { TagsField, readTags } from "../ticket/reply-actions.tsx";
 
 /** The actions of a canned reply as form fields. */
 export type ActionValues = {

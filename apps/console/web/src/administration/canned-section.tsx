@@ -6,7 +6,7 @@ import { MessageSquareText, Pencil, Trash2, Zap } from "lucide-react";
 import { cannedPagesQuery } from "../api/administration.ts";
 import { definedParams } from "../api/connection.ts";
 import { FormDialog, useFields } from "../forms/form-dialog.tsx";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { ResourcePage, itemsOf } from "../lists/resource-page.tsx";
 import { useProject, useRights, useServices, useSession } from "../session/services.ts";
@@ -14,8 +14,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import { ActionChips, hasActions } from "../ticket/action-chips.tsx";
-import { readTags } from "../ticket/tags-field.tsx";
+import { ActionChips, hasActions, readTags } from "../ticket/reply-actions.tsx";
 import { ActionFields, readActions, valuesOfActions } from "./canned-actions.tsx";
 import { fillExample } from "./fill-example.ts";
 

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SubmitEvent } from "react";
 import { FormError, useFields } from "../forms/form-dialog.tsx";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Tag, TagColor } from "@svc/contracts";
 import { tagPagesQuery } from "../api/tickets.ts";
 import { FormDialog, useFields } from "../forms/form-dialog.tsx";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { ResourcePage } from "../lists/resource-page.tsx";
 import { useProject, useRights, useServices, useTags } from "../session/services.ts";

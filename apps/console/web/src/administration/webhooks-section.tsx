@@ -7,7 +7,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { FlaskConical, Pencil, RefreshCw, Trash2, Webhook } from "lucide-react";
 import { agentsQuery, filterOf, waitForResult, webhookPagesQuery } from "../api/administration.ts";
 import { FormDialog, useFields } from "../forms/form-dialog.tsx";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { ResourcePage, ShownOnceDialog } from "../lists/resource-page.tsx";
 import { useProject, useRights, useServices } from "../session/services.ts";

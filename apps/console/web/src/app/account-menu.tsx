@@ -13,7 +13,7 @@ import { useServices, useCommands, useProject } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { useStore } from "../ui/create-store.ts";
 import { describeError } from "../ui/describe-error.ts";
-import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../ui/dialog.tsx";
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/menu.tsx";
 
 interface Projects {

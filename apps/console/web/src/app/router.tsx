@@ -9,8 +9,7 @@ import {
 import { firstSection } from "../administration/sections.ts";
 import { mayDo, sessionQuery } from "../api/session.ts";
 import { needsFirstRun } from "../first-run/first-run-state.ts";
-import { readInboxSearch } from "../inbox/inbox-search.ts";
-import { findView } from "../inbox/views.ts";
+import { findView, readInboxSearch } from "../inbox/views.ts";
 import { readOverviewSearch } from "../overview/overview-search.ts";
 import type { Services } from "../session/services.ts";
 import { ErrorPage, MissingPage, PageSkeleton } from "../ui/page-frame.tsx";

@@ -10,9 +10,9 @@ import { customerName } from "../inbox/describe-ticket.ts";
 import { GROUP_TITLES } from "../session/command-registry.ts";
 import type { CommandGroup } from "../session/command-registry.ts";
 import { useServices, usePeople, useProject, useRights } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
+import { Ago } from "../ui/badge.tsx";
 import { Kbd } from "../ui/button.tsx";
-import { TICKET_KEYS } from "../ticket/ticket-keys.ts";
+import { TICKET_KEYS } from "../ticket/use-ticket-actions.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 

@@ -8,7 +8,7 @@ import type { Session } from "../api/session.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { ReachBanner } from "../session/reach-banner.tsx";
 import { useServices, useCommands, useSession, useProject, useRights } from "../session/services.ts";
-import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../ui/dialog.tsx";
 import { useStore } from "../ui/create-store.ts";
 import { EmptyState, ToastList } from "../ui/notice.tsx";
 import { useIsWide } from "../ui/page-frame.tsx";

@@ -6,7 +6,7 @@ import type { CustomerChange, CustomerDetail, CustomerItem } from "@svc/contract
 import { conversationsQuery, customerPagesQuery, customerQuery } from "../api/tickets.ts";
 import { IdText } from "../forms/copy-box.tsx";
 import { FormDialog, useFields } from "../forms/form-dialog.tsx";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { itemsOf, Pages } from "../lists/resource-page.tsx";
 import { useCommands, useProject, useRights, useServices } from "../session/services.ts";

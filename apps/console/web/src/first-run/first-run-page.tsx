@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import type { KbItem } from "@svc/contracts";
 import { channelOf, keysQuery } from "../api/administration.ts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { StateLine } from "../integrations/channel-state.tsx";
 import { INTEGRATIONS } from "../integrations/integrations.ts";
@@ -15,14 +15,13 @@ import type { SourceKind } from "../knowledge/source-dialog.tsx";
 import { ACCEPTED_FILES, useUploads } from "../knowledge/upload-queue.ts";
 import { useProject, useRights, useServices, useSession } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
-import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { countAdded, isReachable, isTaught, skipFirstRun } from "./first-run-state.ts";
-import { Step } from "./step.tsx";
+import { Step, TestStep } from "./test-step.tsx";
 import { useOwnKb } from "./use-own-kb.ts";
-import { TestStep } from "./test-step.tsx";
 
 const SourceDialog = lazyDialog(async () => (await import("../knowledge/source-dialog.tsx")).SourceDialog);
 

@@ -7,7 +7,7 @@ import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useServices, useCommands, useSession } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
-import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../ui/dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { applyBulk, undoBulk, runAll } from "./bulk-changes.ts";
 import type { BulkChange } from "./bulk-changes.ts";

@@ -9,7 +9,7 @@ import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
-import { PickList } from "../ui/pick-list.tsx";
+import { PickList } from "../ui/choice-fields.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
 
 /** Tickets that were not changed, with the error of each. */

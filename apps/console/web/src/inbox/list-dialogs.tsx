@@ -6,11 +6,10 @@ import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useProject, useServices, useTags } from "../session/services.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
-import { PickList } from "../ui/pick-list.tsx";
-import type { PickItem } from "../ui/pick-list.tsx";
-import { filterOptions } from "./inbox-search.ts";
-import type { FilterName, InboxSearch } from "./inbox-search.ts";
-import { filtersOf, useSavedViews } from "./views.ts";
+import { PickList } from "../ui/choice-fields.tsx";
+import type { PickItem } from "../ui/choice-fields.tsx";
+import { filterOptions, filtersOf, useSavedViews } from "./views.ts";
+import type { FilterName, InboxSearch } from "./views.ts";
 
 /** The available filters, in order. */
 const OFFERED = [

@@ -7,13 +7,12 @@ import { agentsQuery } from "../api/administration.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, usePeople, useProject } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
-import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../ui/dialog.tsx";
 import { Menu, MenuChoice } from "../ui/menu.tsx";
 import { SearchField, SelectField } from "../ui/field.tsx";
-import { filterOptions, withoutFilters, describeFilter, chosenFilters } from "./inbox-search.ts";
-import type { InboxSearch } from "./inbox-search.ts";
+import { chosenFilters, describeFilter, filterOptions, VIEWS, withoutFilters } from "./views.ts";
+import type { InboxSearch } from "./views.ts";
 import { ProjectSpan } from "./view-sidebar.tsx";
-import { VIEWS } from "./views.ts";
 
 const SORT_DEFAULT = "-updatedAt";
 

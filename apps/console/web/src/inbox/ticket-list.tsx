@@ -8,12 +8,11 @@ import { ticketQuery } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { usePeople, useServices, useTagColor } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
-import { Avatar, TagChip } from "../ui/badge.tsx";
+import { Ago, Avatar, TagChip } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { customerName, isTask, snippetOf, taskPerson, waitingSince } from "./describe-ticket.ts";
-import type { InboxSearch } from "./inbox-search.ts";
+import type { InboxSearch } from "./views.ts";
 import {
   ChannelMark,
   ConfidenceMark,

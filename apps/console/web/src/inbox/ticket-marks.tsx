@@ -4,8 +4,7 @@ import { CHANNELS } from "@svc/contracts";
 import type { TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
-import { useNow } from "../ui/ago.tsx";
-import { Badge, CHANNEL_ICONS } from "../ui/badge.tsx";
+import { Badge, CHANNEL_ICONS, useNow } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { isOverdue, isTask, taskDue } from "./describe-ticket.ts";
 

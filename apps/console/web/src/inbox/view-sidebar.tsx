@@ -8,9 +8,8 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, useProject, useSession, usePeople } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
-import { withoutFilters } from "./inbox-search.ts";
-import type { InboxSearch } from "./inbox-search.ts";
-import { nameOfQuery, SAVED_ICON as SavedIcon, searchOf, useSavedViews, VIEWS } from "./views.ts";
+import { nameOfQuery, SAVED_ICON as SavedIcon, searchOf, useSavedViews, VIEWS, withoutFilters } from "./views.ts";
+import type { InboxSearch } from "./views.ts";
 
 const ALL = "*";
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { SubmitEvent } from "react";
 import type { ProjectItem } from "@svc/contracts";
 import type { BotChannel } from "../api/administration.ts";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -14,7 +14,7 @@ import { OutLink } from "../ui/markdown.tsx";
 import { QueryView } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { ArrivalTest } from "./channel-state.tsx";
-import { RemoveSecretDialog } from "./secret-control.tsx";
+import { RemoveSecretDialog } from "./keys-section.tsx";
 import { useChannelChange } from "./use-channel.ts";
 
 /** How to get the token of a bot. */

@@ -7,7 +7,7 @@ import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
+import { Ago } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ServiceError } from "@svc/client";
 import { changeChannel, channelOf, channelsQuery } from "../api/administration.ts";
 import type { ChannelId, ChannelOf } from "../api/administration.ts";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useSettingsForm } from "../forms/use-settings-form.ts";
 import type { SettingsForm } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";

@@ -6,7 +6,7 @@ import type { ArticleInput, Gap } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { Article } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useProject, useRights, useServices } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
+import { Ago } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TabList } from "../ui/choice-fields.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
@@ -14,8 +14,7 @@ import { readImage } from "../ui/files.ts";
 import { Markdown, OwnImages } from "../ui/markdown.tsx";
 import { QueryView } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { ArticleEditor } from "./article-editor.tsx";
-import { ArticleVersions } from "./article-versions.tsx";
+import { ArticleEditor, ArticleVersions } from "./article-editor.tsx";
 import { ArticleBadge } from "./articles-page.tsx";
 import { readStoredArticle, useArticleChange } from "./stored-article.ts";
 

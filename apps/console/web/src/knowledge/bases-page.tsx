@@ -6,7 +6,7 @@ import type { KbItem } from "@svc/contracts";
 import { kbsQuery } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, useProject, useRights } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
+import { Ago } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { KnowledgeFrame, NameDialog, ReadingBar } from "./knowledge-frame.tsx";

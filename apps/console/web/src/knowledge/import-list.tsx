@@ -3,10 +3,10 @@ import { CircleAlert, CircleCheck, Clock, LoaderCircle, Network, RotateCw, Trash
 import { useEffect, useState } from "react";
 import type { ImportItem } from "@svc/contracts";
 import { addDocument, importsQuery, removeImport } from "../api/knowledge.ts";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useServices } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
+import { Ago } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { useStore } from "../ui/create-store.ts";
 import { describeUnread } from "../ui/describe-error.ts";

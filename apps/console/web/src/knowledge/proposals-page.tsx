@@ -5,17 +5,16 @@ import type { Proposal, ProposalStatus } from "@svc/contracts";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { decideProposal, proposalsQuery, kbsQuery } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { Pages, itemsOf, useRowKeys } from "../lists/resource-page.tsx";
 import { useServices, usePeople, useProject, useRights } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
-import { Badge } from "../ui/badge.tsx";
+import { Ago, Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
 import { TextArea } from "../ui/field.tsx";
 import { EmptyState } from "../ui/notice.tsx";
-import { DiffView } from "./diff-view.tsx";
+import { DiffView } from "./article-editor.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 
 /** Title, origin and status of a proposal. */

@@ -1,4 +1,4 @@
-import { useAction } from "../forms/use-action.ts";
+import { useAction } from "../forms/use-settings-form.ts";
 import { useServices } from "../session/services.ts";
 
 /** Unsaved text of an article, as this browser stores it. */

@@ -4,26 +4,26 @@ import { ChartColumn } from "lucide-react";
 import type { Stats } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
-import { Ago } from "../ui/ago.tsx";
+import { Ago } from "../ui/badge.tsx";
 import { EmptyState, ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { AnswersSection } from "./answers-section.tsx";
 import { statsQuery } from "./overview-search.ts";
 import type { OverviewSearch } from "./overview-search.ts";
 import { BarPlot } from "./plots.tsx";
-import { QueueSection } from "./queue-section.tsx";
-import { SpanBar, Tile } from "./span-bar.tsx";
 import {
-  TimeSection,
   countCells,
   countColumns,
   outcomeParts,
   outcomesOf,
+  QueueSection,
   timeCells,
   timeColumns,
   timeParts,
+  TimeSection,
 } from "./time-section.tsx";
 import type { Counts } from "./time-section.tsx";
+import { SpanBar, Tile } from "./span-bar.tsx";
 
 /** Same threshold as in the log, `svc doctor` and the alert. */
 const STORAGE_WARNING_SHARE = 0.8;

@@ -7,7 +7,7 @@ import type { Person } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { sizeText } from "../ui/files.ts";
-import { ActionChips } from "./action-chips.tsx";
+import { ActionChips } from "./reply-actions.tsx";
 import type { Macro, UnseenChange } from "./own-drafts.ts";
 import { ImageThumb } from "./image-view.tsx";
 import type { ReplyFile, ReplyFiles } from "./use-own-draft.ts";

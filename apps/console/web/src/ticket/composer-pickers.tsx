@@ -7,8 +7,8 @@ import { useProject, useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { QueryView } from "../ui/notice.tsx";
-import { PickList } from "../ui/pick-list.tsx";
-import { ActionChips } from "./action-chips.tsx";
+import { PickList } from "../ui/choice-fields.tsx";
+import { ActionChips } from "./reply-actions.tsx";
 import EMOJI from "./emoji.json";
 
 /** Picks a canned reply, filled in for this ticket. */

@@ -4,7 +4,7 @@ import type { Source } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Person } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../ui/dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { DraftBar, SourceChips } from "./draft-bar.tsx";

@@ -15,11 +15,11 @@ import { Button } from "../ui/button.tsx";
 import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
 import { formText, Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { PickList } from "../ui/pick-list.tsx";
+import { PickList } from "../ui/choice-fields.tsx";
 import { shownBelow } from "./describe-reason.ts";
 import { differenceOf, pickOf } from "./read-ticket.ts";
 import type { Decisions, TicketActions } from "./use-ticket-actions.ts";
-import { TagsField, readTags } from "./tags-field.tsx";
+import { TagsField, readTags } from "./reply-actions.tsx";
 
 interface DialogProps {
   ticket: TicketDetail;

@@ -19,7 +19,7 @@ import {
 import type { LucideIcon } from "lucide-react";
 import { Fragment } from "react";
 import type { TicketDetail } from "@svc/contracts";
-import type { PresenceEventData } from "../api/live.ts";
+import type { PresenceEventData } from "../api/connection.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { customerName, isTask, taskPerson } from "../inbox/describe-ticket.ts";

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import type { PresenceEventData } from "../api/live.ts";
+import type { PresenceEventData } from "../api/connection.ts";
 import { useServices, TAB_NAME, useProject, useSession } from "../session/services.ts";
 
 /** Interval of the reports; the server removes viewers without a report for longer than 45 seconds. */

@@ -2,6 +2,8 @@ import { Globe, Mail, MessageCircle, Phone, Send } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ChannelDescriptor, TagColor } from "@svc/contracts";
+import { useTexts } from "../i18n/texts.ts";
+import { createStore, useStore } from "./create-store.ts";
 
 /** Hue and chroma of each color in OKLCH. Lightness, which determines the contrast, is the same for all. */
 const COLORS: Record<TagColor, readonly [hue: number, chroma: number]> = {
@@ -124,3 +126,48 @@ export const CHANNEL_ICONS = {
   phone: Phone,
   send: Send,
 } as const satisfies Record<ChannelDescriptor["icon"], LucideIcon>;
+
+const TICK_MS = 30_000;
+const now = createStore(Date.now());
+let followers = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** A shared clock for all ages; it runs while any component uses it. */
+const clock = {
+  ...now,
+  subscribe(listener: () => void) {
+    followers += 1;
+    if (followers === 1) timer = setInterval(() => now.set(Date.now()), TICK_MS);
+    const end = now.subscribe(listener);
+    return () => {
+      end();
+      followers -= 1;
+      if (followers === 0) clearInterval(timer);
+    };
+  },
+};
+
+/** The time in milliseconds, updated twice a minute. */
+export const useNow = (): number => useStore(clock);
+
+/**
+ * The age of an event as briefly as possible; `as` selects the form within a sentence, or the start time. The exact
+ * time is the tooltip.
+ */
+export function Ago({
+  time,
+  as = "ago",
+  className,
+}: {
+  time: string;
+  as?: "ago" | "past" | "since";
+  className?: string;
+}) {
+  const texts = useTexts();
+  const nowMs = useNow();
+  return (
+    <time dateTime={time} title={texts.dateTime(time)} className={className}>
+      {texts[as](time, nowMs)}
+    </time>
+  );
+}

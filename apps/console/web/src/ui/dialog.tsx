@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
-import { useEffect, useId, useRef, useState } from "react";
-import type { ReactNode, Ref } from "react";
+import { createElement, lazy, Suspense, useEffect, useId, useRef, useState } from "react";
+import type { ComponentType, FunctionComponent, ReactNode, Ref } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
 
@@ -220,5 +220,24 @@ export function ConfirmDialog({
     >
       <div className="p-4 text-sm">{children}</div>
     </Dialog>
+  );
+}
+
+/** Opens the element as a modal dialog while it is mounted; the focus then returns to the previous element. */
+function keepOpen(dialog: HTMLDialogElement) {
+  dialog.showModal();
+  return () => dialog.close();
+}
+
+/**
+ * Returns a dialog whose script is loaded when it first opens. Until then an empty modal dialog receives the keyboard:
+ * keys typed for the dialog must not run as commands.
+ */
+export function lazyDialog<Props extends object>(load: () => Promise<ComponentType<Props>>): FunctionComponent<Props> {
+  const Loaded: ComponentType<Props> = lazy(async () => ({ default: await load() }));
+  return (props) => (
+    <Suspense fallback={<dialog ref={keepOpen} className="opacity-0 backdrop:bg-transparent" />}>
+      {createElement(Loaded, props)}
+    </Suspense>
   );
 }

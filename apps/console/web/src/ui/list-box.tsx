@@ -1,8 +1,8 @@
 import { Check, ChevronDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { ComponentProps, KeyboardEvent } from "react";
-import { findOption } from "./find-option.ts";
-import type { Option } from "./find-option.ts";
+import { findOption } from "./find-text.ts";
+import type { Option } from "./find-text.ts";
 
 /** Maximum pause between letters of one word, in milliseconds. */
 const WORD_MS = 700;

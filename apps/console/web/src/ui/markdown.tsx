@@ -3,7 +3,7 @@ import type { Token, Tokens } from "marked";
 import { Fragment, createContext, memo, useContext } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
-import { splitAddresses } from "./split-addresses.ts";
+import { splitAddresses } from "./find-text.ts";
 
 /** The only URLs that a link may have; with any other one its text stays text. */
 const SAFE_ADDRESS = /^(?:https?:\/\/|mailto:|tel:)/i;

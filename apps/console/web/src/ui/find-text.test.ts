@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { findOption } from "./find-option.ts";
+import { findOption, splitAddresses } from "./find-text.ts";
 
 const OPTIONS = ["Low", "Normal", "High", "Urgent", "Higher", "Ünusual"].map((label) => ({ value: label, label }));
 
@@ -23,4 +23,12 @@ describe("findOption", () => {
     expect(findOption(OPTIONS, "x", 3)).toBe(3);
     expect(findOption([], "x", 0)).toBe(0);
   });
+});
+
+test("finds web addresses and nothing else in a text, and leaves out no character", () => {
+  const text = "**bold** [x](javascript:alert(3)) <b>\nSee https://a.example/b?c=1, (http://d.example/e).";
+  const parts = splitAddresses(text);
+  expect(parts.join("")).toBe(text);
+  expect(parts.filter((_, index) => index % 2 === 1)).toEqual(["https://a.example/b?c=1", "http://d.example/e"]);
+  expect(splitAddresses("javascript:alert(1) data:text/html,x")).toHaveLength(1);
 });

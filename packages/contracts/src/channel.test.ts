@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { LIMITS } from "./limits.ts";
-import { CHANNEL_SETTINGS, apiSettingsSchema, channelsConfigSchema, widgetSettingsSchema } from "./settings.ts";
+import { apiSettingsSchema, CHANNEL_SETTINGS, channelsConfigSchema, widgetSettingsSchema } from "./channel.ts";
+import { LIMITS } from "./well-formed.ts";
 
 const UNSET = { enabled: [], api: { config: {} }, widget: { config: {} }, messenger: { config: {} }, version: 1 };
 
