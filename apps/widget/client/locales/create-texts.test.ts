@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
-import ar from "./ar.json";
+import ar from "./ar.json" with { type: "json" };
 import { createTexts, pickLocale } from "./create-texts.ts";
-import de from "./de.json";
-import en from "./en.json";
-import pl from "./pl.json";
+import de from "./de.json" with { type: "json" };
+import en from "./en.json" with { type: "json" };
+import pl from "./pl.json" with { type: "json" };
 
 test.each([
   { wishes: ["fr"], language: "fr", tag: "fr" },
