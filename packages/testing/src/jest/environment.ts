@@ -40,7 +40,9 @@ export default class ProcessEnvironment {
   #usualTimeoutMs = 0;
   /** Original timeouts of hooks that have one. */
   readonly #hookTimeouts = new WeakMap<object, number>();
-  readonly #before = { env: { ...process.env }, cwd: process.cwd(), exit: process.exit, console: globalThis.console };
+  readonly #before = { env: { ...process.env }, cwd: process.cwd(), console: globalThis.console };
+  /** Jest replaces it for each file by one that calls the one before. */
+  readonly #exit = Object.getOwnPropertyDescriptor(process, "exit");
 
   constructor({ projectConfig }: JestEnvironmentConfig, _context: EnvironmentContext) {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
@@ -89,11 +91,11 @@ export default class ProcessEnvironment {
       await endLeaks();
     } finally {
       this.fakeTimersModern.dispose();
-      const { env, cwd, exit, console } = this.#before;
+      const { env, cwd, console } = this.#before;
       for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
       Object.assign(process.env, env);
       process.chdir(cwd);
-      Object.assign(process, { exit });
+      if (this.#exit !== undefined) Object.defineProperty(process, "exit", this.#exit);
       Object.assign(globalThis, { console });
     }
   }

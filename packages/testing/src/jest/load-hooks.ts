@@ -6,8 +6,12 @@ import { fileURLToPath } from "node:url";
 import { repositoryPath } from "../test-settings.ts";
 
 interface Transpiler {
-  modifiedAt(path: string): number;
-  transpileFile(from: string, to: string, options: { sourceFileName: string; hasJsImports: boolean }): Promise<void>;
+  modifiedAt: (path: string) => number;
+  transpileFile: (
+    from: string,
+    to: string,
+    options: { sourceFileName: string; hasJsImports: boolean },
+  ) => Promise<void>;
 }
 
 const CACHE = repositoryPath("node_modules/.cache/tests");

@@ -35,6 +35,7 @@ export default class NativeRuntime extends Runtime {
   }
 
   /** Loads a part of jest. The test framework's is evaluated again for each file, because it has the file's state. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The signature is jest's.
   override requireInternalModule<Exports = unknown>(from: string): Exports {
     delete require.cache[from];
     Reflect.deleteProperty(globalThis, EVENT_HANDLERS);
