@@ -5,7 +5,7 @@ import { asProjectId, openStore } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { collectLog, createTestDatabase, freePort, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { hashApiKey, issueKey, prefixOfApiKey } from "./api-key.ts";
+import { hashApiKey, issueKey, prefixOfApiKey } from "./credentials.ts";
 import {
   createAuthenticator,
   isAdministrator,

@@ -4,7 +4,7 @@ import type { OperatorRole, RequiredScope, Scope } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { createBriefCache, DEFAULT_PROJECT } from "@svc/store";
 import type { ApiKeyRecord, Project, ProjectId, Store } from "@svc/store";
-import { hashApiKey } from "./api-key.ts";
+import { hashApiKey } from "./credentials.ts";
 
 /** The caller of a request, with its permissions and project. */
 export interface Principal {

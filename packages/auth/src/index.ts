@@ -8,7 +8,7 @@ export {
   hashPassword,
   issueKey,
   verifyPassword,
-} from "./api-key.ts";
+} from "./credentials.ts";
 export * from "./authenticate.ts";
 export { createSessionCheck, notSignedIn, csrfTokenOf, generateToken, isCsrfTokenOf } from "./operator-session.ts";
 export type { LiveSession, SessionCheck } from "./operator-session.ts";

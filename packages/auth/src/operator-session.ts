@@ -5,7 +5,7 @@ import { DEFAULT_PROJECT, createBriefCache, emailKeyOf } from "@svc/store";
 import type { OperatorRecord, Project, SessionRecord, Store } from "@svc/store";
 import { administersAll, createUseRecorder, scopesOfRoles } from "./authenticate.ts";
 import type { Principal } from "./authenticate.ts";
-import { hashPassword, verifyPassword } from "./api-key.ts";
+import { hashPassword, verifyPassword } from "./credentials.ts";
 
 /** A session with its operator. */
 export interface LiveSession extends SessionRecord {

@@ -3,7 +3,7 @@ import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./en
 import type { Endpoint } from "./endpoint.ts";
 import { sourceSchema } from "./reply-item.ts";
 import { agentToolSchema, agentToolsField } from "./tool.ts";
-import { lineUpTo, messageText, textUpTo } from "./well-formed.ts";
+import { lineUpTo, messageText, textUpTo } from "./limits.ts";
 
 /** Threshold of new agents (ADR 0067). */
 export const DEFAULT_AUTO_THRESHOLD = 0.7;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { articleTitleField } from "./gap.ts";
-import { messageText } from "./well-formed.ts";
+import { messageText } from "./limits.ts";
 
 const IMAGE_MAX_BYTES = 2 * 1024 * 1024;
 const IMAGE_MAX_CHARS = Math.ceil(IMAGE_MAX_BYTES / 3) * 4;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { timeParameter } from "./list-query.ts";
-import { countChars, wellFormedString } from "./well-formed.ts";
+import { countChars, wellFormedString } from "./limits.ts";
 
 /** Limits of the audit log. */
 export const AUDIT_LIMITS = {

@@ -3,7 +3,7 @@ import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./en
 import type { Endpoint } from "./endpoint.ts";
 import { REVIEW_LIMITS, replyActionsSchema } from "./review.ts";
 import { ticketPriorityField, ticketPrioritySchema, ticketTagsField } from "./ticket.ts";
-import { lineUpTo, messageText } from "./well-formed.ts";
+import { lineUpTo, messageText } from "./limits.ts";
 
 /** Limits of canned replies. Characters are Unicode code points. */
 export const CANNED_REPLY_LIMITS = {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { mapChannels, mapSecrets } from "./channels.ts";
 import type { CHANNELS, ChannelId } from "./channels.ts";
 import { integrationIdSchema } from "./message-request.ts";
-import { LIMITS, parseUrl, textUpTo } from "./well-formed.ts";
+import { LIMITS, parseUrl, textUpTo } from "./limits.ts";
 import { projectNameSchema } from "./project.ts";
 import { MASKED_SECRET, SECRET_LIMITS, maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { apiSettingsSchema, CHANNEL_SETTINGS, channelsConfigSchema, widgetSettingsSchema } from "./channel.ts";
-import { LIMITS } from "./well-formed.ts";
+import { LIMITS } from "./limits.ts";
 
 const UNSET = { enabled: [], api: { config: {} }, widget: { config: {} }, messenger: { config: {} }, version: 1 };
 

@@ -3,7 +3,7 @@ import { mapChannels, mapSecrets } from "./channels.ts";
 import type { ChannelId, CHANNELS } from "./channels.ts";
 import { integrationIdSchema } from "./message-request.ts";
 import type { IncomingMessage, MessageMode } from "./message-request.ts";
-import { LIMITS } from "./well-formed.ts";
+import { LIMITS } from "./limits.ts";
 import {
   prechatFieldSchema,
   sitePathSchema,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { LIMITS, lineUpTo, messageText } from "./well-formed.ts";
+import { LIMITS, lineUpTo, messageText } from "./limits.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./list-query.ts";
 import type { KeyPosition } from "./list-query.ts";
 

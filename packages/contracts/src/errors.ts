@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { reachedQuotaSchema } from "./well-formed.ts";
-import type { ReachedQuota } from "./well-formed.ts";
+import { reachedQuotaSchema } from "./limits.ts";
+import type { ReachedQuota } from "./limits.ts";
 
 /** A validation error of a request: its location (JSON Pointer, RFC 6901), its code, and what the value must be. */
 export const fieldErrorSchema = z.object({

@@ -4,7 +4,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { KB_LIMITS } from "./kb.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./list-query.ts";
 import type { KeyPosition } from "./list-query.ts";
-import { messageText } from "./well-formed.ts";
+import { messageText } from "./limits.ts";
 
 /** Limits of gaps. */
 export const GAP_LIMITS = {

@@ -7,7 +7,7 @@ import {
   lineUpTo,
   textUpTo,
   wellFormedString,
-} from "./well-formed.ts";
+} from "./limits.ts";
 
 /** Limits of inbound hooks. Characters are Unicode code points. */
 export const HOOK_LIMITS = {

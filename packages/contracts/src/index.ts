@@ -1,6 +1,6 @@
 // Every exported name that ends in "Schema" is a named component of the OpenAPI document.
 export * from "./agent.ts";
-export * from "./well-formed.ts";
+export * from "./limits.ts";
 export * from "./article.ts";
 export * from "./audit.ts";
 export * from "./project.ts";

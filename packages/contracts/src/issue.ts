@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LIMITS, lineUpTo, messageText } from "./well-formed.ts";
+import { LIMITS, lineUpTo, messageText } from "./limits.ts";
 import { ticketPrioritySchema, ticketStageSchema } from "./ticket.ts";
 import type { ChannelId } from "./channels.ts";
 

@@ -1,12 +1,5 @@
 import { z } from "zod";
-import {
-  countChars,
-  isMalformedText,
-  parseUrl,
-  textUpTo,
-  wellFormedString,
-  withoutBidiControls,
-} from "./well-formed.ts";
+import { countChars, isMalformedText, parseUrl, textUpTo, wellFormedString, withoutBidiControls } from "./limits.ts";
 
 /** Limits of knowledge bases and their documents. */
 export const KB_LIMITS = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { keyInputSchema, rotateInputSchema } from "./key.ts";
 import { SCOPE_ACTIONS, SCOPE_RESOURCES } from "./endpoint.ts";
-import { countChars } from "./well-formed.ts";
+import { countChars } from "./limits.ts";
 
 const SMILE = "\u{1f600}";
 const KEY = { name: "shop", scopes: ["messages:write"] };

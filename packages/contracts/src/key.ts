@@ -10,7 +10,7 @@ import {
 } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { projectNameSchema } from "./project.ts";
-import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";
+import { countChars, hasControlCharacters, wellFormedString } from "./limits.ts";
 
 /** Limits of API keys. */
 export const KEY_LIMITS = {

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { z } from "zod";
-import { countChars, wellFormedString } from "./well-formed.ts";
+import { countChars, wellFormedString } from "./limits.ts";
 
 /** Limits of all administration lists. */
 export const LIST_LIMITS = {

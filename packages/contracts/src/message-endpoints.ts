@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { problemSchema } from "./errors.ts";
-import { LIMITS } from "./well-formed.ts";
+import { LIMITS } from "./limits.ts";
 import {
   asyncAnswerSchema,
   drainAnswerSchema,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { LIMITS } from "./well-formed.ts";
+import { LIMITS } from "./limits.ts";
 import { chatIdSchema, drainQuerySchema, messageRequestSchema } from "./message-request.ts";
 import type { DrainQuery, MessageRequest } from "./message-request.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { LIMITS } from "./well-formed.ts";
+import { LIMITS } from "./limits.ts";
 import { chatIdSchema, drainQuerySchema, messageRequestSchema, metaSchema } from "./message-request.ts";
 
 const SMILE = "\u{1f600}";

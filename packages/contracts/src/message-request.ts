@@ -1,13 +1,6 @@
 import { z } from "zod";
 import { CHANNEL_IDS } from "./channels.ts";
-import {
-  countChars,
-  hasControlCharacters,
-  isMalformedText,
-  LIMITS,
-  messageText,
-  wellFormedString,
-} from "./well-formed.ts";
+import { countChars, hasControlCharacters, isMalformedText, LIMITS, messageText, wellFormedString } from "./limits.ts";
 
 /** How a caller of the HTTP API receives replies (service document, section 2.1). */
 export const messageModeSchema = z.enum(["sync", "async", "webhook"], { error: "must be sync, async or webhook" });

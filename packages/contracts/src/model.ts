@@ -4,7 +4,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { problemSchema } from "./errors.ts";
 import { cursorSchema, decodeTextCursor, encodeTextCursor, listFields } from "./list-query.ts";
 import { maskedSchema, secretSchema } from "./secret.ts";
-import { parseUrl, textUpTo } from "./well-formed.ts";
+import { parseUrl, textUpTo } from "./limits.ts";
 
 /** Limits of the model catalog. */
 export const MODEL_LIMITS = {

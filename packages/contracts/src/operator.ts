@@ -3,7 +3,7 @@ import { isTimeZone } from "./customer.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { projectNameSchema } from "./project.ts";
-import { countChars, lineUpTo, wellFormedString } from "./well-formed.ts";
+import { countChars, lineUpTo, wellFormedString } from "./limits.ts";
 
 /** Kinds of emails to operators, by their names in `NotificationSettings`. */
 export const NOTIFICATION_KINDS = ["assigned", "mentioned", "slaBreached", "needsReview", "digest"] as const;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { channelIdSchema } from "./message-request.ts";
-import { countChars, hasControlCharacters, LIMITS, wellFormedString } from "./well-formed.ts";
+import { countChars, hasControlCharacters, LIMITS, wellFormedString } from "./limits.ts";
 import { WIDGET_LIMITS } from "./widget.ts";
 
 /** An ID chosen by a sender, as in messages. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isTimeZone } from "./customer.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { quotasInputSchema, quotasSchema, textUpTo } from "./well-formed.ts";
+import { quotasInputSchema, quotasSchema, textUpTo } from "./limits.ts";
 import { channelIdSchema } from "./message-request.ts";
 import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { ticketPrioritySchema } from "./ticket.ts";

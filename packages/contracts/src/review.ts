@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createdAnswer, itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { LIMITS, lineUpTo, messageText, wellFormedString } from "./well-formed.ts";
+import { LIMITS, lineUpTo, messageText, wellFormedString } from "./limits.ts";
 import { projectNameSchema } from "./project.ts";
 import { ticketItemSchema, ticketPriorityField, ticketTagsField } from "./ticket.ts";
 

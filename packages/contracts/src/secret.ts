@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { countChars, wellFormedString } from "./well-formed.ts";
+import { countChars, wellFormedString } from "./limits.ts";
 
 /** Limits of secrets. */
 export const SECRET_LIMITS = {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { OPERATOR_LIMITS, operatorPasswordField, operatorRoleSchema } from "./operator.ts";
 import type { NotificationSettings } from "./operator.ts";
 import { sitePathSchema } from "./widget.ts";
-import { lineUpTo, textUpTo } from "./well-formed.ts";
+import { lineUpTo, textUpTo } from "./limits.ts";
 import { projectNameSchema } from "./project.ts";
 
 /** Limits of saved views. Characters are Unicode code points. */

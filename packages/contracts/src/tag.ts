@@ -2,7 +2,7 @@ import { z } from "zod";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ticketTagField } from "./ticket.ts";
-import { textUpTo } from "./well-formed.ts";
+import { textUpTo } from "./limits.ts";
 
 /** Limits of managed tags. Characters are Unicode code points. */
 export const TAG_LIMITS = {

@@ -11,7 +11,7 @@ import {
   ticketStageSchema,
   ticketStatusSchema,
 } from "./ticket.ts";
-import { LIMITS, textUpTo, wellFormedString } from "./well-formed.ts";
+import { LIMITS, textUpTo, wellFormedString } from "./limits.ts";
 import { channelIdSchema } from "./message-request.ts";
 import { ISSUE_ORIGIN } from "./issue.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields, timeParameter } from "./list-query.ts";

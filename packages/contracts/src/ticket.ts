@@ -4,7 +4,7 @@ import { attachmentRefSchema, channelIdSchema, messageModeSchema } from "./messa
 import { modelCallItemSchema, modelUsageSchema } from "./model.ts";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
 import { toolCallSchema } from "./tool-call.ts";
-import { lineUpTo } from "./well-formed.ts";
+import { lineUpTo } from "./limits.ts";
 
 /** Status of a ticket, as shown to people. */
 export const ticketStatusSchema = z.enum(["open", "pending", "resolved", "spam"]);

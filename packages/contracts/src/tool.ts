@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isMalformedText, messageText, parseUrl, wellFormedString } from "./well-formed.ts";
+import { isMalformedText, messageText, parseUrl, wellFormedString } from "./limits.ts";
 import { MASKED_SECRET } from "./secret.ts";
 
 /**

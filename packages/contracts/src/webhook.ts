@@ -7,7 +7,7 @@ import { channelIdSchema } from "./message-request.ts";
 import { replyItemSchema } from "./reply-item.ts";
 import { overlapSecondsSchema } from "./secret.ts";
 import { ticketItemSchema, ticketPrioritySchema } from "./ticket.ts";
-import { textUpTo, wellFormedString } from "./well-formed.ts";
+import { textUpTo, wellFormedString } from "./limits.ts";
 
 /** Types of events, and when they happen. */
 export const EVENT_TYPES = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
 import type { ReplyAuthor } from "./reply-item.ts";
-import { lineUpTo, textUpTo, wellFormedString, withoutBidiControls } from "./well-formed.ts";
+import { lineUpTo, textUpTo, wellFormedString, withoutBidiControls } from "./limits.ts";
 
 /** Limits of visitors' input. */
 export const WIDGET_LIMITS = {

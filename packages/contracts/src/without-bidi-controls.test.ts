@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { hookInputSchema } from "./hook.ts";
 import { kbInputSchema } from "./kb.ts";
-import { lineUpTo, withoutBidiControls } from "./well-formed.ts";
+import { lineUpTo, withoutBidiControls } from "./limits.ts";
 import { visitorMessageSchema } from "./widget.ts";
 
 const OVERRIDE = "\u202efdp.exe\u202c";

@@ -17,7 +17,7 @@ import { Avatar, Badge, TagChip } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { flattenValues, pageOf } from "./read-ticket.ts";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
-import { Trace } from "./tool-calls.tsx";
+import { Trace } from "./trace.tsx";
 
 /** Number of earlier conversations in the panel; the page of the customer has all. */
 const EARLIER_COUNT = 5;

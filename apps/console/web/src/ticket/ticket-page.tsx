@@ -24,7 +24,7 @@ import { NO_TEXTS, openOwnDrafts } from "./own-drafts.ts";
 import type { ComposeMode } from "./own-drafts.ts";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
 import { TicketHeader } from "./ticket-header.tsx";
-import { ToolCalls } from "./tool-calls.tsx";
+import { ToolCalls } from "./trace.tsx";
 import type { ComposeTarget } from "./use-composer.ts";
 import { useAbsence, usePresence } from "./use-presence.ts";
 import { TICKET_KEYS, useDecisions, useTicketActions } from "./use-ticket-actions.ts";

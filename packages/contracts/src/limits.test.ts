@@ -9,7 +9,7 @@ import {
   messageText,
   parseUrl,
   wellFormedString,
-} from "./well-formed.ts";
+} from "./limits.ts";
 
 const ALLOWED = ["https://shop.example", "https://*.partner.example", "http://localhost:8080"];
 

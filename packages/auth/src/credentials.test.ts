@@ -14,7 +14,7 @@ import {
   issueKey,
   prefixOfApiKey,
   verifyPassword,
-} from "./api-key.ts";
+} from "./credentials.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
