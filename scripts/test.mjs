@@ -234,7 +234,7 @@ const ON_BOTH_BACKENDS = [
   "tests/journeys",
   "tests/packages/queue",
   "packages/channel-manager",
-  "apps/api/src/(api-channel|callbacks/callback-sweeps|openapi/make-openapi)",
+  "apps/api/src/(api-channel|callbacks/create-callbacks|openapi/make-openapi)",
 ];
 /**
  * Tests that start the product themselves like `npm start`, do not start it, or use a browser: the same on every
@@ -258,7 +258,7 @@ const FAST = {
     "tests/packages/(?!store)",
     "apps/api/src/openapi/generated-clients",
     "apps/messenger/src/poll/run-bot",
-    "apps/pipeline/src/ingest/work-on-ingests",
+    "apps/pipeline/src/ingest/ingest-documents",
   ],
 };
 /** Tests that a soak runs with Redis. */
@@ -275,7 +275,7 @@ const QUEUED = [
   "tests/journeys/http-(privacy|sync)",
   "tests/packages/queue",
   "packages/channel-manager/src/(accept-message|channel-manager|deliver-replies)",
-  "apps/api/src/callbacks/callback-sweeps",
+  "apps/api/src/callbacks/create-callbacks",
 ];
 /**
  * Tests about several processes, killed processes, and communication between processes (wake-ups of sync calls,
