@@ -15,8 +15,9 @@ register(new URL("load-hooks.js", import.meta.url));
 
 /** Source maps of what the hooks have transpiled, by the path or URL in a stack trace. */
 class SourceMaps extends Map<string, string> {
-  override get(generated: string): string {
-    return `${transpiledPath(generated.startsWith("file:") ? fileURLToPath(generated) : generated)}.map`;
+  override get(generated: string): string | undefined {
+    const path = generated.startsWith("file:") ? fileURLToPath(generated) : generated;
+    return path.endsWith(".ts") ? `${transpiledPath(path)}.map` : undefined;
   }
 }
 

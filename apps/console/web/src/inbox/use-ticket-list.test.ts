@@ -167,108 +167,110 @@ const eventOf = (ticketId: string, version = 1, project = "north"): TicketEventD
 });
 const HEAD = { items: [], nextCursor: null };
 
-let merged: ListUpdate[];
-let wholes: boolean[];
-let fetches: number;
-let isUnavailable: boolean;
-let isLoading: boolean;
+describe("a list that follows events", () => {
+  let merged: ListUpdate[];
+  let wholes: boolean[];
+  let fetches: number;
+  let isUnavailable: boolean;
+  let isLoading: boolean;
 
-beforeEach(() => {
-  jest.useFakeTimers();
-  merged = [];
-  wholes = [];
-  fetches = 0;
-  isUnavailable = false;
-  isLoading = false;
-});
-afterEach(() => void jest.useRealTimers());
-
-const follow = () =>
-  followList({
-    fetch() {
-      fetches += 1;
-      return isUnavailable ? Promise.reject(new Error("unavailable")) : Promise.resolve(HEAD);
-    },
-    isLoading: () => isLoading,
-    merge({ isWhole }, update) {
-      merged.push(update);
-      wholes.push(isWhole);
-    },
+  beforeEach(() => {
+    jest.useFakeTimers();
+    merged = [];
+    wholes = [];
+    fetches = 0;
+    isUnavailable = false;
+    isLoading = false;
   });
-const passMs = (ms: number) => jest.advanceTimersByTimeAsync(ms);
-const ids = () => merged.map(({ tickets }) => [...tickets.keys()]);
+  afterEach(() => void jest.useRealTimers());
 
-test("a burst of updates causes one fetch", async () => {
-  const follower = follow();
-  for (const id of ["a", "b", "a"]) follower.onTicket(eventOf(id));
-  await passMs(10_000);
-  expect([fetches, ids()]).toEqual([1, [["a", "b"]]]);
-});
+  const follow = () =>
+    followList({
+      fetch() {
+        fetches += 1;
+        return isUnavailable ? Promise.reject(new Error("unavailable")) : Promise.resolve(HEAD);
+      },
+      isLoading: () => isLoading,
+      merge({ isWhole }, update) {
+        merged.push(update);
+        wholes.push(isWhole);
+      },
+    });
+  const passMs = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+  const ids = () => merged.map(({ tickets }) => [...tickets.keys()]);
 
-test("updates that arrive while a page is loading are merged after it", async () => {
-  const follower = follow();
-  isLoading = true;
-  follower.onTicket(eventOf("a"));
-  await passMs(5_000);
-  expect([fetches, ids()]).toEqual([0, []]);
-  isLoading = false;
-  await passMs(5_000);
-  expect(ids()).toEqual([["a"]]);
-});
+  test("a burst of updates causes one fetch", async () => {
+    const follower = follow();
+    for (const id of ["a", "b", "a"]) follower.onTicket(eventOf(id));
+    await passMs(10_000);
+    expect([fetches, ids()]).toEqual([1, [["a", "b"]]]);
+  });
 
-test("a failed fetch is retried with increasing delays, and merges the updates that arrived meanwhile", async () => {
-  const follower = follow();
-  isUnavailable = true;
-  follower.onTicket(eventOf("a"));
-  await passMs(60_000);
-  expect(fetches).toBeGreaterThan(2);
-  expect(fetches).toBeLessThan(8);
-  follower.onTicket(eventOf("b"));
-  isUnavailable = false;
-  await passMs(30_000);
-  expect(ids()).toEqual([["a", "b"]]);
-});
+  test("updates that arrive while a page is loading are merged after it", async () => {
+    const follower = follow();
+    isLoading = true;
+    follower.onTicket(eventOf("a"));
+    await passMs(5_000);
+    expect([fetches, ids()]).toEqual([0, []]);
+    isLoading = false;
+    await passMs(5_000);
+    expect(ids()).toEqual([["a"]]);
+  });
 
-test("a reconnect causes an immediate fetch, without the delay of the retries", async () => {
-  const follower = follow();
-  isUnavailable = true;
-  follower.onTicket(eventOf("a"));
-  await passMs(100_000);
-  isUnavailable = false;
-  follower.refetch();
-  await passMs(1_000);
-  expect(ids()).toEqual([["a"]]);
-});
+  test("a failed fetch is retried with increasing delays, and merges the updates that arrived meanwhile", async () => {
+    const follower = follow();
+    isUnavailable = true;
+    follower.onTicket(eventOf("a"));
+    await passMs(60_000);
+    expect(fetches).toBeGreaterThan(2);
+    expect(fetches).toBeLessThan(8);
+    follower.onTicket(eventOf("b"));
+    isUnavailable = false;
+    await passMs(30_000);
+    expect(ids()).toEqual([["a", "b"]]);
+  });
 
-test("after a reconnect the whole list is fetched until that succeeds, then only the head", async () => {
-  const follower = follow();
-  isUnavailable = true;
-  follower.refetch();
-  await passMs(1_000);
-  follower.onTicket(eventOf("a"));
-  isUnavailable = false;
-  await passMs(60_000);
-  follower.onTicket(eventOf("b"));
-  await passMs(1_000);
-  expect(wholes).toEqual([true, false]);
-});
+  test("a reconnect causes an immediate fetch, without the delay of the retries", async () => {
+    const follower = follow();
+    isUnavailable = true;
+    follower.onTicket(eventOf("a"));
+    await passMs(100_000);
+    isUnavailable = false;
+    follower.refetch();
+    await passMs(1_000);
+    expect(ids()).toEqual([["a"]]);
+  });
 
-test("a ticket that moved to another project and back stays in the list", async () => {
-  const follower = follow();
-  follower.onMoved({ ticketId: "a", project: "north" });
-  follower.onMoved({ ticketId: "b", project: "north" });
-  follower.onTicket(eventOf("b", 2, "south"));
-  follower.onTicket(eventOf("a", 3));
-  await passMs(1_000);
-  expect(merged.map(({ moved }) => [...moved.keys()])).toEqual([["b"]]);
-});
+  test("after a reconnect the whole list is fetched until that succeeds, then only the head", async () => {
+    const follower = follow();
+    isUnavailable = true;
+    follower.refetch();
+    await passMs(1_000);
+    follower.onTicket(eventOf("a"));
+    isUnavailable = false;
+    await passMs(60_000);
+    follower.onTicket(eventOf("b"));
+    await passMs(1_000);
+    expect(wholes).toEqual([true, false]);
+  });
 
-test("nothing is fetched after the end", async () => {
-  const follower = follow();
-  follower.onTicket(eventOf("a"));
-  follower.end();
-  await passMs(10_000);
-  expect([fetches, ids()]).toEqual([0, []]);
+  test("a ticket that moved to another project and back stays in the list", async () => {
+    const follower = follow();
+    follower.onMoved({ ticketId: "a", project: "north" });
+    follower.onMoved({ ticketId: "b", project: "north" });
+    follower.onTicket(eventOf("b", 2, "south"));
+    follower.onTicket(eventOf("a", 3));
+    await passMs(1_000);
+    expect(merged.map(({ moved }) => [...moved.keys()])).toEqual([["b"]]);
+  });
+
+  test("nothing is fetched after the end", async () => {
+    const follower = follow();
+    follower.onTicket(eventOf("a"));
+    follower.end();
+    await passMs(10_000);
+    expect([fetches, ids()]).toEqual([0, []]);
+  });
 });
 
 const rows = (letters: string) => letters.split("").map((id) => ({ id }));
