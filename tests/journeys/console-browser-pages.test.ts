@@ -324,6 +324,8 @@ describeInBrowser("pages of the console", () => {
     /** Where the next input goes is settled: a field has the focus, and a list shows results. */
     const IS_READY = `document.activeElement.matches("input, textarea") &&
       (document.querySelector("dialog [cmdk-root]") === null || document.querySelector("[cmdk-item][data-selected=true]") !== null)`;
+    /** A dialog whose fields are still being loaded cannot be submitted yet. */
+    const CAN_SUBMIT = `document.querySelector("dialog[open] [type=submit]:disabled") === null`;
 
     async function press(page: Page, row: string, typed: readonly string[]): Promise<number> {
       const [...texts] = typed;
@@ -337,6 +339,9 @@ describeInBrowser("pages of the console", () => {
         if (key === undefined) await page.keyboard.type(texts.shift() ?? "");
         else {
           count += 1;
+          if (key.includes("Enter")) {
+            await waitFor(async () => page.evaluate<boolean>(CAN_SUBMIT), { what: "a form that can be submitted" });
+          }
           await page.keyboard.press(
             key
               .replace("Ctrl", "Control")

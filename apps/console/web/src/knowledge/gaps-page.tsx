@@ -1,9 +1,9 @@
-import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, usePrefetchQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, EyeOff, PenLine, RotateCcw, Lightbulb } from "lucide-react";
 import type { Gap, GapSort, GapStatus } from "@svc/contracts";
 import { useDeferredValue, useState } from "react";
-import { gapQuery, gapsQuery, markGap } from "../api/knowledge.ts";
+import { gapQuery, gapsQuery, kbsQuery, markGap } from "../api/knowledge.ts";
 import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { Pages, itemsOf, useRowKeys } from "../lists/resource-page.tsx";
@@ -228,6 +228,8 @@ export function GapsPage() {
   const [writing, setWriting] = useState<Gap | null>(null);
   const q = useDeferredValue(filter.q.trim());
   const gaps = useInfiniteQuery(gapsQuery(connection, { ...filter, project, q }));
+  // The dialog that writes an article can save at once.
+  usePrefetchQuery(kbsQuery(connection, project));
   const items = itemsOf(gaps);
   const { mark, refresh } = useMark();
   const { currentId, listRef, setCurrentId } = useRowKeys(items, (gap) => [
