@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 /** A resource of a test file, and how to release it if the file does not. */
 interface HeldResource {
   /**
@@ -11,13 +13,23 @@ interface HeldResource {
 /** The list is on the global object: the jest environment and the test file load this module from different builds. */
 const HELD = Symbol.for("@svc/testing held resources");
 
+/** Set while something is opened that belongs to the whole run. */
+const opensForRun = new AsyncLocalStorage<true>();
+
 const heldResources = () => ((globalThis as { [HELD]?: Set<HeldResource> })[HELD] ??= new Set());
+
+/**
+ * Opens what all files of a run share: it may outlive the test file that asked for it, also if jest runs its files in
+ * its own process. The caller closes it.
+ */
+export const openForRun = <Opened>(open: () => Promise<Opened>): Promise<Opened> => opensForRun.run(true, open);
 
 /**
  * Registers a resource that must not outlive the test file, and how to release it. Returns a function that unregisters
  * it.
  */
 export function holdResource(what: string | null, end: () => Promise<unknown>): () => void {
+  if (opensForRun.getStore() === true) return () => undefined;
   const held = heldResources();
   const resource = { what, end };
   held.add(resource);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { errorMessage } from "@svc/primitives";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
 import { findRedisServer } from "./find-programs.ts";
+import { openForRun } from "./held-resources.ts";
 import { repositoryPath, readTestSettings, testLog } from "./test-settings.ts";
 import { startInstalledPostgres, startPostgres } from "./start-postgres.ts";
 import { startRedis } from "./start-redis.ts";
@@ -69,7 +70,7 @@ export async function openSharedServers(
   const broker = createServer((request, response) => {
     const path = request.url ?? "";
     const open = paths.get(path) ?? (() => Promise.reject(new Error("No such server is shared.")));
-    const opening = opened.get(path) ?? open();
+    const opening = opened.get(path) ?? openForRun(open);
     opened.set(path, opening);
     opening.then(
       ({ server }) => response.writeHead(200).end(JSON.stringify(server)),

@@ -44,7 +44,7 @@ function runJest(body: string): Promise<{ code: number | null; output: string }>
   const source = repositoryPath("packages/testing/src");
   return runFiles({
     "some.test.js": `import { startProcess } from ${JSON.stringify(`${source}/index.ts`)};
-     import { holdResource } from ${JSON.stringify(`${source}/held-resources.ts`)};
+     import { holdResource, openForRun } from ${JSON.stringify(`${source}/held-resources.ts`)};
      const start = () => startProcess({ file: ${JSON.stringify(join(folder, "sleeper.js"))}, env: {}, name: "sleeper" });
      ${body}`,
   });
@@ -62,6 +62,14 @@ test("what is kept until the end of a file is ended with it, and is no leak", as
   const { code, output } = await runJest(`
     test("keeps", () => void holdResource(null, async () => console.log("ended", "what was kept")));`);
   expect(output).toContain("ended what was kept");
+  expect(code).toBe(0);
+});
+
+test("what is opened for the whole run is not ended with a file", async () => {
+  const { code, output } = await runJest(`
+    const open = () => Promise.resolve().then(() => holdResource("shared server", () => console.log("ended", "it")));
+    test("opens", () => openForRun(open));`);
+  expect(output).not.toMatch(/left something running|ended it/);
   expect(code).toBe(0);
 });
 
