@@ -276,7 +276,7 @@ function ProjectDialog({
 }
 
 /** The server's instruction for programs on how to confirm. */
-const HOW_TO_CONFIRM = /\s*To agree, send .*$/s;
+const HOW_TO_CONFIRM = /\s*To confirm, send .*$/s;
 
 /** Shows what would be deleted with a project, and deletes it after its name was typed. */
 function DeleteProjectDialog({
