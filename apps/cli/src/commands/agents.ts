@@ -34,7 +34,8 @@ import { renderSources, renderFacts, renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";
 import { toolCallStateSchema } from "@svc/contracts";
-import { renderQuestion, describeToolCall, renderToolCall } from "../tickets/render-ticket.ts";
+import { renderQuestion } from "../tickets/render-ticket.ts";
+import { describeToolCall, renderToolCall } from "../tickets/render-tool-call.ts";
 
 const NAME_CHARS = 60;
 const TEXT_CHARS = 300;
@@ -72,7 +73,7 @@ function describeTool(tool: AgentTool): string {
 const describeTools = ({ tools }: Agent) => tools.map(describeTool).join("\n");
 
 /** Returns agents as a table. */
-export function renderAgents(
+function renderAgents(
   agents: readonly Agent[],
   kbNames: ReadonlyMap<string, string>,
   { paint, width }: Terminal,
@@ -90,7 +91,7 @@ export function renderAgents(
 }
 
 /** Returns one agent as text. */
-export function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>): string {
+function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>): string {
   const { name, description, instructions, examples, tools, model, enabled, id } = agent;
   return renderFacts([
     ["name", safeLine(name, NAME_CHARS)],
