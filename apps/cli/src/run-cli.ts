@@ -109,7 +109,7 @@ ${codes.join("\n")}`;
 }
 
 /** Returns the command line with all commands. Only the called one is loaded; the others have what the help lists. */
-export async function createProgram(
+async function createProgram(
   cli: Cli,
   args: readonly string[],
   streams: { stdout: OutputStream; stderr: OutputStream },
