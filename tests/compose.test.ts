@@ -209,7 +209,7 @@ describe("docker-compose.yml", () => {
     }
   });
 
-  test("passes on every setting that is not fixed in containers", () => {
+  test("passes on every setting of packages/runtime that is not fixed in containers", () => {
     const FIXED = ["NODE_ENV", "SVC_DATA_DIR", "SVC_API_PORT", "SVC_WIDGET_PORT", "SVC_TOOLS_PORT", "SVC_CONSOLE_PORT"];
     const OF_EACH_APP = ["OTEL_SERVICE_NAME"];
     const passed = new Set(

@@ -3,14 +3,14 @@ import { describeEndpoints, describeErrors, describeSettings } from "@svc/runtim
 import { expect, test } from "@jest/globals";
 import { repositoryPath } from "@svc/testing";
 
-test("docs/configuration.md matches the settings that the code reads", () => {
+test("docs/configuration.md matches the settings that the code reads; npm run docs writes it", () => {
   expect(readFileSync(repositoryPath("docs/configuration.md"), "utf8")).toBe(describeSettings());
 });
 
-test("docs/errors.md lists the error catalogue", () => {
+test("docs/errors.md lists the error catalogue; npm run docs writes it", () => {
   expect(readFileSync(repositoryPath("docs/errors.md"), "utf8")).toBe(describeErrors());
 });
 
-test("docs/endpoints.md lists every endpoint", () => {
+test("docs/endpoints.md lists every endpoint; npm run docs writes it", () => {
   expect(readFileSync(repositoryPath("docs/endpoints.md"), "utf8")).toBe(describeEndpoints());
 });

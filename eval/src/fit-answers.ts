@@ -1,6 +1,6 @@
 // Fits the weights by which an answer is chosen and its confidence is stated, on sets of questions about documents.
 //   node scripts/run.mjs eval/src/fit-answers.ts FOLDER-OF-SETS [--write] [--dump FILE]
-// Each set is a folder with docs/ and questions.jsonl (see read-questions.mjs). Figures are taken by leaving out one group
+// Each set is a folder with docs/ and questions.jsonl (see `readQuestionSets`). Figures are taken by leaving out one group
 // of sets after the other: sets of one subject in two languages are one group. What the bases of other sets have for a
 // question is a wrong answer to the gate and a wrong choice to routing. --write puts weights that are fitted on all sets into
 // packages/agents/data/answer-weights.json. --dump keeps what the searches found, so that the next run is quick.

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { INTEGRATION_IDS } from "@svc/contracts";
 import { startWebhookReceiver, waitFor } from "@svc/testing";
 import type { ChildProcess, ReceivedRequest, WebhookReceiver } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
@@ -96,12 +97,15 @@ describe("channels", () => {
       what: "both channels and the tool server to run",
     });
     const channels = await readChannels();
-    expect(channels.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([
-      { id: "api", port: Number(instance.env.SVC_API_PORT), ...running },
-      { id: "messenger", enabled: false, port: null, state: "stopped", since: expect.any(String), detail: null },
-      { id: "tool-server", port: Number(instance.env.SVC_TOOLS_PORT), ...running },
-      { id: "widget", port: Number(instance.env.SVC_WIDGET_PORT), ...running },
-    ]);
+    expect(channels.map(({ id }) => id).toSorted()).toEqual(INTEGRATION_IDS.toSorted());
+    expect(channels).toEqual(
+      expect.arrayContaining([
+        { id: "api", port: Number(instance.env.SVC_API_PORT), ...running },
+        { id: "messenger", enabled: false, port: null, state: "stopped", since: expect.any(String), detail: null },
+        { id: "tool-server", port: Number(instance.env.SVC_TOOLS_PORT), ...running },
+        { id: "widget", port: Number(instance.env.SVC_WIDGET_PORT), ...running },
+      ]),
+    );
     const { stdout } = await run("channels", "list");
     expect(stdout).toMatch(/^CHANNEL +ENABLED +PORT +STATE\n/);
     expect(stdout).toMatch(/\napi +yes +\d+ +running since /);

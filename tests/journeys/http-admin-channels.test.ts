@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
-import { MASKED_SECRET, channelItemSchema, widgetSettingsSchema } from "@svc/contracts";
+import { INTEGRATION_IDS, MASKED_SECRET, channelItemSchema, widgetSettingsSchema } from "@svc/contracts";
 import type { ChannelItem, Scope } from "@svc/contracts";
 import { waitFor } from "@svc/testing";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -35,7 +35,7 @@ describe("channels", () => {
     const answer = await call("");
     expect(answer.status).toBe(200);
     const { items } = answer.body as unknown as { items: ChannelItem[] };
-    expect(items.map(({ id }) => id).toSorted()).toEqual(["api", "messenger", "tool-server", "widget"]);
+    expect(items.map(({ id }) => id).toSorted()).toEqual(INTEGRATION_IDS.toSorted());
     const one = await waitFor(
       async () => {
         const item = await read("api");

@@ -28,7 +28,7 @@ type Input<Args extends Arguments, Given extends Options> = OptionValues<Given> 
 
 /** A command as data. */
 export interface CommandDefinition<Args extends Arguments = Arguments, Given extends Options = Options> {
-  /** Omitted for a top-level command, which has it in `create-program.ts`. */
+  /** Omitted for a top-level command, which has it in `run-cli.ts`. */
   description?: string;
   alias?: string;
   /** Overrides the usage derived from arguments, options and subcommands. */

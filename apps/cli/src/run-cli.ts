@@ -71,7 +71,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   tickets: async () => (await import("./commands/tickets.ts")).tickets,
   tags: async () => (await import("./commands/tags.ts")).tags,
   customers: async () => (await import("./commands/customers.ts")).customers,
-  "tool-calls": async () => (await import("./commands/agents.ts")).toolCalls,
+  "tool-calls": async () => (await import("./commands/tool-calls.ts")).toolCalls,
   operators: async () => (await import("./commands/operators.ts")).operators,
   projects: async () => (await import("./commands/projects.ts")).projects,
   keys: async () => (await import("./commands/keys.ts")).keys,
@@ -109,7 +109,7 @@ ${codes.join("\n")}`;
 }
 
 /** Returns the command line with all commands. Only the called one is loaded; the others have what the help lists. */
-export async function createProgram(
+async function createProgram(
   cli: Cli,
   args: readonly string[],
   streams: { stdout: OutputStream; stderr: OutputStream },

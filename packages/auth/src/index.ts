@@ -10,6 +10,4 @@ export {
   verifyPassword,
 } from "./credentials.ts";
 export * from "./authenticate.ts";
-export { createSessionCheck, notSignedIn, csrfTokenOf, generateToken, isCsrfTokenOf } from "./operator-session.ts";
-export type { LiveSession, SessionCheck } from "./operator-session.ts";
 export * from "./operator-session.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { AGENT_LIMITS } from "./agent.ts";
+import { AGENT_LIMITS, agentChangeSchema } from "./agent.ts";
 import { routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { agentChangeSchema } from "./agent.ts";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
 import { timeParameter } from "./list-query.ts";
 

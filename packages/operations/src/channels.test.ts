@@ -34,12 +34,7 @@ describe("the channels", () => {
   test("are all listed, switched on or not", async () => {
     const nobody = { enabled: false, state: "stopped", since: null, error: null, replicas: [] };
     expect(await listChannels({ store }, administrator)).toMatchObject({
-      items: [
-        { id: "messenger", ...nobody },
-        { id: "widget", ...nobody },
-        { id: "api", ...nobody },
-        { id: "tool-server", ...nobody },
-      ],
+      items: INTEGRATION_IDS.map((id) => ({ id, ...nobody })),
       nextCursor: null,
     });
   });

@@ -1,4 +1,4 @@
-export { listAuditEvents, verifyAudit } from "./audit.ts";
+export * from "./audit.ts";
 export { audited, isAudited } from "./audited.ts";
 export { createAgent, deleteAgent, executeAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
 export type { ExecuteDeps } from "./agents.ts";
@@ -24,8 +24,7 @@ export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./ch
 export * from "./dead-letters.ts";
 export * from "./documents.ts";
 export * from "./hooks.ts";
-export { createMappingCache } from "./map-body.ts";
-export { mapBody } from "./map-body.ts";
+export { createMappingCache, mapBody } from "./map-body.ts";
 export type { MappedBody } from "./map-body.ts";
 export {
   addArticleImage,
@@ -41,8 +40,7 @@ export {
   updateArticle,
 } from "./articles.ts";
 export { getGap, listGaps, updateGap, writeGapArticle } from "./gaps.ts";
-export { DEMO_KB, FIRST_AGENT, initialize } from "./initialize.ts";
-export type { InitializeResult } from "./initialize.ts";
+export * from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
 export { requireScopeOf } from "./operation.ts";
 export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf } from "./operation.ts";
@@ -66,10 +64,9 @@ export * from "./models.ts";
 export * from "./issues.ts";
 export * from "./operators.ts";
 export * from "./privacy.ts";
-export { createProject, deleteProject, getProject, listProjects, updateProject } from "./projects.ts";
+export * from "./projects.ts";
 export * from "./proposals.ts";
-export { createTag, deleteTag, getTag, listTags, mergeTag, updateTag } from "./tags.ts";
-export { readWebhookEvent } from "./webhook-events.ts";
+export * from "./tags.ts";
 export {
   createWebhook,
   deleteWebhook,
@@ -82,9 +79,8 @@ export {
   testWebhook,
   updateWebhook,
 } from "./webhooks.ts";
-export { generateWebhookSecret, setWebhookSecret } from "./webhook-events.ts";
-export { replayAgent } from "./replay.ts";
-export { summarizeReplay } from "./replay.ts";
+export { generateWebhookSecret, readWebhookEvent, setWebhookSecret } from "./webhook-events.ts";
+export { replayAgent, summarizeReplay } from "./replay.ts";
 export {
   addNote,
   approveDraft,
@@ -104,12 +100,18 @@ export {
   unassignTicket,
 } from "./reviews.ts";
 export type { ReviewDeps } from "./reviews.ts";
-export { addReplyFile } from "./tickets.ts";
-export type { ReplyFileUpload } from "./tickets.ts";
 export * from "./test-channel.ts";
 export { exportReport, getReport } from "./reports.ts";
-export { exportUsage, getAnswerStats, getQueues, getStats, getUsage } from "./stats.ts";
-export { getTicketHistory } from "./tickets.ts";
-export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
-export { getTicketTranscript } from "./transcript.ts";
+export * from "./stats.ts";
+export {
+  addReplyFile,
+  countTickets,
+  getTicket,
+  getTicketFile,
+  getTicketHistory,
+  listTickets,
+  updateTicket,
+} from "./tickets.ts";
+export type { ReplyFileUpload } from "./tickets.ts";
+export * from "./transcript.ts";
 export * from "./tool-calls.ts";

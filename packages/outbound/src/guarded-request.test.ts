@@ -5,7 +5,7 @@ import type { AddressInfo, LookupFunction, Server, Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createAddressGuard } from "./address-guard.ts";
 import type { AddressPolicy } from "./address-guard.ts";
-import { createBreaker, excerptOf, guardedRequest, nextHop } from "./guarded-request.ts";
+import { guardedRequest, nextHop } from "./guarded-request.ts";
 import type { OutboundRequest } from "./guarded-request.ts";
 import {
   BlockedAddressError,
@@ -14,36 +14,6 @@ import {
   ResponseTooLargeError,
   TooManyRedirectsError,
 } from "./outbound-errors.ts";
-
-function open(restMs: number) {
-  const events: string[] = [];
-  const onOpen = (reason: string) => events.push(`open: ${reason}`);
-  return { events, breaker: createBreaker({ maxFailures: 2, restMs, onOpen, onClose: () => events.push("closed") }) };
-}
-
-describe("a breaker", () => {
-  test("rests after so many failures in a row, and says so once", () => {
-    const { events, breaker } = open(60_000);
-    breaker.fail("one");
-    breaker.succeed();
-    breaker.fail("two");
-    expect([breaker.allows(), breaker.restReason()]).toEqual([true, null]);
-    breaker.fail("three");
-    breaker.fail("four");
-    expect([breaker.allows(), breaker.restReason()]).toEqual([false, "four"]);
-    expect(events).toEqual(["open: three"]);
-  });
-
-  test("lets a call through after its rest, and ends with a success", () => {
-    const { events, breaker } = open(0);
-    breaker.fail("one");
-    breaker.fail("two");
-    expect(breaker.allows()).toBe(true);
-    breaker.succeed();
-    expect([breaker.allows(), breaker.restReason()]).toEqual([true, null]);
-    expect(events).toEqual(["open: two", "closed"]);
-  });
-});
 
 const LOOPBACK: AddressPolicy = { allow: [], allowLoopback: true, ownPorts: [] };
 const GENEROUS = { timeoutMs: 20_000, maxResponseBytes: 1_000_000 };
@@ -439,17 +409,4 @@ test("a redirect from https to http, and those after it, lead to public addresse
   const downgraded = nextHop(secure, 302, "http://wiki.internal/b");
   expect(downgraded.isDowngraded).toBe(true);
   expect(nextHop(downgraded, 302, "https://wiki.internal/c").isDowngraded).toBe(true);
-});
-
-test.each([
-  ["the message of JSON", '{"error":{"message":"no such model"}}', "no such model"],
-  ["another answer", "<html>\n <b>busy</b>\r\n", "<html> <b>busy</b>"],
-  ["a secret", '{"message":"bad key sk-planted"}', "bad key [key]"],
-  ["a long answer", "x".repeat(100_000), "x".repeat(20)],
-  ["control characters", "a\u0000\u001b[31mb", "a[31mb"],
-  ["somebody else's key", "key sk-LEAK123456789012345", "key [key]"],
-  ["a token in a header", "Bearer abc.def.ghi=", "[key]"],
-  ["nothing", "", ""],
-])("an excerpt of %s is short, harmless and without the secret", (_, answer, expected) => {
-  expect(excerptOf(answer, { secret: "sk-planted", maxChars: 20 })).toBe(expected);
 });

@@ -1,7 +1,9 @@
 export { createAddressGuard } from "./address-guard.ts";
 export type { AddressGuard, AddressPolicy } from "./address-guard.ts";
-export { createBreaker, excerptOf, guardedRequest } from "./guarded-request.ts";
-export type { Breaker, OutboundMethod, OutboundRequest, OutboundResponse } from "./guarded-request.ts";
+export { createBreaker } from "./circuit-breaker.ts";
+export type { Breaker } from "./circuit-breaker.ts";
+export { guardedRequest } from "./guarded-request.ts";
+export type { OutboundMethod, OutboundRequest, OutboundResponse } from "./guarded-request.ts";
 export * from "./open-mailer.ts";
 export * from "./outbound-errors.ts";
 export * from "./receiver-lookup.ts";

@@ -78,3 +78,24 @@ export class OutboundConnectionError extends Error {
     this.errorCode = errorCode;
   }
 }
+
+/** Characters of a response that are searched for an error message. */
+const SEARCHED_CHARS = 10_000;
+
+/** Matches texts that look like a key or token. */
+const KEYS = /\b(?:sk|pk|rk|xox[a-z]|gh[a-z]|glpat|AKIA)[-_][\w-]{8,}|\bBearer\s+[\w.~+/-]{8,}=*/gi;
+
+/**
+ * Returns an excerpt of a server's error, for operators: one line of at most `maxChars`, without the secret of the
+ * call, which some servers repeat, or anything that looks like a key. It is the `message` of a JSON response, otherwise
+ * the response itself; empty for an empty one.
+ */
+export function excerptOf(
+  answer: string,
+  { secret, maxChars }: { secret?: string | undefined; maxChars: number },
+): string {
+  const text = answer.slice(0, SEARCHED_CHARS);
+  const message = /"message"\s*:\s*"((?:[^"\\]|\\.)*)/.exec(text)?.[1] ?? text;
+  const clean = secret === undefined || secret === "" ? message : message.replaceAll(secret, "[key]");
+  return clean.replaceAll(KEYS, "[key]").replaceAll(/\s+/g, " ").replaceAll(/\p{C}/gu, "").trim().slice(0, maxChars);
+}

@@ -28,11 +28,10 @@ export type {
   DocumentSource,
   DocumentState,
   DocumentStatus,
-  Kb,
   KbDocument,
-  KbState,
   OutdatedDocument,
-} from "./knowledge/kbs.ts";
+} from "./knowledge/documents.ts";
+export type { Kb, KbState } from "./knowledge/kbs.ts";
 export {
   BLOCK_CHUNKS,
   POSTING_UNITS,
@@ -57,8 +56,8 @@ export type {
 export type { NewDocument, PreparedDocument, PutDocument } from "./knowledge/put-documents.ts";
 export { LEASE_MS, MAX_LAPSES } from "./messages/chats.ts";
 export type { LeaseHistory, LeaseRef, Utterance } from "./messages/chats.ts";
+export type { CallbackRef } from "./messages/callbacks.ts";
 export type {
-  CallbackRef,
   ClaimedDelivery,
   DeliveredEvent,
   DeliveryRequest,
@@ -84,7 +83,6 @@ export type {
   FinishedState,
   WaitingUpdate,
 } from "./messages/channel-updates.ts";
-export type { DueWork } from "./platform/processes.ts";
 export { PARTITIONED_TABLES } from "./platform/partitions.ts";
 export type { PartitionChanges } from "./platform/partitions.ts";
 export { OUTBOX_LEASE_MS } from "./messages/outboxes.ts";
@@ -132,22 +130,21 @@ export type {
   EmailConversation,
   EmailOperator,
   EmailReason,
-  UnseenReply,
+  PushDevice,
+  PushSubscriptionKeys,
+  StoredPushKeys,
   TicketReason,
+  UnseenReply,
 } from "./people/notifications.ts";
-export type { PushDevice, PushSubscriptionKeys, StoredPushKeys } from "./people/notifications.ts";
 export { addCounts } from "./people/erasures.ts";
 export type { DuePurge, HeldCounts, HeldRecords } from "./people/erasures.ts";
 export { emailKeyOf } from "./people/operators.ts";
 export type {
-  CannedReplyFields,
-  CannedReplyRecord,
   NewRole,
   OperatorFields,
   OperatorOutcome,
   OperatorRecord,
   PresenceTab,
-  TicketFacts,
   ViewerRecord,
 } from "./people/operators.ts";
 export type { NewWebhook, TicketEventFacts, Webhook, WebhookPatch } from "./platform/webhooks.ts";
@@ -178,7 +175,14 @@ export type {
   ModelSums,
 } from "./platform/models.ts";
 export { ALIVE_MS, SILENT_MS } from "./platform/processes.ts";
-export type { ProcessFacts, ReplicaState, RunningCount, SilentProcess, VanishedProcess } from "./platform/processes.ts";
+export type {
+  DueWork,
+  ProcessFacts,
+  ReplicaState,
+  RunningCount,
+  SilentProcess,
+  VanishedProcess,
+} from "./platform/processes.ts";
 export { DEFAULT_PROJECT } from "./platform/projects.ts";
 export type { Project, ProjectOutcome, ProjectRemoval, ProjectUpdate } from "./platform/projects.ts";
 export { openObjectStore, parseFilesUrl } from "./platform/object-store.ts";
@@ -214,6 +218,9 @@ export type {
   TicketContents,
   TicketFieldChange,
 } from "./tickets/ticket-details.ts";
+export type { CannedReplyFields, CannedReplyRecord, TicketFacts } from "./tickets/canned-replies.ts";
+export { ProjectNotFoundError } from "./tickets/issues.ts";
+export type { IssueRecord, IssueRoute, OpenTicket, TicketBrief } from "./tickets/issues.ts";
 export type { TicketText, WordQuery } from "./tickets/ticket-index.ts";
 export type { ListedTicket, TicketPageQuery } from "./tickets/ticket-list.ts";
 export type {
@@ -224,15 +231,6 @@ export type {
   TicketChangeRecord,
   TicketRecord,
 } from "./tickets/ticket-record.ts";
-export { LeaseLostError, ProjectNotFoundError, joinDrafts } from "./tickets/tickets.ts";
-export type {
-  FinishedRun,
-  IssueRecord,
-  IssueRoute,
-  NewDraft,
-  NewReply,
-  OpenTicket,
-  RunOutcome,
-  TicketBrief,
-} from "./tickets/tickets.ts";
+export { LeaseLostError, joinDrafts } from "./tickets/tickets.ts";
+export type { FinishedRun, NewDraft, NewReply, RunOutcome } from "./tickets/tickets.ts";
 export type { ToolCallEnd, ToolCallRecord, ToolCaller, WantedCall } from "./tickets/tool-calls.ts";

@@ -1,59 +1,62 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { assignNext, triageMessages } from "./tickets/apply-decision.ts";
-import * as agents from "./knowledge/agents.ts";
-import * as audit from "./people/audit.ts";
-import * as chats from "./messages/chats.ts";
-import * as chunkEmbeddings from "./knowledge/chunk-embeddings.ts";
-import * as chunks from "./knowledge/chunks.ts";
-import { modelCalls, modelPulls } from "./platform/models.ts";
-import { apiKeys, operatorLinks, operatorSessions } from "./people/credentials.ts";
-import { operatorReplies, ticketChanges } from "./tickets/ticket-record.ts";
-import * as files from "./messages/files.ts";
 import { bind } from "./context.ts";
-import * as customers from "./people/customers.ts";
 import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
-import * as deliveries from "./messages/deliveries.ts";
-import * as processes from "./platform/processes.ts";
-import * as emailNotifications from "./people/notifications.ts";
-import * as erasures from "./people/erasures.ts";
-import * as articles from "./knowledge/articles.ts";
-import * as gaps from "./knowledge/gaps.ts";
-import * as hooks from "./platform/hooks.ts";
-import * as webhooks from "./platform/webhooks.ts";
-import * as idempotencyKeys from "./messages/idempotency-keys.ts";
-import * as ingestQueue from "./knowledge/ingest-queue.ts";
-import * as ingests from "./knowledge/ingests.ts";
-import * as installation from "./platform/installation.ts";
-import * as kbs from "./knowledge/kbs.ts";
-import * as fileObjects from "./messages/file-objects.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
-import { createDiskWatch, createConnectionWatchdog } from "./platform/server-checks.ts";
-import * as messages from "./messages/messages.ts";
-import * as channelUpdates from "./messages/channel-updates.ts";
-import * as operators from "./people/operators.ts";
-import * as outboxes from "./messages/outboxes.ts";
-import * as partitions from "./platform/partitions.ts";
-import * as projects from "./platform/projects.ts";
+import * as agents from "./knowledge/agents.ts";
+import * as articles from "./knowledge/articles.ts";
+import * as chunkEmbeddings from "./knowledge/chunk-embeddings.ts";
+import * as chunks from "./knowledge/chunks.ts";
+import { documents } from "./knowledge/documents.ts";
+import * as gaps from "./knowledge/gaps.ts";
+import * as ingestQueue from "./knowledge/ingest-queue.ts";
+import * as ingests from "./knowledge/ingests.ts";
+import * as kbs from "./knowledge/kbs.ts";
 import * as proposals from "./knowledge/proposals.ts";
-import * as quotas from "./platform/quotas.ts";
+import { callbacks } from "./messages/callbacks.ts";
+import * as channelUpdates from "./messages/channel-updates.ts";
+import * as chats from "./messages/chats.ts";
+import * as deliveries from "./messages/deliveries.ts";
+import * as fileObjects from "./messages/file-objects.ts";
+import * as files from "./messages/files.ts";
+import * as idempotencyKeys from "./messages/idempotency-keys.ts";
+import * as messages from "./messages/messages.ts";
+import * as outboxes from "./messages/outboxes.ts";
 import * as replies from "./messages/replies.ts";
-import * as reviews from "./tickets/reviews.ts";
-import * as reportTables from "./platform/reports.ts";
-import * as stats from "./platform/stats.ts";
-import * as tags from "./tickets/tags.ts";
+import * as visitors from "./messages/visitors.ts";
+import * as audit from "./people/audit.ts";
+import { apiKeys, operatorLinks, operatorSessions } from "./people/credentials.ts";
+import * as customers from "./people/customers.ts";
+import * as erasures from "./people/erasures.ts";
+import * as emailNotifications from "./people/notifications.ts";
+import * as operators from "./people/operators.ts";
+import * as hooks from "./platform/hooks.ts";
+import * as installation from "./platform/installation.ts";
+import { modelCalls, modelPulls } from "./platform/models.ts";
 import { openObjectStore } from "./platform/object-store.ts";
+import * as partitions from "./platform/partitions.ts";
+import * as processes from "./platform/processes.ts";
+import * as projects from "./platform/projects.ts";
+import * as quotas from "./platform/quotas.ts";
+import * as reportTables from "./platform/reports.ts";
+import { createDiskWatch, createConnectionWatchdog } from "./platform/server-checks.ts";
+import * as stats from "./platform/stats.ts";
 import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
+import * as webhooks from "./platform/webhooks.ts";
+import { assignNext, triageMessages } from "./tickets/apply-decision.ts";
+import * as cannedReplies from "./tickets/canned-replies.ts";
+import { issues } from "./tickets/issues.ts";
+import * as reviews from "./tickets/reviews.ts";
+import * as tags from "./tickets/tags.ts";
 import * as ticketDetails from "./tickets/ticket-details.ts";
-import * as ticketList from "./tickets/ticket-list.ts";
 import * as ticketIndex from "./tickets/ticket-index.ts";
-import { recordBreaches } from "./tickets/ticket-index.ts";
+import * as ticketList from "./tickets/ticket-list.ts";
+import { operatorReplies, ticketChanges } from "./tickets/ticket-record.ts";
 import * as tickets from "./tickets/tickets.ts";
 import * as toolCalls from "./tickets/tool-calls.ts";
-import * as visitors from "./messages/visitors.ts";
 
 /** Maximum of connections of each pool: few are enough, since concurrent messages share statements. */
 const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1, notes: 2 };
@@ -108,10 +111,10 @@ export function openStore(options: {
     agents: bind(db, agents),
     apiKeys: bind(db, apiKeys),
     audit: bind(db, audit),
-    callbacks: bind(hot, deliveries.callbacks),
+    callbacks: bind(hot, callbacks),
     channelStates: bind(context, processes.channelStates),
     articles: bind(db, articles),
-    cannedReplies: bind(db, operators.cannedReplies),
+    cannedReplies: bind(db, cannedReplies),
     channelsConfig: bind(db, installation.channelsConfig),
     chats: bind(leases, chats),
     chunkEmbeddings: bind(db, chunkEmbeddings),
@@ -126,7 +129,7 @@ export function openStore(options: {
       removeNote: customers.removeNote,
     }),
     deliveries: bind(hot, deliveries),
-    documents: bind(db, kbs.documents),
+    documents: bind(db, documents),
     dueWork: bind(hot, processes.dueWork),
     emailNotifications: bind(db, emailNotifications),
     erasures: {
@@ -167,7 +170,7 @@ export function openStore(options: {
       exclusively: <Result>(work: () => Promise<Result>) => installation.exclusively(db, work),
     },
     instances: bind(context, processes.instances),
-    issues: bind(db, tickets.issues),
+    issues: bind(db, issues),
     kbs: bind(db, kbs),
     messages: bind(context, messages),
     channelUpdates: bind(hot, channelUpdates),
@@ -208,7 +211,7 @@ export function openStore(options: {
     ticketIndex: bind(db, {
       follow: ticketIndex.follow,
       wakeSnoozed: ticketIndex.wakeSnoozed,
-      recordBreaches,
+      recordBreaches: ticketIndex.recordBreaches,
       assignNext,
     }),
     ticketList: bind(db, ticketList),

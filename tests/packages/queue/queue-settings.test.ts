@@ -1,9 +1,8 @@
 import { createConnection } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { announceWork, migrateQueues, openQueues } from "@svc/queue";
-import { createTestDatabase, testLog, waitFor } from "@svc/testing";
+import { createTestDatabase, readTestSettings, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { readTestSettings } from "@svc/testing";
 import { Client } from "pg";
 import { incomingJob } from "./open-test-queues.ts";
 import { canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";

@@ -7,7 +7,7 @@ import { describeStatements } from "./describe-statements.ts";
 const TYPES = repositoryPath("packages/store/src/statement-types.ts");
 const FOLDER = repositoryPath("packages/store/sql");
 
-test("every statement can be prepared, and its parameters and columns have the types that the program uses", async () => {
+test("every statement can be prepared, and its parameters and columns have the types that the program uses; UPDATE_STATEMENTS=1 writes them", async () => {
   const database = await createTestDatabase();
   try {
     const types = await describeStatements(database.url, listStatements());

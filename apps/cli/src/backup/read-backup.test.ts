@@ -4,9 +4,8 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import type { StoreCopy } from "@svc/store";
 import fc from "fast-check";
-import { BackupFileError } from "./read-backup.ts";
 import { writeBackup } from "./make-backup.ts";
-import { readBackup, unpackBackup } from "./read-backup.ts";
+import { BackupFileError, readBackup, unpackBackup } from "./read-backup.ts";
 
 const HEAD: StoreCopy["head"] = {
   takenAt: "2026-11-22T12:00:00.000Z",

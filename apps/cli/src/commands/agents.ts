@@ -3,38 +3,16 @@ import type { Agent, AgentCall, AgentChange, AgentResult, AgentTool, KbItem, Rev
 import { AGENT_SETTINGS, kbIdsOf, readExamples, readModelSettings, settingsOf } from "../agents/agent-settings.ts";
 import { findRunningService, withClient } from "../api-client.ts";
 import type { ApiTarget } from "../api-client.ts";
-import {
-  asAdministrator,
-  fetchAgents,
-  getAgent,
-  listAllAgents,
-  listAllKbs,
-  pickAgent,
-  waitForQueues,
-  requireId,
-} from "../as-administrator.ts";
+import { asAdministrator, fetchAgents, getAgent, listAllAgents, listAllKbs, pickAgent } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
-import { defineList } from "../define-resource.ts";
-import {
-  definedOnly,
-  flag,
-  list as repeatable,
-  option,
-  projectOption,
-  urlOption,
-  yesOption,
-  choice,
-  seenOption,
-} from "../options.ts";
+import { definedOnly, flag, list as repeatable, option, projectOption, urlOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { renderSources, renderFacts, renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";
-import { toolCallStateSchema } from "@svc/contracts";
-import { renderQuestion, describeToolCall, renderToolCall } from "../tickets/render-ticket.ts";
 
 const NAME_CHARS = 60;
 const TEXT_CHARS = 300;
@@ -72,7 +50,7 @@ function describeTool(tool: AgentTool): string {
 const describeTools = ({ tools }: Agent) => tools.map(describeTool).join("\n");
 
 /** Returns agents as a table. */
-export function renderAgents(
+function renderAgents(
   agents: readonly Agent[],
   kbNames: ReadonlyMap<string, string>,
   { paint, width }: Terminal,
@@ -90,7 +68,7 @@ export function renderAgents(
 }
 
 /** Returns one agent as text. */
-export function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>): string {
+function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>): string {
   const { name, description, instructions, examples, tools, model, enabled, id } = agent;
   return renderFacts([
     ["name", safeLine(name, NAME_CHARS)],
@@ -332,72 +310,4 @@ the settings of this environment. Nothing is stored. The exit code is 0 even if 
 /** `svc agents`: agents and their settings. */
 export const agents = defineCommand({
   commands: { list, show, create, update, delete: deleteCommand, ask },
-});
-
-const toolCallList = defineList({
-  path: "tool-calls list",
-  isOfProject: true,
-  isPaged: true,
-  description: "list the tool calls of a project's agents, newest first",
-  options: {
-    state: choice("--state <state>", "only tool calls in this state (default: all)", toolCallStateSchema.options),
-  },
-  examples: ["tool-calls list --state waiting", "tool-calls list --project shop --json"],
-  read: ({ listToolCalls }, { state, limit, cursor }) => listToolCalls({ state, limit, cursor }),
-  columns: ["CALL", "TOOL", "STATE, ARGUMENTS AND TICKET"],
-  row: (call, paint) => [call.id, `${call.tool}\n${paint.dim(call.access)}`, describeToolCall(call, paint)],
-  empty: "No matching tool calls.",
-});
-
-type ToolCallAction = "approve" | "reject";
-
-/** Texts of each decision. */
-const DECISIONS: Record<ToolCallAction, { description: string; question: string; done: string }> = {
-  approve: {
-    description: "approve a waiting tool call; the tool is called once",
-    question: "Approve this tool call?",
-    done: "Approved. The tool is called once, and the agent regenerates its draft with the result.",
-  },
-  reject: {
-    description: "reject a waiting tool call; the tool is not called",
-    question: "Reject this tool call?",
-    done: "Rejected. The tool is not called, and the agent regenerates its draft without it.",
-  },
-};
-
-const decide = (action: ToolCallAction) =>
-  defineCommand({
-    description: DECISIONS[action].description,
-    args: { "<callId>": "ID of the tool call, as shown by tool-calls list and tickets show" },
-    options: { yes: yesOption, seen: seenOption, project: projectOption },
-    about: `Shows the tool call and what is waiting, and asks for confirmation. In scripts, use --yes: the decision applies as long as
-the customer has not written since the agent requested the call. With --seen, it applies to that version of the ticket.
-`,
-    examples: [`tool-calls ${action} 01890a5d-ac96-774b-bcce-b302099a8057`],
-    async run(cli, { callId, yes, seen, project }) {
-      requireId(callId, "The ID of a tool call", "tool-calls list");
-      const item = await asAdministrator(cli, project, async (operations, { resources }) => {
-        const { item: call, version } = await operations.getToolCall(callId);
-        // The operation rejects a decision about a call that is not waiting, with the reason.
-        const isAsked = yes !== true && call.state === "waiting";
-        if (isAsked) {
-          const { paint } = cli.terminal;
-          const question = renderQuestion(await operations.getTicket(call.ticketId), paint);
-          cli.terminal.note(`${question}\n\n${renderToolCall(call, paint, Number.POSITIVE_INFINITY)}`);
-          if (!(await confirm(cli, `\n${DECISIONS[action].question}`, "--yes"))) return null;
-        }
-        // If the queues are unavailable, the sweeper of the pipeline announces the decision later.
-        await waitForQueues(resources.queues);
-        const versions = seen === undefined ? (isAsked ? [version] : null) : [seen];
-        return operations[`${action}ToolCall`]({ id: callId, versions });
-      });
-      cli.terminal.show({ ok: item !== null, project, action, item }, () =>
-        item === null ? "No decision was made." : DECISIONS[action].done,
-      );
-    },
-  });
-
-/** `svc tool-calls`: tool calls of agents, and those that wait for an operator. */
-export const toolCalls = defineCommand({
-  commands: { list: toolCallList, approve: decide("approve"), reject: decide("reject") },
 });

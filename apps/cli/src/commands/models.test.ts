@@ -1,6 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { percentOf, renderProgress } from "./models.ts";
-import { renderSize } from "./models.ts";
+import { percentOf, renderProgress, renderSize } from "./models.ts";
 
 test.each([
   [0, "0 B"],

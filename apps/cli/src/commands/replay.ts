@@ -150,7 +150,7 @@ export function isFile(cli: Pick<Cli, "folder">, against: string): boolean {
 }
 
 /** Reads a change of an agent from a file, as YAML 1.2, which includes JSON. Throws CliError `bad_input`. */
-export async function readChange(cli: Cli, file: string): Promise<ReplayInput["against"]> {
+async function readChange(cli: Cli, file: string): Promise<ReplayInput["against"]> {
   const expected = { what: "the change of an agent", maxBytes: AGENT_LIMITS.bodyMaxBytes };
   const text = (await readInput(cli, file, expected)).toString("utf8");
   const bad = (reason: string) => failure("bad_input", `${safeLine(file)} is not a valid change: ${reason}`);

@@ -1,6 +1,7 @@
 import type { ReviewPolicy } from "@svc/contracts";
 import type { LinePrediction } from "./judge-line.ts";
-import type { Calibration, AgentPolicy, EvalResult, EvalScores } from "./score-lines.ts";
+import type { Calibration } from "./measures.ts";
+import type { AgentPolicy, EvalResult, EvalScores } from "./score-lines.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine } from "../terminal.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,5 +1,6 @@
 import { expect, test, describe } from "@jest/globals";
-import { scoreLines, auroc, calibrationOf, mean, percentile, rankingScores, rejectedAt, share } from "./score-lines.ts";
+import { auroc, calibrationOf, mean, percentile, rankingScores, rejectedAt, share } from "./measures.ts";
+import { scoreLines } from "./score-lines.ts";
 import type { ScoredLine } from "./score-lines.ts";
 
 const line = (change: Partial<ScoredLine>): ScoredLine => ({

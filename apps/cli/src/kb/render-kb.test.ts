@@ -1,7 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
 import type { DocumentItem, KbItem } from "@svc/contracts";
-import { renderAdded, renderLinksOut, renderNames, renderSkipped, renderSummary, summarize } from "./render-kb.ts";
-import { renderDocuments, renderHits, renderKbs, renderSize, watchProgress } from "./render-kb.ts";
+import {
+  renderAdded,
+  renderLinksOut,
+  renderNames,
+  renderSkipped,
+  renderSummary,
+  summarize,
+  renderDocuments,
+  renderHits,
+  renderKbs,
+  renderSize,
+  watchProgress,
+} from "./render-kb.ts";
 import type { AddedFile } from "./render-kb.ts";
 import { createTerminal } from "../terminal.ts";
 

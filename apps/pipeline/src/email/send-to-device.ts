@@ -27,7 +27,7 @@ const isPushKind = (kind: string): kind is PushKind => kind !== "several" && Obj
  * Writes a push notification about what has happened in tickets. It shows no text of customers and colleagues unless the
  * operator wants that: it may be read on a locked screen.
  */
-export function writePush(
+function writePush(
   reasons: readonly TicketReason[],
   { language, push }: Pick<NotificationSettings, "language" | "push">,
 ): PushContent | null {

@@ -1,5 +1,4 @@
-import { ServiceError } from "@svc/contracts";
-import { isOriginAllowed } from "@svc/contracts";
+import { ServiceError, isOriginAllowed } from "@svc/contracts";
 import { isStillKnown, isWidgetKey } from "../find-visitor.ts";
 import type { WidgetContext } from "../widget-context.ts";
 import type { ChatRooms } from "./chat-rooms.ts";

@@ -58,7 +58,7 @@ export interface Session {
 }
 
 /** Returns the state before anything was sent. */
-export const nothingShown = (): Shown => ({ status: null, typing: null, partial: null });
+const nothingShown = (): Shown => ({ status: null, typing: null, partial: null });
 
 /** Creates a session for a new connection. */
 export function createSession(line: VisitorConnection, admission: Admission): Session {

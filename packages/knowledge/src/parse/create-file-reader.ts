@@ -3,8 +3,10 @@ import { ServiceError } from "@svc/contracts";
 import { asIndexed } from "../index-words.ts";
 import { fileError, fileTooLarge, formatMb, tooComplex } from "../ingest-file.ts";
 import type { DocumentOfFile, FileText, FileToIngest, FileToRead } from "../ingest-file.ts";
-import { READ_LIMITS, unpackDocument } from "./read-limits.ts";
-import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs } from "./read-limits.ts";
+import { READ_LIMITS } from "./read-limits.ts";
+import type { ReadLimits } from "./read-limits.ts";
+import { unpackDocument } from "./worker-jobs.ts";
+import type { WorkerAnswer, WorkerJob, WorkerJobs } from "./worker-jobs.ts";
 
 /** Converts files to text and documents in worker threads. */
 export interface FileReader {

@@ -4,9 +4,10 @@ import { ServiceError } from "@svc/contracts";
 import { cutDocument } from "../add-document.ts";
 import { postWords } from "../index-words.ts";
 import { documentOf, tooComplex } from "../ingest-file.ts";
-import { packDocument } from "./read-limits.ts";
-import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./read-limits.ts";
 import { readFileBytes } from "./read-file-bytes.ts";
+import type { ReadLimits } from "./read-limits.ts";
+import { packDocument } from "./worker-jobs.ts";
+import type { WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./worker-jobs.ts";
 
 /** Worker thread that reads files one after the other; a file that crashes it affects nothing else. */
 const port = parentPort;

@@ -4,7 +4,7 @@ import type { Db, PageQuery, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
-import { documents } from "./kbs.ts";
+import { documents } from "./documents.ts";
 
 const sql = statements("knowledge/articles", {
   versionsMaxCount: ARTICLE_LIMITS.versionsMaxCount,

@@ -2,7 +2,7 @@ import type { Db, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
-import { UNREAD_LANGUAGE, findBySource } from "./kbs.ts";
+import { UNREAD_LANGUAGE, findBySource } from "./documents.ts";
 import { withoutBidiControls } from "@svc/contracts";
 import type { ImportItem } from "@svc/contracts";
 

@@ -2,8 +2,8 @@ import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { expiredLease, lapseWait, leaseHistory } from "../messages/chats.ts";
 import type { LeaseHistory } from "../messages/chats.ts";
-
-import { UNREAD_LANGUAGE, documents, holdKb } from "./kbs.ts";
+import { UNREAD_LANGUAGE, documents } from "./documents.ts";
+import { holdKb } from "./kbs.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { INGEST_PRIORITY, INGEST_SWEEP_AFTER_MS, queueDocument } from "./ingest-queue.ts";

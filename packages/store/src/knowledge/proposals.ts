@@ -2,7 +2,7 @@ import { ServiceError } from "@svc/contracts";
 import type { ProposalStatus, Source } from "@svc/contracts";
 import type { IndexedChunks } from "./chunks.ts";
 import type { Db, PageQuery } from "../db.ts";
-import { prepare } from "./kbs.ts";
+import { prepare } from "./documents.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { putDocuments } from "./put-documents.ts";

@@ -1,7 +1,7 @@
 import type { AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import { batched, type Context } from "../context.ts";
-import { callbackJson } from "./deliveries.ts";
+import { callbackJson } from "./callbacks.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
 import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";

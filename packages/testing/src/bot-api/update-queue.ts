@@ -34,7 +34,7 @@ interface LongPoll {
 /** A repeated poll within this time gets only one update, as in Telegram. */
 const HASTE_MS = 500;
 
-export const terminatedByOther = (): BotApiRefusal =>
+const terminatedByOther = (): BotApiRefusal =>
   new BotApiRefusal(
     409,
     "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",

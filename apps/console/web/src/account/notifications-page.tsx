@@ -74,7 +74,7 @@ function DeviceSwitch() {
 }
 
 /** Settings for the signed-in operator's push notifications, and a switch for this browser. */
-export function PushSection({ push, onChange }: { push: PushSettings; onChange: (push: PushSettings) => void }) {
+function PushSection({ push, onChange }: { push: PushSettings; onChange: (push: PushSettings) => void }) {
   const { t } = useTexts();
   return (
     <Section title={t("notifications.push")} text={t("notifications.pushHint")}>

@@ -28,7 +28,7 @@ type AgentFields = Omit<Agent, "id" | "version">;
  * A form for an agent. Changes to other fields that another operator has saved meanwhile are kept; after changes to the
  * same fields nothing is saved until the operator has seen them.
  */
-export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<AgentFields> {
+function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<AgentFields> {
   const { connection, queryClient } = useServices();
   const project = useProject();
   const { t } = useTexts();
