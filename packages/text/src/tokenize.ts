@@ -187,6 +187,7 @@ function addToken(tokens: Token[], word: string, start: number, length: number):
 }
 
 function toTerm(word: string): string {
+  if (isAscii(word)) return word.toLowerCase();
   // Lower case of İ is i with a dot above, which no other spelling of the word has; NFKC may turn a sign into words.
   const term = word
     .normalize("NFKC")

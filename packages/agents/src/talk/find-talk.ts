@@ -1,5 +1,5 @@
 import { detectLanguage, questionWords, stopWords } from "@svc/text";
-import { compilePhrases, talkCharacters, talkTokens } from "./match-phrases.ts";
+import { compilePhrases, findPrefixes, talkCharacters, talkTokens } from "./match-phrases.ts";
 import type { PhraseMatcher, TalkToken } from "./match-phrases.ts";
 import { DEFAULT_LANGUAGE, SHARED, languagesByScript, talkByLanguage } from "./read-talk.ts";
 import type { TalkKind } from "./read-talk.ts";
@@ -210,24 +210,21 @@ const indexes = new Map<RegExp, LanguageIndex>();
 
 function indexLanguages(languages: readonly string[]): LanguageIndex {
   const byWord = new Map<string, string[]>();
-  const byPrefix = new Map<string, [string, string][]>();
+  const byPrefix = new Map<string, string[]>();
   const always: string[] = [];
   for (const language of languages) {
     const { beginnings, isUnspaced } = lexiconOf(language);
     // The words of a script without spaces are its characters.
     if (beginnings.isAny || isUnspaced) always.push(language);
     for (const word of beginnings.words) byWord.set(word, [...(byWord.get(word) ?? []), language]);
-    for (const prefix of beginnings.prefixes) {
-      const first = prefix.charAt(0);
-      byPrefix.set(first, [...(byPrefix.get(first) ?? []), [prefix, language]]);
-    }
+    for (const prefix of beginnings.prefixes) byPrefix.set(prefix, [...(byPrefix.get(prefix) ?? []), language]);
   }
+  const prefixesOf = findPrefixes(byPrefix.keys());
   return (tokens) => {
     const found = [...always];
     for (const { term } of tokens) {
       found.push(...(byWord.get(term) ?? []));
-      for (const [prefix, language] of byPrefix.get(term.charAt(0)) ?? [])
-        if (term.startsWith(prefix)) found.push(language);
+      for (const prefix of prefixesOf(term)) found.push(...(byPrefix.get(prefix) ?? []));
     }
     return found;
   };

@@ -28,10 +28,14 @@ interface Step {
   ends: readonly string[];
   /** Kinds with transitions for any word. */
   anyKinds: readonly string[];
-  prefixes: readonly string[];
+  /** Returns the prefixes of transitions with which a word begins. */
+  prefixesOf: (term: string) => string[];
   words: ReadonlySet<string>;
-  /** Steps after words that texts had here; null if no phrase goes on. */
-  after: Map<string, Step | null>;
+  /**
+   * Steps after words that texts had here, null if no phrase goes on: by which of `anyKinds` the word may continue, as
+   * bits, and by the word; "" stands for words without a transition of their own.
+   */
+  after: Map<string, Step | null>[];
 }
 
 /** Finds phrases in the words of a text. */
@@ -50,7 +54,6 @@ interface Beginnings {
 }
 
 const NOTHING: ReadonlyMap<string, number> = new Map();
-const NO_KINDS: readonly string[] = [];
 
 const MAX_GAP_WORDS = 2;
 const MAX_TAIL_WORDS = 12;
@@ -69,6 +72,23 @@ export function talkTokens(text: string): TalkToken[] {
     before = end;
     return { term: foldTerm(term), startsClause, isCapitalized: /^\p{Lu}\p{Ll}+$/u.test(text.slice(start, end)) };
   });
+}
+
+/**
+ * Returns a function that finds those of these prefixes with which a word begins: one look-up per length, since a language
+ * has hundreds of prefixes.
+ */
+export function findPrefixes(prefixes: Iterable<string>): (term: string) => string[] {
+  const known = new Set(prefixes);
+  const lengths = [...new Set([...known].map(({ length }) => length))];
+  return (term) => {
+    const found: string[] = [];
+    for (const length of lengths) {
+      const prefix = term.slice(0, length);
+      if (length <= term.length && known.has(prefix)) found.push(prefix);
+    }
+    return found;
+  };
 }
 
 const foldTerm = (term: string) =>
@@ -193,9 +213,9 @@ function createMatcher(
       states,
       ends: [...new Set(states.flatMap(({ isEnd, kind }) => (isEnd ? [kind] : [])))],
       anyKinds: [...new Set(states.flatMap(({ any, kind }) => (any.length > 0 ? [kind] : [])))],
-      prefixes: states.flatMap(({ prefixes }) => prefixes.map(([prefix]) => prefix)),
+      prefixesOf: findPrefixes(states.flatMap(({ prefixes }) => prefixes.map(([prefix]) => prefix))),
       words: new Set(states.flatMap(({ next }) => [...next.keys()])),
-      after: new Map<string, Step | null>(),
+      after: [],
     };
     known.set(key, step);
     return step;
@@ -212,15 +232,20 @@ function createMatcher(
   }
 
   function stepAfter(step: Step, term: string, isInClause: boolean): Step | null {
-    const wild =
-      isInClause && step.anyKinds.length > 0 ? step.anyKinds.filter((kind) => !isBlocked(term, kind)) : NO_KINDS;
-    const isNamed = step.words.has(term) || step.prefixes.some((prefix) => term.startsWith(prefix));
-    if (!isNamed && wild.length === 0) return null;
-    const key = wild.length === 0 ? term : `${isNamed ? term : ""} ${wild.join()}`;
-    const remembered = step.after.get(key);
+    let wild = 0;
+    if (isInClause) for (const [bit, kind] of step.anyKinds.entries()) if (!isBlocked(term, kind)) wild |= 1 << bit;
+    const isNamed = step.words.has(term) || step.prefixesOf(term).length > 0;
+    if (!isNamed && wild === 0) return null;
+    const after = (step.after[wild] ??= new Map());
+    const key = isNamed ? term : "";
+    const remembered = after.get(key);
     if (remembered !== undefined) return remembered;
-    const next = go(step, term, wild);
-    step.after.set(key, next);
+    const next = go(
+      step,
+      term,
+      step.anyKinds.filter((_, bit) => (wild & (1 << bit)) !== 0),
+    );
+    after.set(key, next);
     transitions += 1;
     return next;
   }
