@@ -214,7 +214,7 @@ export type {
   TicketContents,
   TicketFieldChange,
 } from "./tickets/ticket-details.ts";
-export type { TicketText, WordQuery } from "./tickets/ticket-index.ts";
+export type { TicketText, TicketWords, WordQuery } from "./tickets/ticket-index.ts";
 export type { ListedTicket, TicketPageQuery } from "./tickets/ticket-list.ts";
 export type {
   MentionRecord,

@@ -372,7 +372,7 @@ export interface Statements {
     moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
     moveNotes: [{ intoId: string; fromId: string; project: string }, object];
     moveTickets: [{ intoId: string; fromId: string }, object];
-    queueTexts: [{ id: string }, object];
+    queueTexts: [{ ids: readonly (string | null)[] }, object];
     remove: [{ project: string; id: string }, object];
     removeNote: [{ noteId: string; project: string; id: string }, object];
     write: [{ customers: object | string; project: string }, { id: string; isEvent: boolean }];
