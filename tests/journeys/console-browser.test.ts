@@ -587,6 +587,26 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
+  test("business hours are a command of the palette, and focused first in the project's settings", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/workshop/overview");
+      await page.getByRole("heading", { name: "Overview", exact: true }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("Type a command, or search tickets and customers…").waitFor();
+      await page.keyboard.type("business hours");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/workshop/administration/projects");
+      const row = page.getByRole("listitem").filter({ hasText: "workshop" });
+      await row.getByRole("button", { name: "No business hours" }).click();
+      const zone = page.getByRole("dialog").getByLabel("Time zone");
+      await waitFor(() => zone.evaluate((field) => field.matches(":focus")), { what: "the focus" });
+      await page.keyboard.type("Europe/Berlin");
+      await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+      await row.getByRole("button", { name: "Business hours (Europe/Berlin)" }).waitFor();
+      expect(visitor.errors()).toEqual([]);
+    }));
+
   test("a new key is shown once, and works", () =>
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
