@@ -278,6 +278,15 @@ describeInBrowser("a day of operators", () => {
           return scrollHeight > clientHeight && scrollHeight - scrollTop - clientHeight < 2;
         });
       await waitFor(isAtEnd, { what: "the end of the conversation to be in view" });
+      // As does one that loads between a scroll and its event.
+      await conversation.evaluate((area) => {
+        area.scrollTop -= 20;
+      });
+      await conversation.evaluate((area) => {
+        area.scrollTop = area.scrollHeight;
+        area.lastElementChild?.setAttribute("style", "padding-bottom: 300px");
+      });
+      await waitFor(isAtEnd, { what: "the end to be in view again" });
       const sent = (await api.drain("shop", chatId, "?peek=1")).replies.filter(({ author }) => author === "operator");
       expect(sent).toMatchObject([{ type: "attachment", filename: "shelf.png" }]);
       expect(visitor.errors()).toEqual([]);
