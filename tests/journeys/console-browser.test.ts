@@ -253,6 +253,45 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
+  test("files are sent without a text, and an image that loads later keeps the end of the conversation in view", () =>
+    ground.browser.visit(async (open) => {
+      const { chatId, ticketId } = await ask(`Where is it?\n${"I have looked.\n".repeat(60)}`);
+      const fay = await ground.addPerson("Fay File", [{ project: "shop", role: "operator" }]);
+      await ground.product.store.operators.setProfile(fay.id, { signature: "Fay" });
+      const visitor = await ground.enter(open, fay);
+      const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
+      await draftOn(page).waitFor();
+      await page.keyboard.press("r");
+      const send = button(page, /^Send(?! and)/);
+      expect(await send.isDisabled()).toBe(true);
+      const picture = { name: "shelf.png", mimeType: "image/png", buffer: await page.screenshot() };
+      await page.locator("input[type=file]").setInputFiles(picture);
+      await page.getByText("The files are sent without a message.").waitFor();
+      await waitFor(() => send.isEnabled(), { what: "the upload" });
+      await send.click();
+      await page.getByText("Reply sent.").waitFor();
+      await ticketOn(page).getByRole("img", { name: "shelf.png" }).waitFor();
+      const conversation = page.getByRole("region", { name: "Conversation", exact: true });
+      const isAtEnd = () =>
+        conversation.evaluate((area) => {
+          const { clientHeight, scrollHeight, scrollTop } = area;
+          return scrollHeight > clientHeight && scrollHeight - scrollTop - clientHeight < 2;
+        });
+      await waitFor(isAtEnd, { what: "the end of the conversation to be in view" });
+      // As does one that loads between a scroll and its event.
+      await conversation.evaluate((area) => {
+        area.scrollTop -= 20;
+      });
+      await conversation.evaluate((area) => {
+        area.scrollTop = area.scrollHeight;
+        area.lastElementChild?.setAttribute("style", "padding-bottom: 300px");
+      });
+      await waitFor(isAtEnd, { what: "the end to be in view again" });
+      const sent = (await api.drain("shop", chatId, "?peek=1")).replies.filter(({ author }) => author === "operator");
+      expect(sent).toMatchObject([{ type: "attachment", filename: "shelf.png" }]);
+      expect(visitor.errors()).toEqual([]);
+    }));
+
   test("a reply, a note and the edited draft stay apart, and what one tab writes last is not lost to another", () =>
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("Which of the two is it?");
@@ -554,6 +593,26 @@ describeInBrowser("a day of operators", () => {
         { what: "the question to be answered" },
       );
       expect(answer).toContain("three sizes");
+      expect(visitor.errors()).toEqual([]);
+    }));
+
+  test("business hours are a command of the palette, and focused first in the project's settings", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/workshop/overview");
+      await page.getByRole("heading", { name: "Overview", exact: true }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("Type a command, or search tickets and customers…").waitFor();
+      await page.keyboard.type("business hours");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/workshop/administration/projects");
+      const row = page.getByRole("listitem").filter({ hasText: "workshop" });
+      await row.getByRole("button", { name: "No business hours" }).click();
+      const zone = page.getByRole("dialog").getByLabel("Time zone");
+      await waitFor(() => zone.evaluate((field) => field.matches(":focus")), { what: "the focus" });
+      await page.keyboard.type("Europe/Berlin");
+      await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+      await row.getByRole("button", { name: "Business hours (Europe/Berlin)" }).waitFor();
       expect(visitor.errors()).toEqual([]);
     }));
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { issueKey } from "@svc/auth";
 import { documentItemSchema, importItemSchema } from "@svc/contracts";
 import type { DocumentItem } from "@svc/contracts";
 import { waitFor } from "@svc/testing";
@@ -20,6 +21,7 @@ import {
 import type { KbClient } from "./support/create-kb-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdKb } from "./support/hold-kb.ts";
+import { openRawConnection } from "./support/open-raw-connection.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
@@ -254,6 +256,36 @@ describe("the bytes of a file", () => {
   test("413: beyond 50 MB are rejected, and nothing is stored", async () => {
     const large = new Uint8Array(50 * MB + 1);
     expectProblem(await kbs.upload(kbId, "?name=large.bin", large), "payload_too_large");
+    expect(await documents()).toEqual([]);
+  });
+
+  test("401 and 403: get their response while they are being sent, and the connection can be used again", async () => {
+    const [url = ""] = product.composition.apiUrls;
+    const { project } = await product.store.projects.ensure("default");
+    const owner = { name: "reader", scopes: ["kb:read" as const], project: project.id, createdBy: "test" };
+    const { key: reader } = await issueKey(product.store, owner);
+    for (const [key, status] of [
+      [`${reader}x`, 401],
+      [reader, 403],
+    ] as const) {
+      const head = `Host: a\r\nX-Api-Key: ${key}\r\n`;
+      const connection = await openRawConnection(url);
+      try {
+        connection.write(
+          `POST /api/v1/admin/kb/${kbId}/documents?name=a.pdf HTTP/1.1\r\n${head}` +
+            `Content-Type: application/pdf\r\nContent-Length: ${8 * MB}\r\n\r\n`,
+        );
+        connection.write(Buffer.alloc(MB));
+        const { answers } = await connection.answered();
+        expect(answers.map((answer) => answer.status)).toEqual([status]);
+        for (let sentMb = 1; sentMb < 8; sentMb++) connection.write(Buffer.alloc(MB));
+        connection.write(`GET /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n`);
+        const { answers: all } = await connection.answered({ count: 2 });
+        expect(all.map((answer) => answer.status)).toEqual([status, 200]);
+      } finally {
+        connection.hangUp();
+      }
+    }
     expect(await documents()).toEqual([]);
   });
 

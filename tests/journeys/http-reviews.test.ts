@@ -510,6 +510,25 @@ describe("an operator's own text", () => {
     expect(refused.map(({ status }) => status)).toEqual([400, 400, 413, 404]);
   });
 
+  test("may be files without a text: then they alone are sent, and nothing is sent without both", async () => {
+    const { chatId, ticketId } = await heldChat();
+    const file = { filename: "label.txt", content: Buffer.from("Return label").toString("base64") };
+    const uploaded = await callApi(`${api.baseUrl(0)}/api/v1/admin/tickets/${ticketId}/files`, {
+      key: product.adminKey,
+      project: "held",
+      json: file,
+    });
+    const { fileId } = (uploaded.body as unknown as { item: OperatorFile }).item;
+    for (const json of [{}, { text: " " }, { text: "", attachments: [] }]) {
+      expectProblem(await reviews.decide(ticketId, "reply", { json }), "invalid_request", ["/text"]);
+    }
+    expect((await reviews.decide(ticketId, "reply", { json: { attachments: [{ fileId }] } })).status).toBe(200);
+    const done = await reviews.untilIn(ticketId, "done");
+    expect(done.replies.slice(1)).toMatchObject([{ type: "attachment", author: "operator", filename: "label.txt" }]);
+    const { replies } = await api.drain("held", chatId);
+    expect(replies.slice(1)).toMatchObject([{ type: "attachment", filename: "label.txt", base64: file.content }]);
+  });
+
   test("may immediately follow another one, and each is sent in order", async () => {
     const { chatId, ticketId } = await heldChat();
     const texts = ["One.", "Two.", "Three."];

@@ -63,35 +63,27 @@ describe("the deadlines of a ticket", () => {
 });
 
 describe("the words of a ticket", () => {
-  test("are those of its subject and of all its messages", () => {
+  test("are those of its subject and of all its messages, and apart from them those of its customer", () => {
     const texts = ["Wo ist meine Größe?", "Die Grösse ist unterwegs."];
-    expect(wordsOfTicket({ indexed: null, subject: "Größe", customer: "", texts })).toEqual([
-      "grosse",
-      "wo",
-      "ist",
-      "meine",
-      "die",
-      "unterwegs",
-    ]);
+    expect(wordsOfTicket({ indexed: null, subject: "Größe", customer: "Ada Größe", texts })).toEqual({
+      ofText: ["grosse", "wo", "ist", "meine", "die", "unterwegs"],
+      ofCustomer: ["ada", "grosse"],
+    });
   });
 
   test("include those of later messages", () => {
-    expect(wordsOfTicket({ indexed: ["a", "b"], subject: "ignored", customer: "", texts: ["b c"] })).toEqual([
-      "a",
-      "b",
-      "c",
-    ]);
+    const text = { indexed: ["a", "b"], subject: "ignored", customer: "", texts: ["b c"] };
+    expect(wordsOfTicket(text)).toEqual({ ofText: ["a", "b", "c"], ofCustomer: [] });
   });
 
   test("stay within PostgreSQL's limit, however long the conversation is", () => {
     const texts = Array.from({ length: 10 }, (_, text) =>
       Array.from({ length: 1_000 }, (__, word) => `wort${text}x${word}x${"y".repeat(50)}`).join(" "),
     );
-    const words = wordsOfTicket({ indexed: null, subject: "", customer: "", texts });
+    const { ofText: words } = wordsOfTicket({ indexed: null, subject: "", customer: "", texts });
     expect(words[0]).toMatch(/^wort0x0x/);
     expect(Buffer.byteLength(words.join(""))).toBeLessThan(400_000);
-    expect(wordsOfTicket({ indexed: words, subject: "", customer: "", texts: ["onemore"] }).length).toBeLessThanOrEqual(
-      words.length + 1,
-    );
+    const more = wordsOfTicket({ indexed: words, subject: "", customer: "", texts: ["onemore"] });
+    expect(more.ofText.length).toBeLessThanOrEqual(words.length + 1);
   });
 });

@@ -3,7 +3,7 @@ import type { Log } from "@svc/log";
 import type { Mailer } from "@svc/outbound";
 import { startSweeps } from "@svc/work";
 import type { SweepStep } from "@svc/work";
-import type { DueWork, Store, TicketText, Deadline, DeadlineFacts } from "@svc/store";
+import type { DueWork, Store, TicketText, TicketWords, Deadline, DeadlineFacts } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { addBusinessMinutes } from "@svc/channel-manager";
 import type { DeadlineKind, SlaTarget } from "@svc/contracts";
@@ -62,27 +62,28 @@ const REST_FACTOR = { idle: 3, busy: 10 };
 const MAX_REST_MS = { idle: 300, busy: 1_000 };
 
 /**
- * Returns the words of a ticket: those stored before, those of its customer, and those of its subject and new
- * messages.
+ * Returns the words of a ticket: those of its subject and messages, of which some are indexed already, and those of its
+ * customer.
  */
 export function wordsOfTicket({
   indexed,
   subject,
   customer,
   texts,
-}: Pick<TicketText, "indexed" | "subject" | "customer" | "texts">): string[] {
-  const words = new Set([...(indexed ?? searchWords(subject)), ...searchWords(customer)]);
+}: Pick<TicketText, "indexed" | "subject" | "customer" | "texts">): TicketWords {
+  const words = new Set(indexed ?? searchWords(subject));
+  const ofCustomer = searchWords(customer);
   let bytes = 0;
-  for (const word of words) bytes += sizeOf(word);
+  for (const word of [...words, ...ofCustomer]) bytes += sizeOf(word);
   for (const text of texts) {
     for (const word of searchWords(text)) {
       if (words.has(word)) continue;
       bytes += sizeOf(word);
-      if (bytes > MAX_WORD_BYTES) return [...words];
+      if (bytes > MAX_WORD_BYTES) return { ofText: [...words], ofCustomer };
       words.add(word);
     }
   }
-  return [...words];
+  return { ofText: [...words], ofCustomer };
 }
 
 /** Size of a word in the index, in bytes, with its prefixes and PostgreSQL's overhead. */

@@ -21,7 +21,7 @@ const RENEW_MS = 1_000;
 interface ChatClaim extends LeaseRef {
   /** A run whose findings are stored while it lasts; null before it starts. Absent for a decision, which stores none. */
   run?: Run | null;
-  /** How many of its stages have stored their findings. */
+  /** How many of its stages have stored their findings; absent before the first renewal. */
   storedStages?: number;
 }
 
@@ -32,6 +32,11 @@ export type ChatLeases = LeaseManager<ChatClaim>;
 export function createChatLeases({ store, log }: { store: Store; log: Log }): ChatLeases {
   async function storeProgress(claim: ChatClaim): Promise<void> {
     if (claim.run == null) return;
+    // Most runs end before their second renewal, and a renewal meets those of all conversations.
+    if (claim.storedStages === undefined) {
+      claim.storedStages = 0;
+      return;
+    }
     const progress = progressOf(claim.run);
     const stages = Object.keys(progress).length;
     if (stages === claim.storedStages) return;

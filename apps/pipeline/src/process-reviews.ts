@@ -33,19 +33,18 @@ async function answerEarlier(context: StageContext, run: ReviewRun): Promise<voi
   }
 }
 
-/** Makes the reply items of a person's reply: the text, each Markdown table also as XLSX, and the files. */
+/** Makes the reply items of a person's reply: the text, if any, each Markdown table also as XLSX, and the files. */
 async function formatReview(context: StageContext, run: ReviewRun): Promise<void> {
   const { log, store } = context;
   const { project, ticketId, work, reviewId } = run.review;
   if (work.kind !== "send") return;
   const { text, markdown, sources } = work;
-  const items = await makeReplyItems(
-    { text, markdown, ...(work.author === "operator" ? {} : { sources }) },
-    {
-      sendsTables: () => sendsTables(context, run),
-      warn: (warning: string, error?: unknown) => log.warn({ error, reviewId }, warning),
-    },
-  );
+  const options = {
+    sendsTables: () => sendsTables(context, run),
+    warn: (warning: string, error?: unknown) => log.warn({ error, reviewId }, warning),
+  };
+  const answer = { text, markdown, ...(work.author === "operator" ? {} : { sources }) };
+  const items = text.trim() === "" ? [] : await makeReplyItems(answer, options);
   const files = await store.operatorFiles.read(project, ticketId, work.fileIds);
   if (files.length < work.fileIds.length) throw new Error("a file of the reply no longer exists");
   run.replies = [...items, ...files.map((file) => ({ type: "attachment" as const, ...file }))];

@@ -201,6 +201,22 @@ export function textUpTo(maxChars: number) {
     .meta({ maxLength: maxChars });
 }
 
+/** Returns true unless a message has neither a text nor files. */
+export const hasTextOrFiles = ({
+  text = "",
+  attachments = [],
+}: {
+  text?: string | undefined;
+  attachments?: readonly object[] | undefined;
+}): boolean => text.trim() !== "" || attachments.length > 0;
+
+/** Error of a message for which `hasTextOrFiles` is false. */
+export const TEXT_OR_FILES = {
+  path: ["text"],
+  error: "must not be empty or only whitespace, unless there is an attachment",
+  params: { code: "too_short" },
+};
+
 /**
  * Returns the schema of one line of visible text, such as a name: not only whitespace, at most this many code points.
  * Direction controls are removed.

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createdAnswer, itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { LIMITS, lineUpTo, messageText, wellFormedString } from "./limits.ts";
+import { LIMITS, TEXT_OR_FILES, hasTextOrFiles, lineUpTo, messageText, textUpTo, wellFormedString } from "./limits.ts";
 import { projectNameSchema } from "./project.ts";
 import { ticketItemSchema, ticketPriorityField, ticketTagsField } from "./ticket.ts";
 
@@ -164,13 +164,16 @@ export const REVIEW_INPUTS = {
   }),
   reply: z
     .strictObject({
-      text: messageText(REVIEW_LIMITS.textMaxChars),
+      text: textUpTo(REVIEW_LIMITS.textMaxChars)
+        .optional()
+        .describe("May be empty or omitted with `attachments`: only the files are sent then."),
       markdown: markdownSchema.describe("Defaults to false."),
       attachments: replyFilesField,
       resolves: resolvesSchema,
       actions: replyActionsSchema.optional(),
     })
-    .refine(isOneEnd, ONE_END),
+    .refine(isOneEnd, ONE_END)
+    .refine(hasTextOrFiles, TEXT_OR_FILES),
   reroute: z.strictObject({
     agentId: z
       .uuid({ error: "must be the ID of an agent, or null" })

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
 import type { ReplyAuthor } from "./reply-item.ts";
-import { lineUpTo, textUpTo, wellFormedString, withoutBidiControls } from "./limits.ts";
+import { TEXT_OR_FILES, hasTextOrFiles, lineUpTo, textUpTo, wellFormedString, withoutBidiControls } from "./limits.ts";
 
 /** Limits of visitors' input. */
 export const WIDGET_LIMITS = {
@@ -67,11 +67,7 @@ export const visitorMessageSchema = z
       .object({ name: textUpTo(200).overwrite(withoutBidiControls).optional(), email: textUpTo(320).optional() })
       .optional(),
   })
-  .refine(({ text, attachments }) => text.trim() !== "" || (attachments?.length ?? 0) > 0, {
-    path: ["text"],
-    error: "must not be empty or only whitespace, unless there is an attachment",
-    params: { code: "too_short" },
-  });
+  .refine(hasTextOrFiles, TEXT_OR_FILES);
 export type VisitorMessage = z.infer<typeof visitorMessageSchema>;
 
 /** A file in a conversation, served by `GET /api/widget/files/:fileId`. */

@@ -371,7 +371,7 @@ export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = 
   reply: {
     ...ABOUT_CHAT,
     needsNewest: "versioned",
-    decide: (state, { text, markdown = false, attachments, resolves, actions }, call) =>
+    decide: (state, { text = "", markdown = false, attachments, resolves, actions }, call) =>
       decisionOf("reply", state, call, {
         ...effectsOf(state, call, actions),
         why: "answered by an operator",

@@ -267,7 +267,7 @@ export const assignTicket = operationOf("assign");
 export const unassignTicket = operationOf("unassign");
 export const addNote = operationOf("note");
 /**
- * Sends the operator's own text, as the answer to all waiting messages or unprompted. Assigns the ticket to its author
+ * Sends the operator's own text or files, as the answer to all waiting messages or unprompted. Assigns the ticket to its author
  * unless it is assigned, so that the agent stays silent until the ticket is unassigned or resolved. `edit` does the
  * same.
  */

@@ -372,7 +372,7 @@ export interface Statements {
     moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
     moveNotes: [{ intoId: string; fromId: string; project: string }, object];
     moveTickets: [{ intoId: string; fromId: string }, object];
-    queueTexts: [{ id: string }, object];
+    queueTexts: [{ ids: readonly (string | null)[] }, object];
     remove: [{ project: string; id: string }, object];
     removeNote: [{ noteId: string; project: string; id: string }, object];
     write: [{ customers: object | string; project: string }, { id: string; isEvent: boolean }];
@@ -567,10 +567,10 @@ export interface Statements {
   };
   "platform/projects": {
     countHeld: [{ id: string }, { agents: number; "knowledge bases": number; documents: number; tickets: number; "API keys": number; hooks: number; gaps: number; proposals: number; "canned replies": number }];
+    deactivateWebhooks: [{ id: string }, object];
     deleteKbs: [{ id: string }, object];
     deleteRoles: [{ id: string }, object];
     deleteViews: [{ id: string }, object];
-    deleteWebhooks: [{ id: string }, object];
     find: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; replyEmails: unknown; createdAt: Date; version: number }];
     findByName: [{ name: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; replyEmails: unknown; createdAt: Date; version: number }];
     findWebhookSecrets: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown }];
@@ -643,7 +643,7 @@ export interface Statements {
     listPage: [{ project: string; before: string; q: string; searchesUrl: boolean; limit: number | string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
     listTicketEvents: [{ after: number | string; until: number | string; limit: number | string }, { id: number; ticketId: string; at: Date; actor: string; project: string; channelId: string; agentId: string; priority: string; stage: string; decision: string; status: string; assignee: string; resolves: boolean; isFirst: boolean; hasReply: boolean; isReopened: boolean }];
     remove: [{ id: string; project: string; versions: readonly (number | null)[] }, { id: string }];
-    removeDeliveries: [{ id: string; project: string }, { id: string }];
+    removeDeliveries: [{ project: string; id: string }, { id: string }];
     rotate: [{ sealed: string; overlapSeconds: number; project: string; id: string }, object];
     update: [{ description: string; url: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };

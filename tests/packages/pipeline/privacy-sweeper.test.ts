@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { announceRemoval } from "@svc/queue";
 import type { Queues } from "@svc/queue";
+import { asProjectId, newId } from "@svc/store";
+import type { Store } from "@svc/store";
 import { testLog, waitFor } from "@svc/testing";
 import { startPrivacySweeper } from "../../../apps/pipeline/src/privacy-sweeper.ts";
 import { openTestStore } from "../store/open-test-store.ts";
@@ -48,4 +50,42 @@ test("the first sweep checks all projects whose retention check is due, and one 
     await sweeper.stop();
   }
   expect(await isChecked()).toBe(true);
+});
+
+test("long retention checks leave the other steps their turn, and the next sweep continues with the next project", async () => {
+  const monotonic = performance.now.bind(performance);
+  let passedMs = 0;
+  jest.spyOn(performance, "now").mockImplementation(() => monotonic() + passedMs);
+  const steps: string[] = [];
+  const projects = [newId(), newId(), newId()].map(asProjectId);
+  const due = projects.map((project) => ({ project, name: "due", retentionDays: 7 }));
+  const store: Store = {
+    ...db.store,
+    erasures: {
+      ...db.store.erasures,
+      claimDuePurge: () => Promise.resolve(due.shift() ?? null),
+      purgeIdle({ project }) {
+        steps.push(`project ${projects.indexOf(project)}`);
+        passedMs += 6_000;
+        return Promise.resolve({ erased: 0, next: null });
+      },
+    },
+    operatorFiles: {
+      ...db.store.operatorFiles,
+      removeUnused() {
+        steps.push("files");
+        // The time until the next sweep.
+        passedMs += 30_000;
+        return Promise.resolve(false);
+      },
+    },
+  };
+  const sweeper = startPrivacySweeper({ store, queues: { wakeUps: createWakeUps() }, log: testLog() });
+  try {
+    // The clock of the test runs ahead of this limit too.
+    await waitFor(() => steps.length >= 4, { what: "the checks", timeoutMs: 120_000 });
+  } finally {
+    await sweeper.stop();
+  }
+  expect(steps.slice(0, 4)).toEqual(["project 0", "project 1", "files", "project 2"]);
 });

@@ -50,7 +50,7 @@ const page = { url: "https://shop.example/lamps?id=7#top", title: "Lamps" };
 /** Processes the events of tickets, and creates their customers. */
 async function follow(): Promise<void> {
   await db.store.ticketIndex.follow(() => [], { sendsEmails: true });
-  while (await db.store.ticketTexts.indexNext(() => []));
+  while (await db.store.ticketTexts.indexNext(() => ({ ofText: [], ofCustomer: [] })));
 }
 
 interface Visit {

@@ -21,7 +21,7 @@ beforeEach(async () => {
 async function follow(): Promise<void> {
   const isSettled = async () => {
     while (await db.store.ticketIndex.follow(() => []));
-    while (await db.store.ticketTexts.indexNext(() => []));
+    while (await db.store.ticketTexts.indexNext(() => ({ ofText: [], ofCustomer: [] })));
     const [state] = await db.sql<{ behind: boolean }>(
       "SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS behind FROM ticket_index",
     );

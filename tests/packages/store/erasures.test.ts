@@ -518,6 +518,23 @@ describe("data older than a project's retention period", () => {
   });
 });
 
+test("retention checks take turns: the project that has waited longest is next, and comes last after its check", async () => {
+  const [first, second] = [await db.newProject(), await db.newProject()];
+  await db.sql("UPDATE projects SET retention_days = NULL");
+  const waitSince = (project: ProjectId, hours: number) =>
+    db.sql("UPDATE projects SET retention_days = 7, purge_at = now() - make_interval(hours => $2) WHERE id = $1", [
+      project,
+      hours,
+    ]);
+  await waitSince(first, 2);
+  await waitSince(second, 1);
+  const next = async () => (await db.store.erasures.claimDuePurge())?.project ?? null;
+  expect(await next()).toBe(first);
+  // An hour later the first one is due again.
+  await db.sql("UPDATE projects SET purge_at = purge_at - interval '61 minutes'");
+  expect([await next(), await next(), await next()]).toEqual([second, first, null]);
+});
+
 describe("a deleted project", () => {
   test("is not found from then on, and its name is free", async () => {
     const { project } = await db.store.projects.ensure("gone-at-once");
@@ -558,6 +575,51 @@ describe("a deleted project", () => {
     ]);
     while (await db.store.erasures.purgeDeleted());
     expect(await findInDatabase(db.url, project)).toEqual([]);
+  });
+
+  test("sends nothing more to its webhooks, whose deliveries are deleted in batches with their attempts", async () => {
+    const project = await db.newProject();
+    const webhook = await db.store.webhooks.insert(project, {
+      description: "",
+      url: "https://example.com/",
+      secret: { sealed: "sealed" },
+      events: ["ticket.created"],
+      channels: [],
+      agentIds: [],
+      priorities: [],
+      isActive: true,
+      createdBy: "test",
+    });
+    const id = webhook?.id ?? "";
+    await db.sql(
+      `INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, due_at, webhook_id, subject_id)
+       SELECT gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'ticket.created', 'https://example.com/', '{}',
+         now(), $2, gen_random_uuid() FROM generate_series(1, 5001)`,
+      [project, id],
+    );
+    const attempted = await db.sql<{ id: string }>(
+      `INSERT INTO delivery_attempts (delivery_id, number) SELECT id, 1 FROM deliveries WHERE webhook_id = $1
+       RETURNING delivery_id AS id`,
+      [id],
+    );
+    const counts = async () => {
+      const [count] = await db.sql(
+        `SELECT count(*)::int AS deliveries, count(a.delivery_id)::int AS attempts
+         FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.id WHERE d.webhook_id = $1`,
+        [id],
+      );
+      return count;
+    };
+    await db.store.projects.remove(project, null);
+    expect((await db.store.webhooks.find(project, id))?.activeSince).toBeNull();
+    expect(await counts()).toEqual({ deliveries: 5_001, attempts: 5_001 });
+    expect(await db.store.erasures.purgeDeleted()).toBe(true);
+    expect(await counts()).toEqual({ deliveries: 1, attempts: 1 });
+    while (await db.store.erasures.purgeDeleted());
+    expect(await counts()).toEqual({ deliveries: 0, attempts: 0 });
+    const ids = attempted.map((attempt) => attempt.id);
+    expect(await db.sql("SELECT 1 FROM delivery_attempts WHERE delivery_id = ANY ($1)", [ids])).toEqual([]);
+    expect(await db.store.webhooks.find(project, id)).toBeNull();
   });
 
   test("is removed once by concurrent replicas, without errors", async () => {

@@ -40,14 +40,16 @@ const asked = (query: Partial<TicketPageQuery> = {}): TicketPageQuery => ({
 const listed = async (query: Partial<TicketPageQuery> = {}, of = project) =>
   (await db.store.ticketList.listPage(of, asked(query))).tickets.map(({ id }) => id);
 
+const wordsIn = (text: string) => text.toLowerCase().split(/\W+/).filter(Boolean);
+
 /** Does the work of the pipeline's sweep. */
 async function followAll(): Promise<void> {
   while (await db.store.ticketIndex.follow(() => []));
   while (
-    await db.store.ticketTexts.indexNext(({ indexed, subject, customer, texts }) => {
-      const said = [subject, customer, ...texts].join(" ").toLowerCase();
-      return [...new Set([...(indexed ?? []), ...said.split(/\W+/).filter(Boolean)])];
-    })
+    await db.store.ticketTexts.indexNext(({ indexed, subject, customer, texts }) => ({
+      ofText: [...new Set([...(indexed ?? []), ...wordsIn([subject, ...texts].join(" "))])],
+      ofCustomer: wordsIn(customer),
+    }))
   );
 }
 /** Processes events until all are done, which waits for other transactions on this server. */
@@ -455,6 +457,46 @@ describe("the search in tickets", () => {
     expect(await found((known?.alias ?? "").toLowerCase().split(" "), null)).not.toContain(ticketId);
   });
 
+  test("does not find a customer by a former name, except where a message contains its words", async () => {
+    const people: { ticketId: string; id: string; alias: string }[] = [];
+    for (const text of ["Ask Lovelace", "good morning"]) {
+      const chat = newMessage({ text, channelId: "widget" });
+      const { ticketId } = (await exchange(db.store, project, chat, ["Hi."])).accepted;
+      await settle();
+      const [customer] = (await db.store.customers.listPage(project, { limit: 1, after: undefined })).customers;
+      if (customer === undefined) throw new Error("no customer was created");
+      people.push({ ticketId, id: customer.id, alias: customer.alias });
+    }
+    const [one, another] = people;
+    if (one === undefined || another === undefined) throw new Error("two customers are missing");
+    const rename = async ({ id }: typeof one, name: string) => {
+      await db.store.customers.update(project, { id }, { name });
+      await settle();
+    };
+    await rename(one, "Ada Lovelace");
+    await rename(one, "Grace Hopper");
+    expect(await found(wordsIn(one.alias), null)).toEqual([]);
+    expect([await found(["ada"], null), await found([], "ad"), await found([], "ada")]).toEqual([[], [], []]);
+    expect(await found(["lovelace", "grace"], "hop")).toEqual([one.ticketId]);
+
+    await rename(another, "Edith Clarke");
+    expect(await found(["edith"], null)).toEqual([another.ticketId]);
+    await db.store.customers.merge(project, one.id, another.id);
+    await settle();
+    expect(await found(["edith"], null)).toEqual([]);
+    expect((await found(["grace"], null)).toSorted()).toEqual([one.ticketId, another.ticketId].toSorted());
+
+    // An earlier version does not mark which words are the customer's.
+    await db.sql(
+      `UPDATE ticket_texts SET document = ts_delete(document, ARRAY(
+         SELECT lexeme FROM unnest(document) WHERE lexeme LIKE ':c:%'))`,
+    );
+    await rename(one, "Mary Shelley");
+    expect(await found(["grace"], null)).toEqual([]);
+    expect(await found(["lovelace"], "mary")).toEqual([one.ticketId]);
+    expect(await found(["good", "hi"], "shell")).toEqual([another.ticketId]);
+  });
+
   test("finds the customers of tickets that the previous version has indexed without them", async () => {
     const channelMeta = { contact: { name: "Jonas Weber" } };
     const ticketIds: string[] = [];
@@ -469,7 +511,7 @@ describe("the search in tickets", () => {
     expect(await found(["jonas"], null)).toEqual([]);
     await followAll();
     expect((await found(["jonas"], null)).toSorted()).toEqual(ticketIds.toSorted());
-    expect(await db.store.ticketTexts.indexNext(() => [])).toBe(false);
+    expect(await db.store.ticketTexts.indexNext(() => ({ ofText: [], ofCustomer: [] }))).toBe(false);
   });
 
   test("includes later messages, a new subject, a move to another project, and an erasure", async () => {
@@ -525,7 +567,7 @@ describe("the search in tickets", () => {
     try {
       await client.query("BEGIN");
       await client.query("SELECT 1 FROM ticket_texts WHERE ticket_id = $1 FOR UPDATE", [blocked]);
-      const indexing = db.openAnother().ticketTexts.indexNext(({ texts }) => texts);
+      const indexing = db.openAnother().ticketTexts.indexNext(({ texts }) => ({ ofText: texts, ofCustomer: [] }));
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
       const isWaiting = async () => (await db.sql(waiting)).length > 0;
       await waitFor(isWaiting, { what: "the words to be written" });
@@ -547,7 +589,7 @@ describe("the search in tickets", () => {
     const rounds = async (store: typeof db.store) => {
       for (let round = 0; round < 4; round++) {
         await store.ticketIndex.follow(() => []);
-        while (await store.ticketTexts.indexNext(({ subject }) => [subject]));
+        while (await store.ticketTexts.indexNext(({ subject }) => ({ ofText: [subject], ofCustomer: [] })));
       }
     };
     await Promise.all(stores.map(rounds));

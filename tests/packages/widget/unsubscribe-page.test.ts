@@ -29,7 +29,7 @@ async function newCustomer() {
   const message = newMessage({ channelId: "widget", channelMeta: { contact: { email: "mia@example.com" } } });
   await exchange(db.store, project, message, ["Yes."]);
   await db.store.ticketIndex.follow(() => []);
-  while (await db.store.ticketTexts.indexNext(() => []));
+  while (await db.store.ticketTexts.indexNext(() => ({ ofText: [], ofCustomer: [] })));
   const { customers } = await db.store.customers.listPage(project, { limit: 1, after: undefined, q: message.chatId });
   const [customer] = customers;
   if (customer === undefined) throw new Error("the message has no customer");

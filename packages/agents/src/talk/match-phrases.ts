@@ -193,6 +193,15 @@ function beginningsOf(roots: readonly State[]): Beginnings {
   };
 }
 
+const createStep = (states: readonly State[]): Step => ({
+  states,
+  ends: [...new Set(states.flatMap(({ isEnd, kind }) => (isEnd ? [kind] : [])))],
+  anyKinds: [...new Set(states.flatMap(({ any, kind }) => (any.length > 0 ? [kind] : [])))],
+  prefixesOf: findPrefixes(states.flatMap(({ prefixes }) => prefixes.map(([prefix]) => prefix))),
+  words: new Set(states.flatMap(({ next }) => [...next.keys()])),
+  after: [],
+});
+
 /**
  * Creates the matcher of phrases from their first states. It follows the phrases of all kinds at once, and remembers
  * its steps: most words of most texts are then one lookup.
@@ -209,14 +218,7 @@ function createMatcher(
     if (found.size === 0) return null;
     const states = [...found].toSorted((one, other) => one.id - other.id);
     const key = states.map(({ id }) => id).join();
-    const step = known.get(key) ?? {
-      states,
-      ends: [...new Set(states.flatMap(({ isEnd, kind }) => (isEnd ? [kind] : [])))],
-      anyKinds: [...new Set(states.flatMap(({ any, kind }) => (any.length > 0 ? [kind] : [])))],
-      prefixesOf: findPrefixes(states.flatMap(({ prefixes }) => prefixes.map(([prefix]) => prefix))),
-      words: new Set(states.flatMap(({ next }) => [...next.keys()])),
-      after: [],
-    };
+    const step = known.get(key) ?? createStep(states);
     known.set(key, step);
     return step;
   }

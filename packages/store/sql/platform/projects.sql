@@ -69,16 +69,9 @@ DELETE FROM operator_roles WHERE project_id = :id;
 -- Deletes the views that operators have of a project. Locks the rows of operator_views that it writes.
 DELETE FROM operator_views WHERE project_id = :id;
 
--- name: deleteWebhooks
--- Deletes the webhooks of a project, with their deliveries, which their foreign key deletes, and the attempts of these.
--- Locks the deliveries in the order of their ids, then the webhooks and the attempts.
-WITH held AS MATERIALIZED (
-  SELECT d.id FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE w.project_id = :id
-  ORDER BY d.id FOR UPDATE OF d
-), attempts AS (
-  DELETE FROM delivery_attempts a USING held WHERE a.delivery_id = held.id
-)
-DELETE FROM webhooks WHERE project_id = :id AND (SELECT count(*) FROM held) >= 0;
+-- name: deactivateWebhooks
+-- Deactivates the webhooks of a project, so that nothing more is sent to them. Locks the rows of webhooks that it writes.
+UPDATE webhooks SET active_since = NULL WHERE project_id = :id AND active_since IS NOT NULL;
 
 -- name: revokeKeys
 -- Revokes the API keys of a project. Locks the rows of api_keys that it writes.

@@ -51,10 +51,12 @@ UPDATE webhooks SET active_since = NULL
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: removeDeliveries
--- Deletes some deliveries of a webhook, with their attempts. Locks the rows of deliveries and delivery_attempts that it
--- deletes.
+-- Deletes some deliveries of a webhook, or of all webhooks of a project, with their attempts. Locks the rows of deliveries
+-- and delivery_attempts that it deletes.
 WITH held AS MATERIALIZED (
-  SELECT id FROM deliveries WHERE webhook_id = :id AND project_id = :project ORDER BY id LIMIT {{removedMax}} FOR UPDATE
+  SELECT id FROM deliveries
+  WHERE webhook_id IN (SELECT w.id FROM webhooks w WHERE w.project_id = :project AND (:id::uuid IS NULL OR w.id = :id))
+  ORDER BY id LIMIT {{removedMax}} FOR UPDATE
 ), attempts AS (
   DELETE FROM delivery_attempts a USING held WHERE a.delivery_id = held.id
 )

@@ -112,7 +112,7 @@ export function update(
   { attributes, isBlocked, unsubscribed, ...facts }: CustomerUpdate,
 ): Promise<{ result: UpdateResult; record: DetailedCustomer | null }> {
   return db.transaction(async (tx) => {
-    if (facts.name !== undefined || facts.email !== undefined) await sql.queueTexts.run(tx, { id });
+    if (facts.name !== undefined || facts.email !== undefined) await sql.queueTexts.run(tx, { ids: [id] });
     await lockCustomers(tx, project);
     const customer = await find(tx, project, id);
     if (customer === null) return { result: "stale", record: null };
@@ -184,7 +184,7 @@ async function mergeIn(
  */
 export function merge(db: Db, project: ProjectId, intoId: string, fromId: string): Promise<DetailedCustomer | null> {
   return db.transaction(async (tx) => {
-    await sql.queueTexts.run(tx, { id: fromId });
+    await sql.queueTexts.run(tx, { ids: [intoId, fromId] });
     await lockCustomers(tx, project);
     const into = await find(tx, project, intoId);
     const from = await find(tx, project, fromId);

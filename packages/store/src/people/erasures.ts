@@ -7,6 +7,7 @@ import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { retryOnDeadlock } from "../db.ts";
 import { returnTickets } from "../platform/projects.ts";
+import { removeDeliveries } from "../platform/webhooks.ts";
 import { statements } from "../sql.ts";
 
 /** Numbers of rows, by kind. */
@@ -313,6 +314,7 @@ export const purgeDeleted = (db: Db): Promise<boolean> =>
     for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPosition: false });
     if (chats.length > 0) return true;
     if (await returnTickets(tx, project)) return true;
+    if (await removeDeliveries(tx, project, null)) return true;
     for (const [table, goesWith] of Object.entries(TABLES_OF_PROJECTS)) {
       if (goesWith !== "itself") continue;
       const gone = await tx.query(

@@ -247,8 +247,8 @@ export async function update(
 
 /**
  * Deletes a project, if `versions` contains its current version or is null: it can no longer be found, its name is
- * free, its keys are revoked, its roles and knowledge bases are deleted, and tickets from other projects return to
- * them. `erasures.purgeDeleted` removes its data, so that this is fast for any size.
+ * free, its keys are revoked, its webhooks are inactive, its roles and knowledge bases are deleted, and tickets from
+ * other projects return to them. `erasures.purgeDeleted` removes its data, so that this is fast for any size.
  */
 export const remove = (db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> =>
   retryOnDeadlock(db, async (tx) => {
@@ -259,7 +259,7 @@ export const remove = (db: Db, id: ProjectId, versions: readonly number[] | null
     await sql.markDeleted.run(tx, { id });
     await sql.deleteRoles.run(tx, { id });
     await sql.deleteViews.run(tx, { id });
-    await sql.deleteWebhooks.run(tx, { id });
+    await sql.deactivateWebhooks.run(tx, { id });
     await sql.revokeKeys.run(tx, { id });
     await sql.deleteKbs.run(tx, { id });
     await sql.returnTickets.run(tx, { id });

@@ -150,12 +150,19 @@ export async function rotate(
 }
 
 /**
+ * Deletes some deliveries of a webhook, or of all webhooks of a project, to keep statements short; returns whether there
+ * were any.
+ */
+export const removeDeliveries = (db: Db, project: ProjectId, id: string | null): Promise<boolean> =>
+  sql.removeDeliveries.any(db, { project, id });
+
+/**
  * Deletes a webhook with its deliveries, if `versions` contains its current version or is null. Deliveries are deleted
  * in batches, to keep statements short; if this is interrupted, an inactive webhook remains.
  */
 export async function remove(db: Db, project: ProjectId, { id, versions }: VersionedId): Promise<boolean> {
   if (!(await sql.deactivate.any(db, { project, id, versions }))) return false;
-  while ((await sql.removeDeliveries.all(db, { project, id })).length > 0);
+  while (await removeDeliveries(db, project, id));
   return sql.remove.any(db, { project, id, versions: null });
 }
 

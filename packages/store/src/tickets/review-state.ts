@@ -168,10 +168,11 @@ export interface WaitingMessage {
   state: "held" | "failed";
 }
 
-/** A text that the pipeline sends on behalf of a person. */
+/** A text or files that the pipeline sends on behalf of a person. */
 export interface SendWork {
   kind: "send";
   author: ReplyAuthor;
+  /** Empty if only the files are sent. */
   text: string;
   markdown: boolean;
   sources: Source[];

@@ -81,7 +81,7 @@ export interface WordQuery {
 /** Data for indexing the words of a ticket. */
 export interface TicketText {
   ticketId: string;
-  /** Words that are already indexed; null to start again. */
+  /** Words of its subject and texts that are already indexed; null to start again. */
   indexed: string[] | null;
   subject: string;
   /** The customer's name, email address and user id; if none is known, the friendly name. */
@@ -94,12 +94,20 @@ export interface TicketText {
   hasMore: boolean;
 }
 
+/** The words of a ticket. */
+export interface TicketWords {
+  /** Of its subject and texts. */
+  ofText: string[];
+  /** Of its customer, as stored now. */
+  ofCustomer: string[];
+}
+
 /** The words of a ticket to index. */
 interface IndexedText {
   ticketId: string;
   subject: string;
   seq: number;
-  words: string[];
+  words: TicketWords;
   /** Creation time of the ticket, in microseconds: a ticket that was erased and created again has the same id. */
   createdUs: number;
 }
@@ -110,6 +118,12 @@ const STEP = { tickets: 40, texts: 20 };
 /** A lexeme that no text has, since words do not start with its first character. */
 const projectLexeme = (project: string) => `:p:${project}`;
 const beginningLexeme = (beginning: string) => `:${beginning}`;
+
+/**
+ * Marks a word that only the customer's name, address or user id contains, so that it is removed when they change. With an
+ * empty word it marks the ticket: those that an earlier version has indexed lack it, and are indexed completely.
+ */
+const customerLexeme = (word: string) => `:c:${word}`;
 
 /** Maximum length of a prefix that is a lexeme of its own: longer prefixes match few words. */
 const SHORT_BEGINNING = 2;
@@ -157,6 +171,20 @@ function lexemesOf(words: readonly string[]): string[] {
   return [...lexemes];
 }
 
+/** Returns the lexemes of a ticket. */
+function documentOf({ ofText, ofCustomer }: TicketWords): string[] {
+  const inText = new Set(ofText);
+  const others = ofCustomer.filter((word) => !inText.has(word));
+  return [...lexemesOf([...ofText, ...others]), ...["", ...others].map(customerLexeme)];
+}
+
+/** Returns the words of subject and texts in the lexemes of a ticket; null if these do not tell them from the customer's. */
+function textWordsOf(lexemes: readonly string[] | null): string[] | null {
+  const known = new Set(lexemes);
+  if (!known.has(customerLexeme(""))) return null;
+  return [...known].filter((lexeme) => !lexeme.startsWith(":") && !known.has(customerLexeme(lexeme)));
+}
+
 /** A ticket to index, with the name and the address of its customer, if that is stored. */
 type TicketRow = TicketPerson & {
   subject: string;
@@ -180,22 +208,24 @@ function customerText(ticket: TicketRow): string {
 }
 
 async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
-  const tickets = await sql.read.all<TicketRow>(tx, { ticketIds });
+  const rows = await sql.read.all<TicketRow>(tx, { ticketIds });
+  const tickets = rows.map((row) => ({ ...row, indexed: textWordsOf(row.lexemes) }));
+  const seqOf = ({ indexed, seq }: (typeof tickets)[number]) => (indexed === null ? 0 : (seq ?? 0));
   const said = await sql.readSaid.all(tx, {
     ticketId: tickets.map((row) => row.ticketId),
-    seq: tickets.map((row) => row.seq ?? 0),
+    seq: tickets.map(seqOf),
   });
   return tickets.map((row) => {
     const own = said.filter((one) => one.ticketId === row.ticketId);
     const taken = own.slice(0, STEP.texts);
     return {
       ticketId: row.ticketId,
-      indexed: row.lexemes?.filter((lexeme) => !lexeme.startsWith(":")) ?? null,
+      indexed: row.indexed,
       subject: row.subject,
       customer: customerText(row),
       person: row,
       texts: taken.map(({ text }) => text),
-      seq: taken.at(-1)?.seq ?? row.seq ?? 0,
+      seq: taken.at(-1)?.seq ?? seqOf(row),
       hasMore: own.length > taken.length,
     };
   });
@@ -206,7 +236,7 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
  * the words of a ticket. Also creates and updates their customers. Safe with any number of replicas and after any
  * crash: unfinished tickets are indexed again.
  */
-export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[]): Promise<boolean> {
+export async function indexNext(db: Db, wordsOf: (text: TicketText) => TicketWords): Promise<boolean> {
   const queue = await sql.indexNext.one(db);
   if (queue?.isEmpty === true && queue.isComplete) return false;
   if (queue?.isEmpty === true) await sql.queueIncomplete.run(db);
@@ -224,7 +254,7 @@ export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[])
     }));
     await sql.write.run(tx, {
       ticketId: indexed.map(({ ticketId }) => ticketId),
-      lexemes: indexed.map(({ words }) => JSON.stringify(lexemesOf(words))),
+      lexemes: indexed.map(({ words }) => JSON.stringify(documentOf(words))),
       subject: indexed.map(({ subject }) => subject),
       seq: indexed.map(({ seq }) => seq),
       createdUs: indexed.map(({ createdUs }) => createdUs),

@@ -215,10 +215,13 @@ function HandoffFields({ form, isNew }: { form: ReturnType<typeof useProjectForm
 /** Creates a project, or changes the settings of the given one. */
 export function ProjectDialog({
   item,
+  startsAtHours,
   onSaved,
   onClose,
 }: {
   item: ProjectItem | null;
+  /** True if the business hours are focused first. */
+  startsAtHours: boolean;
   onSaved: (project: ProjectItem) => void;
   onClose: () => void;
 }) {
@@ -260,7 +263,7 @@ export function ProjectDialog({
         onChange={setTablesAsXlsx}
       />
       <ReplyEmailFields chosen={form.replyEmails} onChange={form.setReplyEmails} delay={field("replyEmailMinutes")} />
-      <HoursFieldset field={field} isOpen={values.timeZone.trim() !== ""} />
+      <HoursFieldset field={field} isOpen={values.timeZone.trim() !== ""} isFirst={startsAtHours} />
       <SlaFieldset field={field} />
       <LimitFields field={field} item={item} />
     </FormDialog>

@@ -146,8 +146,18 @@ function WeekFields({ field }: { field: HoursField }) {
   );
 }
 
-/** Business hours of a project's team, and its usual reply time. */
-export function HoursFieldset({ field, isOpen }: { field: HoursField; isOpen: boolean }) {
+/** States whether a project has business hours, and opens their settings. */
+export function HoursButton({ hours, onClick }: { hours: BusinessHours; onClick: () => void }) {
+  const { t } = useTexts();
+  return (
+    <button type="button" onClick={onClick} className="rounded-sm font-medium text-accent hover:underline">
+      {hours === null ? t("projects.noHours") : t("projects.hoursIn", { timeZone: hours.timeZone })}
+    </button>
+  );
+}
+
+/** Business hours of a project's team, and its usual reply time. `isFirst`: a dialog focuses them first. */
+export function HoursFieldset({ field, isOpen, isFirst }: { field: HoursField; isOpen: boolean; isFirst: boolean }) {
   const { t } = useTexts();
   return (
     <fieldset>
@@ -159,6 +169,7 @@ export function HoursFieldset({ field, isOpen }: { field: HoursField; isOpen: bo
           list="time-zones"
           placeholder="Europe/Berlin"
           pointer="/businessHours/timeZone"
+          data-autofocus={isFirst ? "" : undefined}
           {...field("timeZone")}
         />
         <datalist id="time-zones">

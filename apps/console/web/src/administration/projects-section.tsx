@@ -14,6 +14,7 @@ import { IconButton } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { DEFAULT_PROJECT, ProjectDialog } from "./project-dialog.tsx";
+import { HoursButton } from "./project-fields.tsx";
 
 /** The server's instruction for programs on how to confirm. */
 const HOW_TO_CONFIRM = /\s*To confirm, send .*$/s;
@@ -83,13 +84,11 @@ function DeleteProjectDialog({
 }
 
 function ProjectRow({
-  item: { createdAt, handoffText, name, retentionDays },
-  onChange,
-  onDelete,
+  item: { businessHours, createdAt, handoffText, name, retentionDays },
+  onOpen,
 }: {
   item: ProjectItem;
-  onChange: () => void;
-  onDelete: () => void;
+  onOpen: (kind: "change" | "hours" | "delete") => void;
 }) {
   const { t } = useTexts();
   const isCurrent = useProject() === name;
@@ -106,19 +105,20 @@ function ProjectRow({
         </p>
         <p className="text-xs text-muted">
           {retentionDays === null ? t("projects.forEver") : t("projects.days", { n: retentionDays })} ·{" "}
-          {t("projects.madeAt")} <Ago time={createdAt} as="past" />
+          {t("projects.madeAt")} <Ago time={createdAt} as="past" /> ·{" "}
+          <HoursButton hours={businessHours} onClick={() => onOpen("hours")} />
         </p>
       </div>
-      <IconButton icon={Pencil} label={t("projects.change", { name })} onClick={onChange} />
+      <IconButton icon={Pencil} label={t("projects.change", { name })} onClick={() => onOpen("change")} />
       {name !== DEFAULT_PROJECT && (
-        <IconButton icon={Trash2} label={t("projects.delete", { name })} onClick={onDelete} />
+        <IconButton icon={Trash2} label={t("projects.delete", { name })} onClick={() => onOpen("delete")} />
       )}
     </div>
   );
 }
 
 /** The dialog that is open. */
-type Open = { kind: "make" } | { kind: "change" | "delete"; item: ProjectItem } | null;
+type Open = { kind: "make" } | { kind: "change" | "hours" | "delete"; item: ProjectItem } | null;
 
 /** All projects and their settings. */
 export function ProjectsSection() {
@@ -157,21 +157,16 @@ export function ProjectsSection() {
         icon={FolderOpen}
         empty={{ title: t("projects.none"), text: t("projects.text") }}
       >
-        {(item) => (
-          <ProjectRow
-            item={item}
-            onChange={() => setOpen({ kind: "change", item })}
-            onDelete={() => setOpen({ kind: "delete", item })}
-          />
-        )}
+        {(item) => <ProjectRow item={item} onOpen={(kind) => setOpen({ kind, item })} />}
       </ResourcePage>
       {open?.kind === "delete" && (
         <DeleteProjectDialog item={open.item} onDeleted={() => void onDeleted(open.item)} onClose={close} />
       )}
-      {(open?.kind === "make" || open?.kind === "change") && (
+      {open !== null && open.kind !== "delete" && (
         <ProjectDialog
-          item={open.kind === "change" ? open.item : null}
-          onSaved={(saved) => void onSaved(open.kind === "change" ? open.item : null, saved)}
+          item={open.kind === "make" ? null : open.item}
+          startsAtHours={open.kind === "hours"}
+          onSaved={(saved) => void onSaved(open.kind === "make" ? null : open.item, saved)}
           onClose={close}
         />
       )}

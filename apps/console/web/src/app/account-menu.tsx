@@ -9,7 +9,7 @@ import { useTexts, LANGUAGES } from "../i18n/texts.ts";
 import type { Language } from "../i18n/texts.ts";
 import { THEMES } from "../session/preferences.ts";
 import type { Theme } from "../session/preferences.ts";
-import { useServices, useCommands, useProject } from "../session/services.ts";
+import { useServices, useCommands, useProject, useRights } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { useStore } from "../ui/create-store.ts";
 import { describeError } from "../ui/describe-error.ts";
@@ -27,19 +27,25 @@ function useGoToProject(): (name: string) => void {
   return (name) => void navigate({ to: "/$project/inbox/$view", params: { project: name, view: "review" } });
 }
 
-/** Adds commands for switching to other projects. */
+/** Adds commands for switching to other projects, and one that leads to the business hours of projects. */
 export function useProjectCommands({ projects, project }: Projects): void {
   const { t } = useTexts();
   const goTo = useGoToProject();
+  const navigate = useNavigate();
+  const mayDo = useRights();
   const others = projects.filter((name) => name !== project);
-  useCommands(
-    "go",
-    others.map((name) => ({
+  useCommands("go", [
+    ...others.map((name) => ({
       id: `project-${name}`,
       title: t("command.project", { project: name }),
       run: () => goTo(name),
     })),
-  );
+    mayDo("admin:*") && {
+      id: "business-hours",
+      title: t("command.hours"),
+      run: () => void navigate({ to: "/$project/administration/$section", params: { project, section: "projects" } }),
+    },
+  ]);
 }
 
 /** The current project, and the others, as items of a menu. */

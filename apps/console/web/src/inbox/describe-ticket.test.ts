@@ -19,6 +19,7 @@ const people = { me: ME, nameOf: (actor: string) => (actor === "operator:2" ? "A
 const ticket = {
   id: "7ffada9a-ded5-5d8c-b511-3a6b33f11143",
   channelId: "widget",
+  chatId: "019ad1f0-0000-7000-8000-000000000000",
   customer: null,
   origin: null,
   userId: null,
@@ -56,9 +57,13 @@ describe("a customer's display name", () => {
     expect(customerName({ ...ticket, userId: "u1" }, t)).toBe("u1");
   });
 
-  test("is a stable label of the conversation if nothing is known", () => {
+  test("is a label of the conversation if nothing is known: the chat ID, if the caller chose it", () => {
     expect(customerName(ticket, t)).toBe("Visitor 1143");
-    expect(customerName({ ...ticket, channelId: "api" }, t)).toBe("Customer 1143");
+    const call = { ...ticket, channelId: "api" } as const;
+    expect(customerName(call, t)).toBe("Unknown customer");
+    expect(customerName({ ...call, chatId: "order 4711" }, t)).toBe("order 4711");
+    const test = { chatId: `test:${ticket.chatId}`, channel_meta: { origin: "test" } };
+    expect(customerName({ ...call, ...test }, t)).toBe("Test message");
   });
 
   test("is the source of a task", () => {

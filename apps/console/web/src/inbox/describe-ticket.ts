@@ -7,19 +7,27 @@ type T = Texts["t"];
 /** Returns true for a submitted issue: work for operators, without a customer to reply to. */
 export const isTask = ({ origin }: Pick<TicketItem, "origin">) => origin !== null;
 
+/** The fields of a ticket from which its customer is named. */
+type NamedTicket = Pick<TicketItem, "customer" | "userId" | "origin" | "channelId" | "chatId" | "id" | "channel_meta">;
+
+/** The chat ID that the service generates for a caller who names none. */
+const GENERATED_CHAT = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Returns the label of a conversation whose customer is unknown: of the HTTP API, the chat ID that its caller chose. */
+function labelOf({ channelId, channel_meta: meta, chatId, id }: NamedTicket, t: T): string {
+  if (channelId === "widget") return t("ticket.visitor", { code: id.slice(-4).toUpperCase() });
+  if (meta["origin"] === "test") return t("ticket.test");
+  return channelId !== "api" || GENERATED_CHAT.test(chatId) ? t("ticket.customer") : chatId;
+}
+
 /**
  * Returns the display name of a ticket's customer: name, email address, user id or friendly name, whichever is known
- * first; otherwise a stable label of the conversation. For a task it is the source.
+ * first; otherwise a label of the conversation. For a task it is the source.
  */
-export function customerName(
-  ticket: Pick<TicketItem, "customer" | "userId" | "origin" | "channelId" | "id" | "channel_meta">,
-  t: T,
-): string {
-  const { channel_meta: meta, customer, id, userId } = ticket;
+export function customerName(ticket: NamedTicket, t: T): string {
+  const { channel_meta: meta, customer, userId } = ticket;
   if (isTask(ticket)) return typeof meta["source"] === "string" ? meta["source"] : t("task.title");
-  const known = customer?.name ?? customer?.email ?? userId ?? customer?.alias;
-  const code = id.slice(-4).toUpperCase();
-  return known ?? t(ticket.channelId === "widget" ? "ticket.visitor" : "ticket.customer", { code });
+  return customer?.name ?? customer?.email ?? userId ?? customer?.alias ?? labelOf(ticket, t);
 }
 
 /**

@@ -8,7 +8,7 @@ import type { TextKey, Texts } from "../i18n/texts.ts";
 import { queryWithZoneOf } from "../overview/overview-search.ts";
 import type { OverviewSearch } from "../overview/overview-search.ts";
 import { SpanBar, Tile } from "../overview/span-bar.tsx";
-import { useProject, useServices } from "../session/services.ts";
+import { useProject, useRights, useServices } from "../session/services.ts";
 import { Ago, Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -311,11 +311,22 @@ function BacklogAndDrafts({ report, search }: { report: Report; search: Overview
 
 function Figures({ report, search }: { report: Report; search: OverviewSearch }) {
   const { t } = useTexts();
+  const project = useProject();
+  const mayDo = useRights();
   return (
     <>
       <Tiles {...report} />
       <p className="text-xs text-muted">
-        {t(report.isBusinessTime ? "report.businessTime" : "report.allTime", { timeZone: report.timeZone })}
+        {t(report.isBusinessTime ? "report.businessTime" : "report.allTime", { timeZone: report.timeZone })}{" "}
+        {mayDo("admin:*") && (
+          <Link
+            to="/$project/administration/$section"
+            params={{ project, section: "projects" }}
+            className="rounded-sm font-medium text-accent hover:underline"
+          >
+            {t("projects.hours")}
+          </Link>
+        )}
       </p>
       <Comments report={report} search={search} />
       <BacklogAndDrafts report={report} search={search} />

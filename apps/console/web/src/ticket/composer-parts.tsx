@@ -6,7 +6,7 @@ import { usePeople } from "../session/services.ts";
 import type { Person } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { sizeText } from "../ui/files.ts";
+import { formatBytes } from "../ui/files.ts";
 import { ActionChips } from "./reply-actions.tsx";
 import type { Macro, UnseenChange } from "./own-drafts.ts";
 import { ImageThumb } from "./image-view.tsx";
@@ -74,7 +74,8 @@ export function ReplyFileList({
   files: ReplyFiles;
   onRemove: (key: number) => void;
 }) {
-  const { number, t } = useTexts();
+  const texts = useTexts();
+  const { t } = texts;
   if (files.length === 0) return null;
   return (
     <ul aria-label={t("ticket.files")} className="mt-1.5 flex flex-wrap gap-1.5">
@@ -92,7 +93,7 @@ export function ReplyFileList({
               {name}
             </span>
             <span role="status" className={`shrink-0 ${error === null ? "text-muted" : "text-bad"}`}>
-              {error ?? (state === "sending" ? t("compose.sending") : sizeText(sizeBytes, number))}
+              {error ?? (state === "sending" ? t("compose.sending") : formatBytes(sizeBytes, texts))}
             </span>
             {state === "failed" && content !== null && (
               <button

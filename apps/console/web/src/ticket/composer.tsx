@@ -135,13 +135,12 @@ const AFTER_SEND = [
   { after: "resolve", icon: CheckCheck, title: "compose.sendResolve", keys: "mod+shift+Enter" },
 ] as const;
 
-/** Buttons that send the text, and a hint that says who receives it. */
+/** Buttons that send the text or the files, and a hint that says who receives it. */
 function ComposerFoot({ state, isWeak, isBusy }: { state: ComposerState; isWeak: boolean; isBusy: boolean }) {
   const { t } = useTexts();
-  const { files, isReady, showsDraft, mode, send, signature, takesFiles } = state;
+  const { files, isReady, sendsFilesOnly, showsDraft, mode, send, signature, takesFiles } = state;
   const isDisabled = !isReady || (takesFiles && files.isSending);
-  const lacksText = !isReady && takesFiles && files.files.length > 0;
-  const foot = lacksText ? "compose.filesOnly" : signature === "" ? "compose.foot" : "compose.footSigned";
+  const foot = sendsFilesOnly ? "compose.filesOnly" : signature === "" ? "compose.foot" : "compose.footSigned";
   return (
     <div className="mt-2 flex items-center justify-end gap-2">
       <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">
@@ -165,7 +164,7 @@ function ComposerFoot({ state, isWeak, isBusy }: { state: ComposerState; isWeak:
         isBusy={isBusy}
         onClick={() => void send()}
       >
-        {t(showsDraft ? "action.approve" : MODES[mode].submit)}
+        {t(showsDraft ? "action.approve" : MODES[sendsFilesOnly ? "reply" : mode].submit)}
       </Button>
     </div>
   );

@@ -49,9 +49,15 @@ function useConversationScroll(ticket: TicketDetail) {
     scroller.current.scrollTop += scroller.current.scrollHeight - heightBefore.current;
     heightBefore.current = null;
   }, [history, isLoading]);
+  const lastTop = useRef(0);
   function onScroll({ currentTarget }: UIEvent) {
     const { clientHeight, scrollHeight, scrollTop } = currentTarget;
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_WITHIN_PX;
+    const isUp = scrollTop < lastTop.current;
+    lastTop.current = scrollTop;
+    const isNearEnd = scrollHeight - scrollTop - clientHeight < END_WITHIN_PX;
+    // An image may have loaded since the scroll that this event reports, before the observer has seen it: only scrolling up
+    // leaves the end.
+    isAtEnd.current = isNearEnd || (isAtEnd.current && !isUp);
     if (isAtEnd.current) setNewMessages(false);
     if (scrollTop < OLDER_WITHIN_PX && hasMore && !isLoading) showOlder();
   }

@@ -12,7 +12,7 @@ import { useServices, usePeople } from "../session/services.ts";
 import { Avatar, Badge } from "../ui/badge.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { Markdown, OutLink, PlainText, TypedText } from "../ui/markdown.tsx";
-import { saveFile, sizeText } from "../ui/files.ts";
+import { formatBytes, saveFile } from "../ui/files.ts";
 import { SourceChips } from "./draft-bar.tsx";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
@@ -176,7 +176,8 @@ function ReplyView({
   ticket: Pick<TicketDetail, "id" | "project">;
   onSource: (source: Source) => void;
 }) {
-  const { dateTime, number, t, timeOfDay } = useTexts();
+  const texts = useTexts();
+  const { dateTime, t, timeOfDay } = texts;
   const { author, createdAt, deliveredAt } = reply;
   const { icon: Icon, title } = AUTHORS[author];
   const authorName = name ?? t(title);
@@ -210,7 +211,7 @@ function ReplyView({
           fileId={reply.id}
           name={reply.filename}
           type={reply.mime}
-          size={sizeText(reply.sizeBytes, number)}
+          size={formatBytes(reply.sizeBytes, texts)}
         />
       )}
     </article>

@@ -130,19 +130,25 @@ export function useComposer(props: ComposerProps) {
   const [isSending, setSending] = useState(false);
   const [isPreview, setPreview] = useState(false);
   const takesFiles = mode !== "note";
-  const changes = isBegun ? describeChanges(seen, ticket, me) : [];
+  const hasFiles = takesFiles && files.files.length > 0;
+  const changes = isBegun || hasFiles ? describeChanges(seen, ticket, me) : [];
   const mentions = useMentions(text, mode === "note");
   const signalTyping = useTypingSignal(onTyping);
+  const sendsFilesOnly = hasFiles && !isBegun && !showsDraft;
   // A draft that does not answer the latest message cannot be sent unedited.
-  const isReady = isBegun || (showsDraft && shown?.item.isStale === false);
+  const isReady = isBegun || sendsFilesOnly || (showsDraft && shown?.item.isStale === false);
 
   /** Shows the text of another kind, except while a text is being sent. */
   const choose = (next: ComposeMode) => {
     if (!isSending) draft.choose(next);
   };
+  /** The first text or file of a reply is about the ticket as it is shown now. */
+  const begin = () => {
+    if (!isBegun && !hasText(texts, ["reply", "edit"]) && files.files.length === 0) setSeen(seenOf(ticket));
+  };
   function write(next: string) {
     if (isSending) return;
-    if (!isBegun && !hasText(texts, ["reply", "edit"])) setSeen(seenOf(ticket));
+    begin();
     draft.write(isBegun ? kind : mode, next);
     setCleared(next.trim() === "");
     // Deleting the text also discards the actions of its canned reply.
@@ -175,7 +181,8 @@ export function useComposer(props: ComposerProps) {
     text,
     macro,
     drafts,
-    mode,
+    // Without a text, files are a reply: there is nothing to send in place of the draft.
+    mode: sendsFilesOnly ? "reply" : mode,
     approve: showsDraft && macro === null && files.files.length === 0 ? onApprove : null,
     signature,
     changes,
@@ -250,8 +257,10 @@ export function useComposer(props: ComposerProps) {
     isBegun,
     /** True while the unedited draft of the agent is in the field. */
     showsDraft,
-    /** True if the text can be sent. */
+    /** True if the text or the files can be sent. */
     isReady,
+    /** True while there are files and no text. */
+    sendsFilesOnly,
     isPreview,
     togglePreview: () => setPreview((isShown) => !isShown),
     write,
@@ -271,6 +280,7 @@ export function useComposer(props: ComposerProps) {
     },
     addFiles: (added: readonly File[]) => {
       if (isSending) return;
+      begin();
       isDirty.current = true;
       draft.setMode(isBegun ? kind : mode);
       setOpen(true);
@@ -318,10 +328,10 @@ interface SendOptions {
 
 /**
  * Returns a reply with the signature, as it is sent. Edited drafts have no signature, because the edit is proposed for
- * the knowledge base.
+ * the knowledge base; files alone have none either.
  */
 export const signedText = (text: string, signature: string): string =>
-  signature === "" ? text : `${text.trimEnd()}\n\n${signature}`;
+  signature === "" || text.trim() === "" ? text : `${text.trimEnd()}\n\n${signature}`;
 
 /** Returns a function that sends the text, unless an upload has failed or there are unseen changes of the ticket. */
 function useSend(options: SendOptions) {

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { readImage } from "./files.ts";
+import { formatBytes, readImage } from "./files.ts";
 
 const bytesOf = (...parts: (string | number[])[]): ArrayBuffer =>
   Uint8Array.from(parts.flatMap((part) => (typeof part === "string" ? [...Buffer.from(part, "latin1")] : part))).buffer;
@@ -44,4 +44,13 @@ test.each([
 
 test("terminates for a JPEG whose segments lead nowhere", () => {
   expect(readImage(bytesOf([0xff, 0xd8], ...Array.from({ length: 1_000 }, () => [0xff, 0xe0, 0, 0])))).toBeNull();
+});
+
+test.each([
+  ["en", ["0 bytes", "1 byte", "999 bytes", "1 kB", "1.23 MB", "1 GB", "2,000 GB"]],
+  ["de", ["0 Byte", "1 Byte", "999 Byte", "1 kB", "1,23 MB", "1 GB", "2.000 GB"]],
+])("a size has the unit and the separators of the language: %s", (language, texts) => {
+  const sizes = [0, 1, 999, 1_000, 1_234_567, 1_000_000_000, 2_000_000_000_000];
+  // Languages put a space between number and unit that does not break lines.
+  expect(sizes.map((size) => formatBytes(size, { language }).replace(/\s/u, " "))).toEqual(texts);
 });

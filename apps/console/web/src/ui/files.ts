@@ -69,14 +69,6 @@ export function saveFile(bytes: ArrayBuffer, name: string): void {
   URL.revokeObjectURL(address);
 }
 
-const UNITS = ["B", "kB", "MB", "GB"];
-
-/** Formats a size with its unit: 12 kB. */
-export function sizeText(bytes: number, number: (value: number) => string): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
-  return `${number(bytes / 1000 ** power)} ${UNITS[power] ?? "B"}`;
-}
-
 const LONG_UNITS = ["kilobyte", "megabyte", "gigabyte"] as const;
 const STEP = 1_000;
 
@@ -85,6 +77,6 @@ export function formatBytes(sizeBytes: number, { language }: Pick<Texts, "langua
   const write = (value: number, unit: string, unitDisplay: "long" | "short") =>
     new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay, maximumSignificantDigits: 3 }).format(value);
   if (sizeBytes < STEP) return write(sizeBytes, "byte", "long");
-  const position = Math.min(LONG_UNITS.length, Math.floor(Math.log(sizeBytes) / Math.log(STEP)));
+  const position = Math.min(LONG_UNITS.length, Math.floor(Math.log10(sizeBytes) / 3));
   return write(sizeBytes / STEP ** position, LONG_UNITS[position - 1] ?? "kilobyte", "short");
 }
