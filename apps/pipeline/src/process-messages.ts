@@ -28,11 +28,11 @@ interface ChatClaim extends LeaseRef {
 /** Renews the leases of conversations, for messages and decisions alike. */
 export type ChatLeases = LeaseManager<ChatClaim>;
 
-/** Creates the manager of the leases of conversations. With each renewal it stores what long runs have found. */
+/** Creates the manager of the leases of conversations. From the second renewal of a lease on, it stores what its run has found. */
 export function createChatLeases({ store, log }: { store: Store; log: Log }): ChatLeases {
   async function storeProgress(claim: ChatClaim): Promise<void> {
     if (claim.run == null) return;
-    // Most runs end before their second renewal, and a renewal meets those of all conversations.
+    // One timer renews all leases, so the first renewal may follow a claim at once. Most runs end before the second one.
     if (claim.storedStages === undefined) {
       claim.storedStages = 0;
       return;

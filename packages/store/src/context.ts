@@ -67,24 +67,16 @@ interface Waiting<Item, Result> {
 
 interface BatchOptions<Item> {
   maxItems?: number;
-  /** Maximum number of statements at the same time. */
   lanes?: number;
   keyOf?: (item: Item) => string;
 }
 
 /**
- * Time in milliseconds after which a statement counts as slow, since it waits for a lock. Longer than one takes on a busy
- * machine, which is when sharing saves most.
- */
-const SLOW_MS = 50;
-
-/**
  * Group commit: items that arrive while a statement is running go into the next one, so that concurrent callers share
  * one round trip and one commit. `run` gets the items in the order of the calls and returns results in the same order.
- * A second statement runs only beside a slow one: two at once would each do the work of fewer items, and most of the cost
- * is that of the statement. If a statement fails because of its data, its items are run one by one, so that a bad one
- * affects no other; if the store is unavailable, all of them fail. Items with the same `keyOf` are never in two
- * statements at the same time, so that they keep their order.
+ * Two statements may run at the same time. If a statement fails because of its data, its items are run one by one, so
+ * that a bad one affects no other; if the store is unavailable, all of them fail. Items with the same `keyOf` are never
+ * in two statements at the same time, so that they keep their order.
  */
 function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
@@ -94,8 +86,6 @@ function createBatcher<Item, Result>(
   const onTheWay = new Set<string>();
   let waiting: Waiting<Item, Result>[] = [];
   let busy = 0;
-  /** How many of the running statements are slow. */
-  let slow = 0;
   let armed = false;
 
   async function runBatch(batch: Waiting<Item, Result>[]): Promise<void> {
@@ -110,7 +100,7 @@ function createBatcher<Item, Result>(
 
   function pump(): void {
     armed = false;
-    while (busy < lanes && busy === slow) {
+    while (busy < lanes) {
       const batch: Waiting<Item, Result>[] = [];
       const rest: Waiting<Item, Result>[] = [];
       for (const one of waiting) {
@@ -122,17 +112,9 @@ function createBatcher<Item, Result>(
       busy++;
       const keys = keyOf === undefined ? [] : batch.map(({ item }) => keyOf(item));
       for (const key of keys) onTheWay.add(key);
-      let isSlow = false;
-      const timer = setTimeout(() => {
-        isSlow = true;
-        slow++;
-        pump();
-      }, SLOW_MS);
       // runBatch never rejects: each item carries its own result.
       void runBatch(batch).finally(() => {
-        clearTimeout(timer);
         busy--;
-        if (isSlow) slow--;
         for (const key of keys) onTheWay.delete(key);
         pump();
       });

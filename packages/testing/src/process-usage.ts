@@ -1,11 +1,11 @@
 import { readFileSync, readdirSync } from "node:fs";
 
-/** Returns the parent and the CPU ticks of a process; null if it has exited, or on other systems than Linux. */
+/** Returns the parent and the CPU ticks of a process and its children that have exited; null if it has exited, or on other systems than Linux. */
 function statOf(pid: number): { parent: number; ticks: number } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+    return { parent: Number(fields[1]), ticks: fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) };
   } catch {
     // The process has exited, or this is not Linux.
     return null;

@@ -55,7 +55,7 @@ test("the first sweep checks all projects whose retention check is due, and one 
 test("long retention checks leave the other steps their turn, and the next sweep continues with the next project", async () => {
   const monotonic = performance.now.bind(performance);
   let passedMs = 0;
-  jest.spyOn(performance, "now").mockImplementation(() => monotonic() + passedMs);
+  const clock = jest.spyOn(performance, "now").mockImplementation(() => monotonic() + passedMs);
   const steps: string[] = [];
   const projects = [newId(), newId(), newId()].map(asProjectId);
   const due = projects.map((project) => ({ project, name: "due", retentionDays: 7 }));
@@ -86,6 +86,7 @@ test("long retention checks leave the other steps their turn, and the next sweep
     await waitFor(() => steps.length >= 4, { what: "the checks", timeoutMs: 120_000 });
   } finally {
     await sweeper.stop();
+    clock.mockRestore();
   }
   expect(steps.slice(0, 4)).toEqual(["project 0", "project 1", "files", "project 2"]);
 });

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
 import type { ProjectId, Store } from "@svc/store";
 import { testLog } from "@svc/testing";
 import { createIsolation } from "../../../apps/pipeline/src/create-isolation.ts";
 import { createChatLeases, processMessages } from "../../../apps/pipeline/src/process-messages.ts";
 import { processReviews } from "../../../apps/pipeline/src/process-reviews.ts";
-import type { StageContext } from "../../../apps/pipeline/src/run.ts";
+import type { Run, StageContext } from "../../../apps/pipeline/src/run.ts";
 import { exchange, newMessage, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
 
@@ -88,4 +88,34 @@ test("a message that could not start during an outage is released when it ends: 
   const state =
     "SELECT lease_id, expired_leases, attempts FROM messages m JOIN chats c USING (ticket_id) WHERE ticket_id = $1";
   expect(await db.sql(state, [ticketId])).toEqual([RELEASED]);
+});
+
+test("what a run has found is stored once it lasts, and again only after another stage", async () => {
+  jest.useFakeTimers();
+  try {
+    const stored: unknown[] = [];
+    const { chats } = db.store;
+    const context = contextWith({
+      chats: {
+        ...chats,
+        renewLeases: (claims) => Promise.resolve(new Set(claims.map(({ leaseId }) => leaseId))),
+        saveProgress: (_project, _messageId, _leaseId, progress) => Promise.resolve(void stored.push(progress)),
+      },
+    });
+    const triage = { agentId: null, confidence: 0, why: "tested" };
+    const run = { message: { messageId: "m" }, triage } as unknown as Run;
+    const claim = { project, ticketId: "t", leaseId: "l", run };
+    const lease = createChatLeases(context).hold(claim);
+    const seconds = [];
+    for (let second = 1; second <= 4; second += 1) {
+      await jest.advanceTimersByTimeAsync(1_000);
+      seconds.push(stored.length);
+      if (second === 3) run.answer = { text: null } as unknown as Run["answer"];
+    }
+    lease.drop();
+    expect(seconds).toEqual([0, 1, 1, 2]);
+    expect(stored).toEqual([{ triage }, { triage, answer: { text: null } }]);
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -610,13 +610,17 @@ describe("a deleted project", () => {
       );
       return count;
     };
+    const { ticketId } = await db.store.messages.accept(project, newMessage());
+    const chats = () => db.sql("SELECT 1 AS kept FROM chats WHERE ticket_id = $1", [ticketId]);
     await db.store.projects.remove(project, null);
     expect((await db.store.webhooks.find(project, id))?.activeSince).toBeNull();
     expect(await counts()).toEqual({ deliveries: 5_001, attempts: 5_001 });
     expect(await db.store.erasures.purgeDeleted()).toBe(true);
     expect(await counts()).toEqual({ deliveries: 1, attempts: 1 });
+    // Before anything else: what is due would count as failed.
+    expect(await chats()).toEqual([{ kept: 1 }]);
     while (await db.store.erasures.purgeDeleted());
-    expect(await counts()).toEqual({ deliveries: 0, attempts: 0 });
+    expect([await counts(), await chats()]).toEqual([{ deliveries: 0, attempts: 0 }, []]);
     const ids = attempted.map((attempt) => attempt.id);
     expect(await db.sql("SELECT 1 FROM delivery_attempts WHERE delivery_id = ANY ($1)", [ids])).toEqual([]);
     expect(await db.store.webhooks.find(project, id)).toBeNull();

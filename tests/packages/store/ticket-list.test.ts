@@ -364,6 +364,17 @@ describe("the last message of a listed ticket", () => {
     expect(await lastOf(ticketId)).toMatchObject({ author: "customer", text: "A person, please." });
   });
 
+  test("is the first file of an operator's reply without a text", async () => {
+    const file = (filename: string) =>
+      ({ type: "attachment", filename, mime: "text/plain", content: Buffer.from("x") }) as const;
+    const chat = newMessage({ text: "The label, please." });
+    const files = ["label.txt", "terms.txt"].map((name) => ({ item: file(name), author: "operator" as const }));
+    const ticketId = await answer(chat, files);
+    expect(await lastOf(ticketId)).toMatchObject({ author: "operator", text: "label.txt" });
+    await answer({ ...chat, text: "And the bill?" }, [{ item: textReply("Here."), author: "operator" }, ...files]);
+    expect(await lastOf(ticketId)).toMatchObject({ author: "operator", text: "Here." });
+  });
+
   test("has the name of a file without text", async () => {
     const attachments = [{ type: "image/png", name: "screenshot.png" }];
     expect(await lastOf(await answer(newMessage({ text: "", attachments }), []))).toMatchObject({
@@ -457,6 +468,13 @@ describe("the search in tickets", () => {
     expect(await found((known?.alias ?? "").toLowerCase().split(" "), null)).not.toContain(ticketId);
   });
 
+  test("finds a conversation of the HTTP API without a customer by its chat ID", async () => {
+    const chat = newMessage({ text: "hello", userId: null, channelId: "api", chatId: "order-4711" });
+    const { ticketId } = (await exchange(db.store, project, chat, ["Hi."])).accepted;
+    await settle();
+    expect(await found([], "4711")).toEqual([ticketId]);
+  });
+
   test("does not find a customer by a former name, except where a message contains its words", async () => {
     const people: { ticketId: string; id: string; alias: string }[] = [];
     for (const text of ["Ask Lovelace", "good morning"]) {
@@ -485,6 +503,16 @@ describe("the search in tickets", () => {
     await settle();
     expect(await found(["edith"], null)).toEqual([]);
     expect((await found(["grace"], null)).toSorted()).toEqual([one.ticketId, another.ticketId].toSorted());
+
+    // A message that renames its customer.
+    const chat = newMessage({ text: "hello", userId: "u1", channelMeta: { customer: { name: "Katherine Johnson" } } });
+    const { ticketId } = (await exchange(db.store, project, chat, ["Hi."])).accepted;
+    await settle();
+    expect(await found(["katherine"], null)).toEqual([ticketId]);
+    const married = { ...chat, channelMeta: { customer: { name: "Kate Goble" } } };
+    await exchange(db.store, project, married, ["Hi."]);
+    await settle();
+    expect([await found(["katherine"], null), await found(["goble"], null)]).toEqual([[], [ticketId]]);
 
     // An earlier version does not mark which words are the customer's.
     await db.sql(

@@ -402,8 +402,9 @@ function isUpToDate(person: TicketPerson, customer: CustomerRecord | null): bool
  * Creates and updates the customers of tickets whose events were followed, in the transaction that has indexed their
  * words and so holds their rows: this is not on the message path. A ticket with a known customer and no new data, which
  * is the usual case, costs only its share of one statement. Safe to repeat: the result depends only on the tickets.
+ * Returns the tickets whose customer was known and has changed.
  */
-export async function followTickets(tx: Db, people: readonly TicketPerson[]): Promise<void> {
+export async function followTickets(tx: Db, people: readonly TicketPerson[]): Promise<string[]> {
   const known = await findOfTickets(tx, people);
   const behind = people.filter((person) => {
     const found = known.get(person.ticketId);
@@ -432,4 +433,5 @@ export async function followTickets(tx: Db, people: readonly TicketPerson[]): Pr
     for (const { people } of [...left, ...all.filter((group) => !isSeparate(group))])
       for (const person of people) await linkTicket(tx, person);
   }
+  return behind.map(({ ticketId }) => ticketId).filter((ticketId) => known.get(ticketId)?.customer != null);
 }

@@ -310,11 +310,12 @@ export const purgeDeleted = (db: Db): Promise<boolean> =>
     const deleted = await sql.takeDeletedProject.one(tx);
     if (deleted === null) return false;
     const project = asProjectId(deleted.id);
+    // First: until they are gone, those that are due count as failed.
+    if (await removeDeliveries(tx, project, null)) return true;
     const chats = await sql.listChatsOfDeleted.all(tx, { project });
     for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPosition: false });
     if (chats.length > 0) return true;
     if (await returnTickets(tx, project)) return true;
-    if (await removeDeliveries(tx, project, null)) return true;
     for (const [table, goesWith] of Object.entries(TABLES_OF_PROJECTS)) {
       if (goesWith !== "itself") continue;
       const gone = await tx.query(

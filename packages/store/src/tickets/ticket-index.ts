@@ -197,14 +197,16 @@ type TicketRow = TicketPerson & {
 
 /**
  * Returns the text by which a search finds a ticket's customer. The friendly name is part of it only where people see it:
- * otherwise a search for a word such as "proud" would find many tickets that do not show it.
+ * otherwise a search for a word such as "proud" would find many tickets that do not show it. A conversation of the HTTP
+ * API without any is shown by its chat ID.
  */
 function customerText(ticket: TicketRow): string {
   const stated = customerOf(ticket.channelMeta);
   const known = [stated?.name, stated?.email, ticket.name, ticket.email, ticket.userId].filter(
     (part) => typeof part === "string",
   );
-  return known.length > 0 ? known.join(" ") : (ticket.alias ?? friendlyNameOf(ticket) ?? "");
+  if (known.length > 0) return known.join(" ");
+  return ticket.alias ?? friendlyNameOf(ticket) ?? (ticket.channelId === "api" ? ticket.chatId : "");
 }
 
 async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
@@ -259,12 +261,13 @@ export async function indexNext(db: Db, wordsOf: (text: TicketText) => TicketWor
       seq: indexed.map(({ seq }) => seq),
       createdUs: indexed.map(({ createdUs }) => createdUs),
     });
-    const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
-    if (unfinished.length > 0) await sql.queueAgain.run(tx, { unfinished });
-    await followTickets(
+    const renamed = await followTickets(
       tx,
       texts.map(({ person }) => person),
     );
+    const again = new Set(renamed);
+    for (const { hasMore, ticketId } of texts) if (hasMore) again.add(ticketId);
+    if (again.size > 0) await sql.queueAgain.run(tx, { again: [...again] });
     return true;
   });
 }

@@ -86,8 +86,8 @@ export const LAST_MESSAGE_COLUMNS = `l.text AS last_text, l.author AS last_autho
 
 /**
  * Joins the newest message or reply to a ticket `t`. Reads one row of each backwards along the index on (ticket_id,
- * seq), and only the beginning of its text, however long the conversation is. Notices of the service and files of
- * replies are skipped: they say nothing about where a conversation stands. Use it on one page of tickets only.
+ * seq), and only the beginning of its text, however long the conversation is. Notices of the service and files
+ * that an agent or a text of the operator comes with are skipped: they say nothing about where a conversation stands. Use it on one page of tickets only.
  */
 export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
     SELECT said.text, said.author, said.at, CASE WHEN said.author = 'operator' THEN (
@@ -99,9 +99,12 @@ export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
          coalesce(nullif(left(m.text, ${READ_CHARS}), ''), left(m.attachments -> 0 ->> 'name', ${READ_CHARS}), '') AS text
        FROM messages m WHERE m.ticket_id = t.id AND m.project_id = t.home_project_id ORDER BY m.seq DESC LIMIT 1)
       UNION ALL
-      (SELECT r.seq, r.author, r.created_at, left(r.text, ${READ_CHARS})
+      (SELECT r.seq, r.author, r.created_at, left(coalesce(r.text, r.filename, ''), ${READ_CHARS})
        FROM replies r WHERE r.ticket_id = t.id AND r.project_id = t.home_project_id
-         AND r.type = 'message' AND r.author <> 'system' ORDER BY r.seq DESC LIMIT 1)
+         AND (r.type = 'message' AND r.author <> 'system' OR r.author = 'operator' AND NOT EXISTS (
+           SELECT FROM replies before
+           WHERE before.ticket_id = r.ticket_id AND before.seq = r.seq - 1 AND before.author = 'operator'))
+       ORDER BY r.seq DESC LIMIT 1)
       ORDER BY seq DESC LIMIT 1
     ) AS said
   ) AS l ON true`;

@@ -147,10 +147,24 @@ function WeekFields({ field }: { field: HoursField }) {
 }
 
 /** States whether a project has business hours, and opens their settings. */
-export function HoursButton({ hours, onClick }: { hours: BusinessHours; onClick: () => void }) {
+export function HoursButton({
+  hours,
+  describedBy,
+  onClick,
+}: {
+  hours: BusinessHours;
+  /** The id of the element with the project's name. */
+  describedBy: string;
+  onClick: () => void;
+}) {
   const { t } = useTexts();
   return (
-    <button type="button" onClick={onClick} className="rounded-sm font-medium text-accent hover:underline">
+    <button
+      type="button"
+      aria-describedby={describedBy}
+      onClick={onClick}
+      className="rounded-sm font-medium text-accent hover:underline"
+    >
       {hours === null ? t("projects.noHours") : t("projects.hoursIn", { timeZone: hours.timeZone })}
     </button>
   );

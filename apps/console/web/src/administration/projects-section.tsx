@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ServiceError } from "@svc/client";
-import { useState } from "react";
+import { useId, useState } from "react";
 import type { ProjectItem } from "@svc/contracts";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, Pencil, Trash2 } from "lucide-react";
@@ -92,12 +92,15 @@ function ProjectRow({
 }) {
   const { t } = useTexts();
   const isCurrent = useProject() === name;
+  const nameId = useId();
   return (
     <div className="flex items-start gap-3">
       <FolderOpen aria-hidden className="mt-0.5 size-4 shrink-0 text-faint max-sm:hidden" />
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <span className="truncate text-sm font-medium">{name}</span>
+          <span id={nameId} className="truncate text-sm font-medium">
+            {name}
+          </span>
           {isCurrent && <Badge tone="accent">{t("projects.current")}</Badge>}
         </p>
         <p className="truncate text-xs text-muted" dir="auto" title={handoffText}>
@@ -106,7 +109,7 @@ function ProjectRow({
         <p className="text-xs text-muted">
           {retentionDays === null ? t("projects.forEver") : t("projects.days", { n: retentionDays })} ·{" "}
           {t("projects.madeAt")} <Ago time={createdAt} as="past" /> ·{" "}
-          <HoursButton hours={businessHours} onClick={() => onOpen("hours")} />
+          <HoursButton hours={businessHours} describedBy={nameId} onClick={() => onOpen("hours")} />
         </p>
       </div>
       <IconButton icon={Pencil} label={t("projects.change", { name })} onClick={() => onOpen("change")} />

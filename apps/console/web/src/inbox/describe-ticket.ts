@@ -16,7 +16,7 @@ const GENERATED_CHAT = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** Returns the label of a conversation whose customer is unknown: of the HTTP API, the chat ID that its caller chose. */
 function labelOf({ channelId, channel_meta: meta, chatId, id }: NamedTicket, t: T): string {
   if (channelId === "widget") return t("ticket.visitor", { code: id.slice(-4).toUpperCase() });
-  if (meta["origin"] === "test") return t("ticket.test");
+  if (meta["origin"] === "test" && chatId.startsWith("test:")) return t("ticket.test");
   return channelId !== "api" || GENERATED_CHAT.test(chatId) ? t("ticket.customer") : chatId;
 }
 
