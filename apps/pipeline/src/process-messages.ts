@@ -28,7 +28,10 @@ interface ChatClaim extends LeaseRef {
 /** Renews the leases of conversations, for messages and decisions alike. */
 export type ChatLeases = LeaseManager<ChatClaim>;
 
-/** Creates the manager of the leases of conversations. From the second renewal of a lease on, it stores what its run has found. */
+/**
+ * Creates the manager of the leases of conversations. From the second renewal of a lease on, it stores what its run has
+ * found.
+ */
 export function createChatLeases({ store, log }: { store: Store; log: Log }): ChatLeases {
   async function storeProgress(claim: ChatClaim): Promise<void> {
     if (claim.run == null) return;

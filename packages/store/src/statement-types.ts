@@ -780,7 +780,7 @@ export interface Statements {
     indexNext: [object, { isEmpty: boolean; isComplete: boolean }];
     isBehind: [object, { isBehind: boolean }];
     notifies: [{ settledId: number | string }, object];
-    queueAgain: [{ again: readonly (string | null)[] }, object];
+    queueAgain: [{ unfinished: readonly (string | null)[] }, object];
     queueIncomplete: [object, object];
     queueTexts: [{ id: readonly (string | null)[] }, object];
     read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; alias: string; name: string; email: string; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];

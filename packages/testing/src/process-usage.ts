@@ -1,6 +1,9 @@
 import { readFileSync, readdirSync } from "node:fs";
 
-/** Returns the parent and the CPU ticks of a process and its children that have exited; null if it has exited, or on other systems than Linux. */
+/**
+ * Returns the parent of a process, and the CPU ticks of it and its children that have exited; null if it has exited
+ * itself, or on other systems than Linux.
+ */
 function statOf(pid: number): { parent: number; ticks: number } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -61,8 +61,8 @@ ON CONFLICT (ticket_id) DO UPDATE SET project_id = excluded.project_id, document
   has_customer_row = true, has_friendly_name = true;
 
 -- name: queueAgain
--- Queues tickets with more texts to index, or another name of their customer. Locks the rows of ticket_text_queue that it writes.
-INSERT INTO ticket_text_queue (ticket_id) SELECT unnest(:again::uuid[]) ON CONFLICT (ticket_id) DO NOTHING;
+-- Queues tickets with more texts to index. Locks the rows of ticket_text_queue that it writes.
+INSERT INTO ticket_text_queue (ticket_id) SELECT unnest(:unfinished::uuid[]) ON CONFLICT (ticket_id) DO NOTHING;
 
 -- name: isBehind
 -- Whether there are events to follow: usually there are none, and a row lock would be a write.

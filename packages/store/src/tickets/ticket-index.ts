@@ -233,6 +233,24 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
   });
 }
 
+/** Indexes the words of these tickets, which the transaction has taken from the queue, up to a number of texts each. */
+async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: TicketText) => TicketWords) {
+  const texts = await read(tx, ticketIds);
+  const indexed: IndexedText[] = texts.map((text) => ({
+    ...text,
+    createdUs: text.person.createdUs,
+    words: wordsOf(text),
+  }));
+  await sql.write.run(tx, {
+    ticketId: indexed.map(({ ticketId }) => ticketId),
+    lexemes: indexed.map(({ words }) => JSON.stringify(documentOf(words))),
+    subject: indexed.map(({ subject }) => subject),
+    seq: indexed.map(({ seq }) => seq),
+    createdUs: indexed.map(({ createdUs }) => createdUs),
+  });
+  return texts;
+}
+
 /**
  * Indexes the words of some queued tickets, those that changed last first; false if none is queued. `wordsOf` returns
  * the words of a ticket. Also creates and updates their customers. Safe with any number of replicas and after any
@@ -245,29 +263,19 @@ export async function indexNext(db: Db, wordsOf: (text: TicketText) => TicketWor
   return db.transaction(async (tx) => {
     const taken = await sql.take.all(tx);
     if (taken.length === 0) return false;
-    const texts = await read(
+    const texts = await indexWords(
       tx,
       taken.map((row) => row.ticketId),
+      wordsOf,
     );
-    const indexed: IndexedText[] = texts.map((text) => ({
-      ...text,
-      createdUs: text.person.createdUs,
-      words: wordsOf(text),
-    }));
-    await sql.write.run(tx, {
-      ticketId: indexed.map(({ ticketId }) => ticketId),
-      lexemes: indexed.map(({ words }) => JSON.stringify(documentOf(words))),
-      subject: indexed.map(({ subject }) => subject),
-      seq: indexed.map(({ seq }) => seq),
-      createdUs: indexed.map(({ createdUs }) => createdUs),
-    });
+    const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
+    if (unfinished.length > 0) await sql.queueAgain.run(tx, { unfinished });
     const renamed = await followTickets(
       tx,
       texts.map(({ person }) => person),
     );
-    const again = new Set(renamed);
-    for (const { hasMore, ticketId } of texts) if (hasMore) again.add(ticketId);
-    if (again.size > 0) await sql.queueAgain.run(tx, { again: [...again] });
+    // At once and not by the queue: a ticket that stays behind its customer would be indexed forever.
+    if (renamed.length > 0) await indexWords(tx, renamed, wordsOf);
     return true;
   });
 }

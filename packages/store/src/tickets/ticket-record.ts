@@ -86,8 +86,9 @@ export const LAST_MESSAGE_COLUMNS = `l.text AS last_text, l.author AS last_autho
 
 /**
  * Joins the newest message or reply to a ticket `t`. Reads one row of each backwards along the index on (ticket_id,
- * seq), and only the beginning of its text, however long the conversation is. Notices of the service and files
- * that an agent or a text of the operator comes with are skipped: they say nothing about where a conversation stands. Use it on one page of tickets only.
+ * seq), and only the beginning of its text, however long the conversation is. Notices of the service, the files of an
+ * agent and those after a text of an operator are skipped: they say nothing about where a conversation stands. Use it on
+ * one page of tickets only.
  */
 export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
     SELECT said.text, said.author, said.at, CASE WHEN said.author = 'operator' THEN (
