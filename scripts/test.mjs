@@ -234,7 +234,7 @@ const ON_BOTH_BACKENDS = [
   "tests/journeys",
   "tests/packages/queue",
   "packages/channel-manager",
-  "apps/api/src/(api-channel|callbacks/create-callbacks|openapi/make-openapi)",
+  "apps/api/src/(api-context|callbacks/create-callbacks|openapi/make-openapi)",
 ];
 /**
  * Tests that start the product themselves like `npm start`, do not start it, or use a browser: the same on every

@@ -12,22 +12,70 @@ import {
   methodNotAllowed,
   serveHttp,
 } from "@svc/http";
+import type { Listening } from "@svc/http";
+import type { Log } from "@svc/log";
 import * as operations from "@svc/operations";
+import { errorMessage } from "@svc/primitives";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
-import { createApiChannel, createBinding } from "./api-channel.ts";
-import { createSecretsReader, createSettingsReader, createPersister } from "./api-context.ts";
+import { createApiChannel, createPersister, createSecretsReader, createSettingsReader } from "./api-context.ts";
 import type { ApiContext } from "./api-context.ts";
 import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import type { HealthSources } from "./get-health.ts";
 import { redactUnknownPath, receiveHook, refuseHookMethod } from "./receive-hook.ts";
 import { drainMessages } from "./messages/drain-messages.ts";
-import { HEARTBEAT_INTERVAL_MS, startHeartbeat } from "./messages/heartbeat.ts";
 import { postMessage } from "./messages/post-message.ts";
-import { openReplyBoard } from "./messages/reply-board.ts";
+import { HEARTBEAT_INTERVAL_MS, openReplyBoard, startHeartbeat } from "./messages/waiting-calls.ts";
 import { serveOpenapi } from "./openapi/serve-openapi.ts";
+
+/** Wait after a failed change of the host: each attempt closes the port for a moment. */
+const REBIND_RETRY_MS = 10_000;
+
+/** The host that the HTTP API listens on, which can be changed while it runs. */
+interface Binding {
+  /** Returns the current host; null before the server listens. */
+  host(): string | null;
+  /** Sets the server, which listens on this host. */
+  attach(listening: Listening, host: string): void;
+  /** Makes the server listen on this host. If that fails, it keeps the previous one, and later calls retry. */
+  follow(host: string): Promise<void>;
+  /** Returns why the server does not listen on the configured host, as a sentence; null if it does. */
+  findProblem(): string | null;
+}
+
+/** Creates a binding without a server. */
+export function createBinding(log: Log): Binding {
+  let bound: { listening: Listening; host: string } | null = null;
+  let failed: { host: string; text: string; retryAt: number } | null = null;
+  return {
+    host: () => bound?.host ?? null,
+    attach(listening, host) {
+      bound = { listening, host };
+    },
+    async follow(host) {
+      if (bound === null) return;
+      if (bound.host === host) {
+        failed = null;
+        return;
+      }
+      if (failed?.host === host && Date.now() < failed.retryAt) return;
+      try {
+        await bound.listening.rebind(host);
+        bound.host = host;
+        failed = null;
+        log.info({ host, port: bound.listening.port }, "HTTP API now listens on another host");
+      } catch (error) {
+        const reason = errorMessage(error);
+        const text = `Cannot listen on ${host}; still listening on ${bound.host}. ${reason}`;
+        failed = { host, text, retryAt: Date.now() + REBIND_RETRY_MS };
+        log.warn({ error, host }, "HTTP API cannot listen on the new host");
+      }
+    },
+    findProblem: () => failed?.text ?? null,
+  };
+}
 
 /** Closes what was opened; called in reverse order. */
 type Closers = (() => void | Promise<void>)[];
@@ -60,7 +108,7 @@ async function openContext(resources: Resources, closers: Closers) {
     store,
     queues,
     log,
-    channel: createApiChannel({ board, callbacks, binding }),
+    channel: createApiChannel({ board, callbacks, findProblem: binding.findProblem }),
     board,
     persister,
     heartbeat,

@@ -188,35 +188,8 @@ function keylessSlot(
   };
 }
 
-/**
- * Claims the slot of a call under its Idempotency-Key, or finds the response of an earlier call. A call without a key
- * that resumes an earlier one gets the ids of that call. Throws idempotency_mismatch, idempotency_in_progress,
- * invalid_request.
- */
-// oxlint-disable-next-line max-lines-per-function -- One decision table of an idempotency key.
-export async function claimSlot(
-  context: ApiContext,
-  principal: Principal,
-  request: Request,
-  { body, resumed }: { body: Buffer; resumed: ResumedCall | null },
-): Promise<SlotClaim> {
-  const { store, persister, heartbeat } = context;
-  const key = readKey(request);
-  const ids = { callId: newId(), messageId: resumed?.messageId ?? newId(), chatId: resumed?.chatId ?? newId() };
-  if (key === null || principal.keyId === null) {
-    return { kind: "claimed", slot: keylessSlot(context, principal, ids, resumed !== null) };
-  }
-  const call: IdempotentCall = {
-    apiKeyId: principal.keyId,
-    project: principal.project,
-    method: request.method,
-    // A trailing slash makes no other endpoint.
-    path: request.path.replace(/\/+$/, ""),
-    key,
-    bodyHash: hashCall(principal, body),
-    instance: heartbeat.instance,
-    ...ids,
-  };
+/** Claims the slot of a call under its key, or finds the response of an earlier call. Throws as `claimSlot`. */
+async function claimKey({ store, persister }: ApiContext, call: IdempotentCall): Promise<SlotClaim> {
   const release = () => persister.persist("releasing an idempotency key", () => store.idempotencyKeys.release(call));
   // The store may have executed a claim that failed: without a release, no other call could use the key.
   async function orRelease<Result>(claiming: Promise<Result>): Promise<Result> {
@@ -257,4 +230,33 @@ export async function claimSlot(
   if (claim.kind === "mine") return { kind: "claimed", slot };
   const { answer: stored } = claim;
   return { kind: "answered", stored, slot, reclaim: () => orRelease(reclaimWithBackoff(store, call, stored)) };
+}
+
+/**
+ * Claims the slot of a call under its Idempotency-Key, or finds the response of an earlier call. A call without a key
+ * that resumes an earlier one gets the ids of that call. Throws idempotency_mismatch, idempotency_in_progress,
+ * invalid_request.
+ */
+export async function claimSlot(
+  context: ApiContext,
+  principal: Principal,
+  request: Request,
+  { body, resumed }: { body: Buffer; resumed: ResumedCall | null },
+): Promise<SlotClaim> {
+  const key = readKey(request);
+  const ids = { callId: newId(), messageId: resumed?.messageId ?? newId(), chatId: resumed?.chatId ?? newId() };
+  if (key === null || principal.keyId === null) {
+    return { kind: "claimed", slot: keylessSlot(context, principal, ids, resumed !== null) };
+  }
+  return claimKey(context, {
+    apiKeyId: principal.keyId,
+    project: principal.project,
+    method: request.method,
+    // A trailing slash makes no other endpoint.
+    path: request.path.replace(/\/+$/, ""),
+    key,
+    bodyHash: hashCall(principal, body),
+    instance: context.heartbeat.instance,
+    ...ids,
+  });
 }

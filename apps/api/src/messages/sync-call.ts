@@ -1,17 +1,40 @@
 import type { Principal } from "@svc/auth";
+import type { IncomingContext, IncomingMessage, MessageMode } from "@svc/contracts";
 import { withinMs } from "@svc/primitives";
 import { isUnavailable, ticketIdOf } from "@svc/store";
-import type { CallOutcome, StoredResponse, StoredReply } from "@svc/store";
-import { count, startSpan } from "@svc/telemetry";
+import type { CallOutcome, ProjectId, StoredResponse, StoredReply } from "@svc/store";
+import { count, startSpan, traceIdOf } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
 import type { Response } from "express";
 import type { ApiContext } from "../api-context.ts";
-import type { SlotClaim } from "./idempotency.ts";
-import { acceptMessageOf } from "./message-call.ts";
-import type { MessageCall } from "./message-call.ts";
+import type { IdempotencySlot, SlotClaim } from "./idempotency.ts";
 import { finalSync, pendingSync, watchResponse } from "./response-writer.ts";
-import type { ResponseWriter } from "./response-writer.ts";
-import type { Watch } from "./reply-board.ts";
+import type { CallIds, ResponseWriter } from "./response-writer.ts";
+import type { Watch } from "./waiting-calls.ts";
+
+/** A call that sends a message: the message, and how its caller gets the response. */
+export interface MessageCall extends CallIds {
+  project: ProjectId;
+  mode: MessageMode;
+  timeoutMs: number;
+  incoming: IncomingMessage;
+  /** What the channel needs besides the message. */
+  routing: IncomingContext & { messageId: string };
+  slot: IdempotencySlot;
+  writer: ResponseWriter;
+  response: Response;
+}
+
+/** Passes the message of a call to the channel, which commits it. */
+export async function acceptMessageOf(
+  { channel, log }: ApiContext,
+  { incoming, routing, response, messageId, ticketId }: MessageCall,
+): Promise<void> {
+  await channel.receive(incoming, routing);
+  if (!log.isLevelEnabled("debug")) return;
+  const requestId = response.getHeader("X-Request-Id");
+  log.debug({ requestId, traceId: traceIdOf(routing.trace), messageId, ticketId }, "message accepted");
+}
 
 /**
  * States of a sync call. `answered`: it responds with replies, or with the handoff text of a message that is held for
@@ -64,7 +87,7 @@ async function accept(context: ApiContext, call: SyncCall): Promise<void> {
   // If this process counts as dead, others can collect its replies immediately.
   await heartbeat.ensureAlive();
   call.acceptedAt = performance.now();
-  await acceptMessageOf(context, call, heartbeat.instance);
+  await acceptMessageOf(context, call);
   if (call.slot.isRetry) {
     await store.replies.reopenCall(project, messageId, heartbeat.instance);
     // The reply may be there already.
