@@ -1,16 +1,19 @@
 import { connect } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
-import type { Request, Response } from "express";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { RequestHandler } from "express";
 import type { Authenticate, Credentials, Principal } from "@svc/auth";
 import { ServiceError } from "@svc/contracts";
 import type { ErrorCode } from "@svc/contracts";
-import type { NewAuditEvent, Store } from "@svc/store";
-import { collectLog } from "@svc/testing";
-import { authenticated, callerOf, createDenialAudit, createOpenCount, principalOf } from "./authenticated.ts";
-import type { DenialAudit } from "./authenticated.ts";
+import { openQueues } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import { collectLog, createTestDatabase, createTestQueueBackend, testLog, waitFor } from "@svc/testing";
+import type { TestDatabase, TestQueueBackend } from "@svc/testing";
+import { authenticated, callerOf, createOpenCount, createRateLimit, principalOf } from "./authenticated.ts";
+import type { RateLimit } from "./authenticated.ts";
 import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
+import { methodNotAllowed } from "./problem.ts";
 
 describe("authenticated", () => {
   let server: Listening;
@@ -160,121 +163,267 @@ describe("openCount", () => {
   });
 });
 
-describe("the audit of denials", () => {
-  const ROUTES = ["/api/v1/admin/keys", "/api/v1/admin/kb"];
-  const findRoute = (path: string) => (ROUTES.includes(path) ? path : null);
+describe("the rate limit", () => {
+  let database: TestDatabase;
+  let backend: TestQueueBackend;
+  let queues: Queues;
+  let server: Listening;
+  /** The unique client of a test. */
+  let caller: string;
+  let callers = 0;
 
-  /** Rows in the order in which they were started. */
-  let rows: NewAuditEvent[];
-  let append: (event: NewAuditEvent) => Promise<void>;
-  let denials: DenialAudit;
-  const { log, lines } = collectLog();
-
-  beforeEach(() => {
-    jest.useFakeTimers();
-    rows = [];
-    append = () => Promise.resolve();
-    const audit = {
-      append(event: NewAuditEvent) {
-        rows.push(event);
-        return append(event);
-      },
+  /** Key check: a key's name is its limit, or the error to throw. */
+  const check: Authenticate = async ({ apiKey = "missing_key", project }, admit) => {
+    const [name = "", limit] = apiKey.split("/");
+    if (limit === undefined) {
+      const challenge = { "WWW-Authenticate": 'Bearer realm="svc"' };
+      throw new ServiceError(name as ErrorCode, "refused", { headers: challenge });
+    }
+    const rateLimit = limit === "none" ? null : Number(limit);
+    const isElsewhere = project === "elsewhere";
+    await admit?.({ keyId: name, rateLimit, projectName: isElsewhere ? null : "north" });
+    if (isElsewhere) throw new ServiceError("project_mismatch", "refused");
+    return {
+      actor: `key:${name}`,
+      keyId: name,
+      rateLimit,
+      scopes: [],
+      project: "0190" as Principal["project"],
+      projectName: "north",
     };
-    denials = createDenialAudit({ store: { audit } as unknown as Store, log, findRoute });
-  });
+  };
 
-  afterEach(async () => {
-    await denials.close();
-    jest.useRealTimers();
-  });
-
-  let requests = 0;
-
-  /** Denies a request without a key from an address. */
-  function deny(
-    ip: string,
-    { path = "/api/v1/admin/keys", code = "missing_key" }: { path?: string; code?: ErrorCode } = {},
-  ) {
-    requests++;
-    const request = { path, method: "GET", ip, socket: {} } as unknown as Request;
-    const response = { getHeader: () => `request-${requests}` } as unknown as Response;
-    denials.note(request, response, new ServiceError(code, "refused"));
+  /** A route that works without a key, and shows more with one. */
+  function sendHealth(rateLimit: RateLimit): RequestHandler {
+    return async (request, response) => {
+      const isShown = !(await rateLimit.hasUsedUpFailures(request));
+      const code = request.headers["x-api-key"] as ErrorCode | undefined;
+      if (code !== undefined) await rateLimit.recordFailure(request, new ServiceError(code, "refused"));
+      response.json({ isShown });
+    };
   }
 
-  const counts = () => rows.map(({ network, object, result, count }) => [network, object, result, count]);
-  const KEYS = "GET /api/v1/admin/keys";
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    backend = await createTestQueueBackend();
+    queues = openQueues({
+      databaseUrl: database.url,
+      redisUrl: backend.redisUrl,
+      prefix: backend.prefix,
+      log: testLog(),
+    });
+    await waitFor(() => queues.findPolicyProblem(1_000).then(() => queues.isUp()), { what: "the queues to be up" });
+    const rateLimit = createRateLimit(queues.counters);
+    const addRoutes: Parameters<typeof createApp>[1] = (routes) => {
+      routes.get("/health", sendHealth(rateLimit));
+      routes.use("/api", authenticated(check, rateLimit));
+      routes
+        .route("/api/things")
+        .get((_request, response) => void response.json({ ok: true }))
+        .all(methodNotAllowed("GET"));
+      routes.get("/api/fault", () => {
+        throw new TypeError("a fault of ours");
+      });
+      routes.get("/api/long-poll", (_request, response) => {
+        response.write(" ");
+        setImmediate(() => response.end("{}"));
+      });
+    };
+    const app = createApp(collectLog().log, addRoutes, { trustProxy: ["127.0.0.1"] });
+    app.set("env", "production");
+    server = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
+  });
 
-  describe("equal denials", () => {
-    test("leave the first row at once, and one for the others of the minute", () => {
-      for (let round = 0; round < 1_000; round++) deny("203.0.113.7");
-      expect(rows).toEqual([
-        {
-          actor: "anonymous",
-          action: "http.denied",
-          object: KEYS,
+  beforeEach(() => {
+    callers++;
+    caller = `198.51.${callers >> 8}.${callers & 255}`;
+  });
+
+  afterAll(async () => {
+    await server.close(1_000);
+    await queues.close();
+    await backend.stop();
+    await database.drop();
+  });
+
+  /** Returns the rate limit of one response. */
+  async function ask(key?: string, { path = "/api/things", method = "GET", from = caller, project = "north" } = {}) {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method,
+      headers: {
+        "X-Forwarded-For": from,
+        "x-svc-project": project,
+        ...(key === undefined ? {} : { "X-Api-Key": key }),
+      },
+    });
+    const text = await response.text();
+    const field = (name: string) => response.headers.get(name);
+    const [, policy, remaining, seconds] = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(field("ratelimit") ?? "") ?? [];
+    return {
+      status: response.status,
+      text,
+      policy: field("ratelimit-policy"),
+      /** The policy with its remaining requests. */
+      left: policy === undefined ? null : [policy, Number(remaining)],
+      seconds: Number(seconds),
+      retryAfter: field("retry-after"),
+      challenge: field("www-authenticate"),
+      project: field("x-svc-project"),
+    };
+  }
+
+  /** Uses up a limit. */
+  async function askTimes(times: number, ...what: Parameters<typeof ask>): Promise<number[]> {
+    return (await Promise.all(Array.from({ length: times }, () => ask(...what)))).map(({ status }) => status);
+  }
+
+  describe("the limit of a key", () => {
+    test("holds for all of its addresses together, at ten times the number", async () => {
+      const statuses: number[] = [];
+      for (let address = 1; address <= 10; address++) {
+        statuses.push(...(await askTimes(2, "leaked/2", { from: `203.0.113.${address}` })));
+      }
+      expect(statuses).toEqual(Array<number>(20).fill(200));
+      const over = await ask("leaked/2", { from: "203.0.113.11" });
+      expect(over.status).toBe(429);
+      expect(over.text).toContain("20 requests per minute from all addresses together");
+      expect((await ask("other/2", { from: "203.0.113.11" })).status).toBe(200);
+    });
+
+    test("is in the fields of every answer: what holds, what is left, and for how many seconds", async () => {
+      for (const left of [2, 1, 0]) {
+        const answer = await ask("shop/3");
+        expect(answer).toMatchObject({
+          status: 200,
+          policy: '"default";q=3;w=60',
+          left: ["default", left],
+          retryAfter: null,
+        });
+        expect(answer.seconds).toBeGreaterThan(0);
+        expect(answer.seconds).toBeLessThanOrEqual(60);
+      }
+    });
+
+    test.each<[what: string, status: number, options: NonNullable<Parameters<typeof ask>[1]>]>([
+      ["an address that nobody serves", 404, { path: "/api/nowhere" }],
+      ["an address that is no UTF-8", 404, { path: "/api/%ff" }],
+      ["a method that is not possible", 405, { method: "DELETE" }],
+      ["a project that the key cannot have", 403, { project: "elsewhere" }],
+      ["a fault of ours", 500, { path: "/api/fault" }],
+      ["a HEAD", 200, { method: "HEAD" }],
+    ])("counts %s, and its answer has the fields", async (_what, status, options) => {
+      expect(await ask("shop/120", options)).toMatchObject({
+        status,
+        policy: '"default";q=120;w=60',
+        left: ["default", 119],
+      });
+      expect(await ask("shop/120")).toMatchObject({ left: ["default", 118] });
+    });
+
+    test("counts an answer that comes in parts once", async () => {
+      await ask("shop/3", { path: "/api/long-poll" });
+      expect(await ask("shop/3")).toMatchObject({ left: ["default", 1] });
+    });
+
+    test("used up is 429 rate_limited with Retry-After and the same fields, whatever is asked", async () => {
+      await askTimes(3, "shop/3");
+      for (const options of [{}, { path: "/api/nowhere" }, { method: "POST" }, { project: "elsewhere" }]) {
+        const answer = await ask("shop/3", options);
+        expect(answer).toMatchObject({ status: 429, policy: '"default";q=3;w=60', left: ["default", 0] });
+        expect(JSON.parse(answer.text)).toMatchObject({
+          ok: false,
+          code: "rate_limited",
+          detail: expect.stringMatching(/3 requests per minute.*Retry in \d+ s/),
+        });
+        expect(Number(answer.retryAfter)).toBe(answer.seconds);
+        expect(answer.seconds).toBeGreaterThan(0);
+      }
+      expect(await ask("shop/3")).toMatchObject({ project: "north" });
+    });
+
+    test("lets exactly as many through, however many come at once", async () => {
+      const statuses = await askTimes(60, "busy/20");
+      expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(40);
+    });
+
+    test("is used up for one address and key: neither for another key nor for another address", async () => {
+      await askTimes(4, "shop/3");
+      expect(await ask("other/3")).toMatchObject({ status: 200, left: ["default", 2] });
+      expect(await ask("shop/3", { from: "203.0.113.99" })).toMatchObject({ status: 200, left: ["default", 2] });
+      expect(await ask("shop/3")).toMatchObject({ status: 429 });
+    });
+
+    test("cannot be had anew with another address of the same IPv6 network", async () => {
+      await askTimes(3, "network/3", { from: "2001:db8:5:5::1" });
+      expect(await ask("network/3", { from: "2001:db8:5:5:ffff::2" })).toMatchObject({ status: 429 });
+      expect(await ask("network/3", { from: "2001:db8:5:6::1" })).toMatchObject({ status: 200 });
+    });
+
+    test("that is none: no fields, no count, no end", async () => {
+      for (const status of await askTimes(150, "free/none")) expect(status).toBe(200);
+      for (const path of ["/api/things", "/api/nowhere"]) {
+        expect(await ask("free/none", { path })).toMatchObject({ policy: null, left: null, retryAfter: null });
+      }
+    });
+
+    test("that was changed holds at once, with what was counted", async () => {
+      await askTimes(4, "shop/3");
+      expect(await ask("shop/100")).toMatchObject({ status: 200, policy: '"default";q=100;w=60' });
+      expect(await ask("shop/2")).toMatchObject({ status: 429, policy: '"default";q=2;w=60' });
+    });
+  });
+
+  describe("failed authentications", () => {
+    test.each(["missing_key", "invalid_key"])("with 401 %s count by address and say what is left", async (code) => {
+      const key = code === "missing_key" ? undefined : code;
+      for (const left of [29, 28]) {
+        expect(await ask(key)).toMatchObject({
+          status: 401,
+          policy: '"auth";q=30;w=60',
+          left: ["auth", left],
+          challenge: 'Bearer realm="svc"',
           project: null,
-          result: "missing_key",
-          requestId: `request-${requests - 999}`,
-          count: 1,
-          network: "203.0.113.0/24",
-        },
-      ]);
-      jest.advanceTimersByTime(60_000);
-      expect(rows.slice(1)).toEqual([{ ...rows[0], requestId: null, count: 999 }]);
-      jest.advanceTimersByTime(600_000);
-      expect(rows).toHaveLength(2);
+        });
+      }
+      expect(await ask("invalid_key", { path: "/api/nowhere" })).toMatchObject({ status: 401, left: ["auth", 27] });
     });
 
-    test("of the next minute leave rows of their own", () => {
-      deny("203.0.113.7");
-      jest.advanceTimersByTime(60_000);
-      deny("203.0.113.7");
-      deny("203.0.113.7");
-      jest.advanceTimersByTime(60_000);
-      expect(rows.map(({ count }) => count)).toEqual([1, 1, 1]);
+    test("after 30 a minute get 429 rate_limited with Retry-After, while valid keys of that address go on", async () => {
+      for (const status of await askTimes(30, "invalid_key")) expect(status).toBe(401);
+      for (const key of ["invalid_key", undefined]) {
+        const answer = await ask(key);
+        expect(answer).toMatchObject({ status: 429, policy: '"auth";q=30;w=60', left: ["auth", 0], challenge: null });
+        expect(JSON.parse(answer.text)).toMatchObject({ code: "rate_limited" });
+        expect(Number(answer.retryAfter)).toBe(answer.seconds);
+      }
+      expect(await ask("shop/120")).toMatchObject({ status: 200, left: ["default", 119] });
+      expect(await ask("free/none")).toMatchObject({ status: 200, left: null });
+      expect(await ask("invalid_key", { from: "203.0.113.98" })).toMatchObject({ status: 401 });
     });
 
-    test("are those of one network, one code and one route", () => {
-      for (const ip of ["203.0.113.7", "203.0.113.255", "198.51.100.1", "2001:db8::1", "2001:db8::ffff"]) deny(ip);
-      deny("203.0.113.7", { code: "invalid_key" });
-      deny("203.0.113.7", { path: "/api/v1/admin/kb" });
-      deny("203.0.113.7", { path: "/api/v1/svc_misplaced" });
-      expect(counts()).toEqual([
-        ["203.0.113.0/24", KEYS, "missing_key", 1],
-        ["198.51.100.0/24", KEYS, "missing_key", 1],
-        ["2001:db8:0::/48", KEYS, "missing_key", 1],
-        ["203.0.113.0/24", KEYS, "invalid_key", 1],
-        ["203.0.113.0/24", "GET /api/v1/admin/kb", "missing_key", 1],
-        ["203.0.113.0/24", null, "missing_key", 1],
-      ]);
+    test.each([
+      ["ambiguous_credentials", 400],
+      ["unavailable", 503],
+    ])("are not what %s is: the fields, but no count", async (code, status) => {
+      for (let time = 0; time < 2; time++) {
+        expect(await ask(code)).toMatchObject({ status, policy: '"auth";q=30;w=60', left: ["auth", 30] });
+      }
+      await askTimes(31, "invalid_key");
+      expect(await ask(code)).toMatchObject({ status, left: ["auth", 0] });
     });
-  });
 
-  test("many networks at once get few rows, and every denial is counted", async () => {
-    for (let index = 0; index < 20_000; index++) {
-      deny(`10.${index >> 8}.${index & 255}.1`, { path: index % 2 === 0 ? "/api/v1/admin/keys" : "/nowhere" });
-    }
-    await denials.close();
-    expect(rows.length).toBeLessThanOrEqual(102);
-    expect(rows.reduce((sum, { count = 1 }) => sum + count, 0)).toBe(20_000);
-  });
-
-  test("what cannot be written is logged, and harms nobody", async () => {
-    append = () => Promise.reject(new Error("service unavailable"));
-    deny("203.0.113.7");
-    await denials.close();
-    expect(lines().filter(({ level }) => level === "warn")).toHaveLength(1);
-  });
-
-  test("the end waits for what is being written", async () => {
-    let finish: () => void = () => undefined;
-    append = () => new Promise((resolve) => (finish = resolve));
-    deny("203.0.113.7");
-    let isClosed = false;
-    const closing = denials.close().then(() => (isClosed = true));
-    await Promise.resolve();
-    expect(isClosed).toBe(false);
-    finish();
-    await closing;
+    test("count too where the answer says nothing of them, and are then known to be used up", async () => {
+      const health = async (key?: string) => JSON.parse((await ask(key, { path: "/health" })).text) as unknown;
+      for (let time = 0; time < 3; time++) {
+        expect(await health("invalid_key")).toEqual({ isShown: true });
+        expect(await health("not_found")).toEqual({ isShown: true });
+      }
+      expect(await ask("invalid_key")).toMatchObject({ status: 401, left: ["auth", 26] });
+      await askTimes(26, "invalid_key");
+      expect(await health()).toEqual({ isShown: false });
+      expect(await health("invalid_key")).toEqual({ isShown: false });
+      expect(await ask("invalid_key")).toMatchObject({ status: 429 });
+    });
   });
 });

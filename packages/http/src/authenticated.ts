@@ -1,10 +1,8 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { Authenticate, KnownKey, Principal } from "@svc/auth";
-import { ServiceError } from "@svc/contracts";
-import type { Log } from "@svc/log";
-import type { NewAuditEvent, Store } from "@svc/store";
-import { clientAddress, clientNetwork } from "./rate-limit.ts";
-import type { RateLimit } from "./rate-limit.ts";
+import { ERRORS, LIMITS, ServiceError } from "@svc/contracts";
+import type { Counters, CounterState, CountLimit } from "@svc/queue";
+import { clientAddress, clientNetwork } from "./client-address.ts";
 
 const PRINCIPAL = Symbol("principal");
 const KEY_ID = Symbol("key id");
@@ -100,6 +98,93 @@ export function callerOf(response: Response): {
   return { actor, project };
 }
 
+const WINDOW_SECONDS = 60;
+const FAILED_AUTHS: CountLimit = { limit: LIMITS.failedAuthsPerMinute, windowSeconds: WINDOW_SECONDS };
+
+type PolicyName = "default" | "auth";
+
+/** Limits of requests and of failed authentications, shared by all processes. */
+export interface RateLimit {
+  /**
+   * Counts a request with a valid key, by address and key, and sets the `RateLimit` fields. A key without a limit is
+   * not counted and gets no fields. All addresses of a key together may make ten times its limit, which bounds the use
+   * of a leaked key. Throws rate_limited, whose text begins with `subject`: the limited caller.
+   */
+  admit(request: Request, response: Response, key: KnownKey, subject?: string): Promise<void>;
+  /**
+   * Counts a request without a valid key by address, if it is rejected with 401, and sets the `RateLimit` fields to the
+   * remaining failures. Returns the error to throw: the given one, or rate_limited instead.
+   */
+  refuse(request: Request, response: Response, error: ServiceError): Promise<ServiceError>;
+  /** Counts a failed authentication without changing the response; other errors do not count. */
+  recordFailure(request: Request, error: ServiceError): Promise<void>;
+  /** Returns true if the address has no failed authentications left. */
+  hasUsedUpFailures(request: Request): Promise<boolean>;
+}
+
+/** Returns the seconds until a window ends, rounded up, so that a client that waits for them is not too early. */
+const secondsUntil = (resetMs: number) => Math.max(Math.ceil(resetMs / 1_000), 1);
+
+/** Sets the fields of the IETF draft "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers). */
+function setFields(response: Response, policy: PolicyName, limit: CountLimit, state: CounterState): void {
+  response.setHeader("RateLimit-Policy", `"${policy}";q=${limit.limit};w=${limit.windowSeconds}`);
+  response.setHeader("RateLimit", `"${policy}";r=${state.remaining};t=${secondsUntil(state.resetMs)}`);
+}
+
+/** Returns the error of an exhausted limit: what is limited, and when to retry. */
+function rateLimited(what: string, { resetMs }: CounterState): ServiceError {
+  const seconds = secondsUntil(resetMs);
+  return new ServiceError("rate_limited", `${what} Retry in ${seconds} s.`, {
+    headers: { "Retry-After": String(seconds) },
+  });
+}
+
+/** Creates the limits of an HTTP surface. */
+export function createRateLimit(counters: Counters): RateLimit {
+  const nameOfFailures = (request: Request) => `auth:${clientAddress(request)}`;
+  const isFailure = ({ code }: ServiceError) => ERRORS[code].status === 401;
+
+  return {
+    async admit(request, response, { keyId, rateLimit }, subject = "Rate limit exceeded: this key is limited to") {
+      if (rateLimit === null) return;
+      const limit = { limit: rateLimit, windowSeconds: WINDOW_SECONDS };
+      const total = { ...limit, limit: rateLimit * LIMITS.rateLimitAddresses };
+      const [counted, ofKey] = await Promise.all([
+        counters.count(`default:${clientAddress(request)}:${keyId}`, limit),
+        counters.count(`key:${keyId}`, total),
+      ]);
+      setFields(response, "default", limit, counted);
+      if (counted.isOver) {
+        throw rateLimited(`${subject} ${rateLimit} requests per minute from one address.`, counted);
+      }
+      if (ofKey.isOver) {
+        throw rateLimited(`${subject} ${total.limit} requests per minute from all addresses together.`, ofKey);
+      }
+    },
+
+    async refuse(request, response, error) {
+      const name = nameOfFailures(request);
+      if (!isFailure(error)) {
+        setFields(response, "auth", FAILED_AUTHS, await counters.peek(name, FAILED_AUTHS));
+        return error;
+      }
+      const counted = await counters.count(name, FAILED_AUTHS);
+      setFields(response, "auth", FAILED_AUTHS, counted);
+      if (!counted.isOver) return error;
+      return rateLimited("Too many requests from this address without a valid key. Send a valid key.", counted);
+    },
+
+    async recordFailure(request, error) {
+      if (isFailure(error)) await counters.count(nameOfFailures(request), FAILED_AUTHS);
+    },
+
+    async hasUsedUpFailures(request) {
+      const { remaining } = await counters.peek(nameOfFailures(request), FAILED_AUTHS);
+      return remaining === 0;
+    },
+  };
+}
+
 /** Seconds after which a caller with too many open calls may retry. */
 const RETRY_SECONDS = 5;
 
@@ -149,97 +234,5 @@ export function createOpenLimit(limit: number, kind: string): OpenLimit {
       );
     }
     response.once("close", close);
-  };
-}
-
-/** Records denied requests in the audit log. */
-export interface DenialAudit {
-  /** Records a request that was answered with 401 or 403. Returns at once and never throws. */
-  note(request: Request, response: Response, error: ServiceError): void;
-  /** Stores the counted denials, and waits until everything is stored. */
-  close(): Promise<void>;
-}
-
-/** Time in which equal denials are counted into one row, in milliseconds. */
-const WINDOW_MS = 60_000;
-/** Maximum of different denials per window with rows of their own; the others of a kind are counted together. */
-const MAX_GROUPS = { anonymous: 100, key: 500 };
-
-interface Group {
-  event: NewAuditEvent;
-  /** Number of denials after the one with a row. */
-  further: number;
-}
-
-/** Facts about denials that are counted together. */
-const TOGETHER = { object: null, network: null, project: null, requestId: null };
-
-/**
- * Creates the audit of denials. Of equal ones (the same key, or the same network without one; the same code; the same
- * route) the first gets a row at once, and those within the next minute get one row together, so that nobody can flood
- * the audit log. Memory is bounded, and no request waits for a row. `findRoute` returns the route of a path without
- * values from the caller, or null.
- */
-export function createDenialAudit({
-  store,
-  log,
-  findRoute,
-}: {
-  store: Store;
-  log: Log;
-  findRoute: (path: string) => string | null;
-}): DenialAudit {
-  const groups = { anonymous: new Map<string, Group>(), key: new Map<string, Group>() };
-  const writing = new Set<Promise<void>>();
-  let timer: NodeJS.Timeout | undefined;
-
-  function write(event: NewAuditEvent): void {
-    const written = store.audit
-      .append(event)
-      .catch((error: unknown) => log.warn({ error, event }, "failed to record a denied request in the audit log"))
-      .finally(() => writing.delete(written));
-    writing.add(written);
-  }
-
-  function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    for (const group of [...groups.anonymous.values(), ...groups.key.values()]) {
-      // The row stands for many requests, so it names none of them.
-      if (group.further > 0) write({ ...group.event, requestId: null, count: group.further });
-    }
-    groups.anonymous.clear();
-    groups.key.clear();
-  }
-
-  function count(kind: keyof typeof groups, event: NewAuditEvent, isOneOfMany = false): void {
-    const name = JSON.stringify([event.actor, event.network, event.result, event.object]);
-    const known = groups[kind].get(name);
-    if (known !== undefined) {
-      known.further++;
-    } else if (groups[kind].size < MAX_GROUPS[kind] || isOneOfMany) {
-      groups[kind].set(name, { event, further: 0 });
-      write(event);
-    } else {
-      count(kind, { ...event, ...TOGETHER, actor: kind === "key" ? "keys" : event.actor }, true);
-    }
-    timer ??= setTimeout(flush, WINDOW_MS).unref();
-  }
-
-  return {
-    note(request, response, error) {
-      const { actor, project } = callerOf(response);
-      const route = findRoute(request.path);
-      const said = { action: "http.denied", object: route === null ? null : `${request.method} ${route}` };
-      const requestId = String(response.getHeader("X-Request-Id"));
-      const event = { ...said, project, result: error.code, requestId, count: 1 };
-      if (actor === null) count("anonymous", { ...event, actor: "anonymous", network: clientNetwork(request) });
-      else count("key", { ...event, actor, network: null });
-    },
-
-    async close() {
-      flush();
-      await Promise.all(writing);
-    },
   };
 }

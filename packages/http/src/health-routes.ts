@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { METRICS_TYPE, metricsText } from "@svc/telemetry";
-import { isLocalRequest } from "./rate-limit.ts";
+import { isLocalRequest } from "./client-address.ts";
 
 const METRICS_PATH = "/metrics";
 const MONITOR_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", METRICS_PATH]);

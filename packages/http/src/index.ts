@@ -19,5 +19,5 @@ export {
   sendProblem,
   traceOf,
 } from "./problem.ts";
-export * from "./rate-limit.ts";
+export { clientAddress, clientNetwork, upgradeAddress } from "./client-address.ts";
 export * from "./create-app.ts";
