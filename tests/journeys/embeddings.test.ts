@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
-import { addDocument, ensureKb, searchWithEmbeddings } from "@svc/knowledge";
+import { addDocument, ensureKb, searchKnowledge } from "@svc/knowledge";
 import { pipelineService } from "@svc/pipeline";
 import { closeResources, loadConfig, openResources } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
@@ -62,7 +62,7 @@ test("a pipeline with an endpoint embeds added texts, so that search finds them 
     addDocument({ store, log }, project.id, kb.id, { key, text, mime: "text/plain" });
   const find = async (query: string) => {
     const search = { query, kbIds: [kb.id], limit: 1 };
-    return (await searchWithEmbeddings({ store, embeddings }, project.id, search)).hits.map(({ text }) => text);
+    return (await searchKnowledge({ store, embeddings }, project.id, search)).hits.map(({ text }) => text);
   };
 
   const service = await pipelineService(resources).start();
@@ -97,7 +97,7 @@ test("a pipeline with a local model embeds all passages again, and search finds 
   await addDocument({ store, log }, project.id, kb.id, { key: "vans", text: "Vans.", mime: "text/plain" });
   const search = { query: "minibus", kbIds: [kb.id], limit: 1 };
   const found = await waitFor(
-    async () => (await searchWithEmbeddings({ store, embeddings }, project.id, search)).hits[0] ?? null,
+    async () => (await searchKnowledge({ store, embeddings }, project.id, search)).hits[0] ?? null,
     { what: "the passage to be found by its meaning", timeoutMs: 30_000 },
   );
   expect(found).toMatchObject({ text: "Vans.", score: 0, similarity: expect.any(Number) });

@@ -6,7 +6,6 @@ export type { Embedder, EmbedderOptions, EmbeddingSource, Embeddings } from "./e
 export { EmbeddingError } from "./embeddings/request-embeddings.ts";
 export { readModelFolder } from "./embeddings/read-model-folder.ts";
 export type { ModelFolder } from "./embeddings/read-model-folder.ts";
-export { searchEachWithEmbeddings, searchWithEmbeddings } from "./embeddings/reorder-by-embeddings.ts";
 export { createPgvectorEngine, createSearchEngine } from "./embeddings/search-engine.ts";
 export type { SearchEngine } from "./embeddings/search-engine.ts";
 export { createPageFetcher, isPageGone } from "./fetch/create-page-fetcher.ts";

@@ -1,4 +1,4 @@
-import { findCodes, questionWords, stopWords, postgresConfigOf, foldAccents } from "@svc/text";
+import { findCodes, findSynonyms, foldAccents, postgresConfigOf, questionWords, stopWords } from "@svc/text";
 import type { Store } from "@svc/store";
 import { wordsOf, formsToStem, termsOf } from "./index-words.ts";
 
@@ -138,6 +138,29 @@ function wordsWithCodes(query: string): string[] {
   }
   for (const word of wordsOf(query.slice(from))) words.push(word);
   return words;
+}
+
+/** Maximum number of synonyms of a query. */
+const MAX_SYNONYMS = 32;
+
+/** Returns the synonyms of each word of a query in the languages of the documents. */
+export function synonymsIn({
+  languages,
+  words,
+  query,
+}: {
+  languages: readonly string[];
+  words: readonly string[];
+  query: string;
+}): string[][] {
+  let left = MAX_SYNONYMS;
+  const found = languages.map((language) => findSynonyms(query, language));
+  return words.map((word) => {
+    const ofWord = [...new Set(found.flatMap((synonyms) => synonyms.get(foldAccents(word)) ?? []))];
+    const taken = ofWord.slice(0, Math.min(left, Math.ceil(MAX_SYNONYMS / Math.max(2, words.length))));
+    left -= taken.length;
+    return taken;
+  });
 }
 
 /**

@@ -49,7 +49,7 @@ const RANKING = { titleWeight: 3, headingWeight: 2, k1: 1.2, b: 0.6, formShare: 
 export const MAX_SATURATION = RANKING.k1 + 1;
 
 /** Number of words of a query that are scored, rarest first. */
-export const MAX_SCORED_POSITIONS = 32;
+const MAX_SCORED_POSITIONS = 32;
 
 /**
  * Ranks passages by BM25 over weighted fields (BM25F), from postings in memory, and returns the best `depth` ones.
@@ -103,6 +103,26 @@ export function rankPassages(
       return (1 - RANKING.documentShare) * candidate.score + RANKING.documentShare * score;
     },
   };
+}
+
+/** Returns the highest possible score of a passage for words with these weights. */
+export function bestScore(weights: readonly number[]): number {
+  const heaviest = weights.toSorted((a, b) => b - a).slice(0, MAX_SCORED_POSITIONS);
+  return heaviest.reduce((sum, weight) => sum + weight * MAX_SATURATION, 0);
+}
+
+/** Returns the function that finds the document of a passage; null if it was replaced meanwhile. */
+export function createDocumentFinder(
+  documents: readonly NumberedDocument[],
+): (candidate: Candidate) => NumberedDocument | null {
+  const byKb = new Map<number, NumberedDocument[]>();
+  for (const document of documents) byKb.set(document.kbNumber, [...(byKb.get(document.kbNumber) ?? []), document]);
+  return ({ kbNumber, number }) =>
+    byKb
+      .get(kbNumber)
+      ?.find(
+        ({ firstChunkNumber, chunkCount }) => firstChunkNumber <= number && number < firstChunkNumber + chunkCount,
+      ) ?? null;
 }
 
 const saturate = (frequency: number): number => (frequency * MAX_SATURATION) / (frequency + RANKING.k1);

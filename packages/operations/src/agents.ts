@@ -19,7 +19,7 @@ import {
   parseUrl,
 } from "@svc/contracts";
 import type { Agent, AgentChange, AgentResult, AgentTool, FieldError, Sealed, ServiceError } from "@svc/contracts";
-import { searchWithEmbeddings } from "@svc/knowledge";
+import { searchKnowledge } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { AddressGuard } from "@svc/outbound";
 import type { AgentOutcome, Sealer, Store, StoredTool } from "@svc/store";
@@ -233,7 +233,7 @@ export const executeAgent = operation(
       text: input,
       history: historyOf(context),
       search: (query, kbIds, limit) =>
-        searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit }),
+        searchKnowledge({ store, embeddings }, principal.project, { query, kbIds, limit }),
       model: model === null ? null : { model, project: principal.project, ticketId: null, signal, tools },
     });
     const { markdown, sources, confidence, why } = answer;

@@ -9,7 +9,7 @@ import {
   grantsScope,
 } from "@svc/contracts";
 import type { Agent, AnsweredGap, Gap, GapDetail, ListPage } from "@svc/contracts";
-import { searchWithEmbeddings } from "@svc/knowledge";
+import { searchKnowledge } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { GapRecord, Store } from "@svc/store";
 import { addArticle, keyOfArticle, publishExclusively } from "./articles.ts";
@@ -65,7 +65,7 @@ export const getGap = operation(
       text: gap.question,
       language: gap.language,
       search: (query, kbIds, limit) =>
-        searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit }),
+        searchKnowledge({ store, embeddings }, principal.project, { query, kbIds, limit }),
     });
     const sends = { auto: true, review: false, auto_if: confidence >= agent.autoThreshold };
     return { ...item, answerNow: { text, confidence, sends: text !== null && sends[agent.reviewPolicy], why } };

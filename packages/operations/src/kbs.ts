@@ -9,7 +9,7 @@ import {
   kbsSearchSchema,
 } from "@svc/contracts";
 import type { KbHit, KbItem, KbsSearchInput } from "@svc/contracts";
-import { searchWithEmbeddings } from "@svc/knowledge";
+import { searchKnowledge } from "@svc/knowledge";
 import type { Embeddings, SearchHit } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import { announceRemoval } from "@svc/queue";
@@ -116,7 +116,7 @@ export const searchKb = operation(
     const { q, limit } = checkInput(kbSearchSchema, input, "The query");
     await requireKb(store, principal, id);
     const query = { query: q, kbIds: [id], limit };
-    const { hits } = await searchWithEmbeddings({ store, embeddings }, principal.project, query);
+    const { hits } = await searchKnowledge({ store, embeddings }, principal.project, query);
     return hits.map(asHit);
   },
 );
@@ -148,6 +148,6 @@ export async function searchKbs(
   const { query, kbIds: wanted, limit } = checkInput(kbsSearchSchema, input, "The query");
   const kbIds = await searchedKbs(store, principal, wanted);
   signal?.throwIfAborted();
-  const { hits } = await searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit });
+  const { hits } = await searchKnowledge({ store, embeddings }, principal.project, { query, kbIds, limit });
   return hits.map(asHit);
 }

@@ -3,7 +3,7 @@ import type { Answer, HistoryMessage, LanguageModels } from "@svc/agents";
 import type { Principal } from "@svc/auth";
 import { checkInput, invalidInput, REPLAY_LIMITS, replayInputSchema } from "@svc/contracts";
 import type { Agent, FieldError, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "@svc/contracts";
-import { searchWithEmbeddings } from "@svc/knowledge";
+import { searchKnowledge } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import { isUnavailable } from "@svc/store";
@@ -179,7 +179,7 @@ async function play(
       text: reply.questions.join("\n\n"),
       history,
       language: reply.language,
-      search: (query, kbIds, limit) => searchWithEmbeddings({ store, embeddings }, project, { query, kbIds, limit }),
+      search: (query, kbIds, limit) => searchKnowledge({ store, embeddings }, project, { query, kbIds, limit }),
       // Without a ticket, its usage is not counted there; without tools, nothing is called.
       model: model === null ? null : { model, project, ticketId: null, signal },
     });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { addDocument, ensureKb, openEmbeddings, searchKnowledge, searchWithEmbeddings } from "@svc/knowledge";
+import { addDocument, ensureKb, openEmbeddings, searchKnowledge } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { asProjectId, newId } from "@svc/store";
 import type { ProjectId } from "@svc/store";
@@ -89,7 +89,7 @@ async function search(
   { limit = 5, project = knowledge.project } = {},
 ) {
   const { store } = knowledge;
-  return searchWithEmbeddings({ store, embeddings }, project, { query, kbIds, limit });
+  return searchKnowledge({ store, embeddings }, project, { query, kbIds, limit });
 }
 
 const textsOf = async (...args: Parameters<typeof search>) => (await search(...args)).hits.map(({ text }) => text);

@@ -145,11 +145,11 @@ const search = defineCommand({
   examples: ['kb search "How long is the guarantee?"', "kb search guarantee --kb handbook --limit 10 --json"],
   async run(cli, { query, kb, limit, project }) {
     const hits = await asAdministrator(cli, project, async (operations, { principal, resources }) => {
-      const { searchWithEmbeddings } = await import("@svc/knowledge");
+      const { searchKnowledge } = await import("@svc/knowledge");
       const kbs = kb === undefined ? await listAllKbs(operations) : [await getKb(operations, kb)];
       const names = new Map(kbs.map(({ id, name }) => [id, name]));
       const input = { query, kbIds: [...names.keys()], limit };
-      const found = await searchWithEmbeddings(resources, principal.project, input);
+      const found = await searchKnowledge(resources, principal.project, input);
       return found.hits.map(({ kbId, ...hit }) => ({ kb: names.get(kbId) ?? "", ...hit }));
     });
     cli.terminal.show({ ok: true, project, query, hits }, () => renderHits(hits, cli.terminal));

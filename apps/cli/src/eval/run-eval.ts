@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { openTriageModels } from "@svc/agents";
 import type { LearnedMessage, SearchEach, TriageModels } from "@svc/agents";
 import type { Agent } from "@svc/contracts";
-import { searchEach, searchWithEmbeddings } from "@svc/knowledge";
+import { searchEach, searchKnowledge } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { ProjectId, Store } from "@svc/store";
 import { EXIT, failure } from "../cli.ts";
@@ -75,7 +75,7 @@ async function runEval(
     const { agents, learned, id } = project;
     const searchWords: SearchEach = (query, kbGroups, limit) => searchEach({ store }, id, { query, kbGroups, limit });
     const search: EvalSearch = (query, kbIds, limit) =>
-      searchWithEmbeddings({ store, embeddings }, id, { query, kbIds, limit });
+      searchKnowledge({ store, embeddings }, id, { query, kbIds, limit });
     const scored: ScoredLine[] = [];
     let worst: { badness: number; prediction: LinePrediction }[] = [];
     for (const [index, line] of lines.entries()) {

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { SEARCH_LIMIT, answerQuestion, questionOf } from "@svc/agents";
-import { searchWithEmbeddings } from "@svc/knowledge";
+import { searchKnowledge } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import type { OnText } from "@svc/agents";
 import { announceText } from "@svc/queue";
@@ -15,7 +15,7 @@ export async function retrieve({ store, embeddings }: StageContext, run: Run): P
   if (agent === null) return;
   move(run, "retrieval", run.triage?.why ?? "");
   if (run.passages !== null || agent.fixedReply !== null || agent.kbIds.length === 0) return;
-  run.passages = await searchWithEmbeddings({ store, embeddings }, run.project.id, {
+  run.passages = await searchKnowledge({ store, embeddings }, run.project.id, {
     query: questionOf(run.message.text),
     kbIds: agent.kbIds,
     limit: SEARCH_LIMIT,
@@ -112,7 +112,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
       search: (query, kbIds, limit) =>
         passages !== null && limit <= SEARCH_LIMIT && query === questionOf(message.text)
           ? Promise.resolve(passages)
-          : searchWithEmbeddings({ store, embeddings }, run.project.id, { query, kbIds, limit }),
+          : searchKnowledge({ store, embeddings }, run.project.id, { query, kbIds, limit }),
       model:
         model === null || calls === null
           ? null

@@ -1,5 +1,5 @@
 import { chooseAgent, chooseWithModel, chooseAmongProjects } from "@svc/agents";
-import { searchEachWithEmbeddings, searchEach } from "@svc/knowledge";
+import { searchEach } from "@svc/knowledge";
 import type { SearchResult } from "@svc/knowledge";
 import { asProjectId } from "@svc/store";
 import { isSpam, move } from "../run.ts";
@@ -58,7 +58,7 @@ async function choose({ store, triageModels, models, embeddings }: StageContext,
     text: message.text,
     currentAgentId,
     search: async (query, kbGroups, limit) => {
-      const results = await searchEachWithEmbeddings({ store, embeddings }, project.id, { query, kbGroups, limit });
+      const results = await searchEach({ store, embeddings }, project.id, { query, kbGroups, limit });
       searched.push(...results.flatMap((found, at) => ({ kbIds: kbGroups[at] ?? [], found })));
       return results;
     },

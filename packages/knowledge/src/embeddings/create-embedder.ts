@@ -5,20 +5,21 @@ import type { Breaker } from "@svc/outbound";
 import { errorMessage, withinMs } from "@svc/primitives";
 import { cutText } from "@svc/text";
 import type { Log } from "@svc/log";
-import type { Store } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
 import { createEmbeddingRequest, EmbeddingError, embedTexts } from "./request-embeddings.ts";
 import type { EmbeddingEndpoint, EmbeddingRequest } from "./request-embeddings.ts";
 import { runLocalModel } from "./run-local-model.ts";
 import type { LocalModelOptions } from "./run-local-model.ts";
 import type { VectorCacheOptions } from "./open-vector-cache.ts";
+import { searchByMeaning } from "./reorder-by-embeddings.ts";
 import { createSearchEngine } from "./search-engine.ts";
-import type { SearchEngine } from "./search-engine.ts";
+import type { GroupSearch, SearchResult } from "../search-knowledge.ts";
 
 /** Everything for semantic search; shared by all searches of a process. */
 export interface Embeddings {
   readonly embedder: Embedder;
-  readonly engine: SearchEngine;
-  readonly log: Log;
+  /** Searches like the function `searchEach`, by words and meaning. */
+  searchEach(project: ProjectId, search: GroupSearch): Promise<SearchResult[]>;
   /** Aborts pending requests; call it before the store is closed. */
   close(): Promise<void>;
 }
@@ -264,11 +265,12 @@ export function openEmbeddings(
   options: EmbedderOptions & Omit<VectorCacheOptions, "model"> & { store: Store },
 ): Embeddings {
   const embedder = createEmbedder(options);
+  const { store, log } = options;
   const engine = createSearchEngine({ ...options, model: embedder.model });
+  const deps = { store, log, engine, embedQuery: (query: string) => embedder.embedQuery(query) };
   return {
     embedder,
-    engine,
-    log: options.log,
+    searchEach: (project, search) => searchByMeaning(deps, project, search),
     async close() {
       await embedder.close();
       await engine.close();

@@ -1,8 +1,8 @@
+import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import type { ProjectId, Store } from "@svc/store";
-import { NOTHING_FOUND, searchEach } from "../search-knowledge.ts";
-import type { SearchResult } from "../search-knowledge.ts";
-import type { Embeddings } from "./create-embedder.ts";
+import type { GroupSearch, SearchResult } from "../search-knowledge.ts";
+import type { SearchEngine } from "./search-engine.ts";
 
 /** Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). */
 const RANK_CONSTANT = 60;
@@ -42,6 +42,15 @@ interface MeaningHit {
 /** A passage in the final order, with the cosine of its embedding and the query's, -1 to 1, if both are known. */
 type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
 
+/** Dependencies of a search by words and meaning. */
+interface MeaningDeps {
+  store: Pick<Store, "chunkEmbeddings">;
+  engine: SearchEngine;
+  /** Returns the embedding of a query; null if there is none in time. Never rejects. */
+  embedQuery: (query: string) => Promise<Float32Array | null>;
+  log: Log;
+}
+
 /**
  * Orders the passages of a lexical search by reciprocal rank fusion of their lexical and semantic ranks, and cuts them
  * to `limit`. If the engine compares all passages with the query (`SearchEngine.compareMeanings`), a passage without
@@ -49,39 +58,37 @@ type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
  *
  * Falls back to the lexical order without an embedding of the query within 0.8 s, and on any error. Never rejects.
  * `hits` are the best lexical matches, best first, about `EMBEDDING_CANDIDATES` of them; `asked` is the pending
- * embedding of the query, if there is one.
+ * embedding of the query.
  */
 async function reorderByEmbeddings<Hit extends LexicalHit>(
-  deps: { store: Store; embeddings: Embeddings },
+  deps: MeaningDeps,
   project: ProjectId,
   search: {
-    query: string;
     kbIds: readonly string[];
     hits: readonly Hit[];
     limit: number;
-    asked?: Promise<Float32Array | null>;
+    asked: Promise<Float32Array | null>;
   },
 ): Promise<ReorderedHit<Hit>[]> {
-  const { embeddings } = deps;
   try {
-    const embedding = await (search.asked ?? embeddings.embedder.embedQuery(search.query));
+    const embedding = await search.asked;
     const kbIds = search.kbIds.filter(isUuid);
     if (embedding !== null) return await reorder(deps, project, { ...search, kbIds, embedding });
   } catch (error) {
-    embeddings.log.warn({ error }, "failed to rank passages by meaning; using the keyword ranking");
+    deps.log.warn({ error }, "failed to rank passages by meaning; using the keyword ranking");
   }
   return search.hits.slice(0, search.limit);
 }
 
 async function reorder<Hit extends LexicalHit>(
-  { store, embeddings }: { store: Store; embeddings: Embeddings },
+  { store, engine }: MeaningDeps,
   project: ProjectId,
   search: { kbIds: readonly string[]; hits: readonly Hit[]; limit: number; embedding: Float32Array },
 ): Promise<ReorderedHit<Hit>[]> {
   const { kbIds, hits, limit, embedding } = search;
   const lexicalIds = hits.map(({ chunkId }) => chunkId);
   const compared = { kbIds, embedding, chunkIds: lexicalIds, limit: MAX_BY_MEANING };
-  const { closest, cosines } = await embeddings.engine.compareMeanings(project, compared);
+  const { closest, cosines } = await engine.compareMeanings(project, compared);
   const order = fuseRanks(lexicalIds, closest, (id) => cosines.has(id)).slice(0, limit + SPARE);
 
   const byId = new Map<string, Hit | MeaningHit>(hits.map((hit) => [hit.chunkId, hit]));
@@ -120,36 +127,24 @@ export function fuseRanks(
 }
 
 /**
- * Searches like `searchKnowledge`. With embeddings configured, passages are ordered by words and meaning, with their
- * similarity to the query (see `reorderByEmbeddings`). Scores are lexical: a passage found only by its meaning has 0,
- * and the first passage need not have the highest score.
+ * Searches like `searchEach`, by words and meaning: passages have their similarity to the query (see
+ * `reorderByEmbeddings`). Scores are lexical: a passage found only by its meaning has 0, and the first passage need not
+ * have the highest score. The query is embedded once.
  */
-export async function searchWithEmbeddings(
-  deps: { store: Store; embeddings: Embeddings | null },
+export async function searchByMeaning(
+  deps: MeaningDeps,
   project: ProjectId,
-  search: { query: string; kbIds: readonly string[]; limit: number },
-): Promise<SearchResult> {
-  const [found] = await searchEachWithEmbeddings(deps, project, { ...search, kbGroups: [search.kbIds] });
-  return found ?? NOTHING_FOUND;
-}
-
-/** Searches like `searchEach`, each group like `searchWithEmbeddings`; the query is embedded once. */
-export async function searchEachWithEmbeddings(
-  deps: { store: Store; embeddings: Embeddings | null },
-  project: ProjectId,
-  search: { query: string; kbGroups: readonly (readonly string[])[]; limit: number },
+  search: GroupSearch,
 ): Promise<SearchResult[]> {
-  const { store, embeddings } = deps;
-  if (embeddings === null) return searchEach({ store }, project, search);
-  const { query, limit } = search;
+  const { query, limit, kbGroups } = search;
   // Both run concurrently. This one never rejects, so it is not left unhandled when the search rejects.
-  const asked = embeddings.embedder.embedQuery(query);
+  const asked = deps.embedQuery(query);
   const wide = { ...search, limit: Math.max(limit, EMBEDDING_CANDIDATES) };
-  const results = await embeddings.engine.findByWords(project, wide);
+  const results = await deps.engine.findByWords(project, wide);
   return Promise.all(
     results.map(async (found, at): Promise<SearchResult> => {
-      const wanted = { query, kbIds: search.kbGroups[at] ?? [], hits: found.hits, limit, asked };
-      return { ...found, hits: await reorderByEmbeddings({ store, embeddings }, project, wanted) };
+      const wanted = { kbIds: kbGroups[at] ?? [], hits: found.hits, limit, asked };
+      return { ...found, hits: await reorderByEmbeddings(deps, project, wanted) };
     }),
   );
 }

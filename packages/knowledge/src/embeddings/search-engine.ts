@@ -1,7 +1,7 @@
 import { createBriefCache } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { searchEach } from "../search-knowledge.ts";
-import type { SearchResult } from "../search-knowledge.ts";
+import type { GroupSearch, SearchResult } from "../search-knowledge.ts";
 import { openVectorCache, addRows, createVectorTable, findClosestRows, findCosine } from "./open-vector-cache.ts";
 import type { VectorCacheOptions, VectorTable } from "./open-vector-cache.ts";
 
@@ -33,10 +33,7 @@ interface MeaningComparison {
  */
 export interface SearchEngine {
   /** Returns the best lexical matches of a query, in each group of knowledge bases separately, in order. */
-  findByWords(
-    project: ProjectId,
-    search: { query: string; kbGroups: readonly (readonly string[])[]; limit: number },
-  ): Promise<SearchResult[]>;
+  findByWords(project: ProjectId, search: GroupSearch): Promise<SearchResult[]>;
   compareMeanings(project: ProjectId, search: MeaningQuery): Promise<MeaningComparison>;
   /** Stops background work and resolves when the store is no longer used. */
   close(): Promise<void>;
