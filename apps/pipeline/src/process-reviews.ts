@@ -14,7 +14,7 @@ import { failureText, judgeRunError, runStages, whenAborted } from "./run-stages
 import { beginReviewRun, beginRun, move } from "./run.ts";
 import type { ReviewRun, Run, StageContext, Stages } from "./run.ts";
 import { answer, retrieve } from "./stages/answer.ts";
-import { makeReplyItems, sendsTables } from "./stages/format-reply.ts";
+import { makeReplyItems } from "./stages/format-reply.ts";
 import { announceReplyJob, draftOf, isCountedAnswer, traceOf, whyOf } from "./stages/send-reply.ts";
 import { triage } from "./stages/triage.ts";
 
@@ -39,12 +39,9 @@ async function formatReview(context: StageContext, run: ReviewRun): Promise<void
   const { project, ticketId, work, reviewId } = run.review;
   if (work.kind !== "send") return;
   const { text, markdown, sources } = work;
-  const options = {
-    sendsTables: () => sendsTables(context, run),
-    warn: (warning: string, error?: unknown) => log.warn({ error, reviewId }, warning),
-  };
   const answer = { text, markdown, ...(work.author === "operator" ? {} : { sources }) };
-  const items = text.trim() === "" ? [] : await makeReplyItems(answer, options);
+  const traced = { ...context, log: log.child({ reviewId }) };
+  const items = text.trim() === "" ? [] : await makeReplyItems(traced, run, answer);
   const files = await store.operatorFiles.read(project, ticketId, work.fileIds);
   if (files.length < work.fileIds.length) throw new Error("a file of the reply no longer exists");
   run.replies = [...items, ...files.map((file) => ({ type: "attachment" as const, ...file }))];

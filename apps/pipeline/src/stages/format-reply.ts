@@ -1,123 +1,43 @@
-import type { MessageDraft, ReplyDraft, Source } from "@svc/contracts";
+import type { ReplyDraft, Source } from "@svc/contracts";
 import type { Run, StageContext } from "../run.ts";
-import { findTables } from "../xlsx/find-tables.ts";
-import { writeWorkbook } from "../xlsx/write-workbook.ts";
-
-const MAX_SLUG_CHARS = 60;
-const DEFAULT_SLUG = "table";
-/** Names of devices, which Windows rejects as file names with any extension. */
-const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
-/** Latin letters that Unicode does not decompose into a base letter and a mark. */
-const LATIN_LETTERS: ReadonlyMap<string, string> = new Map(
-  Object.entries({ ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" }),
-);
-
-/**
- * Returns a file name for a table from the heading above it: lower-case ASCII letters, digits and hyphens, at most
- * 60, and `.xlsx`. It therefore contains no path characters, is valid on every system and needs no quoting in a
- * header. Without Latin letters or digits in the heading it is `table.xlsx`. A name in `taken` gets the next free
- * number (`prices-2.xlsx`).
- */
-export function tableFileName(heading: string | null, taken: ReadonlySet<string>): string {
-  const slug = (heading ?? "")
-    .slice(0, 1_000)
-    .normalize("NFKD")
-    .toLowerCase()
-    .replaceAll(/\p{M}/gu, "")
-    .replaceAll(/\P{ASCII}/gu, (letter) => LATIN_LETTERS.get(letter) ?? " ")
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, MAX_SLUG_CHARS)
-    .replaceAll(/^-|-$/g, "");
-  const base = slug === "" ? DEFAULT_SLUG : DEVICE_NAME.test(slug) ? `${DEFAULT_SLUG}-${slug}` : slug;
-  let name = `${base}.xlsx`;
-  for (let number = 2; taken.has(name); number++) name = `${base}-${number}.xlsx`;
-  return name;
-}
-
-const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-
-/** Limits of attachments: UTF-16 units of the text, tables, and rows and columns of each. */
-const MAX_TEXT_CHARS = 100_000;
-const TABLE_LIMITS = { maxTables: 10, maxRows: 1_000, maxColumns: 100 };
+import { tableAttachments } from "../xlsx/table-attachments.ts";
 
 /** An answer of the answer stage or an operator. */
-export interface Answer {
+interface WrittenAnswer {
   text: string;
   markdown: boolean;
   sources?: Source[];
-}
-
-export interface ReplyItemOptions {
-  /** Whether tables are also sent as XLSX files. Called only if the answer may have a table. */
-  sendsTables: () => Promise<boolean>;
-  /**
-   * Called with the reason why a table has no attachment, and the error if there is one; never with the text of the
-   * answer.
-   */
-  warn: (text: string, error?: unknown) => void;
-}
-
-/**
- * Returns the items of the reply with this answer: first the message, unchanged, then each table of a Markdown answer
- * as an XLSX file, if they are sent (service document, section 2.2; docs/api.md, "Reply items"). At most the first 10
- * tables are written, each truncated to 1,000 rows and 100 columns, with a note in the file; a text of more than
- * 100,000 characters is not searched. The message is always complete. Rejects only if `sendsTables` does: a table that
- * cannot be written has no attachment, and `warn` is called. The same answer always gives the same bytes, so that a
- * repeated job changes nothing.
- */
-export async function makeReplyItems(answer: Answer, options: ReplyItemOptions): Promise<ReplyDraft[]> {
-  const message: MessageDraft = { type: "message", text: answer.text, markdown: answer.markdown };
-  if (answer.sources !== undefined) message.sources = answer.sources;
-  if (!answer.markdown || !answer.text.includes("|") || !(await options.sendsTables())) return [message];
-  return [message, ...(await tableAttachments(answer.text, options.warn))];
-}
-
-async function tableAttachments(text: string, warn: ReplyItemOptions["warn"]): Promise<ReplyDraft[]> {
-  if (text.length > MAX_TEXT_CHARS) {
-    warn(`tables not exported to XLSX: the answer has ${text.length} characters, more than ${MAX_TEXT_CHARS}`);
-    return [];
-  }
-  const attachments: ReplyDraft[] = [];
-  const taken = new Set<string>();
-  try {
-    const { tables, found } = findTables(text, TABLE_LIMITS);
-    if (found > tables.length) {
-      warn(`only the first ${tables.length} of ${found} tables exported to XLSX`);
-    }
-    for (const [index, table] of tables.entries()) {
-      try {
-        const content = await writeWorkbook(table);
-        const filename = tableFileName(table.heading, taken);
-        taken.add(filename);
-        attachments.push({ type: "attachment", filename, mime: XLSX_MIME, content });
-      } catch (error) {
-        warn(`failed to export table ${index + 1} to XLSX`, error);
-      }
-    }
-  } catch (error) {
-    warn("failed to find tables in the answer", error);
-  }
-  return attachments;
 }
 
 /**
  * Returns whether the tables of a reply are also sent as XLSX files: if its project enables it and, in the widget, if the
  * widget's settings do, too.
  */
-export async function sendsTables({ store }: StageContext, { project, message }: Pick<Run, "project" | "message">) {
+async function sendsTables({ store }: StageContext, { project, message }: Pick<Run, "project" | "message">) {
   if (!project.tablesAsXlsx || message.channelId !== "widget") return project.tablesAsXlsx;
   return (await store.channelsConfig.read()).widget.config.features.tables;
 }
 
+/**
+ * Returns the items of the reply with this answer: first the message, unchanged, then each table of a Markdown answer as
+ * an XLSX file, if they are sent.
+ */
+export async function makeReplyItems(
+  context: StageContext,
+  run: Pick<Run, "project" | "message">,
+  { text, markdown, sources }: WrittenAnswer,
+): Promise<ReplyDraft[]> {
+  const message = { type: "message" as const, text, markdown, ...(sources === undefined ? {} : { sources }) };
+  if (!markdown || !text.includes("|") || !(await sendsTables(context, run))) return [message];
+  const { messageId } = run.message;
+  const attachments = await tableAttachments(text, (reason, error) => context.log.warn({ error, messageId }, reason));
+  return [message, ...attachments];
+}
+
 /** Makes the reply items of an answer that is sent: the text, and each Markdown table also as XLSX. */
 export async function formatReply(context: StageContext, run: Run): Promise<void> {
-  const { answer, gate, message } = run;
+  const { answer, gate } = run;
   if (gate?.sends !== true || answer?.text == null) return;
-  run.replies = await makeReplyItems(
-    { text: answer.text, markdown: answer.markdown, sources: answer.sources },
-    {
-      sendsTables: () => sendsTables(context, run),
-      warn: (text: string, error?: unknown) => context.log.warn({ error, messageId: message.messageId }, text),
-    },
-  );
+  const { text, markdown, sources } = answer;
+  run.replies = await makeReplyItems(context, run, { text, markdown, sources });
 }
