@@ -1,5 +1,6 @@
 import { createAuthenticator, ensureConfiguredAdminKey, isGuessableKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
+import type { ChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
 import {
@@ -163,6 +164,17 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
   });
 }
 
+/** Follows the settings of the channel and its host, until the returned function is called. */
+function followSettings(manager: ChannelManager, binding: Binding, { bindHost }: Resources["config"]) {
+  return manager.follow({
+    everyMs: HEARTBEAT_INTERVAL_MS,
+    async onSettings({ api }) {
+      // SVC_BIND_HOST cannot change while the process runs.
+      if (bindHost === undefined) await binding.follow(api.config.bindHost);
+    },
+  });
+}
+
 /** Starts the service. What has to be closed is added to `closers`. */
 async function open(resources: Resources, closers: Closers): Promise<RunningService> {
   const { config, store, queues, log } = resources;
@@ -173,14 +185,7 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
   closers.push(() => callbacks.stop());
   const manager = createChannelManager(resources);
   manager.register(context.channel);
-  const unfollow = await manager.follow({
-    everyMs: HEARTBEAT_INTERVAL_MS,
-    async onSettings({ api }) {
-      // SVC_BIND_HOST cannot change while the process runs.
-      if (config.bindHost === undefined) await binding.follow(api.config.bindHost);
-    },
-  });
-  closers.push(unfollow);
+  closers.push(await followSettings(manager, binding, config));
   const check = createHealthCheck(store, queues);
   const closing = new AbortController();
   async function findProblem(): Promise<string | null> {

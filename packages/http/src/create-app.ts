@@ -194,6 +194,24 @@ interface Group {
 /** Facts about denials that are counted together. */
 const TOGETHER = { object: null, network: null, project: null, requestId: null };
 
+/** Actor of a denied request without a valid key, of which the network is recorded. */
+const ANONYMOUS = "anonymous";
+
+/** Returns the event of a denied request. `route` has no values from the caller. */
+function denialOf(request: Request, response: Response, error: ServiceError, route: string | null): NewAuditEvent {
+  const { actor, project } = callerOf(response);
+  return {
+    action: "http.denied",
+    actor: actor ?? ANONYMOUS,
+    network: actor === null ? clientNetwork(request) : null,
+    object: route === null ? null : `${request.method} ${route}`,
+    project,
+    result: error.code,
+    requestId: String(response.getHeader("X-Request-Id")),
+    count: 1,
+  };
+}
+
 /**
  * Creates the audit of denials. Of equal ones (the same key, or the same network without one; the same code; the same
  * route) the first gets a row at once, and those within the next minute get one row together, so that nobody can flood
@@ -248,13 +266,8 @@ export function createDenialAudit({
 
   return {
     note(request, response, error) {
-      const { actor, project } = callerOf(response);
-      const route = findRoute(request.path);
-      const said = { action: "http.denied", object: route === null ? null : `${request.method} ${route}` };
-      const requestId = String(response.getHeader("X-Request-Id"));
-      const event = { ...said, project, result: error.code, requestId, count: 1 };
-      if (actor === null) count("anonymous", { ...event, actor: "anonymous", network: clientNetwork(request) });
-      else count("key", { ...event, actor, network: null });
+      const event = denialOf(request, response, error, findRoute(request.path));
+      count(event.actor === ANONYMOUS ? ANONYMOUS : "key", event);
     },
 
     async close() {

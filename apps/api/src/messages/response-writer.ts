@@ -182,13 +182,28 @@ function syncBodyOf({ status, body }: StoredResponse): SyncAnswer | PendingAnswe
   return parsed.mode === "sync" ? parsed : null;
 }
 
+/** Sends the last events of a response, each after a slow reader has received the previous one; false if that fails. */
+async function sendReplies(
+  stream: EventStream,
+  emit: (event: string, data: unknown) => boolean,
+  body: SyncAnswer | PendingAnswer,
+): Promise<boolean> {
+  await stream.drained();
+  emit("typing", { on: false });
+  for (const reply of body.replies) {
+    await stream.drained();
+    emit("reply", reply);
+  }
+  await stream.drained();
+  return emit("done", body);
+}
+
 /**
  * Returns the writer that responds to a sync call with events (docs/streaming.md): `accepted` and `typing` at once, `delta`
  * while the reply is being made, in the end each `reply`, and `done` with the body of the response without streaming. Each
  * event has an id that names the message, with which a caller whose connection dropped resumes: `isResumed`. Other modes
  * get JSON.
  */
-// oxlint-disable-next-line max-lines-per-function -- One writer whose functions share the state of a response.
 export function eventWriter(
   { store, log }: { store: Store; log: Log },
   request: Request,
@@ -245,16 +260,9 @@ export function eventWriter(
       }
       const open = begin(body);
       // The text that was shown ends as the stored reply, even if that is another text. The rest of an unfinished reply is
-      // in the drain. The next event waits for a slow reader.
+      // in the drain.
       if (hasDeltas && body.status !== "pending") showText(textOf(body.replies));
-      await open.drained();
-      emit("typing", { on: false });
-      for (const reply of body.replies) {
-        await open.drained();
-        emit("reply", reply);
-      }
-      await open.drained();
-      if (emit("done", body)) open.end();
+      if (await sendReplies(open, emit, body)) open.end();
       // A stream that has failed is destroyed, so that nothing counts as delivered by it.
       else response.destroy();
     },

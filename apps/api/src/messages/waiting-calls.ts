@@ -83,6 +83,33 @@ function addWatcher(watchers: Map<string, Set<Watcher>>, ticketId: string, watch
   };
 }
 
+/** Passes the wake-ups of other replicas on to the watchers, until the returned function is called. */
+function followWakeUps(
+  queues: Pick<Queues, "wakeUps">,
+  watchers: ReadonlyMap<string, ReadonlySet<Watcher>>,
+  wake: (ticketId: string) => void,
+): () => void {
+  const unlisten = followReplies(
+    queues,
+    (ticketId, finished) => {
+      for (const watcher of watchers.get(ticketId) ?? []) {
+        watcher.finished = finished.find(({ messageId }) => messageId === watcher.messageId) ?? watcher.finished;
+      }
+      wake(ticketId);
+    },
+    (ticketId) => watchers.has(ticketId),
+  );
+  const unlistenTexts = followTexts(queues, (ids) => {
+    for (const id of ids) {
+      for (const watcher of watchers.get(id) ?? []) if (watcher.receivesTexts) watcher.wake("poll");
+    }
+  });
+  return () => {
+    unlisten();
+    unlistenTexts();
+  };
+}
+
 /**
  * Opens the board on which the callers of this process wait for replies, and listens for the wake-ups of other replicas.
  * It wakes callers up, which then read the store; a caller whose message came with the wake-up need not.
@@ -107,21 +134,7 @@ export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
 
   const ticker = setInterval(() => wakeAll("poll"), POLL_MS);
   ticker.unref();
-  const unlisten = followReplies(
-    queues,
-    (ticketId, finished) => {
-      for (const watcher of watchers.get(ticketId) ?? []) {
-        watcher.finished = finished.find(({ messageId }) => messageId === watcher.messageId) ?? watcher.finished;
-      }
-      wake(ticketId);
-    },
-    (ticketId) => watchers.has(ticketId),
-  );
-  const unlistenTexts = followTexts(queues, (ids) => {
-    for (const id of ids) {
-      for (const watcher of watchers.get(id) ?? []) if (watcher.receivesTexts) watcher.wake("poll");
-    }
-  });
+  const unfollow = followWakeUps(queues, watchers, wake);
 
   return {
     /** Starts to watch a chat; to be called before the message is accepted, so that no wake-up is missed. */
@@ -154,8 +167,7 @@ export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
     close(): void {
       closed = true;
       clearInterval(ticker);
-      unlisten();
-      unlistenTexts();
+      unfollow();
       wakeAll("closed");
     },
   };
