@@ -44,7 +44,7 @@ const incoming = ({
 }: IncomingJob & Attempted & Prioritized & Announced) => ({
   id: `${messageId}-${attempts}`,
   data: { project, messageId, ticketId },
-  mayShare: isNew,
+  ...(isNew ? { mayShare: true } : {}),
   ...(priority === 0 ? {} : { priority }),
 });
 

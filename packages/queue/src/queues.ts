@@ -139,40 +139,24 @@ export async function announceReply(
   await queues.publish(REPLY_QUEUES[channelId], [{ id, data: job }]);
 }
 
-/** Returns how many jobs like this one are published as one. */
-function shareOf(name: QueueName, { mayShare, priority }: JobToPublish<QueueName>): number {
-  if (BUNDLED.has(name)) return MAX_REPLIES;
-  return mayShare === true && priority === undefined ? MAX_MESSAGES : 1;
-}
-
 /**
  * Returns the jobs to publish: one for several costs less than one for each. A channel that pushes works on each chat
  * separately, and gets a job for each.
  */
 export function bundleJobs(name: QueueName, jobs: JobToPublish<QueueName>[]): JobToPublish<QueueName>[] {
-  const bundles: JobToPublish<QueueName>[] = [];
-  let open: JobToPublish<QueueName>[] = [];
-  function close(): void {
-    const [first, ...others] = open;
+  const isForReplies = BUNDLED.has(name);
+  const most = isForReplies ? MAX_REPLIES : MAX_MESSAGES;
+  const mayShare = (job: JobToPublish<QueueName>) =>
+    isForReplies || (job.mayShare === true && job.priority === undefined);
+  const shared = jobs.filter(mayShare);
+  const bundles = jobs.filter((job) => !mayShare(job));
+  for (let at = 0; at < shared.length; at += most) {
+    const [first, ...others] = shared.slice(at, at + most);
+    if (first === undefined) break;
     const last = others.at(-1);
-    open = [];
-    if (first === undefined) return;
-    if (last === undefined) bundles.push(first);
-    else {
-      const data = { ...first.data, others: others.map((job) => job.data) };
-      bundles.push({ id: `${first.id}--${last.id}`, data });
-    }
+    const data = { ...first.data, others: others.map((job) => job.data) };
+    bundles.push(last === undefined ? first : { id: `${first.id}--${last.id}`, data });
   }
-  for (const job of jobs) {
-    const most = shareOf(name, job);
-    if (most === 1) {
-      bundles.push(job);
-      continue;
-    }
-    open.push(job);
-    if (open.length === most) close();
-  }
-  close();
   return bundles;
 }
 
