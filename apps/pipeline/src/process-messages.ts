@@ -2,7 +2,8 @@ import { HISTORY_LIMIT } from "@svc/agents";
 import { LIMITS } from "@svc/contracts";
 import type { IncomingJob } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { announceWork } from "@svc/queue";
+import { createGate } from "@svc/primitives";
+import { announceWork, jobsOf } from "@svc/queue";
 import { MAX_LAPSES, asProjectId, LEASE_MS } from "@svc/store";
 import type { ClaimedChat, ClaimedMessage, LeaseHistory, ProjectId, Ticket, LeaseRef, Store } from "@svc/store";
 import { count, inSpan, traceIdOf } from "@svc/telemetry";
@@ -65,6 +66,8 @@ export function createChatLeases({ store, log }: { store: Store; log: Log }): Ch
   });
 }
 
+/** Conversations that are processed concurrently, however many one job announces: a claim shares as many. */
+const CONCURRENCY = 200;
 /**
  * A language model takes seconds for what takes milliseconds without: with one, this many conversations are processed
  * concurrently, and this many of one project.
@@ -84,6 +87,12 @@ export const CHAT_SHUTDOWN = { abortAfterMs: 5_000, deadlineMs: 5_000 };
 export interface Chat {
   project: ProjectId;
   ticketId: string;
+}
+
+/** Returns the conversations of a job's messages, each once. */
+function chatsOf(job: IncomingJob): Chat[] {
+  const chats = jobsOf(job).map(({ project, ticketId }) => ({ project: asProjectId(project), ticketId }));
+  return [...new Map(chats.map((chat) => [chat.ticketId, chat])).values()];
 }
 
 /** A message that this process works on. */
@@ -107,12 +116,11 @@ export async function processMessages(
   const { store, queues, log, models, readSettings } = context;
   const hasModels = ((await models?.config()) ?? null) !== null;
   // A first model that is set while the process runs is used at once, with the concurrency of a process without one.
-  const concurrency = hasModels
-    ? {
-        concurrency: MODEL_CONCURRENCY,
-        limit: (process: (chat: Chat) => Promise<void>) => limitPerProject(process, MODEL_CONCURRENCY_PER_PROJECT),
-      }
-    : {};
+  const gate = createGate(hasModels ? MODEL_CONCURRENCY : CONCURRENCY);
+  const limit = (process: (chat: Chat) => Promise<void>) => {
+    const gated = (chat: Chat) => gate(() => process(chat));
+    return hasModels ? limitPerProject(gated, MODEL_CONCURRENCY_PER_PROJECT) : gated;
+  };
 
   async function run(claim: MessageClaim, { signal }: HeldLease): Promise<boolean> {
     const { message, span } = claim;
@@ -144,10 +152,10 @@ export async function processMessages(
     {
       name: "waiting messages",
       consumes: [
-        { queue: "incoming-messages", ...concurrency },
+        { queue: "incoming-messages", limit, ...(hasModels ? { concurrency: MODEL_CONCURRENCY } : {}) },
         { queue: "submitted-issues", concurrency: ISSUE_CONCURRENCY },
       ],
-      target: ({ project, ticketId }: IncomingJob) => ({ project: asProjectId(project), ticketId }),
+      targets: chatsOf,
       leases,
       claim: createMessageClaims(context, isolation),
       run,

@@ -150,7 +150,7 @@ export function processReviews(context: StageContext, { leases, isolation, messa
     {
       name: "decisions",
       consumes: [{ queue: "review-decisions" }],
-      target: ({ project, ticketId }) => ({ project: asProjectId(project), ticketId }),
+      targets: ({ project, ticketId }) => [{ project: asProjectId(project), ticketId }],
       leases,
       claim,
       run: (review, lease) => carryOut(context, review, lease),

@@ -111,7 +111,7 @@ export function pullModels(
     {
       name: "model pulls",
       consumes: [{ queue: "model-pulls", concurrency: CONCURRENCY }],
-      target: () => undefined,
+      targets: () => [undefined],
       leases,
       async claim(_target, { handle }) {
         const claim = await store.modelPulls.claim();

@@ -27,6 +27,8 @@ const WAITING_TOO_LONG_MS = 60_000;
 const RUN_TOO_LONG_MS = 900_000;
 /** Sweeps come twice a second; a statement ends after 30 s at the latest. */
 const SWEEP_TOO_LONG_MS = 90_000;
+/** Longer than the pauses between the messages of a steady load. */
+const QUIET_MS = 500;
 
 const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
 
@@ -75,7 +77,7 @@ export function pipelineService(resources: Resources): Service {
     for (const work of works) work.start();
     const endWatch = watchLoad(log, leases, (share) => messages.setShare(share));
     const privacy = startPrivacySweeper({ store, queues, log });
-    const ticketIndex = startTicketIndex(resources, { isBusy: () => leases.longestMs() > 0 });
+    const ticketIndex = startTicketIndex(resources, { isBusy: () => leases.idleMs() < QUIET_MS });
     const draining = new AbortController();
     const reindexing = reindexOutdated({ store, log }, { signal: draining.signal }).catch((error: unknown) =>
       log.error({ error }, "failed to reindex documents of an earlier version; the next startup retries"),

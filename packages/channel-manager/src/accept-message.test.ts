@@ -118,7 +118,10 @@ describe("a message that is accepted", () => {
   test("is announced to the pipeline once, by ids only", async () => {
     const { messageId, ticketId } = await accept(newMessage({ text: "not in the queue" }));
     expect(published).toEqual([
-      { name: "incoming-messages", jobs: [{ id: `${messageId}-0`, data: { project, messageId, ticketId } }] },
+      {
+        name: "incoming-messages",
+        jobs: [{ id: `${messageId}-0`, data: { project, messageId, ticketId }, mayShare: true }],
+      },
     ]);
   });
 

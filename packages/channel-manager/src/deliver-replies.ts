@@ -222,7 +222,7 @@ export function deliverReplies(
     {
       name: "replies",
       consumes: [{ queue: REPLY_QUEUES[channel.id] }],
-      target: ({ project, ticketId }: ReplyJob): OutboxRef => ({ project: asProjectId(project), ticketId }),
+      targets: ({ project, ticketId }: ReplyJob): OutboxRef[] => [{ project: asProjectId(project), ticketId }],
       leases: createLeaseManager<ReplyClaim>(log, {
         name: "replies",
         ms: OUTBOX_LEASE_MS,

@@ -8,6 +8,11 @@ export interface IncomingJob {
   project: string;
   messageId: string;
   ticketId: string;
+  /**
+   * Messages that were accepted together with it, of other chats or of the same one. A process of an older version ignores
+   * this field; the sweeper announces them again after two seconds.
+   */
+  others?: Omit<IncomingJob, "others">[];
 }
 
 /** New replies in a chat, to one message and at these positions, for its channel to deliver. */

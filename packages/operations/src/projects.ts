@@ -133,7 +133,7 @@ async function findHindrance(store: Store, { name }: Project): Promise<string | 
   return widget.config.project === name ? widgetHindrance(name) : null;
 }
 
-/** Returns the error that lists what would be deleted, and how to confirm it: the console leaves out "To confirm …". */
+/** Returns the error that lists what would be deleted, and how to confirm it; the console reads the counts from it. */
 async function askToConfirm(store: Store, project: Project): Promise<ServiceError> {
   const held = Object.entries(await store.projects.countHeld(project.id)).filter(([, count]) => count > 0);
   const what = held.length === 0 ? "It is empty." : `${held.map(([kind, count]) => `${kind}: ${count}`).join(", ")}.`;

@@ -1,1 +1,11 @@
-export { errorCode, errorMessage, toError, isDeeperThan, isRecord, isUuid, withinMs } from "./primitives.ts";
+export {
+  createGate,
+  errorCode,
+  errorMessage,
+  isDeeperThan,
+  isRecord,
+  isUuid,
+  toError,
+  withinMs,
+} from "./primitives.ts";
+export type { Gate } from "./primitives.ts";

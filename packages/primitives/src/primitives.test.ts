@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "@jest/globals";
-import { errorCode, errorMessage, isRecord, isUuid, toError, withinMs } from "./index.ts";
+import { createGate, errorCode, errorMessage, isRecord, isUuid, toError, withinMs } from "./index.ts";
 
 describe("errorCode", () => {
   test("returns the code of an error of Node.js, in any realm", async () => {
@@ -55,4 +55,31 @@ describe("withinMs", () => {
   test("rejects with the reason of a promise that rejects in time", async () => {
     await expect(withinMs(Promise.reject(new Error("down")), 60_000)).rejects.toThrow("down");
   });
+});
+
+test("a gate limits concurrent work and starts the rest in order, even if some of it fails", async () => {
+  const gate = createGate(2);
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const works = [0, 1, 2, 3].map((number) =>
+    gate(async () => {
+      begun.push(number);
+      await new Promise<void>((resolve) => void ends.push(resolve));
+      if (number === 0) throw new Error("it failed");
+      return number;
+    }),
+  );
+  const all = Promise.allSettled(works);
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  await settle();
+  expect(begun).toEqual([0, 1]);
+  ends[0]?.();
+  await settle();
+  expect(begun).toEqual([0, 1, 2]);
+  ends[1]?.();
+  ends[2]?.();
+  await settle();
+  expect(begun).toEqual([0, 1, 2, 3]);
+  ends[3]?.();
+  expect((await all).map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled", "fulfilled"]);
 });

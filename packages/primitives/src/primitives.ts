@@ -60,3 +60,24 @@ export async function withinMs<T>(promise: Promise<T>, limitMs: number): Promise
     clearTimeout(timer);
   }
 }
+
+/** Runs work as soon as a slot is free; waiting work gets slots in order. */
+export type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Creates a gate with this number of slots. */
+export function createGate(positions: number): Gate {
+  const waiting: (() => void)[] = [];
+  let free = positions;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => void waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // The slot passes directly to the next waiter.
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

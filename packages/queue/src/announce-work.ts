@@ -6,6 +6,11 @@ interface Attempted {
   attempts: number;
 }
 
+/** Work that is announced for the first time may share a job. */
+interface Announced {
+  isNew?: boolean;
+}
+
 /** Work of which one project may have much more than others. */
 interface Prioritized {
   /** Absent or 0: processed first, in the order of publication. Higher values are processed later. */
@@ -14,7 +19,7 @@ interface Prioritized {
 
 /** The data that announces work, by queue: its job, and what distinguishes it from other jobs for the same work. */
 export interface Announcements {
-  "incoming-messages": IncomingJob & Attempted & Prioritized;
+  "incoming-messages": IncomingJob & Attempted & Prioritized & Announced;
   "submitted-issues": IncomingJob & Attempted & Prioritized;
   /** `mark` is the version of the ticket after the decision, or the decision's id with its count of attempts. */
   "review-decisions": ReviewJob & { mark: string };
@@ -29,9 +34,17 @@ export interface Announcements {
 /** A queue of leased work. */
 export type AnnouncedQueue = keyof Announcements;
 
-const incoming = ({ project, messageId, ticketId, attempts, priority = 0 }: IncomingJob & Attempted & Prioritized) => ({
+const incoming = ({
+  project,
+  messageId,
+  ticketId,
+  attempts,
+  priority = 0,
+  isNew = false,
+}: IncomingJob & Attempted & Prioritized & Announced) => ({
   id: `${messageId}-${attempts}`,
   data: { project, messageId, ticketId },
+  ...(isNew ? { mayShare: true } : {}),
   ...(priority === 0 ? {} : { priority }),
 });
 

@@ -184,7 +184,8 @@ export function createWakeUpBatch(flush: (topic: string, ids: string[]) => void,
     waiting.set(topic, collected);
     if (armed) return;
     armed = true;
-    setImmediate(flushAll);
+    // After everything that can continue without waiting, such as all calls that shared a commit.
+    process.nextTick(flushAll);
   };
 }
 

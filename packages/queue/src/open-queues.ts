@@ -5,7 +5,7 @@ import { isConnectionError, QueueDownError, STALLED_MS } from "./backend.ts";
 import type { AnyQueue, AnyWorker, ConsumingWorker } from "./backend.ts";
 import { createCounters } from "./counters.ts";
 import { createPostgresQueueBackend } from "./postgres-backend.ts";
-import { bundleReplies } from "./queues.ts";
+import { bundleJobs } from "./queues.ts";
 import type { Consumer, JobToPublish, Queues } from "./queues.ts";
 import { createRedisBackend } from "./redis-backend.ts";
 
@@ -112,7 +112,7 @@ export function openQueues(options: {
 
   async function send(name: QueueName, given: JobToPublish<QueueName>[]): Promise<void> {
     for (const [checks, consumed] of consumers) if (consumed === name) checks.reportActivity();
-    const jobs = bundleReplies(name, given);
+    const jobs = bundleJobs(name, given);
     const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
     if (queue === undefined || !backend.isUp()) throw new QueueDownError();
     try {

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import type { ReplyJob } from "@svc/contracts";
-import { bundleReplies, jobsOf } from "./queues.ts";
+import type { IncomingJob, ReplyJob } from "@svc/contracts";
+import { bundleJobs, jobsOf } from "./queues.ts";
 
 const eventOfTicket = (number: number): ReplyJob => ({
   project: "project",
@@ -17,7 +17,7 @@ test.each(["replies-api", "replies-widget"] as const)(
   "news for %s is bundled, all of it is found again, and a version that knows no bundles reads the first",
   (name) => {
     const jobs = jobsFor(250);
-    const bundles = bundleReplies(name, jobs);
+    const bundles = bundleJobs(name, jobs);
     expect(bundles).toHaveLength(3);
     expect(new Set(bundles.map(({ id }) => id)).size).toBe(3);
     expect(bundles[0]?.data).toMatchObject(eventOfTicket(0));
@@ -25,8 +25,26 @@ test.each(["replies-api", "replies-widget"] as const)(
   },
 );
 
+test("messages that are new share jobs of 16, but for those behind a backlog", () => {
+  const isBehind = (number: number) => number % 10 === 0;
+  const jobs = jobsFor(40).map((job, number) => ({
+    ...job,
+    mayShare: true,
+    ...(isBehind(number) && { priority: number }),
+  }));
+  const bundles = bundleJobs("incoming-messages", jobs);
+  expect(bundles.map(({ data }) => jobsOf(data as IncomingJob).length).toSorted()).toEqual(
+    [1, 1, 1, 1, 16, 4, 16].toSorted(),
+  );
+  expect(bundles.filter(({ priority }) => priority !== undefined)).toEqual(
+    jobs.filter((_, number) => isBehind(number)),
+  );
+  const all = bundles.flatMap(({ data }) => jobsOf(data as IncomingJob));
+  expect(new Set(all)).toEqual(new Set(jobs.map(({ data }) => data)));
+});
+
 test("a job alone stays as it is, and so does each of a channel that pushes", () => {
-  expect(bundleReplies("replies-api", jobsFor(1))).toEqual(jobsFor(1));
-  expect(bundleReplies("replies-messenger", jobsFor(3))).toEqual(jobsFor(3));
-  expect(bundleReplies("incoming-messages", jobsFor(3))).toEqual(jobsFor(3));
+  expect(bundleJobs("replies-api", jobsFor(1))).toEqual(jobsFor(1));
+  expect(bundleJobs("replies-messenger", jobsFor(3))).toEqual(jobsFor(3));
+  expect(bundleJobs("incoming-messages", jobsFor(3))).toEqual(jobsFor(3));
 });

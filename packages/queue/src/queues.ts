@@ -23,6 +23,8 @@ export interface JobToPublish<Name extends QueueName> {
    * From 1: higher values are processed later. Absent: before all jobs with a priority, in the order of publication.
    */
   priority?: number;
+  /** True if one job may carry it together with others that are published in the same turn: its id is not looked for then. */
+  mayShare?: boolean;
 }
 
 /** The open queues of a process. */
@@ -116,8 +118,10 @@ export function followVisitorTyping(
   return queues.wakeUps.listen(VISITOR_TYPING, notify);
 }
 
-/** Maximum number of chats that one job announces. */
-const MAX_BUNDLED = 100;
+/** Maximum number of chats with new replies that one job announces. */
+const MAX_REPLIES = 100;
+/** Maximum number of messages that one job announces: few enough for several workers to share those of one moment. */
+const MAX_MESSAGES = 16;
 
 const PUSHING: readonly QueueName[] = PUSHING_CHANNELS.map((channel) => REPLY_QUEUES[channel]);
 const BUNDLED = new Set<QueueName>(Object.values(REPLY_QUEUES).filter((name) => !PUSHING.includes(name)));
@@ -136,14 +140,18 @@ export async function announceReply(
 }
 
 /**
- * Returns the jobs to publish. Channels whose receivers collect replies get bundles: one job for several chats costs
- * less than one for each. A channel that pushes works on each chat separately, and gets a job for each.
+ * Returns the jobs to publish: one for several costs less than one for each. A channel that pushes works on each chat
+ * separately, and gets a job for each.
  */
-export function bundleReplies(name: QueueName, jobs: JobToPublish<QueueName>[]): JobToPublish<QueueName>[] {
-  if (!BUNDLED.has(name) || jobs.length < 2) return jobs;
-  const bundles: JobToPublish<QueueName>[] = [];
-  for (let at = 0; at < jobs.length; at += MAX_BUNDLED) {
-    const [first, ...others] = jobs.slice(at, at + MAX_BUNDLED);
+export function bundleJobs(name: QueueName, jobs: JobToPublish<QueueName>[]): JobToPublish<QueueName>[] {
+  const isForReplies = BUNDLED.has(name);
+  const most = isForReplies ? MAX_REPLIES : MAX_MESSAGES;
+  const mayShare = (job: JobToPublish<QueueName>) =>
+    isForReplies || (job.mayShare === true && job.priority === undefined);
+  const shared = jobs.filter(mayShare);
+  const bundles = jobs.filter((job) => !mayShare(job));
+  for (let at = 0; at < shared.length; at += most) {
+    const [first, ...others] = shared.slice(at, at + most);
     if (first === undefined) break;
     const last = others.at(-1);
     const data = { ...first.data, others: others.map((job) => job.data) };
@@ -152,7 +160,7 @@ export function bundleReplies(name: QueueName, jobs: JobToPublish<QueueName>[]):
   return bundles;
 }
 
-/** Returns all announcements that a job carries. */
-export function jobsOf({ others = [], ...first }: ReplyJob): ReplyJob[] {
-  return [first, ...others];
+/** Returns all that a job announces. */
+export function jobsOf<Job extends object>({ others = [], ...first }: Job & { others?: Omit<Job, "others">[] }) {
+  return [first, ...others] as Omit<Job, "others">[];
 }

@@ -777,7 +777,6 @@ export interface Statements {
     findChanged: [{ settledId: number | string }, { ticketId: string; hasDeadlines: boolean }];
     follow: [{ ids: readonly (string | null)[] }, object];
     hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasRecipients: boolean; hasReplyEmails: boolean; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
-    indexNext: [object, { isEmpty: boolean; isComplete: boolean }];
     isBehind: [object, { isBehind: boolean }];
     notifies: [{ settledId: number | string }, object];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];

@@ -77,8 +77,8 @@ export interface WorkDefinition<Name extends QueueName, Target, OneClaim extends
   /** What is worked on, for the log: "documents". */
   name: string;
   consumes: readonly ConsumedQueue<Name, Target>[];
-  /** Returns the target of a job. */
-  target(job: QueueJobs[Name]): Target;
+  /** Returns the targets of a job, which are worked on concurrently. */
+  targets(job: QueueJobs[Name]): readonly Target[];
   leases: LeaseManager<NoInfer<OneClaim>>;
   /** Claims the next piece of work and has it handled; false if nothing is left for the target. */
   claim(target: Target, context: ClaimContext<OneClaim>): Promise<boolean>;
@@ -206,7 +206,11 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
     start() {
       for (const { queue, concurrency, limit } of definition.consumes) {
         const limited = limit === undefined ? process : limit(process);
-        const consume = (job: QueueJobs[Name]) => limited(definition.target(job));
+        const consume = async (job: QueueJobs[Name]) => {
+          // A job that fails is retried once all of it has ended.
+          const results = await Promise.allSettled(definition.targets(job).map(limited));
+          for (const result of results) if (result.status === "rejected") throw result.reason;
+        };
         consumers.push(queues.consume(queue, consume, concurrency === undefined ? {} : { concurrency }));
       }
       const steps = due === undefined ? [] : [{ ...due, isDue: async () => queues.isUp() && due.isDue() }];

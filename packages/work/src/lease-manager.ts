@@ -67,6 +67,8 @@ export function createLeaseManager<OneClaim extends Claim>(log: Log, options: Le
   const held = new Map<string, Held<OneClaim>>();
   /** When the leases were last renewed, or there were none, in milliseconds of the process's clock. */
   let renewedAt = 0;
+  /** When the last lease was dropped, likewise. */
+  let droppedAt = -Infinity;
   let isRenewing = false;
   /** Runs while there are leases. */
   let timer: NodeJS.Timeout | undefined;
@@ -138,6 +140,7 @@ export function createLeaseManager<OneClaim extends Claim>(log: Log, options: Le
   function drop(claim: OneClaim): void {
     held.delete(claim.leaseId);
     if (held.size > 0) return;
+    droppedAt = performance.now();
     clearInterval(timer);
     timer = undefined;
   }
@@ -171,6 +174,9 @@ export function createLeaseManager<OneClaim extends Claim>(log: Log, options: Le
       const [first] = held.values();
       return first === undefined ? 0 : performance.now() - first.startedAt;
     },
+
+    /** How long nothing has been running, in milliseconds; 0 if something is. */
+    idleMs: (): number => (held.size > 0 ? 0 : performance.now() - droppedAt),
 
     /** How late the renewal of leases is, in milliseconds. */
     renewalLateMs(): number {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
-import { announceReply, announceWork } from "@svc/queue";
+import { announceReply, announceWork, jobsOf } from "@svc/queue";
 import type { Consumer, Queues } from "@svc/queue";
 import { waitFor } from "@svc/testing";
 import { incomingJob, openTestQueues } from "./open-test-queues.ts";
@@ -53,6 +53,22 @@ test("every published job is delivered to a consumer, with its data", async () =
   await waitFor(() => taken.length >= jobs.length, { what: "all jobs to be taken" });
   const byId = (one: unknown, other: unknown) => JSON.stringify(one).localeCompare(JSON.stringify(other));
   expect(taken.sort(byId)).toEqual(jobs.sort(byId));
+  await waitFor(isEmpty, { what: "the queue to be empty" });
+});
+
+test("messages that are announced in one turn of the event loop for the first time share jobs", async () => {
+  const ids = Array.from({ length: 20 }, (_, index) => `shared-${index}`);
+  await Promise.all(
+    ids.map((id) => announceWork(queues, "incoming-messages", [{ ...incomingJob(id), attempts: 0, isNew: true }])),
+  );
+  expect((await queues.countJobs(QUEUE)).waiting).toBe(2);
+  const taken: string[] = [];
+  consume(QUEUE, (data) => {
+    taken.push(...jobsOf(data).map(({ messageId }) => messageId));
+    return Promise.resolve();
+  });
+  await waitFor(() => taken.length >= ids.length, { what: "all jobs to be taken" });
+  expect(taken.toSorted()).toEqual(ids.toSorted());
   await waitFor(isEmpty, { what: "the queue to be empty" });
 });
 

@@ -32,4 +32,20 @@ describe("the history of a chat", () => {
     expect(last.map(({ text }) => text)).toEqual(["is it open?", "yes"]);
     expect(await store.history.listBefore(await world.newProject(), ticketId, seq, 10)).toEqual([]);
   });
+
+  test("names the files that an operator sent, and leaves out what is attached to an answer", async () => {
+    const { store } = world;
+    const project = await world.newProject();
+    await exchange(store, project, newMessage({ chatId: "files", text: "my invoice?" }), ["see the table", "the file"]);
+    const { accepted } = await exchange(store, project, newMessage({ chatId: "files", text: "OK" }), []);
+    const attach = "UPDATE replies SET type = 'attachment', text = NULL, filename = $2, author = $3 WHERE text = $1";
+    await world.sql(attach, ["see the table", "table.xlsx", "agent"]);
+    await world.sql(attach, ["the file", "invoice.pdf", "operator"]);
+
+    const said = await store.history.listBefore(project, accepted.ticketId, accepted.seq, 10);
+    expect(said.map(({ author, text }) => `${author}: ${text}`)).toEqual([
+      "customer: my invoice?",
+      "operator: invoice.pdf",
+    ]);
+  });
 });

@@ -23,18 +23,24 @@ const untilAborted = ({ signal }: HeldLease) =>
 function openWork(
   tasks: Task[],
   run: Definition["run"],
-  change: Omit<Partial<Definition>, "failures"> & { failures?: Partial<Definition["failures"]> } = {},
+  {
+    queues = {},
+    ...change
+  }: Omit<Partial<Definition>, "failures"> & {
+    failures?: Partial<Definition["failures"]>;
+    queues?: Pick<Queues, "isUp" | "consume"> | object;
+  } = {},
 ) {
   const retries: Omit<Retry, "error">[] = [];
   const givenUp: string[] = [];
   const { failures, ...others } = change;
   const work = defineWork<"model-pulls", void, Task>(
     // Only `start` uses the queues.
-    { queues: {} as Queues, log: testLog() },
+    { queues: queues as Queues, log: testLog() },
     {
       name: "tests",
       consumes: [{ queue: "model-pulls" }],
-      target: () => undefined,
+      targets: () => [undefined],
       leases: createLeaseManager<Task>(testLog(), { name: "tests", ms: 60_000, renewMs: 60_000 }),
       async claim(_target, { handle }) {
         const task = tasks.shift();
@@ -73,6 +79,40 @@ test("processes the remaining tasks of a target, one after the other", async () 
   const { work } = openWork([task(1), task(2), task(3)], ({ attempts }) => Promise.resolve(done.push(attempts) > 0));
   await work.process();
   expect(done).toEqual([1, 2, 3]);
+});
+
+test("works on all targets of a job at once, and rejects it for one that failed once all have ended", async () => {
+  let consume: (job: object) => Promise<void> = () => Promise.resolve();
+  const queues = {
+    isUp: () => false,
+    consume(_name: string, handle: typeof consume) {
+      consume = handle;
+      return { close: () => Promise.resolve(), setShare: () => undefined };
+    },
+  };
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const { work } = openWork([], () => Promise.resolve(false), {
+    queues,
+    targets: () => [undefined, undefined],
+    async claim() {
+      const place = begun.push(begun.length);
+      if (place === 1) throw new Error("The first one failed.");
+      await new Promise<void>((resolve) => void ends.push(resolve));
+      return false;
+    },
+  });
+  work.start();
+  let isOver = false;
+  const job = consume({}).finally(() => {
+    isOver = true;
+  });
+  job.catch(() => undefined);
+  await waitFor(() => begun.length === 2, { what: "both targets" });
+  expect(isOver).toBe(false);
+  ends[0]?.();
+  await expect(job).rejects.toThrow("The first one failed.");
+  await work.stop();
 });
 
 test("retries after the delay of its attempt, and fails permanently after the last one", async () => {

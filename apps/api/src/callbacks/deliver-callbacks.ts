@@ -120,7 +120,7 @@ export function deliverCallbacks(
     {
       name: "callbacks",
       consumes: [{ queue: "webhook-deliveries" }],
-      target: ({ project, ticketId }: DeliveryJob) => ({ project: asProjectId(project), ticketId }),
+      targets: ({ project, ticketId }: DeliveryJob) => [{ project: asProjectId(project), ticketId }],
       leases: createLeaseManager<DeliveryClaim>(log, { name: "callbacks", ms: LEASE_MS, renewMs: LEASE_MS }),
       async claim({ project, ticketId }: Chat, { handle, releaseJob }) {
         const askedAt = performance.now();

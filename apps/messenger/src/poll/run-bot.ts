@@ -1,7 +1,7 @@
 import type { IncomingHandler } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { createGate } from "@svc/primitives";
 import type { ProjectId, Store } from "@svc/store";
-import { createGate } from "../read/store-files.ts";
 import { botSchema } from "../read/update-schema.ts";
 import type { Bot } from "../read/update-schema.ts";
 import { createSender } from "../send/create-sender.ts";

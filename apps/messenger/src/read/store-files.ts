@@ -1,6 +1,7 @@
 import { cleanFileName, sniffMime } from "@svc/channel-manager";
 import { ServiceError } from "@svc/contracts";
 import type { AttachmentRef } from "@svc/contracts";
+import type { Gate } from "@svc/primitives";
 import { messageFileIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { BotApiError } from "../telegram/bot-api.ts";
@@ -59,27 +60,6 @@ export function listFiles(content: Content): WantedFile[] {
     ...named(content.video, "video.mp4"),
     ...named(content.video_note, "video.mp4"),
   ];
-}
-
-/** Runs work as soon as a slot is free; waiting work gets slots in order. */
-export type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-/** Creates a gate with this number of slots. */
-export function createGate(positions: number): Gate {
-  const waiting: (() => void)[] = [];
-  let free = positions;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => void waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      // The slot passes directly to the next waiter.
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
 }
 
 /** The Bot API's limit for downloads. A self-hosted server has none, but each file is held in memory here. */

@@ -212,7 +212,7 @@ export function sendEmails(
     {
       name: "emails",
       consumes: [{ queue: "emails", concurrency: EMAIL_CONCURRENCY + PUSH_CONCURRENCY }],
-      target: ({ recipientId }: EmailJob) => recipientId,
+      targets: ({ recipientId }: EmailJob) => [recipientId],
       leases: createLeaseManager<ClaimedEmail>(log, { name: "emails", ms: EMAIL_LEASE_MS, renewMs: EMAIL_LEASE_MS }),
       async claim(recipientId: string, { handle }) {
         const claimed = await emails.claim(recipientId);

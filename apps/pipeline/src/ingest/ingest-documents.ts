@@ -84,7 +84,7 @@ export function ingestDocuments(
     {
       name: "documents",
       consumes: [{ queue: "ingest-documents", concurrency: INGEST_CONCURRENCY }],
-      target: () => undefined,
+      targets: () => [undefined],
       leases: createLeaseManager<ClaimedIngest>(log, {
         name: "documents",
         ms: INGEST_LEASE_MS,

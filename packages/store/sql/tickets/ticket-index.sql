@@ -1,4 +1,4 @@
--- name: read
+-- name: read (prepared)
 -- Data of tickets to index. Indexed texts remain, unless the subject has changed. Another project that works on a ticket
 -- does not find it by the stored customer.
 SELECT t.id AS ticket_id, t.subject, t.user_id, t.channel_meta, {{createdUs}} AS created_us, x.seq, c.alias, c.name, c.email,
@@ -9,7 +9,7 @@ LEFT JOIN ticket_customers k ON k.ticket_id = t.id AND t.project_id = t.home_pro
 LEFT JOIN customers c ON c.id = k.customer_id
 WHERE t.id = ANY (:ticket_ids::uuid[]);
 
--- name: readSaid
+-- name: readSaid (prepared)
 -- Messages and replies share the sequence numbers of their chat, and both have an index on them. Reads one more than
 -- are indexed.
 SELECT i.ticket_id, said.seq, said.text
@@ -22,12 +22,6 @@ FROM unnest(:ticket_id::uuid[], :seq::bigint[]) AS i (ticket_id, seq) CROSS JOIN
   ORDER BY seq LIMIT {{stepTexts1}}
 ) AS said ORDER BY i.ticket_id, said.seq;
 
--- name: indexNext
--- Whether tickets wait to be indexed, those that changed last first. The queue is usually empty: one read instead of a
--- transaction.
-SELECT NOT EXISTS (SELECT FROM ticket_text_queue) AS is_empty,
-NOT EXISTS (SELECT FROM ticket_texts WHERE NOT has_friendly_name) AS is_complete;
-
 -- name: queueIncomplete
 -- Queues tickets that were indexed without the names of their customers, in batches and after all others: the older
 -- version does so while it runs next to this one. Locks the rows of ticket_text_queue that it
@@ -36,14 +30,14 @@ INSERT INTO ticket_text_queue (ticket_id, queued_at)
 SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_friendly_name LIMIT {{stepTickets}}
 ON CONFLICT (ticket_id) DO NOTHING;
 
--- name: take
+-- name: take (prepared)
 -- Deletes rows before anything is read: a change after the read finds no row and queues the ticket again. SKIP LOCKED
 -- shares the work among replicas. If the process crashes, the transaction is rolled back.
 DELETE FROM ticket_text_queue WHERE ticket_id IN (
   SELECT ticket_id FROM ticket_text_queue ORDER BY queued_at DESC LIMIT {{stepTickets}} FOR UPDATE SKIP LOCKED
 ) RETURNING ticket_id;
 
--- name: write
+-- name: write (prepared)
 -- Tickets that were erased in the meantime are not in the join; if they were opened again, they have a new row, which
 -- is queued again. A concurrent erasure waits for this commit and deletes the words too. Locks the rows of the joined
 -- tickets, as the foreign key does, in the order of ids, as every such statement.
@@ -87,12 +81,14 @@ LIMIT 1;
 
 -- name: findChanged
 -- Compares the columns that identify the state of a ticket, so that processing an event twice costs almost nothing.
-SELECT e.ticket_id, p.sla_targets <> '[]' OR EXISTS (
+-- LATERAL with a limit: however many events the planner expects, it reads only their tickets, by index.
+SELECT t.id AS ticket_id, p.sla_targets <> '[]' OR EXISTS (
   SELECT FROM ticket_deadlines d WHERE d.ticket_id = t.id AND d.ended_at IS NULL) AS has_deadlines
 FROM (SELECT DISTINCT ticket_id FROM ticket_events WHERE id > :settled_id) e
-JOIN tickets t ON t.id = e.ticket_id JOIN projects p ON p.id = t.project_id
-LEFT JOIN ticket_list l ON l.ticket_id = t.id
-WHERE l.ticket_id IS NULL OR l.version <> t.version OR l.updated_us <> {{updatedUs}}
+CROSS JOIN LATERAL (SELECT id, project_id, version, updated_at FROM tickets WHERE id = e.ticket_id LIMIT 1) t
+LEFT JOIN LATERAL (SELECT version, updated_us FROM ticket_list WHERE ticket_id = t.id LIMIT 1) l ON true
+JOIN projects p ON p.id = t.project_id
+WHERE l.version IS DISTINCT FROM t.version OR l.updated_us <> {{updatedUs}}
 LIMIT {{changedMax}};
 
 -- name: follow

@@ -90,7 +90,7 @@ export const releaseLease = (db: Db, lease: LeaseRef): Promise<void> => sql.rele
 /** A text in a chat: a customer's message, or a reply. */
 export interface Utterance {
   author: "customer" | ReplyAuthor;
-  /** At most its first 4,000 characters. */
+  /** At most its first 4,000 characters; the name of a file that an operator sent. */
   text: string;
   /** Sources that a reply quotes; empty for a message. */
   sources: Source[];
@@ -98,7 +98,10 @@ export interface Utterance {
 
 const MAX_TEXT_CHARS = 4_000;
 
-/** SQL of a subquery: the last `limit` texts of a chat before a position in it. All four are SQL expressions. */
+/**
+ * SQL of a subquery: the last `limit` texts of a chat before a position in it, with the names of files that operators sent
+ * in place of a text. All four are SQL expressions.
+ */
 export function history({ ticketId, project, seq, limit }: Record<"ticketId" | "project" | "seq" | "limit", string>) {
   const isBefore = (row: string) =>
     `${row}.ticket_id = ${ticketId} AND ${row}.project_id = ${project} AND ${row}.seq < ${seq}`;
@@ -106,8 +109,8 @@ export function history({ ticketId, project, seq, limit }: Record<"ticketId" | "
     (SELECT b.seq, 'customer' AS author, b.text, NULL::jsonb AS sources FROM messages b
      WHERE ${isBefore("b")} ORDER BY b.seq DESC LIMIT ${limit})
     UNION ALL
-    (SELECT r.seq, r.author, r.text, r.sources FROM replies r
-     WHERE ${isBefore("r")} AND r.type = 'message' ORDER BY r.seq DESC LIMIT ${limit})
+    (SELECT r.seq, r.author, coalesce(r.text, r.filename), r.sources FROM replies r
+     WHERE ${isBefore("r")} AND (r.type = 'message' OR r.author = 'operator') ORDER BY r.seq DESC LIMIT ${limit})
   ) AS said ORDER BY seq DESC LIMIT ${limit}`;
 }
 

@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { ServiceError } from "@svc/client";
 import { useId, useState } from "react";
 import type { ProjectItem } from "@svc/contracts";
 import { useNavigate } from "@tanstack/react-router";
@@ -13,11 +12,9 @@ import { Ago, Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
+import { projectContentsQuery } from "./project-contents.ts";
 import { DEFAULT_PROJECT, ProjectDialog } from "./project-dialog.tsx";
 import { HoursButton } from "./project-fields.tsx";
-
-/** The server's instruction for programs on how to confirm. */
-const HOW_TO_CONFIRM = /\s*To confirm, send .*$/s;
 
 /** Shows what would be deleted with a project, and deletes it after its name was typed. */
 function DeleteProjectDialog({
@@ -29,28 +26,10 @@ function DeleteProjectDialog({
   onDeleted: () => void;
   onClose: () => void;
 }) {
-  const { t } = useTexts();
+  const { number, t } = useTexts();
   const { connection } = useServices();
   const [typed, setTyped] = useState("");
-  // An empty confirmation never matches a project name, so the server rejects the call and returns the counts of what
-  // would be deleted.
-  const held = useQuery({
-    queryKey: ["project-held", id],
-    gcTime: 0,
-    staleTime: Infinity,
-    retry: false,
-    queryFn: async () => {
-      try {
-        await connection.call("deleteProject", null, { params: { id }, body: { confirm: "" }, ifMatch: version });
-      } catch (cause) {
-        const isUnconfirmed =
-          cause instanceof ServiceError && cause.errors.some(({ code }) => code === "not_confirmed");
-        if (isUnconfirmed) return cause.detail.replace(HOW_TO_CONFIRM, "");
-        throw cause;
-      }
-      return "";
-    },
-  });
+  const held = useQuery(projectContentsQuery(connection, { id, version }));
 
   async function submit() {
     if (typed !== name) return;
@@ -70,7 +49,13 @@ function DeleteProjectDialog({
     >
       {held.isPending && <Skeleton className="h-12 w-full rounded-lg" />}
       {held.isError && <ErrorNotice error={held.error} />}
-      {held.isSuccess && <Notice variant="bad">{held.data}</Notice>}
+      {held.isSuccess && (
+        <Notice variant="bad">
+          {held.data.length === 0
+            ? t("projects.empty")
+            : held.data.map(({ label, count }) => `${t(label)}: ${number(count)}`).join(" · ")}
+        </Notice>
+      )}
       <p className="text-sm">{t("projects.deleteText")}</p>
       <Field
         label={t("projects.typeName", { name })}

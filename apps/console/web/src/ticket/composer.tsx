@@ -143,7 +143,10 @@ function ComposerFoot({ state, isWeak, isBusy }: { state: ComposerState; isWeak:
   const foot = sendsFilesOnly ? "compose.filesOnly" : signature === "" ? "compose.foot" : "compose.footSigned";
   return (
     <div className="mt-2 flex items-center justify-end gap-2">
-      <p className={`min-w-0 flex-1 truncate text-xs text-muted ${sendsFilesOnly ? "" : "max-sm:hidden"}`}>
+      <p
+        aria-live="polite"
+        className={`min-w-0 flex-1 truncate text-xs text-muted ${sendsFilesOnly ? "" : "max-sm:hidden"}`}
+      >
         {t(mode === "note" ? "compose.noteFoot" : foot)}
       </p>
       {mode !== "note" &&
