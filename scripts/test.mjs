@@ -274,7 +274,7 @@ const QUEUED = [
   "tests/journeys/durability-(outages|pipeline)",
   "tests/journeys/http-(privacy|sync)",
   "tests/packages/queue",
-  "packages/channel-manager/src/(accept-message|channel-manager|deliver-replies)",
+  "packages/channel-manager/src/(channel-manager|deliver-replies)",
   "apps/api/src/callbacks/create-callbacks",
 ];
 /**

@@ -337,6 +337,12 @@ describe("every workspace", () => {
   });
 });
 
+/** Returns true if a file defines this function. */
+function hasFunction(file: string, name: string): boolean {
+  const source = readFileSync(join(ROOT, file), "utf8");
+  return new RegExp(`(?:function|const|async) ${name}\\b|^    (?:async )?${name}\\(`, "m").test(source);
+}
+
 /** ARCHITECTURE.md has one journey through the code; the READMEs of the workspaces have the others. */
 describe("the journeys in ARCHITECTURE.md and the READMEs of workspaces", () => {
   const readmes = workspaces.map(({ folder }) => relative(ROOT, join(folder, "README.md")));
@@ -365,11 +371,16 @@ describe("the journeys in ARCHITECTURE.md and the READMEs of workspaces", () => 
     // A row of a journey: | step | `file` | `function` | … |
     const rows = pages.flatMap(({ text }) => [...text.matchAll(/^\|[^|]*\|\s*`([\w./-]+\.ts)`\s*\|\s*`(\w+)`\s*\|/gm)]);
     expect(rows.length).toBeGreaterThan(120);
-    const missing = rows.filter(([, file = "", name = ""]) => {
-      const source = readFileSync(join(ROOT, file), "utf8");
-      return !new RegExp(`(?:function|const|async) ${name}\\b|^    (?:async )?${name}\\(`, "m").test(source);
-    });
+    const missing = rows.filter(([, file = "", name = ""]) => !hasFunction(file, name));
     expect(missing.map(([row]) => row)).toEqual([]);
+  });
+
+  test("a synchronous message crosses at most 25 files, each named once with a function of it", () => {
+    const steps = [...(pages[0]?.text ?? "").matchAll(/^\d+\. `(\w+)` in `([\w./-]+\.ts)` /gm)];
+    expect(steps.length).toBeGreaterThan(20);
+    expect(steps.length).toBeLessThanOrEqual(25);
+    expect(new Set(steps.map(([, , file]) => file)).size).toBe(steps.length);
+    expect(steps.filter(([, name = "", file = ""]) => !hasFunction(file, name)).map(([step]) => step)).toEqual([]);
   });
 
   test("ARCHITECTURE.md is at most 12 KB, so that it can be read in one sitting", () => {

@@ -1,5 +1,5 @@
 import { HISTORY_LIMIT } from "@svc/agents";
-import { LIMITS } from "@svc/contracts";
+import { LIMITS, isIssueChat } from "@svc/contracts";
 import type { IncomingJob } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { createGate } from "@svc/primitives";
@@ -10,11 +10,47 @@ import { count, inSpan, traceIdOf } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
 import { defineWork, limitPerProject, createLeaseManager } from "@svc/work";
 import type { ClaimContext, HeldLease, Work, LeaseManager } from "@svc/work";
-import type { Isolation } from "./create-isolation.ts";
-import { beginRun, move, progressOf } from "./run.ts";
-import type { Run, StageContext } from "./run.ts";
-import { failureText, judgeRunError, runStages, stagesOf, whenAborted } from "./run-stages.ts";
-import { commitOutcome } from "./stages/send-reply.ts";
+import { beginRun, failureText, judgeRunError, move, progressOf, runStages, whenAborted } from "./run.ts";
+import type { Run, StageContext, Stages } from "./run.ts";
+import { answer, retrieve, triage } from "./stages/answer.ts";
+import { checkHandoffRequest, gate } from "./stages/gate.ts";
+import { holdForReview, triageAllProjects } from "./stages/hold-for-review.ts";
+import { commitOutcome, formatReply, sendReply } from "./stages/send-reply.ts";
+
+/**
+ * Opens the ticket of the conversation, or adds the message to it, unless the claim has done so. A ticket that was
+ * moved to another project uses the agents and settings of that project. Idempotent: a retry finds the open ticket.
+ */
+async function openTicket({ store, readSettings }: StageContext, run: Run): Promise<void> {
+  const ticket = run.ticket ?? (await store.tickets.open(run.message.project, run.message));
+  if (ticket.project !== run.project.id) {
+    const found = await readSettings(ticket.project);
+    if (found === null) throw new Error("the project that the ticket was moved to no longer exists");
+    Object.assign(run, found);
+  }
+  run.ticket = ticket;
+  run.stage = ticket.stage;
+  move(run, "received", "message received");
+}
+
+/** The stages of a customer's message, in order. */
+export const MESSAGE_STAGES: Stages = {
+  openTicket,
+  heedVisitor: checkHandoffRequest,
+  triage,
+  retrieve,
+  answer,
+  gate,
+  formatReply,
+  sendReply,
+};
+
+/** The stages of a submitted issue, in order: only a person replies to it. */
+export const ISSUE_STAGES: Stages = { openTicket, triageAllProjects, holdForReview };
+
+/** Returns the stages of an incoming message, whichever queue announced it. */
+export const stagesOf = (message: Pick<ClaimedMessage, "channelId" | "chatId">): Stages =>
+  isIssueChat(message) ? ISSUE_STAGES : MESSAGE_STAGES;
 
 const RENEW_MS = 1_000;
 
@@ -178,6 +214,97 @@ export async function processMessages(
       shutdown: CHAT_SHUTDOWN,
     },
   );
+}
+
+/** Work that waits to run exclusively. */
+interface Waiting {
+  /** Most pieces of work that it may run together with, itself included. */
+  limit: number;
+  run(groupSize: number): Promise<void>;
+}
+
+/**
+ * Creates a readers-writer lock for work, which runs concurrently, or exclusively in groups. A group starts when all
+ * other work has ended, and blocks new work until it has ended. A group is half of the waiting work: if one piece of
+ * work crashes its process, it is found by bisection while most of the others get done. Concurrent work starts
+ * between two groups.
+ */
+export function createIsolation() {
+  /** Work that runs concurrently. */
+  const shared = new Set<Promise<unknown>>();
+  const waiting: Waiting[] = [];
+  const state: { hasGroups: boolean; groupEnd: Promise<void> | null } = { hasGroups: false, groupEnd: null };
+
+  async function runGroup(): Promise<void> {
+    let end = (): void => undefined;
+    state.groupEnd = new Promise((resolve) => {
+      end = resolve;
+    });
+    try {
+      await Promise.allSettled(shared);
+      // Work that arrives at the same time belongs to this group.
+      await nextTurn();
+      const group = takeGroup(waiting);
+      await Promise.all(group.map((waiter) => waiter.run(group.length)));
+    } finally {
+      state.groupEnd = null;
+      end();
+    }
+  }
+
+  async function runGroups(): Promise<void> {
+    state.hasGroups = true;
+    while (waiting.length > 0) {
+      await runGroup();
+      await nextTurn();
+    }
+    state.hasGroups = false;
+  }
+
+  return {
+    /** Runs work concurrently with other work. Rejects as the work does. */
+    async runShared<Result>(work: () => Promise<Result>): Promise<Result> {
+      while (state.groupEnd !== null) await state.groupEnd;
+      const running = work();
+      shared.add(running);
+      try {
+        return await running;
+      } finally {
+        shared.delete(running);
+      }
+    },
+
+    /**
+     * Runs work exclusively, in a group of at most `limit` pieces of work; `work` is passed the size of the group. Rejects
+     * as the work does.
+     */
+    runExclusive<Result>(limit: number, work: (groupSize: number) => Promise<Result>): Promise<Result> {
+      return new Promise((resolve, reject) => {
+        waiting.push({ limit, run: (groupSize) => work(groupSize).then(resolve, reject) });
+        if (!state.hasGroups) runGroups().catch(reject);
+      });
+    },
+  };
+}
+
+/** Decides which work of a process runs concurrently. */
+export type Isolation = ReturnType<typeof createIsolation>;
+
+/**
+ * Removes half of the waiting work, or what its limit allows: first the work with the largest limit, which crashed
+ * least.
+ */
+function takeGroup(waiting: Waiting[]): Waiting[] {
+  waiting.sort((one, other) => other.limit - one.limit);
+  const size = Math.max(1, Math.min(waiting[0]?.limit ?? 1, Math.ceil(waiting.length / 2)));
+  const end = waiting.findIndex(({ limit }, index) => index === size || (index > 0 && limit < size));
+  return waiting.splice(0, end === -1 ? waiting.length : end);
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /**

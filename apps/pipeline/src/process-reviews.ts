@@ -7,16 +7,12 @@ import { inSpan, isTracing } from "@svc/telemetry";
 import { defineWork } from "@svc/work";
 import type { ClaimContext, HeldLease, Work } from "@svc/work";
 import { makeApprovedCalls } from "./agent-tools.ts";
-import type { Isolation } from "./create-isolation.ts";
 import { CHAT_SHUTDOWN, explainExpiredLeases, RETRY_DELAYS_MS } from "./process-messages.ts";
-import type { Chat, ChatLeases } from "./process-messages.ts";
-import { failureText, judgeRunError, runStages, whenAborted } from "./run-stages.ts";
-import { beginReviewRun, beginRun, move } from "./run.ts";
+import type { Chat, ChatLeases, Isolation } from "./process-messages.ts";
+import { beginReviewRun, beginRun, failureText, judgeRunError, move, runStages, whenAborted } from "./run.ts";
 import type { ReviewRun, Run, StageContext, Stages } from "./run.ts";
-import { answer, retrieve } from "./stages/answer.ts";
-import { makeReplyItems } from "./stages/format-reply.ts";
-import { announceReplyJob, draftOf, isCountedAnswer, traceOf, whyOf } from "./stages/send-reply.ts";
-import { triage } from "./stages/triage.ts";
+import { answer, retrieve, triage } from "./stages/answer.ts";
+import { announceReplyJob, draftOf, isCountedAnswer, makeReplyItems, traceOf, whyOf } from "./stages/send-reply.ts";
 
 /**
  * Writes answers to the older waiting messages, each from its own text and the messages before it, by the agent that

@@ -15,7 +15,7 @@ import type { Agent, ReplyDraft, StageMove, TicketStage } from "@svc/contracts";
 import type { Embeddings, SearchResult } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
-import { createBriefCache } from "@svc/store";
+import { LeaseLostError, createBriefCache, isUnavailable } from "@svc/store";
 import type {
   ClaimedMessage,
   ClaimedReview,
@@ -27,6 +27,8 @@ import type {
   Ticket,
   Utterance,
 } from "@svc/store";
+import { inSpan, observe } from "@svc/telemetry";
+import type { Failure } from "@svc/work";
 
 /** Settings of a project that the stages read. */
 interface ProjectSettings {
@@ -327,4 +329,56 @@ export function isSpam({ ticket }: Pick<Run, "ticket">): boolean {
 export function chosenAgent(run: Run): Agent | null {
   if (isSpam(run)) return null;
   return run.agents.find((agent) => agent.id === run.triage?.agentId) ?? null;
+}
+
+/** Thrown when a run is aborted because its lease is lost or the process stops. */
+class RunAbortedError extends Error {
+  constructor() {
+    super("run abandoned");
+    this.name = "RunAbortedError";
+  }
+}
+
+/** Rejects once the signal is aborted. */
+export function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new RunAbortedError()), { once: true });
+  });
+}
+
+/**
+ * Runs stages one after the other. An aborted run ends immediately, even in the middle of a stage: what that stage
+ * does afterwards only changes the run in memory.
+ */
+export async function runStages<OneRun extends Run>(
+  context: StageContext,
+  run: OneRun,
+  stages: Stages<OneRun>,
+): Promise<void> {
+  const aborted = whenAborted(run.signal);
+  for (const [name, stage] of Object.entries(stages)) {
+    if (run.signal.aborted) throw new RunAbortedError();
+    const startedAt = performance.now();
+    let outcome = "fault";
+    try {
+      await inSpan(`stage ${name}`, { parent: run.trace }, () => Promise.race([stage(context, run), aborted]));
+      outcome = "ok";
+    } finally {
+      const ms = performance.now() - startedAt;
+      run.stageMs[name] = Math.round(ms * 10) / 10;
+      const labels = { stage: name, outcome: run.signal.aborted ? "given_up" : outcome };
+      observe("svc_stage_duration_seconds", labels, ms / 1_000);
+    }
+  }
+}
+
+/** Returns why work failed, in words for an operator. */
+export function failureText(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 1_000) : "unknown error";
+}
+
+/** Classifies the error of a run. It counts as an attempt unless the store is unavailable or another process has the conversation. */
+export function judgeRunError(error: unknown, attempts: number): Failure {
+  const isOwn = !isUnavailable(error) && !(error instanceof RunAbortedError) && !(error instanceof LeaseLostError);
+  return isOwn ? { counts: true, reason: failureText(error), attempts } : { counts: false, delayMs: 0 };
 }

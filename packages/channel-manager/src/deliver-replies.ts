@@ -1,13 +1,20 @@
 import { DeliveryError, REPLY_QUEUES } from "@svc/contracts";
 import type { Channel, ChannelId, ReplyContext, ReplyJob } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import type { Queues } from "@svc/queue";
 import { asProjectId, isUnavailable, MAX_LAPSES, OUTBOX_LEASE_MS, retryThroughOutage } from "@svc/store";
 import type { ClaimedReply, OutboxRef, ProjectId, Store, StoredReply } from "@svc/store";
 import { count, isTracing, observe, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
 import { createLeaseManager, defineWork } from "@svc/work";
 import type { ClaimContext, Failure, FailurePolicy, HeldLease, Work } from "@svc/work";
-import type { ChannelResources } from "./accept-message.ts";
+
+/** Dependencies of accepting and delivering messages. */
+export interface ChannelResources {
+  store: Store;
+  queues: Queues;
+  log: Log;
+}
 
 /** A delivery of replies that a caller has requested. */
 interface Delivery {

@@ -1,5 +1,5 @@
-export * from "./accept-message.ts";
 export { beginDelivery } from "./deliver-replies.ts";
+export type { ChannelResources } from "./deliver-replies.ts";
 export * from "./channel-manager.ts";
 export * from "./business-time.ts";
 export * from "./finished-messages.ts";

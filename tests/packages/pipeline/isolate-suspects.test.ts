@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { LIMITS } from "@svc/contracts";
 import type { ClaimedMessage, Store } from "@svc/store";
-import { createIsolation } from "../../../apps/pipeline/src/create-isolation.ts";
-import { explainExpiredLeases } from "../../../apps/pipeline/src/process-messages.ts";
+import { createIsolation, explainExpiredLeases } from "../../../apps/pipeline/src/process-messages.ts";
 import { answeredRun, newMessage, openAndFinish, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
 

@@ -1,13 +1,53 @@
 import { setTimeout } from "node:timers/promises";
-import { SEARCH_LIMIT, answerQuestion, questionOf } from "@svc/agents";
-import { searchKnowledge } from "@svc/knowledge";
+import { SEARCH_LIMIT, answerQuestion, chooseAgent, chooseWithModel, questionOf } from "@svc/agents";
+import { searchEach, searchKnowledge } from "@svc/knowledge";
+import type { SearchResult } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import type { OnText } from "@svc/agents";
 import { announceText } from "@svc/queue";
 import { openRunTools } from "../agent-tools.ts";
 import { languageOf } from "../language-of.ts";
-import { chosenAgent, historyOf, move } from "../run.ts";
-import type { Run, StageContext } from "../run.ts";
+import { chosenAgent, historyOf, isSpam, move } from "../run.ts";
+import type { Run, StageContext, TriageResult } from "../run.ts";
+
+/**
+ * Chooses the agent; none for spam. If the choice is unsure and there is a language model, the model is asked. The
+ * result is stored between attempts.
+ */
+export async function triage(context: StageContext, run: Run): Promise<void> {
+  if (isSpam(run)) return;
+  move(run, "triage", "opened");
+  run.triage ??= await choose(context, run);
+}
+
+async function choose({ store, triageModels, models, embeddings }: StageContext, run: Run): Promise<TriageResult> {
+  const { project, agents, learned, message, signal } = run;
+  const currentAgentId = run.ticket?.agentId ?? null;
+  const searched: { kbIds: readonly string[]; found: SearchResult }[] = [];
+  const decision = await chooseAgent({
+    models: triageModels,
+    project: project.id,
+    agents,
+    learned,
+    text: message.text,
+    currentAgentId,
+    search: async (query, kbGroups, limit) => {
+      const results = await searchEach({ store, embeddings }, project.id, { query, kbGroups, limit });
+      searched.push(...results.flatMap((found, at) => ({ kbIds: kbGroups[at] ?? [], found })));
+      return results;
+    },
+  });
+  // An agent without a model has no setting for triage: the configured default model is used.
+  const model = (await models?.forAgent({ model: null })) ?? null;
+  const adviser = model === null ? null : { model, project: project.id, ticketId: message.ticketId, signal };
+  const chosen = await chooseWithModel(decision, { agents, text: message.text, currentAgentId }, adviser);
+  // The passages found for triage are reused for the answer, so that one search serves both.
+  const kbIds = agents.find(({ id, fixedReply }) => id === chosen.agentId && fixedReply === null)?.kbIds;
+  if (kbIds !== undefined) {
+    run.passages ??= searched.find((one) => one.kbIds.join() === kbIds.join())?.found ?? null;
+  }
+  return chosen;
+}
 
 /** Finds passages in the agent's knowledge bases. The result is stored between attempts. */
 export async function retrieve({ store, embeddings }: StageContext, run: Run): Promise<void> {

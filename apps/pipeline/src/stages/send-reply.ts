@@ -1,7 +1,7 @@
 import { questionAsWritten, questionOf } from "@svc/agents";
 import { announceReplies } from "@svc/channel-manager";
 import type { FinishedMessage } from "@svc/channel-manager";
-import type { ChannelId, ReplyJob, TicketStatus } from "@svc/contracts";
+import type { ChannelId, ReplyDraft, ReplyJob, Source, TicketStatus } from "@svc/contracts";
 import { questionTerms } from "@svc/knowledge";
 import { withinMs } from "@svc/primitives";
 import { QueueDownError, announceReply } from "@svc/queue";
@@ -10,7 +10,48 @@ import { count, observe } from "@svc/telemetry";
 import { languageOf } from "../language-of.ts";
 import { move } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
+import { tableAttachments } from "../xlsx/table-attachments.ts";
 import { WANTS_PERSON, handoffReason } from "./gate.ts";
+
+/** An answer of the answer stage or an operator. */
+interface WrittenAnswer {
+  text: string;
+  markdown: boolean;
+  sources?: Source[];
+}
+
+/**
+ * Returns whether the tables of a reply are also sent as XLSX files: if its project enables it and, in the widget, if the
+ * widget's settings do, too.
+ */
+async function sendsTables({ store }: StageContext, { project, message }: Pick<Run, "project" | "message">) {
+  if (!project.tablesAsXlsx || message.channelId !== "widget") return project.tablesAsXlsx;
+  return (await store.channelsConfig.read()).widget.config.features.tables;
+}
+
+/**
+ * Returns the items of the reply with this answer: first the message, unchanged, then each table of a Markdown answer as
+ * an XLSX file, if they are sent.
+ */
+export async function makeReplyItems(
+  context: StageContext,
+  run: Pick<Run, "project" | "message">,
+  { text, markdown, sources }: WrittenAnswer,
+): Promise<ReplyDraft[]> {
+  const message = { type: "message" as const, text, markdown, ...(sources === undefined ? {} : { sources }) };
+  if (!markdown || !text.includes("|") || !(await sendsTables(context, run))) return [message];
+  const { messageId } = run.message;
+  const attachments = await tableAttachments(text, (reason, error) => context.log.warn({ error, messageId }, reason));
+  return [message, ...attachments];
+}
+
+/** Makes the reply items of an answer that is sent: the text, and each Markdown table also as XLSX. */
+export async function formatReply(context: StageContext, run: Run): Promise<void> {
+  const { answer, gate } = run;
+  if (gate?.sends !== true || answer?.text == null) return;
+  const { text, markdown, sources } = answer;
+  run.replies = await makeReplyItems(context, run, { text, markdown, sources });
+}
 
 /** Maximum time that a reply waits for a statistic; the statistic is completed after the reply. */
 const GAP_WAIT_MS = 250;

@@ -1,11 +1,17 @@
-import type { AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
+import type {
+  AcceptedMessage,
+  AttachmentRef,
+  CallbackTarget,
+  ChannelId,
+  MessageMode,
+  MessageState,
+} from "@svc/contracts";
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import { batched, type Context } from "../context.ts";
 import { callbackJson } from "./callbacks.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
 import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
-import { COUNTED_BACKLOG, createPriorities, type PrioritizedMessage } from "./job-priority.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { acceptWithinLimit, isQuotaExceeded } from "../platform/quotas.ts";
@@ -128,6 +134,32 @@ type OpenedRow = ClaimedRow &
 
 /** Delay after which the sweeper publishes a new message, or a published one that no worker has claimed. */
 const SWEEP_AFTER_MS = 2_000;
+
+/** A committed message, with the priority of its job relative to other projects. */
+interface PrioritizedMessage extends AcceptedMessage {
+  /** 0 unless its project has a backlog; higher for a longer backlog (`createPriorities`). */
+  priority: number;
+}
+
+/** Unfinished messages from which a project has a backlog: about as many as one worker processes concurrently. */
+const BACKLOG_FROM = 100;
+
+/** Maximum of unfinished messages that are counted. Longer backlogs have the same priority. */
+const COUNTED_BACKLOG = 1_000;
+
+/**
+ * Returns a function that returns the priorities of messages that are accepted together, in their order: `ahead` is the
+ * number of the project's unfinished messages before them. Jobs of priority 0 go first, in their order, and the others
+ * by their number: a project with a flood of messages waits behind the others, and two such projects take turns.
+ */
+function createPriorities(): (project: string, ahead: number) => number {
+  const next = new Map<string, number>();
+  return (project, ahead) => {
+    const before = next.get(project) ?? ahead;
+    next.set(project, before + 1);
+    return Math.max(0, Math.min(before, COUNTED_BACKLOG) - BACKLOG_FROM);
+  };
+}
 
 const sql = statements("messages/messages", {
   sweepAfterMs: SWEEP_AFTER_MS,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { testLog } from "@svc/testing";
 import type { Run, StageContext } from "../run.ts";
-import { makeReplyItems } from "./format-reply.ts";
+import { makeReplyItems } from "./send-reply.ts";
 
 const context = { log: testLog() } as StageContext;
 const runOf = (tablesAsXlsx: boolean) =>
