@@ -9,7 +9,7 @@ import type { ClaimedChat, ClaimedMessage, LeaseHistory, ProjectId, Ticket, Leas
 import { count, inSpan, traceIdOf } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
 import { defineWork, limitPerProject, createLeaseManager } from "@svc/work";
-import type { ClaimContext, HeldLease, Work, LeaseManager } from "@svc/work";
+import type { ClaimContext, FailurePolicy, HeldLease, LeaseManager, Work } from "@svc/work";
 import { beginRun, failureText, judgeRunError, move, progressOf, runStages, whenAborted } from "./run.ts";
 import type { Run, StageContext, Stages } from "./run.ts";
 import { answer, retrieve, triage } from "./stages/answer.ts";
@@ -140,16 +140,61 @@ interface MessageClaim extends ChatClaim {
   run: Run | null;
 }
 
+/** Runs the stages of a message, the last of which commits its outcome. True if another one of the conversation waits. */
+async function run(context: StageContext, claim: MessageClaim, { signal }: HeldLease): Promise<boolean> {
+  const { message, span } = claim;
+  try {
+    // Ends at once when the run is aborted, also while the database is slow.
+    const settings = await Promise.race([context.readSettings(message.project), whenAborted(signal)]);
+    if (settings === null) return await giveUp(context, claim, "its project no longer exists");
+    claim.run = beginRun(message, settings, signal, message.opened);
+    claim.run.trace = span.traceparent;
+    await runStages({ ...context, log: claim.log }, claim.run, stagesOf(message));
+    return claim.run.hasMore;
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  }
+}
+
+/** Announces the messages and issues that are due and have no job. */
+async function announceDue({ store, queues, log }: StageContext): Promise<void> {
+  const due = await store.messages.claimDue(SWEEP_LIMIT);
+  const issues = due.filter(({ isIssue }) => isIssue);
+  const messages = due.filter(({ isIssue }) => !isIssue);
+  await announceWork(queues, "incoming-messages", messages);
+  await announceWork(queues, "submitted-issues", issues);
+  if (due.length > 0) log.debug({ count: due.length }, "waiting messages announced again");
+}
+
+/** Returns the policy for messages whose processing fails. */
+function failuresOf(context: StageContext): FailurePolicy<MessageClaim> {
+  return {
+    maxAttempts: LIMITS.maxAttempts,
+    retry: RETRY_DELAYS_MS,
+    explainExpiredLeases: ({ message }) => explainExpiredLeases(message),
+    judge: (error, { message }) => judgeRunError(error, message.attempts),
+    async retryLater({ message, run: known, log: traced }, { delayMs, counts, error }) {
+      const progress = known === null ? (message.progress ?? {}) : progressOf(known);
+      await context.store.messages.retryLater(message, { delayMs, progress, failure: failureText(error), counts });
+      if (!counts) return;
+      count("svc_message_retries_total", {});
+      traced.warn({ error, messageId: message.messageId, attempts: message.attempts }, "message will be retried");
+    },
+    giveUp: (claim, reason) => giveUp(context, claim, reason),
+    facts: ({ message }) => ({ messageId: message.messageId }),
+  };
+}
+
 /**
  * Defines the work on conversations: the oldest waiting message, then the next one until none waits. Messages and submitted
  * issues come by queues of their own and share everything else.
  */
-// oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
 export async function processMessages(
   context: StageContext,
   { leases, isolation }: { leases: ChatLeases; isolation: Isolation },
 ): Promise<Work<Chat>> {
-  const { store, queues, log, models, readSettings } = context;
+  const { store, queues, log, models } = context;
   const hasModels = ((await models?.config()) ?? null) !== null;
   // A first model that is set while the process runs is used at once, with the concurrency of a process without one.
   const gate = createGate(hasModels ? MODEL_CONCURRENCY : CONCURRENCY);
@@ -157,31 +202,6 @@ export async function processMessages(
     const gated = (chat: Chat) => gate(() => process(chat));
     return hasModels ? limitPerProject(gated, MODEL_CONCURRENCY_PER_PROJECT) : gated;
   };
-
-  async function run(claim: MessageClaim, { signal }: HeldLease): Promise<boolean> {
-    const { message, span } = claim;
-    try {
-      // Ends at once when the run is aborted, also while the database is slow.
-      const settings = await Promise.race([readSettings(message.project), whenAborted(signal)]);
-      if (settings === null) return await giveUp(context, claim, "its project no longer exists");
-      claim.run = beginRun(message, settings, signal, message.opened);
-      claim.run.trace = span.traceparent;
-      await runStages({ ...context, log: claim.log }, claim.run, stagesOf(message));
-      return claim.run.hasMore;
-    } catch (error) {
-      span.fail(error);
-      throw error;
-    }
-  }
-
-  async function announceDue(): Promise<void> {
-    const due = await store.messages.claimDue(SWEEP_LIMIT);
-    const issues = due.filter(({ isIssue }) => isIssue);
-    const messages = due.filter(({ isIssue }) => !isIssue);
-    await announceWork(queues, "incoming-messages", messages);
-    await announceWork(queues, "submitted-issues", issues);
-    if (due.length > 0) log.debug({ count: due.length }, "waiting messages announced again");
-  }
 
   return defineWork(
     { queues, log },
@@ -194,23 +214,9 @@ export async function processMessages(
       targets: chatsOf,
       leases,
       claim: createMessageClaims(context, isolation),
-      run,
-      failures: {
-        maxAttempts: LIMITS.maxAttempts,
-        retry: RETRY_DELAYS_MS,
-        explainExpiredLeases: ({ message }) => explainExpiredLeases(message),
-        judge: (error, { message }) => judgeRunError(error, message.attempts),
-        async retryLater({ message, run: known, log: traced }, { delayMs, counts, error }) {
-          const progress = known === null ? (message.progress ?? {}) : progressOf(known);
-          await store.messages.retryLater(message, { delayMs, progress, failure: failureText(error), counts });
-          if (!counts) return;
-          count("svc_message_retries_total", {});
-          traced.warn({ error, messageId: message.messageId, attempts: message.attempts }, "message will be retried");
-        },
-        giveUp: (claim, reason) => giveUp(context, claim, reason),
-        facts: ({ message }) => ({ messageId: message.messageId }),
-      },
-      due: { isDue: async () => (await store.dueWork.find()).messages, run: announceDue },
+      run: (claim, lease) => run(context, claim, lease),
+      failures: failuresOf(context),
+      due: { isDue: async () => (await store.dueWork.find()).messages, run: () => announceDue(context) },
       shutdown: CHAT_SHUTDOWN,
     },
   );

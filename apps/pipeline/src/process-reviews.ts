@@ -107,6 +107,17 @@ interface ReviewDeps {
   messages: Pick<Work<Chat>, "process">;
 }
 
+/** Announces the decisions that are due and have no job. */
+async function announceDue({ store, queues }: StageContext): Promise<void> {
+  const due = await store.reviews.claimDue(SWEEP_LIMIT);
+  const mark = ({ reviewId, attempts }: (typeof due)[number]) => `${reviewId}-${attempts}`;
+  await announceWork(
+    queues,
+    "review-decisions",
+    due.map((review) => ({ ...review, mark: mark(review) })),
+  );
+}
+
 /**
  * Defines the work on operators' decisions: each is carried out under the same lease as the messages of its conversation,
  * which are processed after it.
@@ -129,16 +140,6 @@ export function processReviews(context: StageContext, { leases, isolation, messa
     }
     await messages.process(chat);
     return false;
-  }
-
-  async function announceDue(): Promise<void> {
-    const due = await store.reviews.claimDue(SWEEP_LIMIT);
-    const mark = ({ reviewId, attempts }: (typeof due)[number]) => `${reviewId}-${attempts}`;
-    await announceWork(
-      queues,
-      "review-decisions",
-      due.map((review) => ({ ...review, mark: mark(review) })),
-    );
   }
 
   return defineWork(
@@ -169,7 +170,7 @@ export function processReviews(context: StageContext, { leases, isolation, messa
         },
         facts: ({ reviewId }) => ({ reviewId }),
       },
-      due: { isDue: async () => (await store.dueWork.find()).reviews, run: announceDue },
+      due: { isDue: async () => (await store.dueWork.find()).reviews, run: () => announceDue(context) },
       shutdown: CHAT_SHUTDOWN,
     },
   );
