@@ -17,9 +17,7 @@ export type TextsOf<Part extends TextPart> = {
 };
 
 /** Names of all texts: those of the files, and those of each channel's descriptor. */
-export type TextKey =
-  | { [Part in TextPart]: keyof (typeof en)[Part] }[TextPart]
-  | `${keyof ChannelTexts}.${ChannelId}`;
+export type TextKey = { [Part in TextPart]: keyof (typeof en)[Part] }[TextPart] | `${keyof ChannelTexts}.${ChannelId}`;
 
 /** The texts of a language that have been loaded: initially only those of its part `first`. */
 export type TextTable = Partial<Readonly<Record<TextKey, TextEntry>>>;
