@@ -1,6 +1,7 @@
 // Figures of the apps on their own: replicas, the widget, the tool server, their start, and the embedded default.
 import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
+import { APP_NAMES } from "@svc/contracts";
 import { cpuOf, memoryOf, queryDatabase, startEmbeddedProduct, toolCall } from "@svc/testing";
 import { FIXED, KEY, MESSAGE, POST, WITHOUT_RATE_LIMIT, answerFixed, asyncPost, headersOf } from "./product.ts";
 import type { Bench, PrepareStore } from "./product.ts";
@@ -156,7 +157,7 @@ export async function measureTools({ withProduct, measureAll, servers, options }
 
 /** Measures the startup time of each app, and its memory once it is idle. */
 export async function measureStart({ withProduct }: Bench) {
-  const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
+  const apps = Object.fromEntries(APP_NAMES.map((name) => [name, 1]));
   // The widget listens only if it is enabled.
   const prepareStore: PrepareStore = (store) => store.channelsConfig.update("widget", {}, { enabled: true });
   await withProduct("start", { prepareStore, apps }, async ({ started, groups }) => {

@@ -2,6 +2,7 @@
 // changes. A proxy counts what passes to PostgreSQL, and Redis reports its commands (MONITOR).
 import net from "node:net";
 import type { AddressInfo, Socket } from "node:net";
+import { APP_NAMES } from "@svc/contracts";
 import { load, printFigure } from "./measure.ts";
 import { pause } from "./processes.ts";
 import { POST, queuePrefixOf } from "./product.ts";
@@ -295,7 +296,7 @@ export async function measureCounts(bench: Bench) {
     await answerFromCorpus(corpus)(store, project);
     await store.channelsConfig.update("widget", {}, { enabled: true });
   };
-  const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
+  const apps = Object.fromEntries(APP_NAMES.map((name) => [name, 1]));
   const proxy: CountingProxy = await startCountingProxy(await bench.createDatabase("counts"));
   const redis = await watchRedis(bench.redisPort, queuePrefixOf("counts"));
   // Each chat's question was asked before it is counted, so that the stems of its words are cached.

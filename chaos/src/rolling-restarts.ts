@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request as sendRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
+import { APP_NAMES } from "@svc/contracts";
 import { toolCall } from "@svc/testing";
 import type { FurtherApp } from "@svc/testing";
 import { chatNames, collectAll, noteReplies, untilAnswered, readAnswers } from "./customer.ts";
@@ -133,7 +134,7 @@ async function readResponse(response: IncomingMessage): Promise<Try> {
 
 const CHATS = 40;
 const VISITORS = 10;
-const APPS: readonly FurtherApp[] = ["widget", "messenger", "tool-server", "console"];
+const APPS = APP_NAMES.filter((name): name is FurtherApp => name !== "api" && name !== "pipeline");
 /** What of the load comes from visitors. */
 const VISITORS_SHARE = 0.2;
 /** One of this many messages of the API is a sync call. */

@@ -414,7 +414,7 @@ describe("a deleted project", () => {
     });
     expect(added.status).toBe(201);
 
-    // The console leaves out the sentence about the confirmation.
+    // The console reads the counts from it.
     const counts =
       /agents: 1, knowledge bases: 1, documents: 1, tickets: 4, API keys: 1, hooks: 1, gaps: 1, proposals: 1.*\. To confirm, send \{"confirm":"doomed"\}\.$/;
     for (const confirm of [undefined, "", "Doomed", "default", "doomed "]) {

@@ -167,5 +167,5 @@ export async function localPrincipal(store: Store, projectName: string = DEFAULT
 
 /** Returns the folder of the product's documentation. Loads the whole product, which most commands do not need. */
 export async function findGuideDir(): Promise<string> {
-  return (await import("@svc/standalone")).GUIDE_DIR;
+  return (await (await import("@svc/standalone")).loadStandalone()).GUIDE_DIR;
 }

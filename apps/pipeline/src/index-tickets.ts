@@ -118,7 +118,7 @@ export function startTicketIndex(
   async function readWords(isStopped: () => boolean): Promise<void> {
     const until = performance.now() + WORDS_MS;
     // Changed tickets have priority, so they are checked between the steps of a long backlog. Without a backlog, the next
-    // sweep reads the words of all tickets that change until then: a step costs eight round trips, however few they are.
+    // sweep reads the words of all tickets that change until then: a step costs seven round trips, however few they are.
     while (!isStopped() && performance.now() < until) {
       const startedAt = performance.now();
       if (!(await store.ticketTexts.indexNext(wordsOfTicket))) return;

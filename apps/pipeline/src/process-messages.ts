@@ -102,13 +102,12 @@ export function createChatLeases({ store, log }: { store: Store; log: Log }): Ch
   });
 }
 
-/** Conversations that are processed concurrently, however many one job announces: a claim shares as many. */
-const CONCURRENCY = 200;
+/** Conversations that are processed concurrently, however many the jobs of this process announce. */
+const CONCURRENCY = 100;
 /**
- * A language model takes seconds for what takes milliseconds without: with one, this many conversations are processed
- * concurrently, and this many of one project.
+ * A language model takes seconds for what takes milliseconds without: with one, as many jobs are fetched, and this many
+ * conversations of one project are processed concurrently.
  */
-const MODEL_CONCURRENCY = 100;
 const MODEL_CONCURRENCY_PER_PROJECT = 25;
 /** No caller waits long for an issue; customers' messages go first. */
 const ISSUE_CONCURRENCY = 2;
@@ -197,18 +196,18 @@ export async function processMessages(
   const { store, queues, log, models } = context;
   const hasModels = ((await models?.config()) ?? null) !== null;
   // A first model that is set while the process runs is used at once, with the concurrency of a process without one.
-  const gate = createGate(hasModels ? MODEL_CONCURRENCY : CONCURRENCY);
+  const gate = createGate(CONCURRENCY);
   const limit = (process: (chat: Chat) => Promise<void>) => {
     const gated = (chat: Chat) => gate(() => process(chat));
     return hasModels ? limitPerProject(gated, MODEL_CONCURRENCY_PER_PROJECT) : gated;
   };
 
-  return defineWork(
+  const work = defineWork(
     { queues, log },
     {
       name: "waiting messages",
       consumes: [
-        { queue: "incoming-messages", limit, ...(hasModels ? { concurrency: MODEL_CONCURRENCY } : {}) },
+        { queue: "incoming-messages", limit, ...(hasModels ? { concurrency: CONCURRENCY } : {}) },
         { queue: "submitted-issues", concurrency: ISSUE_CONCURRENCY },
       ],
       targets: chatsOf,
@@ -220,6 +219,14 @@ export async function processMessages(
       shutdown: CHAT_SHUTDOWN,
     },
   );
+  return {
+    ...work,
+    setShare(share) {
+      work.setShare(share);
+      // A job may announce several conversations.
+      gate.resize(CONCURRENCY * share);
+    },
+  };
 }
 
 /** Work that waits to run exclusively. */

@@ -1,10 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mkdir, stat } from "node:fs/promises";
-import { apiService } from "@svc/api";
-import { consoleService } from "@svc/console";
 import { createLog } from "@svc/log";
-import { messengerService } from "@svc/messenger";
 import {
   ensureLocalKey,
   initialize,
@@ -16,7 +13,6 @@ import {
 } from "@svc/operations";
 import type { InitializeResult } from "@svc/operations";
 import type { Service } from "@svc/contracts";
-import { pipelineService } from "@svc/pipeline";
 import {
   closeResources,
   removeSavedPorts,
@@ -31,10 +27,10 @@ import {
   readSavedPorts,
 } from "@svc/runtime";
 import type { Config, Resources, Running, EarlyConfig, ListeningApp } from "@svc/runtime";
-import { toolServerService } from "@svc/tool-server";
-import { isDemoShown, widgetService } from "@svc/widget";
+import { isDemoShown } from "@svc/widget";
 import { acquireDataFolder, checkLoopback, hasCluster, startEmbeddedPostgres } from "@svc/embedded";
 import type { Log } from "@svc/log";
+import { APPS } from "./apps.ts";
 
 /** The embedded database server, as environment variables for the configuration. */
 export interface Infrastructure {
@@ -104,6 +100,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Standalone extends Running {
   config: Config;
   initialized: InitializeResult;
+  /** True if the widget serves its demo page. */
+  hasDemo: boolean;
   /** Shell expression that reads a key from a file or variable, so that the command does not show it. */
   keyForShell: string;
   /** URL where the first administrator of the console chooses a password; null if there is an administrator. */
@@ -172,15 +170,10 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
       await closeResources(resources);
       throw error;
     }
-    const services = [
-      ...(early.databaseUrl === undefined ? [portsService] : []),
-      pipelineService,
-      apiService,
-      widgetService,
-      messengerService,
-      toolServerService,
-      consoleService,
-    ].map((make) => make(resources));
+    const apps = await Promise.all(Object.values(APPS).map((load) => load()));
+    const services = [...(early.databaseUrl === undefined ? [portsService] : []), ...apps].map((make) =>
+      make(resources),
+    );
     const running = await runServices(services, resources, { afterStop: () => infrastructure.stop() });
     const consoleUrl = running.urls["Console"];
     // The link gives access: it is only created for the person who starts the product, and is invalid after the next
@@ -188,7 +181,8 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     const link = consoleUrl === undefined ? null : await makeFirstLink(resources);
     const firstAdministratorUrl = link === null ? null : `${consoleUrl}/link#${link.token}`;
     const markAdminKeyShown = () => resources.store.installation.markAdminKeyShown();
-    return { ...running, config, initialized, keyForShell, firstAdministratorUrl, markAdminKeyShown };
+    const hasDemo = running.urls["Widget"] !== undefined && isDemoShown(config);
+    return { ...running, config, initialized, hasDemo, keyForShell, firstAdministratorUrl, markAdminKeyShown };
   } catch (error) {
     await infrastructure.stop();
     throw error;

@@ -10,6 +10,17 @@ export interface SecretSetting {
   example: string;
 }
 
+/** Texts of a channel in the console, in one language. */
+export interface ChannelTexts {
+  /** Name in lists and filters. */
+  channel: string;
+  /** Name and description on the pages of integrations. */
+  integration: string;
+  description: string;
+  /** Source of the customer's name and email address. */
+  stated: string;
+}
+
 /**
  * Everything that the rest of the product knows about a channel: console, CLI, store, queue, statistics and API read it.
  * Plain data, so that browsers can load it.
@@ -29,6 +40,8 @@ export interface ChannelDescriptor {
   settingsColumn: string | null;
   /** Secret settings, by name, if the channel has no other settings. */
   secrets: Readonly<Record<string, SecretSetting>>;
+  /** Texts of the console, in each of its languages. */
+  texts: Readonly<Record<"en" | "de", ChannelTexts>>;
 }
 
 /** The channels (service document, section 2.3). To add a channel, see CONTRIBUTING.md. */
@@ -49,6 +62,20 @@ export const CHANNELS = {
         example: "123456:ABC-DEF",
       },
     },
+    texts: {
+      en: {
+        channel: "Telegram",
+        integration: "Telegram",
+        description: "A bot that answers in private chats and groups.",
+        stated: "From the Telegram profile, not verified.",
+      },
+      de: {
+        channel: "Telegram",
+        integration: "Telegram",
+        description: "Ein Bot, der in privaten Chats und Gruppen antwortet.",
+        stated: "Aus dem Telegram-Profil, nicht verifiziert.",
+      },
+    },
   },
   widget: {
     label: "Widget",
@@ -58,6 +85,20 @@ export const CHANNELS = {
     localePath: ["locale"],
     settingsColumn: "widget",
     secrets: {},
+    texts: {
+      en: {
+        channel: "Widget",
+        integration: "Web widget",
+        description: "A chat on your website.",
+        stated: "Entered by the visitor, not verified.",
+      },
+      de: {
+        channel: "Widget",
+        integration: "Web-Widget",
+        description: "Ein Chat auf Ihrer Website.",
+        stated: "Vom Besucher angegeben, nicht verifiziert.",
+      },
+    },
   },
   api: {
     label: "API",
@@ -67,6 +108,20 @@ export const CHANNELS = {
     localePath: ["locale"],
     settingsColumn: "api",
     secrets: {},
+    texts: {
+      en: {
+        channel: "HTTP API",
+        integration: "HTTP API",
+        description: "Your apps send messages and receive replies.",
+        stated: "Provided by the app that sent the message.",
+      },
+      de: {
+        channel: "HTTP-API",
+        integration: "HTTP-API",
+        description: "Ihre Apps senden Nachrichten und empfangen Antworten.",
+        stated: "Von der App angegeben, die die Nachricht gesendet hat.",
+      },
+    },
   },
 } as const satisfies Record<string, ChannelDescriptor>;
 export type ChannelId = keyof typeof CHANNELS;
@@ -76,6 +131,10 @@ export const UPDATES_CHANNEL: ChannelId = "messenger";
 
 /** IDs of all channels. */
 export const CHANNEL_IDS = Object.keys(CHANNELS) as [ChannelId, ...ChannelId[]];
+
+/** Names of the apps: each channel has one with its ID, and the others are part of no channel. */
+export const APP_NAMES = [...CHANNEL_IDS, "pipeline", "tool-server", "console"] as const;
+export type AppName = (typeof APP_NAMES)[number];
 
 /** Returns an object with a value for each channel. The caller states the type of each value, which is not checked. */
 export function mapChannels<Values extends Record<ChannelId, unknown>>(

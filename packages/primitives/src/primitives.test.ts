@@ -83,3 +83,24 @@ test("a gate limits concurrent work and starts the rest in order, even if some o
   ends[3]?.();
   expect((await all).map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled", "fulfilled"]);
 });
+
+test("a gate with fewer slots starts nothing further until work has ended, and one with more starts what waits", async () => {
+  const gate = createGate(3);
+  const ends: (() => void)[] = [];
+  const run = () => gate(() => new Promise<void>((resolve) => void ends.push(resolve)));
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const works = [run(), run(), run(), run(), run()];
+  await settle();
+  gate.resize(0.5);
+  for (const end of [ends[0], ends[1]]) end?.();
+  await settle();
+  expect(ends).toHaveLength(3);
+  ends[2]?.();
+  await settle();
+  expect(ends).toHaveLength(4);
+  gate.resize(2);
+  await settle();
+  expect(ends).toHaveLength(5);
+  for (const end of ends) end();
+  await Promise.all(works);
+});

@@ -62,22 +62,34 @@ export async function withinMs<T>(promise: Promise<T>, limitMs: number): Promise
 }
 
 /** Runs work as soon as a slot is free; waiting work gets slots in order. */
-export type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export interface Gate {
+  <Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Changes the number of slots, at least 1; running work ends as it would have. */
+  resize(slots: number): void;
+}
 
 /** Creates a gate with this number of slots. */
-export function createGate(positions: number): Gate {
+export function createGate(slots: number): Gate {
   const waiting: (() => void)[] = [];
-  let free = positions;
-  return async (work) => {
-    if (free > 0) free -= 1;
+  let most = slots;
+  let running = 0;
+  function admit(): void {
+    for (; running < most && waiting.length > 0; running++) waiting.shift()?.();
+  }
+  async function run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (running < most) running++;
     else await new Promise<void>((resolve) => void waiting.push(resolve));
     try {
       return await work();
     } finally {
-      // The slot passes directly to the next waiter.
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
+      running--;
+      admit();
     }
-  };
+  }
+  return Object.assign(run, {
+    resize(wanted: number) {
+      most = Math.max(1, Math.floor(wanted));
+      admit();
+    },
+  });
 }

@@ -6,7 +6,7 @@ interface Attempted {
   attempts: number;
 }
 
-/** Work that is announced for the first time may share a job. */
+/** Work that is announced for the first time, or by the repetition of that call, may share a job. */
 interface Announced {
   isNew?: boolean;
 }

@@ -25,7 +25,7 @@ test.each(["replies-api", "replies-widget"] as const)(
   },
 );
 
-test("messages that are new share jobs of 16, but for those behind a backlog", () => {
+test("messages that are new share jobs of 8, but for those behind a backlog", () => {
   const isBehind = (number: number) => number % 10 === 0;
   const jobs = jobsFor(40).map((job, number) => ({
     ...job,
@@ -33,9 +33,7 @@ test("messages that are new share jobs of 16, but for those behind a backlog", (
     ...(isBehind(number) && { priority: number }),
   }));
   const bundles = bundleJobs("incoming-messages", jobs);
-  expect(bundles.map(({ data }) => jobsOf(data as IncomingJob).length).toSorted()).toEqual(
-    [1, 1, 1, 1, 16, 4, 16].toSorted(),
-  );
+  expect(bundles.map(({ data }) => jobsOf(data as IncomingJob).length).toSorted()).toEqual([1, 1, 1, 1, 4, 8, 8, 8, 8]);
   expect(bundles.filter(({ priority }) => priority !== undefined)).toEqual(
     jobs.filter((_, number) => isBehind(number)),
   );

@@ -23,7 +23,10 @@ export interface JobToPublish<Name extends QueueName> {
    * From 1: higher values are processed later. Absent: before all jobs with a priority, in the order of publication.
    */
   priority?: number;
-  /** True if one job may carry it together with others that are published in the same turn: its id is not looked for then. */
+  /**
+   * True if one job may carry it together with others that are published in the same turn. BullMQ then does not know it by
+   * its id.
+   */
   mayShare?: boolean;
 }
 
@@ -121,7 +124,7 @@ export function followVisitorTyping(
 /** Maximum number of chats with new replies that one job announces. */
 const MAX_REPLIES = 100;
 /** Maximum number of messages that one job announces: few enough for several workers to share those of one moment. */
-const MAX_MESSAGES = 16;
+const MAX_MESSAGES = 8;
 
 const PUSHING: readonly QueueName[] = PUSHING_CHANNELS.map((channel) => REPLY_QUEUES[channel]);
 const BUNDLED = new Set<QueueName>(Object.values(REPLY_QUEUES).filter((name) => !PUSHING.includes(name)));

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { IntegrationId } from "@svc/contracts";
+import type { AppName } from "@svc/contracts";
 import { findProgram } from "./shared-servers.ts";
 import type { Exit } from "./child-process.ts";
 import { freePort, startProcess, makeTemporaryFolder } from "./child-process.ts";
@@ -23,7 +23,7 @@ export interface CompositionOptions {
 }
 
 /** Apps that only some tests need. */
-export type FurtherApp = Exclude<IntegrationId, "api"> | "console";
+export type FurtherApp = Exclude<AppName, "api" | "pipeline">;
 
 /** A process of a composition, which can be killed and restarted with the same settings and ports. */
 export interface CompositionProcess {

@@ -209,7 +209,10 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
         const consume = async (job: QueueJobs[Name]) => {
           // A job that fails is retried once all of it has ended.
           const results = await Promise.allSettled(definition.targets(job).map(limited));
-          for (const result of results) if (result.status === "rejected") throw result.reason;
+          const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+          if (errors.length > 1)
+            throw new AggregateError(errors, `${name}: ${errors.length} targets of one job failed`);
+          if (errors.length === 1) throw errors[0];
         };
         consumers.push(queues.consume(queue, consume, concurrency === undefined ? {} : { concurrency }));
       }

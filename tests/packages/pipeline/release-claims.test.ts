@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
+import type { IncomingJob } from "@svc/contracts";
 import type { ProjectId, Store } from "@svc/store";
-import { testLog } from "@svc/testing";
+import { testLog, waitFor } from "@svc/testing";
 import { createChatLeases, createIsolation, processMessages } from "../../../apps/pipeline/src/process-messages.ts";
 import { processReviews } from "../../../apps/pipeline/src/process-reviews.ts";
 import type { Run, StageContext } from "../../../apps/pipeline/src/run.ts";
@@ -87,6 +88,51 @@ test("a message that could not start during an outage is released when it ends: 
   const state =
     "SELECT lease_id, expired_leases, attempts FROM messages m JOIN chats c USING (ticket_id) WHERE ticket_id = $1";
   expect(await db.sql(state, [ticketId])).toEqual([RELEASED]);
+});
+
+test("a job announces several conversations: each is claimed once, and an overloaded process claims fewer at a time", async () => {
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const { messages } = db.store;
+  const context = contextWith({
+    messages: {
+      ...messages,
+      async claimConcurrently(_project, ticketId) {
+        begun.push(ticketId);
+        await new Promise<void>((resolve) => void ends.push(resolve));
+        return null;
+      },
+    },
+  });
+  const handlers = new Map<string, (job: IncomingJob) => Promise<void>>();
+  const queues = {
+    isUp: () => false,
+    consume(name: string, handle: (job: IncomingJob) => Promise<void>) {
+      handlers.set(name, handle);
+      return { close: () => Promise.resolve(), setShare: () => undefined };
+    },
+  } as unknown as StageContext["queues"];
+  const deps = { leases: createChatLeases(context), isolation: createIsolation() };
+  const work = await processMessages({ ...context, queues }, deps);
+  work.start();
+  const announced = (ticketId: string) => ({ project, messageId: `message of ${ticketId}`, ticketId });
+  const job = { ...announced("a"), others: [announced("b"), announced("a"), announced("c")] };
+
+  const done = handlers.get("incoming-messages")?.(job);
+  await waitFor(() => begun.length === 3, { what: "the claims" });
+  expect(begun).toEqual(["a", "b", "c"]);
+  work.setShare(1 / 100);
+  const later = handlers.get("incoming-messages")?.({ ...announced("d"), others: [announced("e")] });
+  for (const end of ends.splice(0)) end();
+  await done;
+  await waitFor(() => begun.length > 3, { what: "the next claim" });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(begun.slice(3)).toEqual(["d"]);
+  ends[0]?.();
+  await waitFor(() => begun.length === 5, { what: "the last claim" });
+  ends[1]?.();
+  await later;
+  await work.stop();
 });
 
 test("what a run has found is stored once it lasts, and again only after another stage", async () => {

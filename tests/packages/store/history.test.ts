@@ -33,19 +33,23 @@ describe("the history of a chat", () => {
     expect(await store.history.listBefore(await world.newProject(), ticketId, seq, 10)).toEqual([]);
   });
 
-  test("names the files that an operator sent, and leaves out what is attached to an answer", async () => {
+  test("names the first file that an operator sent without a text, and no other attachment", async () => {
     const { store } = world;
     const project = await world.newProject();
-    await exchange(store, project, newMessage({ chatId: "files", text: "my invoice?" }), ["see the table", "the file"]);
+    await exchange(store, project, newMessage({ chatId: "files", text: "my invoice?" }), ["see the table", "file"]);
+    await exchange(store, project, newMessage({ chatId: "files", text: "and the other?" }), ["here", "file", "file"]);
     const { accepted } = await exchange(store, project, newMessage({ chatId: "files", text: "OK" }), []);
     const attach = "UPDATE replies SET type = 'attachment', text = NULL, filename = $2, author = $3 WHERE text = $1";
     await world.sql(attach, ["see the table", "table.xlsx", "agent"]);
-    await world.sql(attach, ["the file", "invoice.pdf", "operator"]);
+    await world.sql(attach, ["file", "invoice.pdf", "operator"]);
+    await world.sql("UPDATE replies SET author = 'operator' WHERE text = 'here'");
 
     const said = await store.history.listBefore(project, accepted.ticketId, accepted.seq, 10);
     expect(said.map(({ author, text }) => `${author}: ${text}`)).toEqual([
       "customer: my invoice?",
       "operator: invoice.pdf",
+      "customer: and the other?",
+      "operator: here",
     ]);
   });
 });

@@ -109,6 +109,7 @@ test("works on all targets of a job at once, and rejects it for one that failed 
   });
   job.catch(() => undefined);
   await waitFor(() => begun.length === 2, { what: "both targets" });
+  await new Promise((resolve) => setImmediate(resolve));
   expect(isOver).toBe(false);
   ends[0]?.();
   await expect(job).rejects.toThrow("The first one failed.");

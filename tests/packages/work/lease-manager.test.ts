@@ -88,3 +88,15 @@ test("renews nothing while no lease is held, and reports no delay afterwards", a
   await new Promise(setImmediate);
   expect([renewals, leases.longestMs(), leases.renewalLateMs()]).toEqual([before, 0, 0]);
 });
+
+test("says how long nothing has been running", async () => {
+  const leases = createLeaseManager(testLog(), { name: "tests", ms: 60_000, renewMs: 60_000 });
+  expect(leases.idleMs()).toBe(Infinity);
+  const held = [leases.hold(claimOf("a")), leases.hold(claimOf("b"))];
+  held[0]?.drop();
+  expect(leases.idleMs()).toBe(0);
+  const endedAt = performance.now();
+  held[1]?.drop();
+  await waitFor(() => leases.idleMs() >= 20, { what: "some time to pass" });
+  expect(leases.idleMs()).toBeLessThanOrEqual(performance.now() - endedAt);
+});

@@ -1,7 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Service } from "@svc/contracts";
-import type { Resources } from "@svc/runtime";
+import { APP_NAMES } from "@svc/contracts";
 import type { Standalone } from "@svc/standalone";
 import { InterruptedError, watchInterrupt } from "../cli.ts";
 import type { Cli } from "../cli.ts";
@@ -9,27 +8,17 @@ import { defineCommand } from "../define-command.ts";
 import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
 
-/** The apps that run as separate processes, each loaded only when it is started. */
-const APPS: Readonly<Record<string, () => Promise<(resources: Resources) => Service>>> = {
-  api: async () => (await import("@svc/api")).apiService,
-  pipeline: async () => (await import("@svc/pipeline")).pipelineService,
-  widget: async () => (await import("@svc/widget")).widgetService,
-  messenger: async () => (await import("@svc/messenger")).messengerService,
-  console: async () => (await import("@svc/console")).consoleService,
-  "tool-server": async () => (await import("@svc/tool-server")).toolServerService,
-};
-
 /** `svc start <app>`: runs one app in this process, as its own `main.js` does; the log is JSON on standard output. */
 export const start = defineCommand({
-  args: { "<app>": { text: "name of the app", choices: Object.keys(APPS) } },
+  args: { "<app>": { text: "name of the app", choices: APP_NAMES } },
   hasJson: false,
   about: `You can run several processes of each app. Logs are JSON lines on standard output. SIGTERM and Ctrl-C shut the app down
 within ten seconds. "{start}" runs all apps in one process.`,
   examples: ["{svc} migrate && {svc} start api", "SVC_LOG_LEVEL=debug {svc} start pipeline"],
   async run({ env }, { app }) {
-    const load = APPS[app];
     const { runApp } = await import("@svc/runtime");
-    if (load !== undefined) await runApp(app, env, await load());
+    const { APPS } = await import("@svc/standalone");
+    await runApp(app, env, await APPS[app]());
   },
 });
 
@@ -47,7 +36,7 @@ async function startEverything(cli: Cli): Promise<Standalone> {
   try {
     const level = cli.terminal.isJson ? "silent" : "warn";
     const { withLogLevel } = await import("../with-resources.ts");
-    const { startStandalone } = await import("@svc/standalone");
+    const { startStandalone } = await (await import("@svc/standalone")).loadStandalone();
     const product = await startStandalone(withLogLevel(cli.env, level), (text) => cli.terminal.note(text));
     if (!interrupt.hasHappened()) return product;
     await product.stop();
@@ -67,10 +56,9 @@ const BELOW: Readonly<Record<string, readonly [name: string, path: string]>> = {
 
 /** Shows what runs, where, and how to use it, after everything has started. */
 async function showStarted({ terminal, env }: Cli, product: Standalone): Promise<void> {
-  const { config, initialized, urls, problems, firstAdministratorUrl } = product;
+  const { config, initialized, hasDemo, urls, problems, firstAdministratorUrl } = product;
   const { adminKey } = initialized;
   const { readEnvironment } = await import("@svc/runtime");
-  const { isDemoShown } = await import("@svc/widget");
   const dataDir = resolve(config.dataDir);
   const handOut = async (secret: string | null, name: string) =>
     secret === null ? null : handOutSecret(terminal, secret, join(dataDir, name));
@@ -79,7 +67,6 @@ async function showStarted({ terminal, env }: Cli, product: Standalone): Promise
   // A link of an earlier start no longer works.
   if (urls.Console !== undefined && link?.isInFile !== true) await rm(join(dataDir, "sign-up-link"), { force: true });
   const curl = curlLine(product, key === null || key.isInFile ? product.keyForShell : key.shown);
-  const hasDemo = urls.Widget !== undefined && isDemoShown(config);
   const document = { ok: true, urls, problems, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid };
   terminal.show(document, () => {
     const database =

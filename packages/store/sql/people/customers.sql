@@ -33,7 +33,7 @@ SELECT t.id FROM ticket_customers k JOIN tickets t ON t.id = k.ticket_id
 WHERE k.customer_id = :id AND t.project_id = :project AND t.status IN ('open', 'pending')
 ORDER BY t.updated_at DESC LIMIT {{openMaxCount}};
 
--- name: findOfTickets (prepared)
+-- name: findOfTickets
 -- Those of these tickets that still exist, with their customers. A ticket that was erased and created again has another
 -- creation time.
 SELECT t.id AS ticket_id, c.project_id, {{columns}}
@@ -41,7 +41,7 @@ FROM unnest(:ticket_id::uuid[], :created_us::bigint[]) AS g (ticket_id, created_
 JOIN tickets t ON t.id = g.ticket_id AND {{createdUs}} = g.created_us
 LEFT JOIN ticket_customers k ON k.ticket_id = t.id LEFT JOIN customers c ON c.id = k.customer_id;
 
--- name: findByIdentities (prepared)
+-- name: findByIdentities
 -- The customers with these identities, and which of them each has.
 SELECT {{columns}}, own.found FROM (
   SELECT i.customer_id, jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)) AS found
@@ -64,7 +64,7 @@ SELECT :project, g.kind, g.value, g.customer_id
 FROM unnest(:customer_id::uuid[], :kind::text[], :value::text[]) AS g (customer_id, kind, value)
 ON CONFLICT (project_id, kind, value) DO NOTHING;
 
--- name: linkTickets (prepared)
+-- name: linkTickets
 -- Links those of these tickets that still exist to their customers. Locks the rows of ticket_customers that it writes, and
 -- those of the tickets.
 INSERT INTO ticket_customers (ticket_id, customer_id)

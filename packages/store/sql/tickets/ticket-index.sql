@@ -1,4 +1,4 @@
--- name: read (prepared)
+-- name: read
 -- Data of tickets to index. Indexed texts remain, unless the subject has changed. Another project that works on a ticket
 -- does not find it by the stored customer.
 SELECT t.id AS ticket_id, t.subject, t.user_id, t.channel_meta, {{createdUs}} AS created_us, x.seq, c.alias, c.name, c.email,
@@ -9,7 +9,7 @@ LEFT JOIN ticket_customers k ON k.ticket_id = t.id AND t.project_id = t.home_pro
 LEFT JOIN customers c ON c.id = k.customer_id
 WHERE t.id = ANY (:ticket_ids::uuid[]);
 
--- name: readSaid (prepared)
+-- name: readSaid
 -- Messages and replies share the sequence numbers of their chat, and both have an index on them. Reads one more than
 -- are indexed.
 SELECT i.ticket_id, said.seq, said.text
@@ -23,21 +23,22 @@ FROM unnest(:ticket_id::uuid[], :seq::bigint[]) AS i (ticket_id, seq) CROSS JOIN
 ) AS said ORDER BY i.ticket_id, said.seq;
 
 -- name: queueIncomplete
--- Queues tickets that were indexed without the names of their customers, in batches and after all others: the older
--- version does so while it runs next to this one. Locks the rows of ticket_text_queue that it
+-- Queues tickets that were indexed without the names of their customers, in batches and after all others, unless another
+-- replica indexes some that it has not committed: the older version does so while it runs next to this one. Locks the rows of ticket_text_queue that it
 -- writes.
 INSERT INTO ticket_text_queue (ticket_id, queued_at)
-SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_friendly_name LIMIT {{stepTickets}}
+SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_friendly_name
+  AND NOT EXISTS (SELECT FROM ticket_text_queue) LIMIT {{stepTickets}}
 ON CONFLICT (ticket_id) DO NOTHING;
 
--- name: take (prepared)
+-- name: take
 -- Deletes rows before anything is read: a change after the read finds no row and queues the ticket again. SKIP LOCKED
 -- shares the work among replicas. If the process crashes, the transaction is rolled back.
 DELETE FROM ticket_text_queue WHERE ticket_id IN (
   SELECT ticket_id FROM ticket_text_queue ORDER BY queued_at DESC LIMIT {{stepTickets}} FOR UPDATE SKIP LOCKED
 ) RETURNING ticket_id;
 
--- name: write (prepared)
+-- name: write
 -- Tickets that were erased in the meantime are not in the join; if they were opened again, they have a new row, which
 -- is queued again. A concurrent erasure waits for this commit and deletes the words too. Locks the rows of the joined
 -- tickets, as the foreign key does, in the order of ids, as every such statement.
@@ -81,7 +82,8 @@ LIMIT 1;
 
 -- name: findChanged
 -- Compares the columns that identify the state of a ticket, so that processing an event twice costs almost nothing.
--- LATERAL with a limit: however many events the planner expects, it reads only their tickets, by index.
+-- LATERAL with a limit: however many events the planner expects, it reads only their tickets, by index. With a backlog of
+-- millions of events, each step reads the tickets of all of them again.
 SELECT t.id AS ticket_id, p.sla_targets <> '[]' OR EXISTS (
   SELECT FROM ticket_deadlines d WHERE d.ticket_id = t.id AND d.ended_at IS NULL) AS has_deadlines
 FROM (SELECT DISTINCT ticket_id FROM ticket_events WHERE id > :settled_id) e

@@ -99,8 +99,8 @@ export interface Utterance {
 const MAX_TEXT_CHARS = 4_000;
 
 /**
- * SQL of a subquery: the last `limit` texts of a chat before a position in it, with the names of files that operators sent
- * in place of a text. All four are SQL expressions.
+ * SQL of a subquery: the last `limit` texts of a chat before a position in it, and the name of the first file that an
+ * operator sent in place of a text. All four are SQL expressions.
  */
 export function history({ ticketId, project, seq, limit }: Record<"ticketId" | "project" | "seq" | "limit", string>) {
   const isBefore = (row: string) =>
@@ -110,7 +110,8 @@ export function history({ ticketId, project, seq, limit }: Record<"ticketId" | "
      WHERE ${isBefore("b")} ORDER BY b.seq DESC LIMIT ${limit})
     UNION ALL
     (SELECT r.seq, r.author, coalesce(r.text, r.filename), r.sources FROM replies r
-     WHERE ${isBefore("r")} AND (r.type = 'message' OR r.author = 'operator') ORDER BY r.seq DESC LIMIT ${limit})
+     WHERE ${isBefore("r")} AND (r.type = 'message' OR r.author = 'operator' AND NOT EXISTS (
+       SELECT FROM replies b WHERE b.ticket_id = r.ticket_id AND b.seq = r.seq - 1 AND b.author = 'operator')) ORDER BY r.seq DESC LIMIT ${limit})
   ) AS said ORDER BY seq DESC LIMIT ${limit}`;
 }
 

@@ -112,7 +112,7 @@ interface IndexedText {
   createdUs: number;
 }
 
-/** Tickets per step, and texts per ticket: about 20 MB at most. With fewer tickets, most of a step is its round trips. */
+/** Tickets per step, and texts per ticket: at most 45 MB. With fewer tickets, most of a step is its round trips. */
 const STEP = { tickets: 100, texts: 8 };
 
 /** A lexeme that no text has, since words do not start with its first character. */

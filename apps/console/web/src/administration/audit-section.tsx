@@ -106,7 +106,7 @@ function AuditCheck() {
 }
 
 const CHANNEL_NAMES: Readonly<Record<string, TextKey>> = {
-  ...mapChannels<Record<ChannelId, TextKey>>((id) => `integrations.${id}`),
+  ...mapChannels<Record<ChannelId, TextKey>>((id) => `integration.${id}`),
   "tool-server": "integrations.tools",
 };
 

@@ -17,12 +17,17 @@ const CONTENTS: readonly (readonly [name: string, label: TextKey])[] = [
   ["canned replies", "administration.canned"],
 ];
 
-/** Returns what the server says a project contains: "…: agents: 1, tickets: 4. To confirm, send …". */
-export const contentsOf = (detail: string) =>
-  CONTENTS.flatMap(([name, label]) => {
+/**
+ * Returns what the server says a project contains ("…: agents: 1, tickets: 4. To confirm, send …"); its text if that names
+ * something else.
+ */
+export function contentsOf(detail: string): { label: TextKey; count: number }[] | string {
+  const contents = CONTENTS.flatMap(([name, label]) => {
     const count = new RegExp(`\\b${name}: (\\d+)`, "u").exec(detail)?.[1];
     return count === undefined ? [] : [{ label, count: Number(count) }];
   });
+  return contents.length === 0 && !detail.includes("It is empty.") ? detail : contents;
+}
 
 /**
  * What would be deleted with a project. An empty confirmation never matches a project's name, so the server refuses the call

@@ -6,6 +6,7 @@ import { FolderOpen, Pencil, Trash2 } from "lucide-react";
 import { projectPagesQuery } from "../api/administration.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
 import { ResourcePage } from "../lists/resource-page.tsx";
 import { useProject, useServices } from "../session/services.ts";
 import { Ago, Badge } from "../ui/badge.tsx";
@@ -31,6 +32,11 @@ function DeleteProjectDialog({
   const [typed, setTyped] = useState("");
   const held = useQuery(projectContentsQuery(connection, { id, version }));
 
+  const describe = (contents: { label: TextKey; count: number }[]) =>
+    contents.length === 0
+      ? t("projects.empty")
+      : contents.map(({ label, count }) => `${t(label)}: ${number(count)}`).join(" · ");
+
   async function submit() {
     if (typed !== name) return;
     await connection.call("deleteProject", null, { params: { id }, body: { confirm: typed }, ifMatch: version });
@@ -50,11 +56,7 @@ function DeleteProjectDialog({
       {held.isPending && <Skeleton className="h-12 w-full rounded-lg" />}
       {held.isError && <ErrorNotice error={held.error} />}
       {held.isSuccess && (
-        <Notice variant="bad">
-          {held.data.length === 0
-            ? t("projects.empty")
-            : held.data.map(({ label, count }) => `${t(label)}: ${number(count)}`).join(" · ")}
-        </Notice>
+        <Notice variant="bad">{typeof held.data === "string" ? held.data : describe(held.data)}</Notice>
       )}
       <p className="text-sm">{t("projects.deleteText")}</p>
       <Field

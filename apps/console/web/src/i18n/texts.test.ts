@@ -3,8 +3,9 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import de from "./de.json" with { type: "json" };
 import en from "./en.json" with { type: "json" };
-import { createTexts, fillText } from "./texts.ts";
-import type { TextEntry, TextPart, TextsOf } from "./texts.ts";
+import { CHANNEL_IDS } from "@svc/contracts";
+import { channelTexts, createTexts, fillText, LANGUAGES } from "./texts.ts";
+import type { Language, TextEntry, TextPart, TextsOf } from "./texts.ts";
 
 const PARTS = ["first", "ticket", "pages"] as const;
 /** The type check compares the German texts with the English ones here: none may be missing. */
@@ -53,6 +54,12 @@ describe("the texts of the console", () => {
 
   test("are their own keys until they are loaded", () => {
     expect(createTexts("en", en.first).t("overview.text")).toBe("overview.text");
+  });
+
+  test.each(Object.keys(LANGUAGES) as Language[])("contain those of every channel: %s", (language) => {
+    const { t, names } = createTexts(language, channelTexts(language));
+    expect(names("channel")).toEqual(CHANNEL_IDS);
+    expect(CHANNEL_IDS.filter((id) => t(`integration.${id}`) === `integration.${id}`)).toEqual([]);
   });
 
   test("insert values literally, including special characters", () => {

@@ -1,4 +1,6 @@
 import { createContext, useContext } from "react";
+import { CHANNELS, CHANNEL_IDS } from "@svc/contracts";
+import type { ChannelId, ChannelTexts } from "@svc/contracts";
 import type en from "./en.json";
 
 /** Texts of the layout of all pages and of the inbox; those of a ticket; and those of all other pages. */
@@ -14,8 +16,8 @@ export type TextsOf<Part extends TextPart> = {
     : Exclude<TextEntry, string>;
 };
 
-/** Names of all texts. */
-export type TextKey = { [Part in TextPart]: keyof (typeof en)[Part] }[TextPart];
+/** Names of all texts: those of the files, and those of each channel's descriptor. */
+export type TextKey = { [Part in TextPart]: keyof (typeof en)[Part] }[TextPart] | `${keyof ChannelTexts}.${ChannelId}`;
 
 /** The texts of a language that have been loaded: initially only those of its part `first`. */
 export type TextTable = Partial<Readonly<Record<TextKey, TextEntry>>>;
@@ -23,6 +25,14 @@ export type TextTable = Partial<Readonly<Record<TextKey, TextEntry>>>;
 /** The languages of the console, with their native names. */
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
 export type Language = keyof typeof LANGUAGES;
+
+/** Returns the texts of all channels in a language: `channel.widget`. */
+export const channelTexts = (language: Language): TextTable =>
+  Object.fromEntries(
+    CHANNEL_IDS.flatMap((id) =>
+      Object.entries(CHANNELS[id].texts[language]).map(([name, text]) => [`${name}.${id}`, text]),
+    ),
+  );
 
 /** Returns the browser's first language that the console supports; English if there is none. */
 export function pickLanguage(wanted: readonly string[]): Language {

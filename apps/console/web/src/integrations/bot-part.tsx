@@ -6,7 +6,6 @@ import type { BotChannel } from "../api/administration.ts";
 import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
-import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { Field, TextArea } from "../ui/field.tsx";
@@ -14,7 +13,7 @@ import { OutLink } from "../ui/markdown.tsx";
 import { QueryView } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { ArrivalTest } from "./channel-state.tsx";
-import { RemoveSecretDialog } from "./keys-section.tsx";
+import { SecretForm } from "./secrets-part.tsx";
 import { useChannelChange } from "./use-channel.ts";
 
 /** How to get the token of a bot. */
@@ -31,67 +30,27 @@ function TokenSteps() {
   );
 }
 
-/** The token of the bot: entered, replaced or removed. */
+/** The token of the bot. */
 function Token({ channel, disabled }: { channel: BotChannel; disabled: boolean }) {
   const { t } = useTexts();
-  const { toasts } = useServices();
   const change = useChannelChange();
-  const [token, setToken] = useState("");
-  const [isRemoving, setRemoving] = useState(false);
-  const { error, isBusy, run } = useAction();
   const isSet = channel.config.botToken !== null;
-
-  async function save(botToken: string | null) {
-    await run(async () => {
-      // A bot with a token is enabled, and one without a token cannot run.
-      await change(channel.id, { config: { botToken }, enabled: botToken !== null });
-      setToken("");
-      toasts.show({ kind: "done", text: t(botToken === null ? "bot.removed" : "bot.saved") });
-    });
-    setRemoving(false);
-  }
-  function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (token.trim() !== "") void save(token.trim());
-  }
-
   return (
-    <Section
-      title={t("bot.token")}
-      actions={<Badge tone={isSet ? "ok" : "plain"}>{t(isSet ? "secret.set" : "secret.none")}</Badge>}
+    <SecretForm
+      name={t("bot.token")}
+      isSet={isSet}
+      disabled={disabled}
+      label={t(isSet ? "bot.otherToken" : "bot.giveToken")}
+      placeholder="123456789:AA…"
+      action={t(isSet ? "bot.replace" : "bot.connect")}
+      saved={t("bot.saved")}
+      removed={t("bot.removed")}
+      removeText={t("bot.removeText")}
+      // A bot with a token is enabled, and one without a token cannot run.
+      set={(botToken) => change(channel.id, { config: { botToken }, enabled: botToken !== null })}
     >
       {!isSet && <TokenSteps />}
-      <form onSubmit={submit} className="flex flex-wrap items-start gap-2">
-        <Field
-          label={t(isSet ? "bot.otherToken" : "bot.giveToken")}
-          hint={t("bot.tokenHint")}
-          error={error}
-          type="password"
-          autoComplete="off"
-          spellCheck={false}
-          value={token}
-          disabled={disabled}
-          placeholder="123456789:AA…"
-          onChange={setToken}
-          className="min-w-0 flex-1 basis-64"
-        />
-        <div className="flex gap-2 sm:pt-6">
-          {isSet && (
-            <Button variant="danger" disabled={disabled} onClick={() => setRemoving(true)}>
-              {t("secret.remove")}
-            </Button>
-          )}
-          <Button type="submit" variant="primary" isBusy={isBusy} disabled={disabled || token.trim() === ""}>
-            {t(isSet ? "bot.replace" : "bot.connect")}
-          </Button>
-        </div>
-      </form>
-      {isRemoving && (
-        <RemoveSecretDialog name={t("bot.token")} onConfirm={() => save(null)} onClose={() => setRemoving(false)}>
-          {t("bot.removeText")}
-        </RemoveSecretDialog>
-      )}
-    </Section>
+    </SecretForm>
   );
 }
 

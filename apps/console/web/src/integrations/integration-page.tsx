@@ -20,6 +20,7 @@ import { KeysSection } from "./keys-section.tsx";
 import type { KeyRight } from "./keys-section.tsx";
 import { KEY_PLACEHOLDER, TOOL_CLIENTS, toolSnippet, useAddress, useServiceAddresses } from "./snippets.ts";
 import type { ToolClient } from "./snippets.ts";
+import { SecretsPart } from "./secrets-part.tsx";
 import { useChannels, useChannelSwitch } from "./use-channel.ts";
 import { WidgetPart } from "./widget-part.tsx";
 
@@ -191,7 +192,9 @@ export function IntegrationPage() {
     "tool-server": <ToolServerPart />,
   };
   const item = list.find((one) => one.id === id);
-  const part = item !== undefined && isBotChannel(item) ? <BotPart channel={item} /> : parts[integration.id];
+  const secrets =
+    item !== undefined && (isBotChannel(item) ? <BotPart channel={item} /> : <SecretsPart channel={item} />);
+  const part = parts[integration.id] ?? secrets;
   return (
     <Frame
       integration={integration}

@@ -54,25 +54,26 @@ export interface Integration {
   path: string;
 }
 
-/** The integrations with a URL of the service itself. */
-const OWN = {
-  api: {
-    id: "api",
-    title: "integrations.api",
-    text: "integrations.apiText",
-    icon: Braces,
-    address: "api",
-    path: "/api/v1",
-  },
-  widget: {
-    id: "widget",
-    title: "integrations.widget",
-    text: "integrations.widgetText",
-    icon: MessagesSquare,
-    address: "widget",
-    path: "/widget.js",
-  },
-  "tool-server": {
+/** Icon and path of the channels with a URL of the service itself. */
+const OWN: Partial<Record<TicketChannelId, Pick<Integration, "icon" | "path">>> = {
+  api: { icon: Braces, path: "/api/v1" },
+  widget: { icon: MessagesSquare, path: "/widget.js" },
+};
+
+const channelIntegration = (id: TicketChannelId): Integration => ({
+  id,
+  title: `integration.${id}`,
+  text: `description.${id}`,
+  icon: CHANNEL_ICONS[CHANNELS[id].icon],
+  address: CHANNELS[id].port,
+  path: "",
+  ...OWN[id],
+});
+
+/** All integrations, in the order of their cards. */
+export const INTEGRATIONS: readonly Integration[] = [
+  ...Array.from(new Set<TicketChannelId>(["api", "widget", ...CHANNEL_IDS]), channelIntegration),
+  {
     id: "tool-server",
     title: "integrations.tools",
     text: "integrations.toolsText",
@@ -80,26 +81,6 @@ const OWN = {
     address: "tool-server",
     path: "/mcp",
   },
-} as const satisfies Partial<Record<IntegrationId, Integration>>;
-
-/** Returns a channel on another company's servers, which has no URL of its own. */
-const remoteChannel = (id: Exclude<TicketChannelId, keyof typeof OWN>): Integration => ({
-  id,
-  title: `integrations.${id}`,
-  text: `integrations.${id}Text`,
-  icon: CHANNEL_ICONS[CHANNELS[id].icon],
-  address: null,
-  path: "",
-});
-
-const isOwn = (id: IntegrationId): id is keyof typeof OWN => id in OWN;
-
-/** All integrations, in the order of their cards. */
-export const INTEGRATIONS: readonly Integration[] = [
-  OWN.api,
-  OWN.widget,
-  ...CHANNEL_IDS.flatMap((id) => (isOwn(id) ? [] : remoteChannel(id))),
-  OWN["tool-server"],
 ];
 
 /** Returns the integration with an id from a URL; null if there is none. */

@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Session } from "../api/session.ts";
-import { createTexts, LANGUAGES, pickLanguage } from "../i18n/texts.ts";
+import { channelTexts, createTexts, LANGUAGES, pickLanguage } from "../i18n/texts.ts";
 import type { Language, TextPart, Texts, TextTable } from "../i18n/texts.ts";
 import { createStore } from "../ui/create-store.ts";
 import type { Store } from "../ui/create-store.ts";
@@ -124,7 +124,7 @@ export async function openTexts(first: Language, wanted: readonly string[]): Pro
     const source = SOURCES[language];
     const tag = wanted.find((name) => name.toLowerCase().split("-")[0] === language) ?? language;
     const tables = await Promise.all(PARTS.slice(0, PARTS.indexOf(part) + 1).map((name) => source[name]()));
-    return createTexts(tag, Object.assign({}, ...tables) as TextTable);
+    return createTexts(tag, Object.assign({}, channelTexts(language), ...tables) as TextTable);
   }
   const shown = createStore(await load(asked));
 

@@ -88,7 +88,7 @@ function CustomerHead({ ticket }: { ticket: TicketDetail }) {
           )}
         </div>
       </div>
-      {isStated && <p className="pb-1 text-xs text-faint">{t(`details.stated.${channelId}`)}</p>}
+      {isStated && <p className="pb-1 text-xs text-faint">{t(`stated.${channelId}`)}</p>}
     </>
   );
 }
