@@ -43,7 +43,7 @@ interface Binding {
   /** Makes the server listen on this host. If that fails, it keeps the previous one, and later calls retry. */
   follow(host: string): Promise<void>;
   /** Returns why the server does not listen on the configured host, as a sentence; null if it does. */
-  findProblem(): string | null;
+  findProblem: () => string | null;
 }
 
 /** Creates a binding without a server. */
