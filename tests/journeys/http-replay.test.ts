@@ -312,12 +312,11 @@ describe("a replay that takes too long", () => {
   const input: ReplayInput = { against: { model: null } };
 
   /** Calls the operation directly, with a model that does not respond until it is aborted. */
-  const replaySlowly = (options: { signal?: AbortSignal; timeLimitMs?: number }) => {
+  const replaySlowly = (timeLimitMs: number) => {
     const never = { id: "fake:silent", chat: ({ signal }: { signal: AbortSignal }) => untilAborted(signal) };
     const models = { forAgent: () => never, close: () => undefined };
-    const { store } = product;
-    const deps = { store, embeddings: null, models: models as never, log: testLog() };
-    return replayAgent(deps, localAdministrator(shop), { id: agentId, ...options }, input);
+    const deps = { store: product.store, embeddings: null, models: models as never, log: testLog(), timeLimitMs };
+    return replayAgent(deps, localAdministrator(shop), { id: agentId }, input);
   };
   const untilAborted = (signal: AbortSignal) =>
     new Promise<never>((_resolve, reject) => {
@@ -326,7 +325,7 @@ describe("a replay that takes too long", () => {
     });
 
   test("returns the finished comparisons, and that it is incomplete", async () => {
-    const result = await replaySlowly({ timeLimitMs: 50 });
+    const result = await replaySlowly(50);
     const { items, summary, notCompared } = result;
     expect(notCompared).toBeGreaterThan(0);
     expect(result.notComparedTicketIds).toHaveLength(notCompared);

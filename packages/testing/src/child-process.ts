@@ -3,8 +3,8 @@ import type { Socket, Server } from "node:net";
 import { holdResource } from "./held-resources.ts";
 import { stretchOfLimits, waitFor } from "./wait-for.ts";
 import { childEnvironment } from "./test-settings.ts";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, rm, statfs } from "node:fs/promises";
+import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:net";
 import { once } from "node:events";
@@ -174,12 +174,36 @@ export interface TemporaryFolder {
 /** A program that was killed together with this one may write for another moment, so removing is retried. */
 const REMOVE = `for trial in 1 2 3 4 5; do rm -rf "$1" && break; sleep 1; done`;
 
+/** A file system in the memory of a Linux machine, used unless TMPDIR names another folder than this default. */
+const IN_MEMORY = "/dev/shm";
+const DEFAULT_PARENT = "/tmp";
+/** Far more than the databases and logs of a run, a few hundred megabytes at a time. */
+const MIN_MEMORY_BYTES = 4 * 1024 ** 3;
+
+/**
+ * Returns the parent folder for the data of databases: in memory if there is room. On ext4, most of the CPU time of
+ * copying a database of a thousand files is spent on skipping the files of databases that were dropped in the last minutes.
+ */
+export async function findDataParent(): Promise<string> {
+  if (tmpdir() !== DEFAULT_PARENT) return tmpdir();
+  try {
+    const { bavail, bsize } = await statfs(IN_MEMORY);
+    if (bavail * bsize >= MIN_MEMORY_BYTES && freemem() >= MIN_MEMORY_BYTES) return IN_MEMORY;
+  } catch {
+    // Not Linux, or a container without it.
+  }
+  return tmpdir();
+}
+
 /**
  * Creates a temporary folder, named after its purpose. It is removed when this process ends; `endFirst` is a shell line
  * that runs before that, with the folder as $1.
  */
-export async function makeTemporaryFolder(what: string, endFirst = ":"): Promise<TemporaryFolder> {
-  const path = await mkdtemp(join(tmpdir(), `svc-test-${what}-`));
+export async function makeTemporaryFolder(
+  what: string,
+  { endFirst = ":", parent = tmpdir() }: { endFirst?: string; parent?: string } = {},
+): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(parent, `svc-test-${what}-`));
   const callOffGuard = guard(`${endFirst}; ${REMOVE}`, [path]);
   return {
     path,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Store } from "@svc/store";
-import { freePort, startProcess, makeTemporaryFolder } from "./child-process.ts";
+import { findDataParent, freePort, startProcess, makeTemporaryFolder } from "./child-process.ts";
 import { repositoryPath, testLog } from "./test-settings.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -41,7 +41,8 @@ export async function startEmbeddedProduct(
   options: { folder?: string; env?: Record<string, string> } = {},
 ): Promise<EmbeddedProduct> {
   const { openStore } = await import("@svc/store");
-  const temporary = options.folder === undefined ? await makeTemporaryFolder("product") : undefined;
+  const temporary =
+    options.folder === undefined ? await makeTemporaryFolder("product", { parent: await findDataParent() }) : undefined;
   const folder = options.folder ?? temporary?.path ?? "";
   const [api, widget, tools, console, metrics] = [
     await freePort(),

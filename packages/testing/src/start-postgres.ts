@@ -1,6 +1,6 @@
 import { chmod, writeFile, appendFile, chown, readdir } from "node:fs/promises";
 import { join, dirname } from "node:path";
-import { freePort, makeTemporaryFolder, spawnChild } from "./child-process.ts";
+import { findDataParent, freePort, makeTemporaryFolder, spawnChild } from "./child-process.ts";
 import { holdResource } from "./held-resources.ts";
 import { testLog, childEnvironment } from "./test-settings.ts";
 import { findInPath } from "./find-programs.ts";
@@ -94,7 +94,7 @@ const END_SERVER = `pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -QUIT 
 export async function startPostgres(
   options: { maxConnections?: number; settings?: Record<string, string> } = {},
 ): Promise<PrivatePostgres> {
-  const folder = await makeTemporaryFolder("postgres", END_SERVER);
+  const folder = await makeTemporaryFolder("postgres", { endFirst: END_SERVER, parent: await findDataParent() });
   const port = await freePort();
   const { startEmbeddedPostgres } = await import("@svc/embedded");
   const settings = { fsync: "off", full_page_writes: "off", max_wal_size: "1GB", ...options.settings };
@@ -186,7 +186,7 @@ export async function startInstalledPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<InstalledPostgres> {
   const account = await findAccount();
-  const folder = await makeTemporaryFolder("installed-postgres");
+  const folder = await makeTemporaryFolder("installed-postgres", { parent: await findDataParent() });
   if (account.uid !== undefined && account.gid !== undefined) await chown(folder.path, account.uid, account.gid);
   const dataDir = join(folder.path, "data");
   const options = { env: { ...childEnvironment(), LC_ALL: "C.UTF-8" }, cwd: folder.path, ...account };

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, startProcess } from "@svc/testing";
+import { findDataParent, freePort, startProcess } from "@svc/testing";
 import type { ChildProcess } from "@svc/testing";
 import { SVC_MAIN } from "./run-svc.ts";
 
@@ -26,7 +25,7 @@ const folders: string[] = [];
 
 /** Creates a folder that `removeFolders` removes. */
 export async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-journey-"));
+  const folder = await mkdtemp(join(await findDataParent(), "svc-journey-"));
   folders.push(folder);
   return folder;
 }
