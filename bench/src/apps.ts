@@ -1,5 +1,6 @@
 // Figures of the apps on their own: replicas, the widget, the tool server, their start, and the embedded default.
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { WebSocket } from "ws";
 import { APP_NAMES } from "@svc/contracts";
 import { cpuOf, memoryOf, queryDatabase, startEmbeddedProduct, toolCall } from "@svc/testing";
@@ -182,9 +183,11 @@ async function measureIdle(groups: { all: number; postgres: number }): Promise<n
 }
 
 /** Measures the embedded default; in turns with `separate`, another product, if it is given. */
-export async function measureEmbedded({ measureAll }: Bench, separate?: Subject) {
+export async function measureEmbedded({ measureAll, scratch }: Bench, separate?: Subject) {
   const startedAt = performance.now();
-  const product = await startEmbeddedProduct({ env: { SVC_LOG_LEVEL: "info" } });
+  // On a disk: tests keep theirs in memory.
+  const folder = join(scratch, "embedded");
+  const product = await startEmbeddedProduct({ folder, env: { SVC_LOG_LEVEL: "info" } });
   try {
     printFigure("embedded default, first start to ready", `${Math.round(performance.now() - startedAt)} ms`);
     await queryDatabase(product.databaseUrl, WITHOUT_RATE_LIMIT);

@@ -94,10 +94,12 @@ const END_SERVER = `pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -QUIT 
 export async function startPostgres(
   options: { maxConnections?: number; settings?: Record<string, string> } = {},
 ): Promise<PrivatePostgres> {
-  const folder = await makeTemporaryFolder("postgres", { endFirst: END_SERVER, parent: await findDataParent() });
+  const settings = { fsync: "off", full_page_writes: "off", max_wal_size: "1GB", ...options.settings };
+  // Commits that are to wait for the disk need one.
+  const where = settings.fsync === "on" ? {} : { parent: await findDataParent() };
+  const folder = await makeTemporaryFolder("postgres", { endFirst: END_SERVER, ...where });
   const port = await freePort();
   const { startEmbeddedPostgres } = await import("@svc/embedded");
-  const settings = { fsync: "off", full_page_writes: "off", max_wal_size: "1GB", ...options.settings };
   const launch = () =>
     startEmbeddedPostgres({
       dataDir: folder.path,
