@@ -372,7 +372,7 @@ describe("the journeys in ARCHITECTURE.md and the READMEs of workspaces", () => 
     expect(missing.map(([row]) => row)).toEqual([]);
   });
 
-  test("a synchronous message crosses at most 25 files, each named once with a function of it", () => {
+  test("ARCHITECTURE.md names at most 25 files of a synchronous message, each once, with a function of it", () => {
     const steps = [...(pages[0]?.text ?? "").matchAll(/^\d+\. `(\w+)` in `([\w./-]+\.ts)` /gm)];
     expect(steps.length).toBeGreaterThan(20);
     expect(steps.length).toBeLessThanOrEqual(25);

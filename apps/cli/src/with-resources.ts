@@ -165,7 +165,7 @@ export async function localPrincipal(store: Store, projectName: string = DEFAULT
   throw failure("not_found", `No project is named "${safeLine(projectName, 80)}". ${advice}`);
 }
 
-/** Returns the folder of the product's documentation. Loads the whole product, which most commands do not need. */
+/** Returns the folder of the product's documentation. Loads the standalone, which most commands do not need. */
 export async function findGuideDir(): Promise<string> {
   return (await (await import("@svc/standalone")).loadStandalone()).GUIDE_DIR;
 }

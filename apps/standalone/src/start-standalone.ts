@@ -148,6 +148,7 @@ function portsService({ store, config }: Resources): Service {
 export async function startStandalone(env: Environment, onProgress: (text: string) => void): Promise<Standalone> {
   const early = readEnvironment(env);
   const log = createLog({ level: early.logLevel, name: "standalone" });
+  const apps = await Promise.all(Object.values(APPS).map((load) => load()));
   const infrastructure = await startInfrastructure(early, log, onProgress);
   try {
     const config = loadConfig({ ...env, ...infrastructure.variables });
@@ -170,7 +171,6 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
       await closeResources(resources);
       throw error;
     }
-    const apps = await Promise.all(Object.values(APPS).map((load) => load()));
     const services = [...(early.databaseUrl === undefined ? [portsService] : []), ...apps].map((make) =>
       make(resources),
     );

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { ServiceError } from "@svc/client";
+import { UPDATES_CHANNEL } from "@svc/contracts";
 import type {
   Agent,
   AgentChange,
@@ -95,8 +96,8 @@ export type BotChannel = Omit<ChannelItem, "id" | "config"> & {
   config: Extract<ChannelItem["config"], { botToken: unknown }>;
 };
 
-/** Returns true for a channel that is configured with the token of a bot. */
-export const isBotChannel = (channel: ChannelItem): channel is BotChannel => "botToken" in channel.config;
+/** Returns true for the Telegram bot, which has a page of its own. */
+export const isBotChannel = (channel: ChannelItem): channel is BotChannel => channel.id === UPDATES_CHANNEL;
 
 /** Polling interval of a channel's state while its page is open: a change appears within two seconds. */
 const CHANNELS_FOLLOW_MS = 2_000;

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ReactNode, SubmitEvent } from "react";
-import type { ChannelItem } from "@svc/contracts";
+import { CHANNELS, CHANNEL_IDS } from "@svc/contracts";
+import type { ChannelItem, SecretSetting } from "@svc/contracts";
 import { useAction } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useRights, useServices } from "../session/services.ts";
@@ -92,18 +93,20 @@ export function SecretForm({ name, isSet, disabled, set, ...props }: SecretFormP
   );
 }
 
-/** The secrets of a channel that has no other settings, by their names. */
+/** The secrets of a channel that has no page of its own. */
 export function SecretsPart({ channel }: { channel: ChannelItem }) {
   const { t } = useTexts();
+  const id = CHANNEL_IDS.find((one) => one === channel.id);
+  const secrets = id === undefined ? [] : Object.entries<SecretSetting>(CHANNELS[id].secrets);
   const mayDo = useRights();
   const change = useChannelChange();
   return (
     <div className="flex max-w-3xl flex-col gap-4">
-      {Object.entries(channel.config).map(([name, secret]) => (
+      {secrets.map(([name, { label }]) => (
         <SecretForm
           key={name}
-          name={name}
-          isSet={secret !== null}
+          name={label}
+          isSet={Object.entries(channel.config).some(([key, value]) => key === name && value !== null)}
           disabled={!mayDo("admin:*")}
           label={t("secret.value")}
           action={t("ui.save")}
