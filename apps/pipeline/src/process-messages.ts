@@ -196,9 +196,9 @@ export async function processMessages(
   const { store, queues, log, models } = context;
   const hasModels = ((await models?.config()) ?? null) !== null;
   // A first model that is set while the process runs is used at once, with the concurrency of a process without one.
-  const gate = createGate(CONCURRENCY);
+  const slots = createGate(CONCURRENCY);
   const limit = (process: (chat: Chat) => Promise<void>) => {
-    const gated = (chat: Chat) => gate(() => process(chat));
+    const gated = (chat: Chat) => slots(() => process(chat));
     return hasModels ? limitPerProject(gated, MODEL_CONCURRENCY_PER_PROJECT) : gated;
   };
 
@@ -224,7 +224,7 @@ export async function processMessages(
     setShare(share) {
       work.setShare(share);
       // A job may announce several conversations.
-      gate.resize(CONCURRENCY * share);
+      slots.resize(CONCURRENCY * share);
     },
   };
 }
