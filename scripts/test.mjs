@@ -152,6 +152,15 @@ function failuresOf({ name, message, assertionResults }) {
     failure: failureMessages.join("\n"),
   }));
 }
+
+/** Returns the first line of a failure, with that of its cause ("fetch failed" says little), at most 200 characters. */
+function summaryOf(failure) {
+  const lines = stripVTControlCharacters(failure).trim().split("\n");
+  const cause = lines.findIndex((line) => /^\s*(\[cause\]|Cause):/.test(line));
+  const [, sameLine = ""] = /:\s*(.*)/.exec(lines[cause] ?? "") ?? [];
+  const said = cause === -1 ? "" : sameLine || (lines[cause + 1] ?? "").trim();
+  return `${lines[0] ?? ""}${said === "" ? "" : ` (${said})`}`.slice(0, 200);
+}
 /** Runs in which jest itself failed, so that not every file has a result. */
 const broken = [];
 
@@ -195,8 +204,11 @@ async function runJest({ backend, composition, postgresBinDir, only = [], but = 
   countTests(settled.testResults);
   const failedAgain = new Set(settled.testResults.filter(hasFailed).map(({ name }) => name));
   for (const { name, test, failure } of files.filter(hasFailed).flatMap(failuresOf)) {
-    const [firstLine = ""] = stripVTControlCharacters(failure).trim().split("\n");
-    repeats.push({ test: `${test} (${backend}, ${composition})`, failure: firstLine, isGood: !failedAgain.has(name) });
+    repeats.push({
+      test: `${test} (${backend}, ${composition})`,
+      failure: summaryOf(failure),
+      isGood: !failedAgain.has(name),
+    });
   }
   if (again.code !== 0 && settled.success) {
     broken.push(`${what}, once more: jest ended with code ${again.code}`);
@@ -333,7 +345,6 @@ list(
   "The longest files:",
   slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`),
 );
-list("Repeated: failed at first and passed alone. They, or what they test, depend on timing:", named(true));
 if (named(true).length > MAX_REPEATED_TESTS) {
   console.log(`More than ${MAX_REPEATED_TESTS} tests passed only when they were repeated, so this run has failed.`);
   totals.failed++;
@@ -351,10 +362,7 @@ if (!(await hasChromium())) {
   );
 }
 // Last, and short: some CI services keep only the end of the output.
-list(
-  "Passed only when repeated:",
-  repeats.filter(({ isGood }) => isGood).map(({ test }) => test),
-);
+list("Repeated: failed at first and passed alone. They, or what they test, depend on timing:", named(true));
 list("Failed tests, by file:", failures);
 const cpuSeconds = readCpuSeconds();
 const cpu = cpuSeconds === null ? "" : ` and ${Math.round(cpuSeconds)} s of CPU time`;

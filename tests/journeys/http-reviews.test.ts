@@ -207,7 +207,12 @@ const SENDERS: Record<
     },
   },
   webhook: {
-    send: (client) => client.heldChat({ webhookUrl: receiver.url() }),
+    async send(client) {
+      const chat = await client.heldChat({ webhookUrl: receiver.url() });
+      // A callback reports the current state: a decision before it would leave only the final one.
+      await receiver.next((request) => callbackOf(request).type === "message.in_review");
+      return chat;
+    },
     async check(project, { chatId, sent }, reply) {
       const type: CallbackType = reply === null ? "message.rejected" : "message.completed";
       const final = await receiver.next((request) => callbackOf(request).type === type);

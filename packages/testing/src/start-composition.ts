@@ -177,6 +177,8 @@ async function startApp(options: {
     const child = await startProcess({ file: await findProgram(app), env, name });
     try {
       await child.ready(healthUrl);
+      // A console reports its health before it listens.
+      if (consoleUrl !== undefined) await child.ready(consoleUrl);
       // It creates the link of the first administrator once its apps are up: one that a test creates before would be
       // invalidated.
       if (app === "standalone") await child.ready(/"ready":true/);

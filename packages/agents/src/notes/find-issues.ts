@@ -91,7 +91,7 @@ export function findIssues(
     const dueDate = dueDateOf(clausesOf(texts, language), language, today);
     return {
       clientIssueId: idOf(quotes),
-      title: titleOf(issueTitle(texts, language)),
+      title: titleOf(issueTitle(texts, language) || text),
       description: cut(speaker === null ? text : `${speaker}: ${text}`, ISSUE_LIMITS.descriptionMaxChars),
       severity: severityOf(text),
       ...(person === null ? {} : { person }),
@@ -153,9 +153,10 @@ function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly stri
 const asks = ({ text, language }: CleanPart) =>
   clausesOf([text], language).some((clause) => actionOf(withoutRunUp(clause, language), language) !== null);
 
-/** Returns one line without its final punctuation, cut at a word. */
+/** Returns one line without its final punctuation, unless it is nothing else, cut at a word. */
 export function titleOf(text: string): string {
-  return cut(text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), ISSUE_LIMITS.titleMaxChars).replace(/[.,;:!]+$/, "");
+  const line = cut(text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), ISSUE_LIMITS.titleMaxChars);
+  return line.replace(/[.,;:!]+$/, "") || line;
 }
 
 /** Returns the beginning of a text, cut at a word if possible. */

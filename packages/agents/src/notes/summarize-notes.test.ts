@@ -206,6 +206,9 @@ The coffee was nice.`);
     ]);
     expect(await titles("- fix x\n- fix y")).toEqual(["Fix x", "Fix y"]);
     expect(await titles("打印机坏了。")).toHaveLength(1);
+    // Also of what says nothing, each has a title.
+    expect(await titles("- [ ] !!")).toEqual(["!!"]);
+    expect(await titles("…—–,,;;::!!?? you know, well, like, {vocalsound} [laughter] ")).toEqual(["…—–,;;::!!?? Like"]);
   });
 
   test("a summary begins with what hurts most, and keeps together what is said of it", async () => {
