@@ -3,10 +3,12 @@ import type { Log } from "@svc/log";
 import type { Mailer } from "@svc/outbound";
 import { startSweeps } from "@svc/work";
 import type { SweepStep } from "@svc/work";
+import { MAX_INDEX_TRIES } from "@svc/store";
 import type { DueWork, Store, TicketText, TicketWords, Deadline, DeadlineFacts } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { addBusinessMinutes } from "@svc/channel-manager";
 import type { DeadlineKind, SlaTarget } from "@svc/contracts";
+import type { Isolation } from "./process-messages.ts";
 
 const MINUTES_OF = {
   first_reply: "firstReplyMinutes",
@@ -98,8 +100,9 @@ const WORDS_MS = 1_000;
 /**
  * Runs twice a second in every replica, every two seconds if nothing happens: updates the ticket lists with changed
  * tickets, and indexes their words, so that a search finds them within about a second, or later while this process is busy
- * with messages (`isBusy`). One replica at a time follows the changes; all of them index words. After an upgrade, existing
- * tickets are indexed in the same way, after changed ones.
+ * with messages (`isBusy`). One replica at a time follows the changes; all of them index words, but not next to a message
+ * that may crash the process (`isolation`), which would be blamed for a crash of this. After an upgrade, existing tickets are
+ * indexed in the same way, after changed ones.
  *
  * It also ends snoozes that are due, adds an event to tickets that miss their SLA targets, renames tags on tickets,
  * and assigns tickets that need a person to operators on duty in turn, if their agent is set to that. With a
@@ -107,8 +110,15 @@ const WORDS_MS = 1_000;
  */
 export function startTicketIndex(
   { store, mailer, log }: { store: Store; mailer: Mailer | null; log: Log },
-  { isBusy }: { isBusy: () => boolean },
+  { isBusy, isolation }: { isBusy: () => boolean; isolation: Pick<Isolation, "runShared"> },
 ): { stop(): Promise<void> } {
+  function wordsOf(text: TicketText): TicketWords {
+    const { ticketId, tries } = text;
+    const facts = { ticketId, tries, maxTries: MAX_INDEX_TRIES };
+    if (tries > 1) log.warn(facts, "indexing a ticket again, alone: the process ended, or failed, the last time");
+    return wordsOfTicket(text);
+  }
+
   async function follow(isStopped: () => boolean): Promise<void> {
     while (!isStopped() && (await store.ticketIndex.follow(deadlinesOf, { sendsEmails: mailer !== null }))) {
       await breathe();
@@ -121,7 +131,7 @@ export function startTicketIndex(
     // sweep reads the words of all tickets that change until then: a step costs seven round trips, however few they are.
     while (!isStopped() && performance.now() < until) {
       const startedAt = performance.now();
-      if (!(await store.ticketTexts.indexNext(wordsOfTicket))) return;
+      if (!(await isolation.runShared(() => store.ticketTexts.indexNext(wordsOf)))) return;
       await follow(isStopped);
       const load = isBusy() ? "busy" : "idle";
       let restMs = Math.min(MAX_REST_MS[load], REST_FACTOR[load] * (performance.now() - startedAt));

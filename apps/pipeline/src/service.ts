@@ -76,7 +76,7 @@ export function pipelineService(resources: Resources): Service {
     for (const work of works) work.start();
     const endWatch = watchLoad(log, leases, (share) => messages.setShare(share));
     const privacy = startPrivacySweeper({ store, queues, log });
-    const ticketIndex = startTicketIndex(resources, { isBusy: () => leases.idleMs() < QUIET_MS });
+    const ticketIndex = startTicketIndex(resources, { isBusy: () => leases.idleMs() < QUIET_MS, isolation });
     const draining = new AbortController();
     const reindexing = reindexOutdated({ store, log }, { signal: draining.signal }).catch((error: unknown) =>
       log.error({ error }, "failed to reindex documents of an earlier version; the next startup retries"),

@@ -215,7 +215,7 @@ export function openStore(options: {
       assignNext,
     }),
     ticketList: bind(db, ticketList),
-    ticketTexts: bind(db, { indexNext: ticketIndex.indexNext }),
+    ticketTexts: bind(context, { indexNext: ticketIndex.indexNext }),
     tickets: bind(context, tickets),
     toolCalls: bind(context, toolCalls),
     triageMessages: bind(db, triageMessages),

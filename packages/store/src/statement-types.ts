@@ -784,8 +784,9 @@ export interface Statements {
     queueTexts: [{ id: readonly (string | null)[] }, object];
     read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; alias: string; name: string; email: string; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
+    remove: [{ ids: readonly (string | null)[] }, { ticketId: string }];
     settle: [{ settledId: number | string }, object];
-    take: [object, { ticketId: string }];
+    take: [object, { ticketId: string; tries: number }];
     updateTicketIndex: [{ topId: number | string; topXmax: string }, object];
     wakeSnoozed: [object, { ticketId: string }];
     write: [{ ticketId: readonly (string | null)[]; lexemes: readonly (object | string | null)[]; subject: readonly (string | null)[]; seq: readonly (number | string | null)[]; createdUs: readonly (number | string | null)[] }, object];

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { ProjectId, Store } from "@svc/store";
 import { testLog, waitFor } from "@svc/testing";
 import { startTicketIndex } from "../../../apps/pipeline/src/index-tickets.ts";
+import { createIsolation } from "../../../apps/pipeline/src/process-messages.ts";
 import { exchange, newMessage, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
 
@@ -15,7 +16,10 @@ afterAll(() => db.close());
 
 /** Starts the index of a process that processes no messages. */
 const startIndex = (overrides: Partial<Store> = {}) =>
-  startTicketIndex({ store: { ...db.store, ...overrides }, mailer: null, log: testLog() }, { isBusy: () => false });
+  startTicketIndex(
+    { store: { ...db.store, ...overrides }, mailer: null, log: testLog() },
+    { isBusy: () => false, isolation: createIsolation() },
+  );
 
 async function find(project: ProjectId, word: string) {
   const words = { words: [word], beginning: null };

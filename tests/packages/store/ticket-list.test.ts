@@ -627,6 +627,42 @@ describe("the search in tickets", () => {
     expect(await db.sql("SELECT FROM ticket_text_queue")).toEqual([]);
   });
 
+  test("has every other ticket when one ends each process that indexes it, which is tried five times and after a change", async () => {
+    const poison = await makeTicket("poison");
+    const others = await Promise.all(["one", "two", "three"].map((text) => makeTicket(text)));
+    await db.store.ticketIndex.follow(() => []);
+    const steps: string[][] = [];
+    const step = async () => {
+      const read: string[] = [];
+      steps.push(read);
+      await db.store.ticketTexts
+        .indexNext(({ ticketId, texts }) => {
+          read.push(ticketId);
+          if (ticketId === poison) throw new Error("an end of the process, which rolls back as this does");
+          return { ofText: texts, ofCustomer: [] };
+        })
+        .catch((error: Error) => expect(error.message).toContain("an end of the process"));
+      // The time for which they are taken has passed.
+      await db.sql("UPDATE ticket_text_queue SET queued_at = least(queued_at, now())");
+      return (await db.store.dueWork.find()).ticketTexts;
+    };
+    while (await step());
+    expect(steps.filter((read) => read.includes(poison))).toHaveLength(5);
+    expect(steps.slice(1).filter((read) => read.length !== 1)).toEqual([]);
+    for (const [index, word] of ["one", "two", "three"].entries())
+      expect(await found([word], null)).toEqual([others[index]]);
+    expect(await db.sql("SELECT ticket_id, tries FROM ticket_text_queue")).toEqual([{ ticket_id: poison, tries: 5 }]);
+
+    await db.store.ticketDetails.update(project, poison, {
+      change: { subject: "harmless" },
+      versions: null,
+      actor: "key:1",
+    });
+    await settle();
+    expect(await found(["poison"], null)).toEqual([poison]);
+    expect(await db.sql("SELECT FROM ticket_text_queue")).toEqual([]);
+  });
+
   test("finds every ticket once, in order, for rare, frequent, or locally frequent words", async () => {
     const ids = (await insertTickets(5_100)).toSorted();
     const positions: Record<string, (row: number) => boolean> = {

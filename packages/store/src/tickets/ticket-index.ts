@@ -8,6 +8,7 @@ import type {
   TicketStage,
   TicketStatus,
 } from "@svc/contracts";
+import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { friendlyNameOf } from "../people/customer-facts.ts";
@@ -92,6 +93,8 @@ export interface TicketText {
   seq: number;
   /** True when there are more. */
   hasMore: boolean;
+  /** Times that it was taken, this one included. More than once: perhaps it ended the process before. */
+  tries: number;
 }
 
 /** The words of a ticket. */
@@ -112,11 +115,13 @@ interface IndexedText {
   createdUs: number;
 }
 
-/**
- * Tickets per step, and texts per ticket: about 40 MB at most. A step of 100 tickets would cost half as much for each, but a
- * ticket that ends the process would be in nearly every step while it waits.
- */
+/** Tickets per step, and texts per ticket: about 40 MB at most. */
 const STEP = { tickets: 40, texts: 20 };
+
+/** Duration for which a ticket is taken to be indexed; after that, the process that took it counts as crashed. */
+const TAKEN_MS = 15_000;
+/** Times that a ticket is taken before it stays out of the index until it changes. */
+export const MAX_INDEX_TRIES = 5;
 
 /** A lexeme that no text has, since words do not start with its first character. */
 const projectLexeme = (project: string) => `:p:${project}`;
@@ -212,7 +217,10 @@ function customerText(ticket: TicketRow): string {
   return ticket.alias ?? friendlyNameOf(ticket) ?? (ticket.channelId === "api" ? ticket.chatId : "");
 }
 
-async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
+async function read(
+  tx: Db,
+  ticketIds: readonly string[],
+): Promise<(Omit<TicketText, "tries"> & { person: TicketPerson })[]> {
   const rows = await sql.read.all<TicketRow>(tx, { ticketIds });
   const tickets = rows.map((row) => ({ ...row, indexed: textWordsOf(row.lexemes) }));
   const seqOf = ({ indexed, seq }: (typeof tickets)[number]) => (indexed === null ? 0 : (seq ?? 0));
@@ -237,8 +245,8 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
 }
 
 /** Indexes the words of these tickets, which the transaction has taken from the queue, up to a number of texts each. */
-async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: TicketText) => TicketWords) {
-  const texts = await read(tx, ticketIds);
+async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: TicketText) => TicketWords, tries = 1) {
+  const texts = (await read(tx, ticketIds)).map((text) => ({ ...text, tries }));
   const indexed: IndexedText[] = texts.map((text) => ({
     ...text,
     createdUs: text.person.createdUs,
@@ -257,17 +265,21 @@ async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: 
 /**
  * Indexes the words of some queued tickets, those that changed last first; false if none is queued. `wordsOf` returns
  * the words of a ticket. Also creates and updates their customers. Safe with any number of replicas and after any
- * crash: unfinished tickets are indexed again.
+ * crash: unfinished tickets are indexed again after 15 s, each alone, so that one that ends the process does not stop the
+ * others. After five such tries it stays out of the index until it changes.
  */
-export async function indexNext(db: Db, wordsOf: (text: TicketText) => TicketWords): Promise<boolean> {
-  return db.transaction(async (tx) => {
-    const taken = await sql.take.all(tx);
-    if (taken.length === 0) return (await sql.queueIncomplete.run(tx)) > 0;
-    const texts = await indexWords(
-      tx,
-      taken.map((row) => row.ticketId),
-      wordsOf,
-    );
+export async function indexNext(
+  { db, leases }: Pick<Context, "db" | "leases">,
+  wordsOf: (text: TicketText) => TicketWords,
+): Promise<boolean> {
+  const taken = await sql.take.all(leases);
+  const [first] = taken;
+  if (first === undefined) return (await sql.queueIncomplete.run(db)) > 0;
+  await db.transaction(async (tx) => {
+    const removed = await sql.remove.all(tx, { ids: taken.map((row) => row.ticketId) });
+    if (removed.length === 0) return;
+    const ticketIds = removed.map((row) => row.ticketId);
+    const texts = await indexWords(tx, ticketIds, wordsOf, first.tries);
     const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
     if (unfinished.length > 0) await sql.queueAgain.run(tx, { unfinished });
     const renamed = await followTickets(
@@ -276,8 +288,8 @@ export async function indexNext(db: Db, wordsOf: (text: TicketText) => TicketWor
     );
     // At once and not by the queue: a ticket that stays behind its customer would be indexed forever.
     if (renamed.length > 0) await indexWords(tx, renamed, wordsOf);
-    return true;
   });
+  return true;
 }
 
 /** Tickets per step of following events. */
@@ -294,6 +306,8 @@ const sql = statements("tickets/ticket-index", {
   createdUs: microsecondsOf("t.created_at"),
   stepTexts1: STEP.texts + 1,
   stepTickets: STEP.tickets,
+  takenMs: TAKEN_MS,
+  maxTries: MAX_INDEX_TRIES,
   updatedUs: microsecondsOf("t.updated_at"),
   changedMax: STEP_TICKETS,
   listColumns: LIST_COLUMNS,
