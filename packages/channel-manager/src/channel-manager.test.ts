@@ -122,7 +122,7 @@ describe("acceptMessage", () => {
       expect(published).toEqual([
         {
           name: "incoming-messages",
-          jobs: [{ id: `${messageId}-0`, data: { project, messageId, ticketId } }],
+          jobs: [{ id: `${messageId}-0`, data: { project, messageId, ticketId }, mayShare: true }],
         },
       ]);
     });

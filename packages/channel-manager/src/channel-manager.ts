@@ -75,7 +75,7 @@ async function commitAndAnnounce(
     context.messageId,
   );
   const { messageId, ticketId } = accepted;
-  const work = { project, messageId, ticketId, attempts: 0, priority };
+  const work = { project, messageId, ticketId, attempts: 0, priority, isNew: true };
   const published = announceWork(queues, "incoming-messages", [work]).catch((error: unknown) => {
     const text = "message accepted but not announced; the sweeper will announce it";
     if (error instanceof QueueDownError) log.debug({ messageId }, text);
