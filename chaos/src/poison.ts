@@ -57,7 +57,10 @@ function startManager(processes: readonly CompositionProcess[]) {
       if (!isAlive(process.pid)) {
         aborts++;
         await process.kill();
-        await process.start();
+        // It may abort before it is ready, and is started again.
+        await process.start().catch((error: unknown) => {
+          if (isAlive(process.pid)) throw error;
+        });
       }
       await pause(CHECK_MS);
     }

@@ -3,7 +3,6 @@ import type { Log } from "@svc/log";
 import type { Mailer } from "@svc/outbound";
 import { startSweeps } from "@svc/work";
 import type { SweepStep } from "@svc/work";
-import { MAX_INDEX_TRIES } from "@svc/store";
 import type { DueWork, Store, TicketText, TicketWords, Deadline, DeadlineFacts } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { addBusinessMinutes } from "@svc/channel-manager";
@@ -114,8 +113,8 @@ export function startTicketIndex(
 ): { stop(): Promise<void> } {
   function wordsOf(text: TicketText): TicketWords {
     const { ticketId, tries } = text;
-    const facts = { ticketId, tries, maxTries: MAX_INDEX_TRIES };
-    if (tries > 1) log.warn(facts, "indexing a ticket again, alone: the process ended, or failed, the last time");
+    if (tries > 1)
+      log.warn({ ticketId, tries }, "indexing a ticket alone: indexing it failed or ended the process before");
     return wordsOfTicket(text);
   }
 

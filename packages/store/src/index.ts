@@ -221,7 +221,6 @@ export type {
 export type { CannedReplyFields, CannedReplyRecord, TicketFacts } from "./tickets/canned-replies.ts";
 export { ProjectNotFoundError } from "./tickets/issues.ts";
 export type { IssueRecord, IssueRoute, OpenTicket, TicketBrief } from "./tickets/issues.ts";
-export { MAX_INDEX_TRIES } from "./tickets/ticket-index.ts";
 export type { TicketText, TicketWords, WordQuery } from "./tickets/ticket-index.ts";
 export type { ListedTicket, TicketPageQuery } from "./tickets/ticket-list.ts";
 export type {

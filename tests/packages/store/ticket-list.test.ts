@@ -643,7 +643,7 @@ describe("the search in tickets", () => {
         })
         .catch((error: Error) => expect(error.message).toContain("an end of the process"));
       // The time for which they are taken has passed.
-      await db.sql("UPDATE ticket_text_queue SET queued_at = least(queued_at, now())");
+      await db.sql("UPDATE ticket_text_queue SET queued_at = now() WHERE queued_at < 'infinity'");
       return (await db.store.dueWork.find()).ticketTexts;
     };
     while (await step());

@@ -28,22 +28,23 @@ FROM unnest(:ticket_id::uuid[], :seq::bigint[]) AS i (ticket_id, seq) CROSS JOIN
 -- writes.
 INSERT INTO ticket_text_queue (ticket_id, queued_at)
 SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_friendly_name
-  AND NOT EXISTS (SELECT FROM ticket_text_queue WHERE tries < {{maxTries}}) LIMIT {{stepTickets}}
+  AND NOT EXISTS (SELECT FROM ticket_text_queue WHERE queued_at < 'infinity') LIMIT {{stepTickets}}
 ON CONFLICT (ticket_id) DO NOTHING;
 
 -- name: take
 -- Takes tickets from the queue for a while: those that changed last, or one alone that was taken before, since it may have
--- ended the process. Committed before they are read, so that a crash leaves its trace. SKIP LOCKED shares the work among
--- replicas. Locks the rows of ticket_text_queue that it writes.
+-- ended the process; from its last try on, it is taken until it changes. Committed before they are read, so that a crash
+-- leaves its trace. SKIP LOCKED shares the work among replicas. Locks the rows of ticket_text_queue that it writes.
 WITH suspect AS MATERIALIZED (
   SELECT ticket_id FROM ticket_text_queue
-  WHERE tries > 0 AND tries < {{maxTries}} AND queued_at <= now()
+  WHERE tries > 0 AND queued_at <= now()
   ORDER BY queued_at LIMIT 1 FOR UPDATE SKIP LOCKED
 ), fresh AS MATERIALIZED (
   SELECT ticket_id FROM ticket_text_queue WHERE tries = 0 AND NOT EXISTS (SELECT FROM suspect)
   ORDER BY queued_at DESC LIMIT {{stepTickets}} FOR UPDATE SKIP LOCKED
 )
-UPDATE ticket_text_queue q SET tries = tries + 1, queued_at = now() + interval '{{takenMs}} milliseconds'
+UPDATE ticket_text_queue q SET tries = tries + 1,
+  queued_at = CASE WHEN tries + 1 < {{maxTries}} THEN now() + interval '{{takenMs}} milliseconds' ELSE 'infinity' END
 FROM (SELECT ticket_id FROM suspect UNION ALL SELECT ticket_id FROM fresh) t WHERE q.ticket_id = t.ticket_id
 RETURNING q.ticket_id, q.tries;
 
@@ -118,10 +119,9 @@ SELECT {{listValues}} FROM tickets t WHERE t.id = ANY (:ids::uuid[]) ORDER BY t.
 ON CONFLICT (ticket_id) DO UPDATE SET {{overwritten}};
 
 -- name: queueTexts
--- Queues tickets whose texts have changed; one that was given up gets a last try. Locks the rows of ticket_text_queue that
--- it writes.
-INSERT INTO ticket_text_queue AS q (ticket_id) SELECT id FROM unnest(:id::uuid[]) AS i (id) ORDER BY id
-ON CONFLICT (ticket_id) DO UPDATE SET queued_at = now(), tries = least(q.tries, {{maxTries}} - 1);
+-- Queues tickets whose texts have changed. Locks the rows of ticket_text_queue that it writes.
+INSERT INTO ticket_text_queue (ticket_id) SELECT id FROM unnest(:id::uuid[]) AS i (id) ORDER BY id
+ON CONFLICT (ticket_id) DO UPDATE SET queued_at = now();
 
 -- name: wakeSnoozed
 -- Ends snoozes that are due, with an event each, so that lists and the console follow. SKIP LOCKED: a ticket that is

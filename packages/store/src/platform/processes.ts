@@ -4,7 +4,6 @@ import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 import { expiredLease } from "../messages/chats.ts";
 import { columnsOf, statements } from "../sql.ts";
-import { MAX_INDEX_TRIES } from "../tickets/ticket-index.ts";
 import { CHANNELS_COLUMNS, toChannelsConfig } from "./installation.ts";
 import { DEFAULT_PROJECT } from "./projects.ts";
 
@@ -256,7 +255,7 @@ export interface DueWork {
  */
 const AHEAD_MS = 2_500;
 
-const dueSql = statements("platform/due-work", { aheadMs: AHEAD_MS, maxIndexTries: MAX_INDEX_TRIES });
+const dueSql = statements("platform/due-work", { aheadMs: AHEAD_MS });
 
 const findForAll = batched(async (db: Db, sweeps: null[]) => {
   const row = await dueSql.find.one<DueWork>(db);

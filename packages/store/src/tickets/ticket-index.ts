@@ -121,7 +121,7 @@ const STEP = { tickets: 40, texts: 20 };
 /** Duration for which a ticket is taken to be indexed; after that, the process that took it counts as crashed. */
 const TAKEN_MS = 15_000;
 /** Times that a ticket is taken before it stays out of the index until it changes. */
-export const MAX_INDEX_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** A lexeme that no text has, since words do not start with its first character. */
 const projectLexeme = (project: string) => `:p:${project}`;
@@ -266,7 +266,7 @@ async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: 
  * Indexes the words of some queued tickets, those that changed last first; false if none is queued. `wordsOf` returns
  * the words of a ticket. Also creates and updates their customers. Safe with any number of replicas and after any
  * crash: unfinished tickets are indexed again after 15 s, each alone, so that one that ends the process does not stop the
- * others. After five such tries it stays out of the index until it changes.
+ * others. After five such tries it is left out until it changes.
  */
 export async function indexNext(
   { db, leases }: Pick<Context, "db" | "leases">,
@@ -307,7 +307,7 @@ const sql = statements("tickets/ticket-index", {
   stepTexts1: STEP.texts + 1,
   stepTickets: STEP.tickets,
   takenMs: TAKEN_MS,
-  maxTries: MAX_INDEX_TRIES,
+  maxTries: MAX_TRIES,
   updatedUs: microsecondsOf("t.updated_at"),
   changedMax: STEP_TICKETS,
   listColumns: LIST_COLUMNS,
