@@ -122,7 +122,7 @@ describe("acceptMessage", () => {
       expect(published).toEqual([
         {
           name: "incoming-messages",
-          jobs: [{ id: `${messageId}-0`, data: { project, messageId, ticketId }, mayShare: true }],
+          jobs: [{ id: `${messageId}-0`, data: { project, messageId, ticketId }, mayShare: true, mayWait: true }],
         },
       ]);
     });

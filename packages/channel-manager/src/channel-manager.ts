@@ -17,7 +17,7 @@ import { msUntilTick } from "@svc/work";
 import { deliverReplies } from "./deliver-replies.ts";
 import type { ChannelResources } from "./deliver-replies.ts";
 
-/** Maximum wait of an acceptance for its announcement; after that, the sweeper publishes it. */
+/** Maximum wait of a sync call for the announcement of its message; after that, the sweeper publishes it. */
 const PUBLISH_WAIT_MS = 250;
 
 /**
@@ -75,7 +75,8 @@ async function commitAndAnnounce(
     context.messageId,
   );
   const { messageId, ticketId } = accepted;
-  const work = { project, messageId, ticketId, attempts: 0, priority, isNew: true };
+  const mayWait = context.mode !== "sync";
+  const work = { project, messageId, ticketId, attempts: 0, priority, isNew: true, mayWait };
   const published = announceWork(queues, "incoming-messages", [work]).catch((error: unknown) => {
     const text = "message accepted but not announced; the sweeper will announce it";
     if (error instanceof QueueDownError) log.debug({ messageId }, text);
@@ -84,7 +85,7 @@ async function commitAndAnnounce(
   channel.markTyping?.(message.chatId, { project, ticketId }).catch((error: unknown) => {
     log.debug({ error, ticketId }, "failed to show the typing indicator");
   });
-  await withinMs(published, PUBLISH_WAIT_MS);
+  if (!mayWait) await withinMs(published, PUBLISH_WAIT_MS);
   return accepted;
 }
 

@@ -9,6 +9,8 @@ interface Attempted {
 /** Work that is announced for the first time, or by the repetition of that call, may share a job. */
 interface Announced {
   isNew?: boolean;
+  /** True if no caller waits for the result. */
+  mayWait?: boolean;
 }
 
 /** Work of which one project may have much more than others. */
@@ -41,10 +43,12 @@ const incoming = ({
   attempts,
   priority = 0,
   isNew = false,
+  mayWait = false,
 }: IncomingJob & Attempted & Prioritized & Announced) => ({
   id: `${messageId}-${attempts}`,
   data: { project, messageId, ticketId },
   ...(isNew ? { mayShare: true } : {}),
+  ...(mayWait ? { mayWait } : {}),
   ...(priority === 0 ? {} : { priority }),
 });
 

@@ -28,6 +28,8 @@ export interface JobToPublish<Name extends QueueName> {
    * its id.
    */
   mayShare?: boolean;
+  /** True if nobody waits for its result: under load, it is sent up to 20 ms later, together with others. */
+  mayWait?: boolean;
 }
 
 /** The open queues of a process. */
