@@ -119,7 +119,7 @@ function cleanRow(row: readonly string[] | ReadonlyMap<number, string>): Map<num
 function cleanCell(cell: string): string {
   const line = cell.replace(/\s+/g, " ").trim();
   // A pipe ends a cell even in code; one that is already escaped is unchanged.
-  return line.replace(/(\\*)\|/g, (_, slashes: string) => `${slashes}${slashes.length % 2 === 0 ? "\\" : ""}|`);
+  return line.replace(/(?<!\\)(\\*)\|/g, (_, slashes: string) => `${slashes}${slashes.length % 2 === 0 ? "\\" : ""}|`);
 }
 
 /**
