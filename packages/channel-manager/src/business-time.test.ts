@@ -167,14 +167,8 @@ describe("business time", () => {
   });
 
   test("has periods in order, whatever the hours of the day on which the clock changes", () => {
-    const clock = fc.constantFrom("00:00", "02:00", "02:30", "02:45", "03:00", "04:00", "24:00");
-    const day = fc.uniqueArray(clock, { minLength: 4, maxLength: 4 }).map((times): [string, string][] => {
-      const [a = "", b = "", c = "", d = ""] = times.toSorted();
-      return [
-        [a, b],
-        [c, d],
-      ];
-    });
+    const clock = ["00:00", "02:00", "02:30", "02:45", "03:00", "04:00", "24:00"];
+    const times = fc.subarray(clock, { minLength: 4, maxLength: 4 });
     const change = fc.constantFrom(
       ["Europe/Berlin", "2026-03-29"],
       ["Europe/Berlin", "2026-10-25"],
@@ -182,19 +176,19 @@ describe("business time", () => {
       ["America/Havana", "2026-11-01"],
       ["Australia/Lord_Howe", "2026-10-04"],
     );
-    const property = fc.property(day, change, (sunday, [timeZone = "", date = ""]) => {
-      const hours = { timeZone, week: { saturday: sunday, sunday }, holidays: [] };
-      const [from, to] = [-1, 1].map((days) => new Date(Date.parse(date) + days * 86_400_000)) as [Date, Date];
-      let total = 0;
-      let lastEnd = 0;
-      for (const { start, end } of listBusinessPeriods(hours, from, to)) {
-        expect([start >= lastEnd, isOpen(hours, new Date(start)), isOpen(hours, new Date(end - 1))]).toEqual([
-          true,
-          true,
-          true,
-        ]);
-        total += (end - Math.max(start, from.getTime())) / 60_000;
-        expect(addBusinessMinutes(hours, from, total)).toEqual(new Date(end));
+    const property = fc.property(times, change, ([a = "", b = "", c = "", d = ""], [timeZone = "", date = ""]) => {
+      const day: [string, string][] = [
+        [a, b],
+        [c, d],
+      ];
+      const hours = { timeZone, week: { saturday: day, sunday: day }, holidays: [] };
+      const from = at(date).getTime() - 86_400_000;
+      let [total, lastEnd] = [0, 0];
+      for (const { start, end } of listBusinessPeriods(hours, new Date(from), new Date(from + 2 * 86_400_000))) {
+        expect(start).toBeGreaterThanOrEqual(lastEnd);
+        expect(isOpen(hours, new Date(start)) && isOpen(hours, new Date(end - 1))).toBe(true);
+        total += (end - Math.max(start, from)) / 60_000;
+        expect(addBusinessMinutes(hours, new Date(from), total)).toEqual(new Date(end));
         lastEnd = end;
       }
     });
