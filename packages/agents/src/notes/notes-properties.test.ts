@@ -45,8 +45,7 @@ const anyNotes = fc
 function countWords(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   const folded = text.replaceAll(/[ıİ]/g, "i").toLowerCase();
-  for (const [word] of folded.matchAll(/[\p{L}\p{M}\p{N}]+/gu))
-    counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const [word] of folded.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }
 
