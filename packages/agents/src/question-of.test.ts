@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
 
 describe("questionOf", () => {
@@ -94,4 +95,21 @@ describe("withoutCourtesies", () => {
     const text = `Hello! ${"We ship. ".repeat(5_500)}Best regards, Ben`;
     expect(withoutCourtesies(text)).toBe("We ship. ".repeat(5_500).trim());
   });
+});
+
+test("whatever the message, its question has words if it has, and what it says is a part of it", () => {
+  const courtesies = ["Hi Ann,", "Thank you!", "Best regards,", "Danke,", "Merci", "could you please tell me", "help"];
+  const piece = fc.oneof(
+    fc.constantFrom(...courtesies, "How much is it?", "E07", "\n", "\n\n", " ", ". ", "?", "- ", "您好", "…"),
+    fc.string({ unit: "binary", maxLength: 10 }),
+  );
+  const property = fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+    const text = pieces.join("");
+    const [asked, written, stated] = [questionOf(text), questionAsWritten(text), withoutCourtesies(text)];
+    const hasWords = /[\p{L}\p{N}]/u;
+    expect(hasWords.test(asked) && hasWords.test(written)).toBe(hasWords.test(text));
+    expect(text).toContain(stated);
+    for (const part of [asked, written, stated]) expect(part.isWellFormed()).toBe(true);
+  });
+  fc.assert(property);
 });

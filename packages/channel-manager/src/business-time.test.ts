@@ -1,6 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import type { BusinessHours } from "@svc/contracts";
-import { addBusinessMinutes, isOpen, nextOpening, describeExpectedReply } from "./business-time.ts";
+import fc from "fast-check";
+import {
+  addBusinessMinutes,
+  isOpen,
+  listBusinessPeriods,
+  nextOpening,
+  describeExpectedReply,
+} from "./business-time.ts";
 import texts from "./expected-reply.json" with { type: "json" };
 
 const businessHours: BusinessHours = {
@@ -136,6 +143,56 @@ describe("business time", () => {
   test("starts an hour later by the clock where the clock skips the opening time", () => {
     const early: BusinessHours = { ...nightOf("monday"), week: { sunday: [["02:30", "05:00"]] } };
     expect(nextOpening(early, at("2026-03-29T00:00:00Z"))).toEqual(at("2026-03-29T01:30:00Z"));
+  });
+
+  test("starts and ends at the first of two equal clock times, whatever the season", () => {
+    const early: BusinessHours = { ...nightOf("monday"), week: { sunday: [["02:30", "05:00"]] } };
+    expect(nextOpening(early, at("2026-10-25T00:00:00Z"))).toEqual(at("2026-10-25T00:30:00Z"));
+    // In Havana, midnight comes twice.
+    const havana: BusinessHours = { ...nightOf("saturday"), timeZone: "America/Havana" };
+    expect(isOpen(havana, at("2026-11-01T03:59:00Z"))).toBe(true);
+    expect(isOpen(havana, at("2026-11-01T04:00:00Z"))).toBe(false);
+  });
+
+  test("counts periods once that the clock moves into each other", () => {
+    const week: BusinessHours["week"] = {
+      sunday: [
+        ["02:00", "02:45"],
+        ["03:00", "04:00"],
+      ],
+    };
+    const early: BusinessHours = { ...nightOf("monday"), week };
+    expect(isOpen(early, at("2026-03-29T01:50:00Z"))).toBe(true);
+    expect(addBusinessMinutes(early, at("2026-03-29T00:00:00Z"), 60)).toEqual(at("2026-03-29T02:00:00Z"));
+  });
+
+  test("has periods in order, whatever the hours of the day on which the clock changes", () => {
+    const clock = ["00:00", "02:00", "02:30", "02:45", "03:00", "04:00", "24:00"];
+    const times = fc.subarray(clock, { minLength: 4, maxLength: 4 });
+    const change = fc.constantFrom(
+      ["Europe/Berlin", "2026-03-29"],
+      ["Europe/Berlin", "2026-10-25"],
+      ["America/Santiago", "2026-09-06"],
+      ["America/Havana", "2026-11-01"],
+      ["Australia/Lord_Howe", "2026-10-04"],
+    );
+    const property = fc.property(times, change, ([a = "", b = "", c = "", d = ""], [timeZone = "", date = ""]) => {
+      const day: [string, string][] = [
+        [a, b],
+        [c, d],
+      ];
+      const hours = { timeZone, week: { saturday: day, sunday: day }, holidays: [] };
+      const from = at(date).getTime() - 86_400_000;
+      let [total, lastEnd] = [0, 0];
+      for (const { start, end } of listBusinessPeriods(hours, new Date(from), new Date(from + 2 * 86_400_000))) {
+        expect(start).toBeGreaterThanOrEqual(lastEnd);
+        expect(isOpen(hours, new Date(start)) && isOpen(hours, new Date(end - 1))).toBe(true);
+        total += (end - Math.max(start, from)) / 60_000;
+        expect(addBusinessMinutes(hours, new Date(from), total)).toEqual(new Date(end));
+        lastEnd = end;
+      }
+    });
+    fc.assert(property, { numRuns: 50 });
   });
 
   test("is in the project's time zone, also where the day has another date by UTC", () => {

@@ -18,13 +18,15 @@ export interface BusinessPeriod {
  * occurs twice in autumn, the first one is used.
  */
 function momentOf(day: DateTime, clockTime: string): number {
-  if (clockTime === "24:00") return day.plus({ days: 1 }).startOf("day").toMillis();
   const [hour, minute] = clockTime.split(":").map(Number);
   const { year, month, day: date } = day;
-  return DateTime.fromObject({ year, month, day: date, hour, minute }, { zone: day.zone }).toMillis();
+  const time = DateTime.fromObject({ year, month, day: date, hour, minute }, { zone: day.zone });
+  // Of a time that occurs twice, the library chooses the one with the present offset of the zone.
+  const [first = time] = time.getPossibleOffsets();
+  return first.toMillis();
 }
 
-/** Yields the periods that end after `at`, in order, for this number of days. */
+/** Yields the periods that end after `at`, in order and without overlaps, for this number of days. */
 function* periodsAfter(
   { timeZone, week, holidays }: BusinessHours,
   at: Date,
@@ -32,12 +34,19 @@ function* periodsAfter(
 ): Generator<BusinessPeriod> {
   const closed = new Set(holidays.map(({ date }) => date));
   const first = DateTime.fromJSDate(at, { zone: timeZone }).startOf("day");
+  let lastEnd = -Infinity;
   for (let days = 0; days < maxDays; days++) {
     const day = first.plus({ days });
     if (closed.has(day.toISODate() ?? "")) continue;
-    for (const [from, to] of week[WEEKDAYS[day.weekday - 1] ?? "monday"] ?? []) {
-      const period = { start: momentOf(day, from), end: momentOf(day, to) };
-      if (period.end > period.start && period.end > at.getTime()) yield period;
+    const periods = (week[WEEKDAYS[day.weekday - 1] ?? "monday"] ?? [])
+      .map(([from, to]) => ({ start: momentOf(day, from), end: momentOf(day, to) }))
+      // One that is shifted because the clock skips its time may overlap or follow the next one.
+      .toSorted((one, other) => one.start - other.start);
+    for (const { start, end } of periods) {
+      const period = { start: Math.max(start, lastEnd), end };
+      if (period.end <= period.start) continue;
+      lastEnd = end;
+      if (end > at.getTime()) yield period;
     }
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { CUSTOMER_LIMITS, customerOf, safeLine } from "./customer.ts";
+import fc from "fast-check";
+import { CUSTOMER_LIMITS, customerOf, profileOf, safeLine } from "./customer.ts";
 
 describe("customerOf", () => {
   test.each([
@@ -47,4 +48,18 @@ describe("customerOf", () => {
 test("safeLine makes one bounded line of any text", () => {
   expect(safeLine("  two\n\nlines\u202e ", 20)).toBe("two lines");
   expect(safeLine("x".repeat(30), 20)).toBe(`${"x".repeat(19)}…`);
+});
+
+test("whatever a sender states, its profile has bounded lines without control characters", () => {
+  const text = fc.oneof(fc.string({ unit: "binary", maxLength: 300 }), fc.stringMatching(/^[\s\p{Cf}@+\d.a]{0,300}$/u));
+  const stated = fc.record({ name: text, username: text, email: text, phone: text, timeZone: text });
+  const part = fc.oneof(stated, fc.anything());
+  fc.assert(
+    fc.property(part, part, fc.dictionary(fc.string(), fc.anything()), (contact, user, meta) => {
+      const { name, email, phone } = profileOf({ ...meta, contact, user });
+      for (const line of [name, email, phone]) {
+        expect(line).toBe(line === null ? null : safeLine(line, CUSTOMER_LIMITS.emailMaxChars));
+      }
+    }),
+  );
 });

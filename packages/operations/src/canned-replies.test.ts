@@ -28,6 +28,7 @@ describe("a value in a canned reply", () => {
 
   test.each([
     ["# head", "\\# head"],
+    ["#\u00a0head", "\\#\u00a0head"],
     ["- item", "\\- item"],
     ["---", "\\---"],
     ["===", "\\==="],
@@ -50,7 +51,8 @@ describe("a value in a canned reply", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  test("cannot leave the target of a link, or a cell", () => {
+  test("cannot leave a link, make another one within its text, or leave a cell", () => {
+    expect(escaped("[x](y)", "See [")).toBe("\\[x\\]\\(y\\)");
     expect(escaped("x) [y", "[Order](https://shop.example/")).toBe("x\\) \\[y");
     expect(escapeMarkdown("a | b", "| ", { isInTable: true })).toBe("a \\| b");
   });

@@ -94,12 +94,13 @@ const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!|<>~&^$=:/@"']/g;
 /** Those with a meaning within a line: `_` at the edge of a word, `&` of an entity, and `:` and `.` of a URL. */
 const INLINE_SIGNS = /[\\`*[\]<~{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\w*(?:;|$))|:(?=\/\/)|(?<=www)\./giu;
 /** The beginning of a line that makes it a heading, a list, a quote, a rule, an underline or a table. */
-const BLOCK_START = /^(?:\d{1,9}(?=[.)](?: |$))|(?=#{1,6}(?: |$)|[-+](?: |$)|[-=:|][-=:| ]*$|>))/u;
+const BLOCK_START = /^(?:\d{1,9}(?=[.)](?:\s|$))|(?=#{1,6}(?:\s|$)|[-+](?:\s|$)|[-=:|][-=:| ]*$|>))/u;
 /** Text before a value that begins its line. */
 const LINE_START = /^[\s\d>*+.)#-]*$/u;
 
-/** Returns true if a text ends within the target of a link, or within a tag. */
-const isInTarget = (before: string): boolean =>
+/** Returns true if a text ends within the text or the target of a link, or within a tag. */
+const isInLink = (before: string): boolean =>
+  before.lastIndexOf("[") > before.lastIndexOf("]") ||
   /^(?:\]\(|<)[^)>]*$/u.test(before.slice(Math.max(before.lastIndexOf("]("), before.lastIndexOf("<"), 0)));
 
 /**
@@ -108,7 +109,7 @@ const isInTarget = (before: string): boolean =>
  */
 export function escapeMarkdown(value: string, before: string, { isInTable }: { isInTable: boolean }): string {
   const line = value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
-  if (isInTable || isInTarget(before)) return line.replace(MARKDOWN_SIGNS, "\\$&");
+  if (isInTable || isInLink(before)) return line.replace(MARKDOWN_SIGNS, "\\$&");
   const escaped = line.replace(INLINE_SIGNS, "\\$&");
   return LINE_START.test(before) ? escaped.replace(BLOCK_START, "$&\\") : escaped;
 }

@@ -12,12 +12,14 @@ test("a file begins with a byte order mark, and its lines end as RFC 4180 says",
   ).toBe("\uFEFFa,b\r\n1,\r\n");
 });
 
-test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])("text that a spreadsheet would run is text: %j", (cell) => {
+test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])("text that a spreadsheet would run is text: %j", (cell) => {
   expect(write(cell)).toBe(`\uFEFF"'${cell}"\r\n`);
 });
 
 test("text that a spreadsheet would run after a separator or a line break of its own is text", () => {
   expect(write("Thanks;=1+1\n@SUM(A1)")).toBe(`\uFEFF"Thanks;'=1+1\n'@SUM(A1)"\r\n`);
+  expect(write("\r=1+1")).toBe(`\uFEFF"'\r'=1+1"\r\n`);
+  expect(write('x";"=1+1;"')).toBe(`\uFEFF"x"";""'=1+1;"""\r\n`);
   expect(write("\uFF1D1+1")).toBe(`\uFEFF"'\uFF1D1+1"\r\n`);
 });
 

@@ -34,9 +34,10 @@ type CsvCell = string | number | boolean | null;
 
 /**
  * Start of a formula in a spreadsheet, by OWASP ("CSV Injection"); also within a cell, because Excel splits cells at
- * semicolons in locales that use them as list separators, such as German, and then also at line breaks.
+ * semicolons in locales that use them as list separators, such as German, and then also at line breaks, and drops
+ * quotation marks at the beginning of a part.
  */
-const FORMULA = /^(?=[\t\r])|(?<=^|[;\n]|[\s\S]\r)(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
+const FORMULA = /^(?=[\t\r])|(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])(?<=^|[;\n\r]"*)/g;
 
 function writeCell(cell: CsvCell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);

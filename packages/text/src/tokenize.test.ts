@@ -115,6 +115,7 @@ describe("the words that a search goes by", () => {
   test("are those of any script", () => {
     expect(searchWords("请问发票").length).toBeGreaterThan(0);
     expect(searchWords("— … !? 😀")).toEqual([]);
+    expect(searchWords("مرحبا ــــ \uFE7D ʼ")).toEqual(["مرحبا"]);
   });
 
   test("have 64 characters at most and are never cut inside one", () => {

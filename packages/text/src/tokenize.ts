@@ -182,8 +182,12 @@ function isSeparate(piece: string): boolean {
   return /^[\p{Script=Latin}\p{N}]/u.test(piece) && !ENGLISH_CLITIC.test(piece);
 }
 
+/** A term with more than apostrophes, and the signs that `foldAccents` drops: a line of tatweel (`ــــ`) is no word. */
+const HAS_LETTER = /[^\u064B-\u0652\u0670\u0640'’ʼ]/;
+
 function addToken(tokens: Token[], word: string, start: number, length: number): void {
-  tokens.push({ term: toTerm(word), start, end: start + length });
+  const term = toTerm(word);
+  if (HAS_LETTER.test(term)) tokens.push({ term, start, end: start + length });
 }
 
 function toTerm(word: string): string {

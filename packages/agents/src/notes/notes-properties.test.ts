@@ -41,11 +41,11 @@ const anyNotes = fc
   .oneof(someNotes, fc.string({ unit: "binary", maxLength: 200 }))
   .filter((notes) => notesInputSchema.safeParse({ notes }).success);
 
-/** How often each word and number stands in a text, whatever its case. */
+/** How often each word and number stands in a text, whatever its case, also that of the Turkish letters ı and i. */
 function countWords(text: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{M}\p{N}]+/gu))
-    counts.set(word, (counts.get(word) ?? 0) + 1);
+  const folded = text.replaceAll(/[ıİ]/g, "i").toLowerCase();
+  for (const [word] of folded.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }
 

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { Lexer } from "marked";
+import type { Token } from "marked";
 import { formatCell } from "./read-xlsx.ts";
-import { formatTable, splitTables } from "./format-table.ts";
+import { escapeInline, escapeMarkdown, formatTable, splitTables } from "./format-table.ts";
 
 describe("splitTables", () => {
   const rows = (count: number) => Array.from({ length: count }, (_, at) => `| Plan ${at} | ${at} € |`);
@@ -29,6 +32,32 @@ test("a table has no empty rows and columns, and its cells stay on their line an
   ];
   expect(formatTable(rows)).toBe("| A | B |\n| --- | --- |\n| x y | a\\|b |\n| `c\\|d` |  |");
   expect(formatTable([["", " "]])).toBe("");
+});
+
+test.each([
+  ["See https://e.example/_layouts/15/~x*y, _now_", "See https://e.example/_layouts/15/~x*y, \\_now\\_"],
+  ["~5-~10 minutes", "~5-\\~10 minutes"],
+])("a text is shown as it is written, with its URLs: %j", (text, markdown) => {
+  expect(escapeInline(text)).toBe(markdown);
+});
+
+test("Markdown shows any text as it is written", () => {
+  const signs = ["*", "**", "_", "~", "`", "[", "](", ")", "!", "# ", "- ", "1. ", "> ", "===", "---", "&amp;", " <b>"];
+  const piece = fc.constantFrom(...signs, "a", " b ", "\\*", " https://e.example/_a_/*b ");
+  const shown = (tokens: readonly Token[]): string =>
+    tokens
+      .map((token) => {
+        if ("tokens" in token && token.tokens !== undefined && ["paragraph", "text"].includes(token.type))
+          return shown(token.tokens);
+        return ["text", "escape", "link"].includes(token.type) && "text" in token ? token.text : `<${token.type}>`;
+      })
+      .join("");
+  const property = fc.property(fc.array(piece, { minLength: 1, maxLength: 10 }), (pieces) => {
+    const text = pieces.join("").replaceAll(/ +/g, " ").trim();
+    expect(shown(new Lexer({ gfm: true }).lex(escapeMarkdown(text)))).toBe(text);
+    expect(shown(Lexer.lexInline(`x ${escapeInline(text)}`, { gfm: true }))).toBe(`x ${text}`);
+  });
+  fc.assert(property, { numRuns: 300 });
 });
 
 test("a long table is cut into several, each under the header", () => {

@@ -119,7 +119,7 @@ function cleanRow(row: readonly string[] | ReadonlyMap<number, string>): Map<num
 function cleanCell(cell: string): string {
   const line = cell.replace(/\s+/g, " ").trim();
   // A pipe ends a cell even in code; one that is already escaped is unchanged.
-  return line.replace(/(\\*)\|/g, (_, slashes: string) => `${slashes}${slashes.length % 2 === 0 ? "\\" : ""}|`);
+  return line.replace(/(?<!\\)(\\*)\|/g, (_, slashes: string) => `${slashes}${slashes.length % 2 === 0 ? "\\" : ""}|`);
 }
 
 /**
@@ -129,9 +129,12 @@ function cleanCell(cell: string): string {
  */
 export function escapeMarkdown(text: string): string {
   return escapeInline(text)
-    .replace(/^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|={2,}\s*$|-{2,}\s*$|~{3,})/gm, "\\")
+    .replace(/^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|={2,}\s*$|-{2,}[- \t]*$|~{3,})/gm, "\\")
     .replace(/^(\d{1,9})([.)](?=\s|$))/gm, "$1\\$2");
 }
+
+/** A URL of a text: Markdown shows it as it is written, with a backslash as a part of it (GFM, section 6.9). */
+const WEB_ADDRESS = /https?:\/\/[a-z\d][^\s<]*/gi;
 
 /** Escapes text that follows other text on its line, as in a heading or a cell, where no list or quote can begin. */
 export function escapeInline(text: string): string {
@@ -140,10 +143,11 @@ export function escapeInline(text: string): string {
     .replace(/`/g, "\\`")
     .replace(/(?<!\s)\*|\*(?!\s|$)/g, "\\*")
     .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_")
-    .replace(/~~/g, "\\~~")
-    .replace(/\[(?=[^[\]\n]{0,200}\](?:\(|\[|:))/g, "\\[")
+    .replace(/(?<=\S)~|~(?=https?:)/gi, "\\~")
+    .replace(/\[(?=[^\]\n]{0,200}\](?:\(|\[|:))/g, "\\[")
     .replace(/<(?=[a-z/!?])/gi, "\\<")
-    .replace(/&(?=#?\w{1,32};)/g, "\\&");
+    .replace(/&(?=#?\w{1,32};)/g, "\\&")
+    .replace(WEB_ADDRESS, (url) => url.replace(/\\([\\`*_~[&])/g, "$1"));
 }
 
 /** Removes escapes that only the beginning of a line needs, for text that is moved after other text. */

@@ -91,6 +91,13 @@ describe("Markdown of a page", () => {
     expect(textOf(page)).toBe("## Left\n\n| A | B |\n| --- | --- |\n| 1 | 2 |");
   });
 
+  test("shows URLs as they are, in text and as the text of a link", () => {
+    const url = "https://e.example/_a/b_";
+    expect(textOf(`<p>See ${url} or <a href="${url}">${url}</a></p>`)).toBe(
+      `See ${url} or [https://e.example/\\_a/b\\_](${url})`,
+    );
+  });
+
   test("shows text as it is, with no more backslashes than that takes", () => {
     const page = `<p>max_connections is 2 * 3, *not* &lt;b&gt; or &amp;amp; [a](b) C:\\temp</p><p>1. no list</p><p># no heading</p>
       <h2>1. Heading</h2>`;

@@ -72,10 +72,19 @@ function createTurndown(): Turndown {
       return `\n\n${fence}${node.getAttribute("data-language") ?? ""}\n${code}\n${fence}\n\n`;
     },
   });
+  service.addRule("link", {
+    filter: (node) => node.nodeName === "A" && node.hasAttribute("href"),
+    replacement: linkOf,
+  });
   service.addRule("struck", {
     filter: ["del", "s"],
     replacement: (content) => (content.trim() === "" ? "" : `~~${content}~~`),
   });
+  addTableRules(service);
+  return service;
+}
+
+function addTableRules(service: Turndown): void {
   service.addRule("cell", {
     filter: ["td", "th"],
     replacement: (content, node: DomNode) => {
@@ -95,7 +104,12 @@ function createTurndown(): Turndown {
       return `\n\n${formatTable(rows)}\n\n`;
     },
   });
-  return service;
+}
+
+function linkOf(content: string, link: DomNode): string {
+  // In the text of a link, a URL is no link of its own, so that its signs have a meaning.
+  const text = /^https?:\/\/\S+$/i.test(content) ? content.replace(/(?<!\\)[*_~]/g, "\\$&") : content;
+  return `[${text}](${link.getAttribute("href") ?? ""})`;
 }
 
 function markerOf(item: DomNode): string {
