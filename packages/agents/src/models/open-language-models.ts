@@ -77,7 +77,7 @@ export interface LanguageModelsDeps {
 }
 
 /** Calls in progress and their records, of models that may be replaced meanwhile. */
-export interface ModelCalls {
+interface ModelCalls {
   /** Runs a call within its bounds, which also end when this is closed. */
   run<Result>(bounds: ReturnType<typeof openCallBounds>, call: () => Promise<Result>): Promise<Result>;
   /** Waits for this record of a call when this is closed. */
@@ -86,6 +86,7 @@ export interface ModelCalls {
   close(): Promise<void>;
 }
 
+/** Tracks the calls of one configuration, or of several that replace each other. */
 export function trackModelCalls(): ModelCalls {
   /** Calls in progress, each with a function that aborts it. */
   const calls = new Map<Promise<unknown>, (reason: Error) => void>();
