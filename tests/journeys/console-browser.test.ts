@@ -607,7 +607,10 @@ describeInBrowser("a day of operators", () => {
       await page.keyboard.press("Enter");
       await page.waitForURL("**/workshop/administration/projects");
       const row = page.getByRole("listitem").filter({ hasText: "workshop" });
-      await row.getByRole("button", { name: "No business hours" }).click();
+      const hours = row.getByRole("button", { name: "No business hours" });
+      const projectName = page.locator(`[id="${await hours.getAttribute("aria-describedby")}"]`);
+      expect(await projectName.textContent()).toBe("workshop");
+      await hours.click();
       const zone = page.getByRole("dialog").getByLabel("Time zone");
       await waitFor(() => zone.evaluate((field) => field.matches(":focus")), { what: "the focus" });
       await page.keyboard.type("Europe/Berlin");

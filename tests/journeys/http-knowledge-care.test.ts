@@ -423,6 +423,9 @@ describe("an article", () => {
     expect(articleOf(saved)).toMatchObject({ status: "in_review", revision: 2 });
     expect(await found("canoes")).not.toContain("canoes");
     expect(await publish(id)).toMatchObject({ status: "published", publishedRevision: 2 });
+    expectProblem(await call(`articles/${id}`, { method: "PATCH", json: { status: "in_review" } }), "invalid_request", [
+      "/status",
+    ]);
     const searched = await found("map of the canoe pier");
     expect(searched).toContain("Map of the canoe pier");
     expect(searched).not.toContain("images/");

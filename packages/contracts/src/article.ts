@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { articleTitleField } from "./gap.ts";
 import { messageText } from "./limits.ts";
 
 const IMAGE_MAX_BYTES = 2 * 1024 * 1024;
@@ -9,6 +8,7 @@ const IMAGE_MAX_CHARS = Math.ceil(IMAGE_MAX_BYTES / 3) * 4;
 
 /** Limits of articles. Characters are Unicode code points. */
 export const ARTICLE_LIMITS = {
+  titleMaxChars: 300,
   textMaxChars: 100_000,
   /** Maximum bytes of the JSON body that contains a text: each character may be escaped. */
   bodyMaxBytes: 1024 * 1024,
@@ -59,7 +59,14 @@ export type ArticleVersionSummary = z.infer<typeof articleVersionSummarySchema>;
 /** A version of an article. */
 export const articleVersionSchema = articleVersionSummarySchema.extend({ text: z.string() });
 
-const textSchema = messageText(ARTICLE_LIMITS.textMaxChars).describe(
+/** Title of an article: one line of printable characters. */
+export const articleTitleField = messageText(ARTICLE_LIMITS.titleMaxChars).refine((title) => !/[\r\n]/.test(title), {
+  error: "must be a single line",
+  params: { code: "invalid_title" },
+});
+
+/** Text of an article. */
+export const articleTextField = messageText(ARTICLE_LIMITS.textMaxChars).describe(
   "Markdown. Refer to an uploaded image as `![description](images/{imageId})`.",
 );
 
@@ -68,18 +75,20 @@ export const articleInputSchema = z.strictObject({
   kbId: z.uuid({ error: "must be the ID of a knowledge base" }),
   gapId: z.uuid({ error: "must be the ID of a gap" }).optional(),
   title: articleTitleField,
-  text: textSchema,
+  text: articleTextField,
 });
 export type ArticleInput = z.infer<typeof articleInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/articles/:id`. Unknown fields are rejected. */
 export const articleChangeSchema = z.strictObject({
   title: articleTitleField.optional(),
-  text: textSchema.optional(),
+  text: articleTextField.optional(),
   status: z
     .enum(["draft", "in_review"])
     .optional()
-    .describe("`in_review` sends the newest version to review. A changed title or text is a draft by default."),
+    .describe(
+      "`in_review` sends the newest version to review, `draft` takes it back; rejected if that version is published. A changed title or text is a draft by default.",
+    ),
 });
 
 /** Body of `POST /api/v1/admin/articles/:id/restore`. Unknown fields are rejected. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { CHANNEL_IDS } from "./channels.ts";
-import { incomingMessageSchema } from "./message-request.ts";
+import { INTEGRATION_IDS, incomingMessageSchema } from "./message-request.ts";
 import { REPLY_QUEUES } from "./queues.ts";
 
 const smallest = { channelId: "api", chatId: "c", text: "hello", timestamp: 1, channelMeta: {} };
@@ -45,4 +45,8 @@ test("every channel has a reply queue of its own, without the colon that BullMQ 
   expect(Object.keys(REPLY_QUEUES).toSorted()).toEqual(CHANNEL_IDS.toSorted());
   expect(new Set(Object.values(REPLY_QUEUES)).size).toBe(CHANNEL_IDS.length);
   expect(Object.values(REPLY_QUEUES).filter((name) => name.includes(":"))).toEqual([]);
+});
+
+test("lists of channels start with the API, as people read of it first", () => {
+  expect(INTEGRATION_IDS).toEqual(["api", "widget", "messenger", "tool-server"]);
 });

@@ -44,8 +44,54 @@ export interface ChannelDescriptor {
   texts: Readonly<Record<"en" | "de", ChannelTexts>>;
 }
 
-/** The channels (service document, section 2.3). To add a channel, see CONTRIBUTING.md. */
+/** The channels (service document, section 2.3), in the order in which lists show them. To add one, see CONTRIBUTING.md. */
 export const CHANNELS = {
+  api: {
+    label: "API",
+    icon: "globe",
+    pushes: false,
+    port: "api",
+    localePath: ["locale"],
+    settingsColumn: "api",
+    secrets: {},
+    texts: {
+      en: {
+        channel: "HTTP API",
+        integration: "HTTP API",
+        description: "Your apps send messages and receive replies.",
+        stated: "Provided by the app that sent the message.",
+      },
+      de: {
+        channel: "HTTP-API",
+        integration: "HTTP-API",
+        description: "Ihre Apps senden Nachrichten und empfangen Antworten.",
+        stated: "Von der App angegeben, die die Nachricht gesendet hat.",
+      },
+    },
+  },
+  widget: {
+    label: "Widget",
+    icon: "message-circle",
+    pushes: false,
+    port: "widget",
+    localePath: ["locale"],
+    settingsColumn: "widget",
+    secrets: {},
+    texts: {
+      en: {
+        channel: "Widget",
+        integration: "Web widget",
+        description: "A chat on your website.",
+        stated: "Entered by the visitor, not verified.",
+      },
+      de: {
+        channel: "Widget",
+        integration: "Web-Widget",
+        description: "Ein Chat auf Ihrer Website.",
+        stated: "Vom Besucher angegeben, nicht verifiziert.",
+      },
+    },
+  },
   messenger: {
     label: "Messenger",
     icon: "send",
@@ -74,52 +120,6 @@ export const CHANNELS = {
         integration: "Telegram",
         description: "Ein Bot, der in privaten Chats und Gruppen antwortet.",
         stated: "Aus dem Telegram-Profil, nicht verifiziert.",
-      },
-    },
-  },
-  widget: {
-    label: "Widget",
-    icon: "message-circle",
-    pushes: false,
-    port: "widget",
-    localePath: ["locale"],
-    settingsColumn: "widget",
-    secrets: {},
-    texts: {
-      en: {
-        channel: "Widget",
-        integration: "Web widget",
-        description: "A chat on your website.",
-        stated: "Entered by the visitor, not verified.",
-      },
-      de: {
-        channel: "Widget",
-        integration: "Web-Widget",
-        description: "Ein Chat auf Ihrer Website.",
-        stated: "Vom Besucher angegeben, nicht verifiziert.",
-      },
-    },
-  },
-  api: {
-    label: "API",
-    icon: "globe",
-    pushes: false,
-    port: "api",
-    localePath: ["locale"],
-    settingsColumn: "api",
-    secrets: {},
-    texts: {
-      en: {
-        channel: "HTTP API",
-        integration: "HTTP API",
-        description: "Your apps send messages and receive replies.",
-        stated: "Provided by the app that sent the message.",
-      },
-      de: {
-        channel: "HTTP-API",
-        integration: "HTTP-API",
-        description: "Ihre Apps senden Nachrichten und empfangen Antworten.",
-        stated: "Von der App angegeben, die die Nachricht gesendet hat.",
       },
     },
   },

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { ARTICLE_LIMITS, articleTextField, articleTitleField } from "./article.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { KB_LIMITS } from "./kb.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./list-query.ts";
 import type { KeyPosition } from "./list-query.ts";
 import { messageText } from "./limits.ts";
@@ -12,9 +12,6 @@ export const GAP_LIMITS = {
   textMaxChars: 500,
   /** Number of stored examples per gap, the newest ones. */
   examplesMaxCount: 10,
-  /** Maximum characters (Unicode code points) of an article's title, and bytes of the request body that contains it. */
-  titleMaxChars: 300,
-  bodyMaxBytes: KB_LIMITS.jsonMaxBytes,
 } as const;
 
 /** Status of a gap: open, answered by an article, or ignored. */
@@ -95,20 +92,11 @@ export type AnsweredGap = z.infer<typeof answeredGapSchema>;
 /** Body of `PATCH /api/v1/admin/gaps/:id`. Unknown fields are rejected. */
 export const gapChangeSchema = z.strictObject({ status: gapStatusSchema });
 
-/** Title of an article: one line of printable characters. */
-export const articleTitleField = messageText(GAP_LIMITS.titleMaxChars).refine((title) => !/[\r\n]/.test(title), {
-  error: "must be a single line",
-  params: { code: "invalid_title" },
-});
-
-/** Text of an article, in Markdown. */
-const articleTextSchema = messageText(KB_LIMITS.jsonMaxBytes);
-
 /** Body of `POST /api/v1/admin/gaps/:id/article`. Unknown fields are rejected. */
 export const gapArticleSchema = z.strictObject({
   kbId: z.uuid({ error: "must be the ID of a knowledge base" }),
   title: articleTitleField.describe("Stays in the knowledge base, so it must not contain the name of a customer."),
-  text: articleTextSchema,
+  text: articleTextField,
 });
 
 const route = routesAt("Gaps", "/api/v1/admin/gaps");
@@ -146,7 +134,7 @@ export const gapEndpoints = {
     ...route("POST /{id}/article", "kb:write", "Write an article that answers a gap"),
     description:
       "The article becomes a document in the knowledge base, is indexed within seconds, and the gap is marked as answered. A second call replaces the article in the same knowledge base; use `If-Match` to avoid overwriting a change you have not seen. The question and its examples are returned only to keys with tickets:read.",
-    body: { schema: gapArticleSchema, maxBytes: GAP_LIMITS.bodyMaxBytes },
+    body: { schema: gapArticleSchema, maxBytes: ARTICLE_LIMITS.bodyMaxBytes },
     ifMatch: true,
     answers: [
       createdAnswer(answeredGapSchema, "/api/v1/admin/kb/{article.kbId}/documents/{article.documentId}"),

@@ -118,7 +118,12 @@ export const importItemSchema = z.object({
     .describe(
       "Number of pages that were deleted or added separately before they were processed. When the import is `ready`, `found` is the sum of `done`, `failed` and `skipped`.",
     ),
-  error: z.string().nullable().describe("Why the site could not be read; while `queued`, why the last attempt failed."),
+  error: z
+    .string()
+    .nullable()
+    .describe(
+      "Why the site could not be read; while `queued`, why the last attempt failed. If pages were found: why others are missing.",
+    ),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

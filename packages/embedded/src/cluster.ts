@@ -151,6 +151,13 @@ const LOCALE_ARGUMENTS: Partial<Record<NodeJS.Platform, string[]>> = {
   darwin: ["--locale=C", "--lc-ctype=UTF-8"],
 };
 
+/** A data folder, the programs of PostgreSQL, and the user that runs them. */
+interface ClusterTools {
+  dataDir: string;
+  binaries: PostgresBinaries;
+  account: PostgresAccount;
+}
+
 /** Returns the cluster folder of a data folder. */
 export function clusterDirOf(dataDir: string): string {
   return join(dataDir, "postgres");
@@ -170,11 +177,7 @@ export async function hasCluster(dataDir: string): Promise<boolean> {
  *
  * Throws EmbeddedPostgresError `tool_failed` with the output of initdb.
  */
-export async function createCluster(
-  dataDir: string,
-  binaries: PostgresBinaries,
-  account: PostgresAccount,
-): Promise<void> {
+export async function createCluster({ dataDir, binaries, account }: ClusterTools): Promise<void> {
   await removeStaging(dataDir);
   const staging = await mkdtemp(join(dataDir, STAGING_PREFIX));
   try {
@@ -226,17 +229,8 @@ export async function checkClusterVersion(dataDir: string, binaries: PostgresBin
 }
 
 /** Creates the database if the cluster does not have it. The server must not be running. */
-export async function ensureDatabase(
-  dataDir: string,
-  binaries: PostgresBinaries,
-  account: PostgresAccount,
-  database: string,
-): Promise<void> {
-  const { code, output } = await runSingleUser(
-    dataDir,
-    { binaries, account },
-    `CREATE DATABASE "${database}" OWNER ${ROLE};\n`,
-  );
+export async function ensureDatabase(tools: ClusterTools, database: string): Promise<void> {
+  const { code, output } = await runSingleUser(tools, `CREATE DATABASE "${database}" OWNER ${ROLE};\n`);
   if (code !== 0 && !output.includes(`database "${database}" already exists`)) {
     throw toolFailed("CREATE DATABASE", code, output);
   }
@@ -246,28 +240,18 @@ export async function ensureDatabase(
  * Creates the product's role if it does not exist, revokes its superuser rights if an earlier version granted them, and
  * sets its password. The server must not be running.
  */
-export async function ensureRole(
-  dataDir: string,
-  binaries: PostgresBinaries,
-  account: PostgresAccount,
-  password: string,
-): Promise<void> {
+export async function ensureRole(tools: ClusterTools, password: string): Promise<void> {
   const literal = password.replaceAll("'", "''");
   const separate = await readFile(new URL("separate-roles.sql", SQL_DIR), "utf8");
   const setUp = `${separate}\nALTER ROLE ${ROLE} CREATEDB PASSWORD '${literal}';\n`;
-  const { code, output } = await runSingleUser(dataDir, { binaries, account }, setUp);
+  const { code, output } = await runSingleUser(tools, setUp);
   if (code !== 0) throw toolFailed("ALTER ROLE", code, output);
 }
 
 /** Changes the owner of a database from the superuser to the product's role. The server must not be running. */
-export async function changeDatabaseOwner(
-  dataDir: string,
-  binaries: PostgresBinaries,
-  account: PostgresAccount,
-  database: string,
-): Promise<void> {
+export async function changeDatabaseOwner(tools: ClusterTools, database: string): Promise<void> {
   const own = await readFile(new URL("own-objects.sql", SQL_DIR), "utf8");
-  const { code, output } = await runSingleUser(dataDir, { binaries, account }, own, database);
+  const { code, output } = await runSingleUser(tools, own, database);
   if (code !== 0) throw toolFailed("ALTER DATABASE", code, output);
 }
 
@@ -322,8 +306,7 @@ async function removeStaging(dataDir: string): Promise<void> {
  * password.
  */
 async function runSingleUser(
-  dataDir: string,
-  { binaries, account }: { binaries: PostgresBinaries; account: PostgresAccount },
+  { dataDir, binaries, account }: ClusterTools,
   sql: string,
   database = "postgres",
 ): Promise<{ code: number | null; output: string }> {

@@ -87,9 +87,10 @@ async function prepareCluster(
   onProgress: (text: string) => void,
 ): Promise<string> {
   const password = found.password ?? newPassword();
+  const tools = { dataDir, binaries, account };
   if (found.isNew) {
     onProgress("Creating the database (first start)");
-    await createCluster(dataDir, binaries, account);
+    await createCluster(tools);
   } else {
     await checkClusterVersion(dataDir, binaries);
     await claimCluster(clusterDir, account);
@@ -100,13 +101,13 @@ async function prepareCluster(
   }
   if (!found.isRoleReady) {
     // Saved only when it is valid: after a crash before this, the next start sets another one.
-    await ensureRole(dataDir, binaries, account, password);
+    await ensureRole(tools, password);
     await writePassword(dataDir, password);
   }
-  if (!found.hasDatabase) await ensureDatabase(dataDir, binaries, account, found.database);
+  if (!found.hasDatabase) await ensureDatabase(tools, found.database);
   if (!found.isNew && !found.isRoleReady) {
     for (const database of new Set([...found.knownDatabases, found.database]))
-      await changeDatabaseOwner(dataDir, binaries, account, database);
+      await changeDatabaseOwner(tools, database);
   }
   return password;
 }

@@ -143,7 +143,10 @@ async function change(
   return asItem(outcome.article);
 }
 
-/** Saves a changed title or text as a new version, and sets whether the newest version is in review. */
+/**
+ * Saves a changed title or text as a new version, and sets whether the newest version is in review. Throws
+ * invalid_request if that version is published: only a changed title or text needs a review.
+ */
 export const updateArticle = operation(
   "updateArticle",
   async ({ store }, principal, { id, versions = null }, input) => {
@@ -152,7 +155,10 @@ export const updateArticle = operation(
       const { title, text, status: before, version } = await readArticle(store, principal, id);
       const next = { title: fields.title ?? title, text: fields.text ?? text };
       const isChanged = next.title !== title || next.text !== text;
-      // A published article stays published until its text changes.
+      if (status !== undefined && before === "published" && !isChanged) {
+        const detail = "cannot be set, because the newest version is published; change the title or text first";
+        throw invalidInput([{ pointer: "/status", code: "not_allowed", detail }], "The article");
+      }
       const inReview = status === undefined ? !isChanged && before === "in_review" : status === "in_review";
       try {
         // Omitted fields are copied from the version that was read, so no other one may be changed.

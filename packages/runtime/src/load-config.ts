@@ -137,9 +137,17 @@ function readText(env: Environment, name: SettingName, errors: string[]): string
   }
 }
 
-/** Reads the environment. Throws ConfigError with all errors at once. */
-// oxlint-disable-next-line max-lines-per-function -- One setting per line.
-export function readEnvironment(env: Environment): EarlyConfig {
+/** Settings that another one requires, with advice. */
+const REQUIRED: readonly (readonly [SettingName, SettingName, string])[] = [
+  ["SVC_EMBEDDINGS_MODEL", "SVC_EMBEDDINGS_BASE_URL", "; set it to a model of this server"],
+  ["SVC_EMAIL_FROM", "SVC_SMTP_URL", ""],
+  ["DATABASE_URL", "DATABASE_DIRECT_URL", "; both name the same database"],
+  ["SVC_OIDC_CLIENT_ID", "SVC_OIDC_ISSUER", ""],
+  ["SVC_OIDC_CLIENT_SECRET", "SVC_OIDC_ISSUER", ""],
+];
+
+/** Parses the values of all settings. Throws ConfigError with all errors at once. */
+function readValues(env: Environment): Values {
   const errors: string[] = [];
   const values: Partial<Record<SettingName, unknown>> = {};
   for (const name of NAMES) {
@@ -151,26 +159,21 @@ export function readEnvironment(env: Environment): EarlyConfig {
       errors.push(`${name} must be ${parsed.error.issues.map((issue) => issue.message).join(", ")}${file}`);
     }
   }
-  const namesModel =
-    values.SVC_EMBEDDINGS_MODEL !== undefined || errors.some((f) => f.startsWith("SVC_EMBEDDINGS_MODEL"));
-  if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && !namesModel) {
-    errors.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; set it to a model of this server");
-  }
-  const namesSender = values.SVC_EMAIL_FROM !== undefined || errors.some((error) => error.startsWith("SVC_EMAIL_FROM"));
-  if (values.SVC_SMTP_URL !== undefined && !namesSender) errors.push("SVC_EMAIL_FROM is required with SVC_SMTP_URL");
-  if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined) {
-    errors.push("DATABASE_URL is required with DATABASE_DIRECT_URL; both name the same database");
+  for (const [name, other, advice] of REQUIRED) {
+    const isThere = values[name] !== undefined || errors.some((error) => error.startsWith(name));
+    if (values[other] !== undefined && !isThere) errors.push(`${name} is required with ${other}${advice}`);
   }
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && values.SVC_EMBEDDINGS_DIR !== undefined) {
     errors.push("SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; remove one of them");
   }
-  for (const name of ["SVC_OIDC_CLIENT_ID", "SVC_OIDC_CLIENT_SECRET"] as const) {
-    const isThere = values[name] !== undefined || errors.some((error) => error.startsWith(name));
-    if (values.SVC_OIDC_ISSUER !== undefined && !isThere) errors.push(`${name} is required with SVC_OIDC_ISSUER`);
-  }
   if (errors.length > 0) throw new ConfigError(errors);
   // Each value was parsed by its own schema above.
-  const parsed = values as Values;
+  return values as Values;
+}
+
+/** Reads the environment. Throws ConfigError with all errors at once. */
+export function readEnvironment(env: Environment): EarlyConfig {
+  const parsed = readValues(env);
   return {
     databaseUrl: parsed.DATABASE_URL,
     directUrl: parsed.DATABASE_DIRECT_URL,

@@ -1,103 +1,12 @@
 import { VERSION } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
 import { listen, monitorListener } from "@svc/http";
-import { createBriefCache, usedShareOf } from "@svc/store";
-import type { QueueDepth, StorageUsage, StoredKind } from "@svc/store";
-import { beforeScrape, clearGauge, openTracing, setGauge } from "@svc/telemetry";
+import type { Log } from "@svc/log";
+import { openTracing } from "@svc/telemetry";
+import { gatherFigures } from "./gather-figures.ts";
 import { closeResources } from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
 import { watchMemory, watchProcesses } from "./watch-processes.ts";
-
-/** Minimum interval between reads of the queues, so that frequent scrapes do not load the database. */
-const DEPTHS_EVERY_MS = 10_000;
-
-function showDepths(depths: readonly QueueDepth[]): void {
-  for (const { queue, waiting, due, oldestDueAgeS, dead } of depths) {
-    setGauge("svc_queue_waiting", { queue }, waiting);
-    setGauge("svc_queue_due", { queue }, due);
-    setGauge("svc_queue_oldest_due_age_seconds", { queue }, oldestDueAgeS);
-    if (dead !== null) setGauge("svc_queue_dead", { queue }, dead);
-  }
-}
-
-/** Hides gauges whose values are outdated. */
-function hideDepths(): void {
-  clearGauge("svc_queue_waiting");
-  clearGauge("svc_queue_due");
-  clearGauge("svc_queue_oldest_due_age_seconds");
-  clearGauge("svc_queue_dead");
-}
-
-/** Minimum interval between two reads of the storage metrics. */
-const STORAGE_EVERY_MS = 60_000;
-
-function showStorage({ projects, totalBytes, limits }: StorageUsage): void {
-  hideStorage();
-  // No metric has a label for the project, since each customer would add a time series. The log and `svc doctor` name
-  // the projects.
-  const bytesOf = new Map<StoredKind, number>();
-  for (const { kinds } of projects) {
-    for (const [kind, bytes] of Object.entries(kinds) as [StoredKind, number][]) {
-      bytesOf.set(kind, (bytesOf.get(kind) ?? 0) + bytes);
-    }
-  }
-  for (const [kind, bytes] of bytesOf) setGauge("svc_stored_bytes", { kind }, bytes);
-  const fullest = Math.max(0, ...projects.map((usage) => usedShareOf(usage, limits)));
-  setGauge("svc_storage_used_ratio", { scope: "project" }, fullest);
-  setGauge("svc_storage_used_ratio", { scope: "installation" }, totalBytes / limits.installationMaxBytes);
-}
-
-function hideStorage(): void {
-  clearGauge("svc_stored_bytes");
-  clearGauge("svc_storage_used_ratio");
-}
-
-/**
- * Collects metrics at each scrape, and only then: running services, readiness, reachability of the servers, and the
- * queues. Returns a function that ends this.
- */
-function gatherFigures(
-  app: string,
-  { store, queues }: Pick<Resources, "store" | "queues">,
-  findProblem: () => Promise<string | null>,
-): () => void {
-  setGauge("svc_build_info", { app, version: VERSION }, 1);
-  const cache = createBriefCache<QueueDepth[]>(DEPTHS_EVERY_MS);
-
-  async function gatherDepths(): Promise<void> {
-    try {
-      showDepths((await cache.get("depths", () => store.queueDepths.read())) ?? []);
-    } catch (error) {
-      hideDepths();
-      throw error;
-    }
-  }
-
-  const storageCache = createBriefCache<StorageUsage>(STORAGE_EVERY_MS);
-  async function gatherStorage(): Promise<void> {
-    try {
-      const usage = await storageCache.get("storage", () => store.storedBytes.read());
-      if (usage !== null) showStorage(usage);
-    } catch (error) {
-      hideStorage();
-      throw error;
-    }
-  }
-
-  async function gatherState(): Promise<void> {
-    setGauge("svc_queue_backend_up", {}, queues.isUp() ? 1 : 0);
-    setGauge("svc_store_up", {}, 0);
-    setGauge("svc_ready", {}, 0);
-    const [isUp, error] = await Promise.all([store.ping(), findProblem()]);
-    setGauge("svc_store_up", {}, isUp ? 1 : 0);
-    setGauge("svc_ready", {}, error === null ? 1 : 0);
-  }
-
-  const forget = [beforeScrape(gatherDepths), beforeScrape(gatherStorage), beforeScrape(gatherState)];
-  return () => {
-    for (const end of forget) end();
-  };
-}
 
 /** The running services of a process. */
 export interface Running {
@@ -132,6 +41,56 @@ function watchHealth(resources: Resources, stop: () => Promise<void>): () => voi
   };
 }
 
+/** Starts the metrics, spans, memory check and heartbeat of a process. */
+async function watchSelf(app: string, resources: Resources, findProblem: () => Promise<string | null>) {
+  const { config, log, store } = resources;
+  const forget = gatherFigures(app, resources, findProblem);
+  const tracing =
+    config.tracing === undefined
+      ? null
+      : await openTracing(
+          { ...config.tracing, serviceName: config.tracing.serviceName ?? `svc-${app}`, serviceVersion: VERSION },
+          (text) => log.warn({ fault: text }, "the trace collector rejects spans; they are dropped"),
+        );
+  const endMemory = watchMemory(log);
+  return {
+    recordStop: watchProcesses(app, store.processes, log),
+    async end() {
+      endMemory();
+      forget();
+      await tracing?.close();
+    },
+  };
+}
+
+/** Drains services and stops them in reverse order. Errors are logged. */
+async function stopServices(services: readonly RunningService[], log: Log): Promise<void> {
+  const steps = [
+    ...services.map((service) => () => service.drain?.()),
+    ...services.toReversed().map((service) => () => service.stop()),
+  ];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      log.error({ error }, "a service did not shut down cleanly");
+    }
+  }
+}
+
+/** Ends the process after the time of a shutdown. Returns a function that cancels this. */
+function limitShutdown(log: Log): () => void {
+  const deadline = setTimeout(() => {
+    log.error(
+      {},
+      "shutdown timeout exceeded; the process exits, and unfinished work is repeated after the next startup",
+    );
+    process.exit(1);
+  }, STOP_DEADLINE_MS);
+  deadline.unref();
+  return () => clearTimeout(deadline);
+}
+
 /**
  * Starts services in the given order and stops them in reverse at SIGTERM or SIGINT: they become unready at once, and
  * then each has its time to finish. After 9.5 s the process ends in any case, and a second signal ends it at once. If a
@@ -147,30 +106,42 @@ export async function runServices(
   const { config, log } = resources;
   const app = services.length === 1 && services[0] !== undefined ? services[0].name : "standalone";
   const started: RunningService[] = [];
+  const urls: Record<string, string> = {};
+  const problems: Record<string, string> = {};
+  let watch: Awaited<ReturnType<typeof watchSelf>> | undefined;
   let stopping: Promise<void> | undefined;
   let isDraining = false;
   let hasCrashed = false;
+  const findProblem = () => findFirstProblem(isDraining, started);
+
+  async function startAll(): Promise<void> {
+    watch = await watchSelf(app, resources, findProblem);
+    for (const service of services) {
+      if (isDraining) return;
+      const running = await service.start();
+      started.push(running);
+      Object.assign(urls, running.urls);
+      Object.assign(problems, running.problems);
+    }
+    if (config.ports.metrics === undefined || isDraining) return;
+    const health = await listen(monitorListener({ findProblem }), {
+      host: config.bindHost ?? "127.0.0.1",
+      port: config.ports.metrics,
+      setting: "SVC_METRICS_PORT",
+    });
+    started.push({ stop: () => health.close(HEALTH_CLOSE_MS) });
+  }
 
   async function stopAll(): Promise<void> {
     isDraining = true;
     // Recorded first, so that a process killed during shutdown is not reported as crashed.
-    const recorded = recordStop?.({ hasCrashed });
+    const recorded = watch?.recordStop({ hasCrashed });
     // A starting service can only be stopped after its start; the caller gets its error.
     await Promise.allSettled([starting]);
-    const steps = [
-      ...started.map((service) => () => service.drain?.()),
-      ...started.toReversed().map((service) => () => service.stop()),
-    ];
-    for (const step of steps) {
-      try {
-        await step();
-      } catch (error) {
-        log.error({ error }, "a service did not shut down cleanly");
-      }
-    }
+    await stopServices(started, log);
     try {
       await recorded;
-      await endWatching?.();
+      await watch?.end();
       await closeResources(resources);
     } finally {
       await options.afterStop?.();
@@ -183,16 +154,9 @@ export async function runServices(
   });
   const stop = (): Promise<void> => {
     if (stopping !== undefined) return stopping;
-    const deadline = setTimeout(() => {
-      log.error(
-        {},
-        "shutdown timeout exceeded; the process exits, and unfinished work is repeated after the next startup",
-      );
-      process.exit(1);
-    }, STOP_DEADLINE_MS);
-    deadline.unref();
+    const cancelLimit = limitShutdown(log);
     stopping = stopAll().finally(() => {
-      clearTimeout(deadline);
+      cancelLimit();
       process.off("SIGTERM", onSignal);
       process.off("SIGINT", onSignal);
       unwatch();
@@ -218,45 +182,6 @@ export async function runServices(
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
 
-  const urls: Record<string, string> = {};
-  const problems: Record<string, string> = {};
-  let endWatching: (() => Promise<void>) | undefined;
-  let recordStop: ReturnType<typeof watchProcesses> | undefined;
-  async function watch(): Promise<void> {
-    const forget = gatherFigures(app, resources, () => findProblem(isDraining, started));
-    const tracing =
-      config.tracing === undefined
-        ? null
-        : await openTracing(
-            { ...config.tracing, serviceName: config.tracing.serviceName ?? `svc-${app}`, serviceVersion: VERSION },
-            (text) => log.warn({ fault: text }, "the trace collector rejects spans; they are dropped"),
-          );
-    const endMemory = watchMemory(log);
-    recordStop = watchProcesses(app, resources.store.processes, log);
-    endWatching = async () => {
-      endMemory();
-      forget();
-      await tracing?.close();
-    };
-  }
-
-  async function startAll(): Promise<void> {
-    await watch();
-    for (const service of services) {
-      if (isDraining) return;
-      const running = await service.start();
-      started.push(running);
-      Object.assign(urls, running.urls);
-      Object.assign(problems, running.problems);
-    }
-    if (config.ports.metrics === undefined || isDraining) return;
-    const health = await listen(monitorListener({ findProblem: () => findProblem(isDraining, started) }), {
-      host: config.bindHost ?? "127.0.0.1",
-      port: config.ports.metrics,
-      setting: "SVC_METRICS_PORT",
-    });
-    started.push({ stop: () => health.close(HEALTH_CLOSE_MS) });
-  }
   const starting = startAll();
   try {
     await starting;
@@ -269,7 +194,7 @@ export async function runServices(
 }
 
 /** Returns the first reason why a service is not ready, or null. */
-async function findProblem(isDraining: boolean, services: readonly RunningService[]): Promise<string | null> {
+async function findFirstProblem(isDraining: boolean, services: readonly RunningService[]): Promise<string | null> {
   if (isDraining) return "stopping";
   for (const service of services) {
     const error = await service.findProblem?.();

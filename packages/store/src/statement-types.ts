@@ -114,7 +114,7 @@ export interface Statements {
   };
   "knowledge/ingests": {
     claim: [{ projectId: string; handedIn: number; ofSitemap: number; maxBytes: number; fetchingFor: readonly (string | null)[]; leaseId: string; processId: string }, { id: string; project: string; leaseId: string; kbId: string; kind: string; documentId: string; importId: string; key: string; name: string; mime: string; title: string; url: string; sourceHash: Buffer; sizeBytes: number; attempts: number; maxPages: number; crashes: number; lapses: number }];
-    countFound: [{ found: number; importId: string }, object];
+    countFound: [{ found: number; incomplete: string; importId: string }, object];
     countInImport: [{ done: number; failed: number; id: string }, object];
     deleteOwned: [{ id: string; project: string; leaseId: string }, { id: string }];
     due: [{ limit: number | string }, { ingestId: string; project: string; attempts: number }];
@@ -738,7 +738,7 @@ export interface Statements {
     find: [{ project: string; id: string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
     finishChange: [{ project: string; fromName: string }, object];
     followTickets: [{ ids: readonly (string | null)[] }, object];
-    holdChange: [object, { project: string; fromName: string; toName: string; actor: string }];
+    holdChanges: [object, { project: string; fromName: string; toName: string; actor: string }];
     insert: [{ id: string; project: string; name: string; color: string; description: string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
     insertChange: [{ project: string; fromName: string; toName: string; actor: string }, object];
     listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Server as HttpServer } from "node:http";
 import type { Socket, Server } from "node:net";
 import { holdResource } from "./held-resources.ts";
 import { stretchOfLimits, waitFor } from "./wait-for.ts";
@@ -248,4 +249,26 @@ export async function listenOnLoopback(server: Server, port?: number): Promise<n
   // Rejects on "error", for example if the port is in use.
   await once(server, "listening");
   return chosen;
+}
+
+/**
+ * Returns a function that closes a server with its connections and then runs `onClosed`, both once. A test file that
+ * does not call it fails.
+ */
+export function closerOf(
+  server: HttpServer,
+  what: string,
+  onClosed: () => Promise<void> | void = () => undefined,
+): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  const close = () =>
+    (closing ??= (async () => {
+      release();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      await onClosed();
+    })());
+  const release = holdResource(what, close);
+  return close;
 }

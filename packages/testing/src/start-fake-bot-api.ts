@@ -8,8 +8,7 @@ import { createFakeBot, newToken } from "./bot-api/fake-bot.ts";
 import type { BotState, FakeBot } from "./bot-api/fake-bot.ts";
 import { MESSAGES_A_SECOND, SECOND_MS, findRateViolations } from "./bot-api/update-queue.ts";
 import type { RateViolation } from "./bot-api/update-queue.ts";
-import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback, makeTemporaryFolder } from "./child-process.ts";
+import { closerOf, listenOnLoopback, makeTemporaryFolder } from "./child-process.ts";
 
 /**
  * Failure of a call. `error` is a response without effect. `garbage` is not a response of the Bot API. `slow` is
@@ -245,18 +244,10 @@ export async function startFakeBotApi(options: { server?: BotApiServerKind } = {
   });
   const port = await listenOnLoopback(server);
   const url = `http://127.0.0.1:${port}`;
-  let closing: Promise<void> | undefined;
-  const close = () =>
-    (closing ??= (async () => {
-      letGo();
-      for (const end of delays) end();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-      await folder?.remove();
-    })());
-  const letGo = holdResource(`a fake Bot API at ${url}`, close);
+  const close = closerOf(server, `a fake Bot API at ${url}`, async () => {
+    for (const end of delays) end();
+    await folder?.remove();
+  });
 
   return {
     url,

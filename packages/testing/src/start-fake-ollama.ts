@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback } from "./child-process.ts";
+import { closerOf, listenOnLoopback } from "./child-process.ts";
 
 /** A model of a fake Ollama. */
 export interface OllamaModel {
@@ -180,14 +179,6 @@ export async function startFakeOllama(models: readonly OllamaModel[] = []): Prom
   });
   const port = await listenOnLoopback(server);
   const url = `http://127.0.0.1:${port}`;
-  let closing: Promise<void> | undefined;
-  const close = () =>
-    (closing ??= new Promise<void>((resolve) => {
-      letGo();
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }));
-  const letGo = holdResource(`a fake Ollama at ${url}`, close);
 
   return {
     url,
@@ -201,6 +192,6 @@ export async function startFakeOllama(models: readonly OllamaModel[] = []): Prom
     setSilent(silent) {
       isSilent = silent;
     },
-    close,
+    close: closerOf(server, `a fake Ollama at ${url}`),
   };
 }

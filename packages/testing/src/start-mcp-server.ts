@@ -1,8 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
-import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback } from "./child-process.ts";
+import { closerOf, listenOnLoopback } from "./child-process.ts";
 
 /** Returns a request to the tool server: a tool call of the revision 2026-07-28. */
 export function toolCall(key: string, name: string, args: Record<string, unknown>) {
@@ -120,14 +119,5 @@ export async function startMcpServer(
   });
   const port = await listenOnLoopback(server);
   const url = `http://127.0.0.1:${port}/mcp`;
-  let isClosed = false;
-  const close = async () => {
-    if (isClosed) return;
-    isClosed = true;
-    letGo();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  const letGo = holdResource(`an MCP server at ${url}`, close);
-  return { url, requests, close };
+  return { url, requests, close: closerOf(server, `an MCP server at ${url}`) };
 }

@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { holdResource } from "./held-resources.ts";
-import { listenOnLoopback } from "./child-process.ts";
+import { closerOf, listenOnLoopback } from "./child-process.ts";
 import { waitFor } from "./wait-for.ts";
 
 /** A request that a receiver got completely. */
@@ -108,17 +107,6 @@ export async function startWebhookReceiver(
   const port = await listenOnLoopback(server, options.port);
   const url = (path = "/") => `http://127.0.0.1:${port}${path}`;
 
-  let closing: Promise<void> | undefined;
-  const close = () => {
-    closing ??= new Promise((resolve) => {
-      for (const delay of delays) clearTimeout(delay);
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-    return closing;
-  };
-  const release = holdResource(`webhook receiver on port ${port}`, close);
-
   return {
     port,
     url,
@@ -138,10 +126,9 @@ export async function startWebhookReceiver(
         timeoutMs,
       });
     },
-    async close() {
-      await close();
-      release();
-    },
+    close: closerOf(server, `webhook receiver on port ${port}`, () => {
+      for (const delay of delays) clearTimeout(delay);
+    }),
   };
 }
 

@@ -46,6 +46,7 @@ function trackUnfinished(stream: EventStream, isResumed: boolean, cursorOf: () =
   const shown = new Map<string, string | null>();
   /** The last state of `typing` that the reader received; null if unknown. */
   let isTyping = isResumed ? null : false;
+  let isFirst = true;
 
   function type(on: boolean): void {
     if (isTyping !== on) stream.send("typing", { on }, cursorOf());
@@ -58,24 +59,30 @@ function trackUnfinished(stream: EventStream, isResumed: boolean, cursorOf: () =
     if (delta !== null && stream.send("delta", delta, cursorOf())) shown.set(messageId, text);
   }
 
-  return {
-    /** Records that the reader may have received some text of the reply to a message, on an earlier connection. */
-    forget(messageId: string): void {
-      shown.set(messageId, null);
-    },
+  /** Completes the text of a reply that is sent next. */
+  function complete(reply: StoredReply): void {
+    const { inReplyTo } = reply;
+    if (reply.type !== "message" || inReplyTo === null || !shown.has(inReplyTo)) return;
+    showText(inReplyTo, reply.text);
+    shown.delete(inReplyTo);
+  }
 
-    /** Completes the text of a reply that is sent next. */
-    complete(reply: StoredReply): void {
-      const { inReplyTo } = reply;
-      if (reply.type !== "message" || inReplyTo === null || !shown.has(inReplyTo)) return;
-      showText(inReplyTo, reply.text);
-      shown.delete(inReplyTo);
-    },
+  return {
+    complete,
 
     /**
-     * Shows the unfinished reply, if there is one; withdraws a shown text that did not become one of these replies.
+     * Completes the first of these replies and shows the unfinished reply, if there is one; withdraws a shown text that
+     * did not become one of these replies.
      */
     show(latest: UnfinishedReply | null, { replies }: DrainPage): void {
+      if (isFirst && isResumed) {
+        // The reader may have received some of their texts on an earlier connection.
+        for (const { inReplyTo } of replies) if (inReplyTo !== null) shown.set(inReplyTo, null);
+        if (latest?.isCollected === true) shown.set(latest.messageId, null);
+      }
+      isFirst = false;
+      // The last delta of a reply is sent before `typing` ends.
+      if (replies[0] !== undefined) complete(replies[0]);
       const isAnswered = (messageId: string) => replies.some(({ inReplyTo }) => inReplyTo === messageId);
       const isShown = latest?.isCollected === true && !isAnswered(latest.messageId);
       const current = isShown ? latest : null;
@@ -105,7 +112,6 @@ async function streamChat(context: ApiContext, chat: ChatStream): Promise<void> 
   void stream.closed.then(() => watch.end());
   const unfinished = trackUnfinished(stream, chat.isResumed, () => String(cursor));
   const deadline = performance.now() + durationMs;
-  let isFirstRead = true;
   let checkKeyAt = performance.now() + CHECK_KEY_MS;
 
   /** Throws if the reader may no longer read the chat. */
@@ -120,13 +126,6 @@ async function streamChat(context: ApiContext, chat: ChatStream): Promise<void> 
     // Unfinished replies first: a reply that is completed between the two reads is in the second one.
     const latest = await store.unfinishedReplies.find(project, ticketId);
     const page = await store.replies.readBuffer(project, ticketId, cursor, limits);
-    if (isFirstRead && chat.isResumed) {
-      for (const { inReplyTo } of page.replies) if (inReplyTo !== null) unfinished.forget(inReplyTo);
-      if (latest?.isCollected === true) unfinished.forget(latest.messageId);
-    }
-    isFirstRead = false;
-    // The last delta of a reply is sent before `typing` ends.
-    if (page.replies[0] !== undefined) unfinished.complete(page.replies[0]);
     unfinished.show(latest, page);
     for (const reply of page.replies) {
       unfinished.complete(reply);

@@ -1,12 +1,12 @@
 import { requireScope, scopesOfRoles } from "@svc/auth";
-import { LIMITS, ServiceError, checkInput, grantsScope, presenceSchema } from "@svc/contracts";
+import { ServiceError, grantsScope, presenceSchema } from "@svc/contracts";
 import type { ConsoleEvents } from "@svc/contracts";
-import { principalOf, readJsonBody, openEventStream } from "@svc/http";
+import { principalOf, openEventStream } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import type { RequestHandler } from "express";
 import { isUnavailable } from "@svc/store";
 import type { OperatorRecord } from "@svc/store";
-import { sessionOf } from "../session/signed-in.ts";
+import { readInput, sessionOf } from "../session/signed-in.ts";
 import type { ConsoleContext } from "../session/signed-in.ts";
 import type { HubEvent } from "./create-event-hub.ts";
 
@@ -20,7 +20,7 @@ export function postPresence({ store, hub }: Pick<ConsoleContext, "store" | "hub
     const principal = principalOf(response);
     requireScope(principal, "tickets:read");
     const { id: sessionId, operatorId } = sessionOf(response);
-    const input = checkInput(presenceSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The presence");
+    const input = await readInput(request, presenceSchema, "The presence");
     const { ticketId, tab } = input;
     // Customers see the typing indicator, and an operator who can only read cannot reply to them.
     const isTyping = input.isTyping && grantsScope(principal.scopes, "tickets:write");

@@ -41,6 +41,50 @@ const CONTROLS = /[\p{C}]+/gu;
 const nameOf = ({ name }: OidcPerson) =>
   Array.from(name.replaceAll(CONTROLS, " ").trim()).slice(0, OPERATOR_LIMITS.nameMaxChars).join("") || "?";
 
+/** Returns the operator with this email address; creates one if the settings name a role for new operators. */
+async function findOperator(
+  { store, log }: ConsoleContext,
+  { createRole }: OidcClient,
+  person: OidcPerson,
+): Promise<OperatorRecord | null> {
+  const known = await store.operators.findByEmail(person.email);
+  if (known !== null || createRole === undefined) return known;
+  const { project, role } = createRole;
+  const found = project === "*" ? null : await store.projects.findByName(project);
+  const { success, data } = operatorInputSchema.safeParse({ email: person.email, name: nameOf(person) });
+  if (!success || (project !== "*" && found === null)) {
+    log.warn(
+      { project },
+      "no operator was created at single sign-on: the project in SVC_OIDC_CREATE_ROLE does not exist, or the email address is not valid",
+    );
+    return null;
+  }
+  const roles = [{ project: found?.id ?? null, role }];
+  const made = await store.operators.insert({ ...data, roles, passwordHash: null });
+  if (made === null) return store.operators.findByEmail(person.email);
+  const about = { object: made.id, project: null, result: "ok", requestId: null };
+  await store.audit.append({ ...about, actor: "single-sign-on", action: "operators.create" });
+  return made;
+}
+
+/** Returns the reason that the sign-in page shows, and logs the error. Throws an error that has none. */
+function reasonOf(error: unknown, log: ConsoleContext["log"]): SignInProblem {
+  if (!(error instanceof ServiceError)) throw error;
+  log.info({ error }, "single sign-on failed");
+  if (error.code === "unavailable" || error.code === "rate_limited") return error.code;
+  return "refused";
+}
+
+/** Returns the state of a sign-in from its cookie; null if it has expired. */
+function readCheck({ store }: ConsoleContext, request: Request) {
+  const text = store.sealer.open({ sealed: readCookie(request, COOKIE) ?? "" });
+  const parsed = text === null ? null : checkSchema.safeParse(JSON.parse(text));
+  return parsed?.success === true && parsed.data.until > Date.now() ? parsed.data : null;
+}
+
+const sendBack = (response: Response, error: SignInProblem) =>
+  response.set("Cache-Control", "no-store").redirect(303, `/sign-in?fault=${error}`);
+
 /** Adds the routes of single sign-on. */
 // oxlint-disable-next-line max-lines-per-function -- two routes over shared cookie and URL helpers
 export function addOidcRoutes(
@@ -65,38 +109,6 @@ export function addOidcRoutes(
     return `${known === undefined ? `${scheme}://${host}` : new URL(known).origin}${PATH}/callback`;
   }
 
-  const sendBack = (response: Response, error: SignInProblem) =>
-    response.set("Cache-Control", "no-store").redirect(303, `/sign-in?fault=${error}`);
-
-  /** Returns the operator with this email address; creates one if the settings name a role for new operators. */
-  async function findOperator(person: OidcPerson): Promise<OperatorRecord | null> {
-    const known = await store.operators.findByEmail(person.email);
-    if (known !== null || oidc.createRole === undefined) return known;
-    const { project, role } = oidc.createRole;
-    const found = project === "*" ? null : await store.projects.findByName(project);
-    const { success, data } = operatorInputSchema.safeParse({ email: person.email, name: nameOf(person) });
-    if (!success || (project !== "*" && found === null)) {
-      log.warn(
-        { project },
-        "no operator was created at single sign-on: the project in SVC_OIDC_CREATE_ROLE does not exist, or the email address is not valid",
-      );
-      return null;
-    }
-    const roles = [{ project: found?.id ?? null, role }];
-    const made = await store.operators.insert({ ...data, roles, passwordHash: null });
-    if (made === null) return store.operators.findByEmail(person.email);
-    const about = { object: made.id, project: null, result: "ok", requestId: null };
-    await store.audit.append({ ...about, actor: "single-sign-on", action: "operators.create" });
-    return made;
-  }
-
-  function errorOf(error: unknown): SignInProblem {
-    if (!(error instanceof ServiceError)) throw error;
-    log.info({ error }, "single sign-on failed");
-    if (error.code === "unavailable" || error.code === "rate_limited") return error.code;
-    return "refused";
-  }
-
   const start = (): RequestHandler => async (request, response) => {
     const redirectUri = redirectUriOf(request);
     try {
@@ -107,24 +119,18 @@ export function addOidcRoutes(
       response.cookie(COOKIE, sealed, { ...options(request), maxAge: LIFETIME_MS });
       response.set("Cache-Control", "no-store").redirect(303, url.href);
     } catch (error) {
-      sendBack(response, errorOf(error));
+      sendBack(response, reasonOf(error, log));
     }
   };
-
-  function readCheck(request: Request) {
-    const text = store.sealer.open({ sealed: readCookie(request, COOKIE) ?? "" });
-    const parsed = text === null ? null : checkSchema.safeParse(JSON.parse(text));
-    return parsed?.success === true && parsed.data.until > Date.now() ? parsed.data : null;
-  }
 
   const callback = (): RequestHandler => async (request, response) => {
     const origin = signInOriginOf(request, response);
     try {
-      const check = readCheck(request);
+      const check = readCheck(context, request);
       response.clearCookie(COOKIE, options(request));
       if (check === null) return sendBack(response, "refused");
       const person = await oidc.finish(new URL(request.originalUrl, "http://localhost"), check);
-      const operator = await findOperator(person);
+      const operator = await findOperator(context, oidc, person);
       if (operator === null) {
         await auditSession(store, { action: "session.sign_in", operatorId: null, result: "sign_in_failed" }, origin);
         return sendBack(response, "unknown_operator");
@@ -136,7 +142,7 @@ export function addOidcRoutes(
       devices.add(request, response, accountOf(operator.email));
       response.set("Cache-Control", "no-store").redirect(303, "/");
     } catch (error) {
-      sendBack(response, errorOf(error));
+      sendBack(response, reasonOf(error, log));
     }
   };
 

@@ -1,7 +1,6 @@
 import { requireScope, scopesOfRoles } from "@svc/auth";
 import type { LiveSession } from "@svc/auth";
 import {
-  LIMITS,
   ServiceError,
   VIEW_LIMITS,
   checkInput,
@@ -16,10 +15,10 @@ import type {
   ServiceAddress,
   SavedViewsAnswer,
 } from "@svc/contracts";
-import { principalOf, readJsonBody } from "@svc/http";
+import { principalOf } from "@svc/http";
 import type { RequestHandler, Response } from "express";
 import type { Config } from "@svc/runtime";
-import { sessionOf } from "./signed-in.ts";
+import { readInput, sessionOf } from "./signed-in.ts";
 import type { ConsoleContext } from "./signed-in.ts";
 
 /** More than the operators of any project. */
@@ -133,7 +132,7 @@ export function putSavedView(context: ViewsContext): RequestHandler {
   const { store, sessions } = context;
   return async (request, response) => {
     const session = sessionOf(response);
-    const input = checkInput(savedViewSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The view");
+    const input = await readInput(request, savedViewSchema, "The view");
     const owner = input.project === null ? null : await sessions.choosePrincipal(session, input.project);
     const { maxCount } = VIEW_LIMITS;
     const isKept = await store.operatorViews.put(session.operator.id, input, {

@@ -2,9 +2,7 @@ import type { IRouter, Request, RequestHandler, Response } from "express";
 import { auditSession, changePassword, csrfTokenOf, endSession, getLink, signIn, useLink } from "@svc/auth";
 import type { SignInOrigin } from "@svc/auth";
 import {
-  LIMITS,
   SESSION_LIMITS,
-  checkInput,
   dutySchema,
   linkUseSchema,
   notificationSettingsSchema,
@@ -16,9 +14,9 @@ import {
   pushSubscriptionSchema,
 } from "@svc/contracts";
 import type { LinkAnswer, NotificationsAnswer, SessionAnswer, PushAnswer } from "@svc/contracts";
-import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
+import { clientNetwork, methodNotAllowed } from "@svc/http";
 import { readPushKeys } from "@svc/runtime";
-import { sessionOf, signedIn } from "./signed-in.ts";
+import { readInput, sessionOf, signedIn } from "./signed-in.ts";
 import type { ConsoleContext } from "./signed-in.ts";
 import { accountOf } from "./create-sign-in-limit.ts";
 
@@ -35,8 +33,7 @@ export function addPushRoutes(routes: IRouter, context: ConsoleContext): void {
       response.set("Cache-Control", "no-store").json({ ok: true, publicKey, isSubscribed } satisfies PushAnswer);
     };
   const subscribe = (): RequestHandler => async (request, response) => {
-    const body = await readJsonBody(request, LIMITS.bodyMaxBytes);
-    const { endpoint, keys } = checkInput(pushSubscriptionSchema, body, "The subscription");
+    const { endpoint, keys } = await readInput(request, pushSubscriptionSchema, "The subscription");
     const { operatorId } = sessionOf(response);
     if (!(await store.pushSubscriptions.put(operatorId, { endpoint, ...keys }))) {
       throw new ServiceError(
@@ -47,8 +44,7 @@ export function addPushRoutes(routes: IRouter, context: ConsoleContext): void {
     response.status(204).end();
   };
   const unsubscribe = (): RequestHandler => async (request, response) => {
-    const body = await readJsonBody(request, LIMITS.bodyMaxBytes);
-    const { endpoint } = checkInput(pushEndpointSchema, body, "The subscription");
+    const { endpoint } = await readInput(request, pushEndpointSchema, "The subscription");
     await store.pushSubscriptions.removeOf(sessionOf(response).operatorId, endpoint);
     response.status(204).end();
   };
@@ -107,10 +103,9 @@ export async function endPreviousSession({ cookie, store }: ConsoleContext, requ
 export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void {
   const { store, signInLimit, cookie, devices, oidc } = context;
   const check = signedIn(context);
-  const noContent = (response: Response) => response.status(204).set("Cache-Control", "no-store").end();
 
   const postSession = (): RequestHandler => async (request, response) => {
-    const input = checkInput(signInSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The sign-in");
+    const input = await readInput(request, signInSchema, "The sign-in");
     const deviceId = devices.find(request, accountOf(input.email));
     const end = await signInLimit.beginPassword(request, input.email, deviceId);
     try {
@@ -124,31 +119,27 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
   const getSession = (): RequestHandler => async (_request, response) => {
     response.set("Cache-Control", "no-store").json(await describe(context, sessionOf(response).token));
   };
-  const deleteSession = (): RequestHandler => async (request, response) => {
-    const { id, operatorId } = sessionOf(response);
-    await store.operatorSessions.remove(id);
-    cookie.clear(request, response);
-    noContent(response);
-    await auditSession(
-      store,
-      { action: "session.sign_out", operatorId, result: "ok" },
-      signInOriginOf(request, response),
-    );
-  };
-  const deleteSessions = (): RequestHandler => async (request, response) => {
-    const { operatorId } = sessionOf(response);
-    await store.operatorSessions.removeOf(operatorId);
-    cookie.clear(request, response);
-    noContent(response);
-    await auditSession(
-      store,
-      { action: "session.sign_out_everywhere", operatorId, result: "ok" },
-      signInOriginOf(request, response),
-    );
-  };
+  /** Ends sessions of the operator, among them this one. */
+  const signOut =
+    (
+      action: Parameters<typeof auditSession>[1]["action"],
+      remove: (session: ReturnType<typeof sessionOf>) => Promise<unknown>,
+    ): RequestHandler =>
+    async (request, response) => {
+      const session = sessionOf(response);
+      await remove(session);
+      cookie.clear(request, response);
+      response.status(204).set("Cache-Control", "no-store").end();
+      const { operatorId } = session;
+      await auditSession(store, { action, operatorId, result: "ok" }, signInOriginOf(request, response));
+    };
+  const deleteSession = signOut("session.sign_out", ({ id }) => store.operatorSessions.remove(id));
+  const deleteSessions = signOut("session.sign_out_everywhere", ({ operatorId }) =>
+    store.operatorSessions.removeOf(operatorId),
+  );
   const postPassword = (): RequestHandler => async (request, response) => {
     const { operator, id: sessionId } = sessionOf(response);
-    const input = checkInput(passwordChangeSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The change");
+    const input = await readInput(request, passwordChangeSchema, "The change");
     const end = await signInLimit.beginPassword(request, operator.email, sessionId);
     try {
       const token = await changePassword(store, operator, input, signInOriginOf(request, response));
@@ -158,7 +149,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     }
   };
   const putProfile = (): RequestHandler => async (request, response) => {
-    const input = checkInput(publicProfileSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The profile");
+    const input = await readInput(request, publicProfileSchema, "The profile");
     const profile = Object.entries(input).map(([name, value]) => [name, value?.trim()]);
     await store.operators.setProfile(sessionOf(response).operatorId, Object.fromEntries(profile));
     response.set("Cache-Control", "no-store").json(await describe(context, sessionOf(response).token));
@@ -174,21 +165,20 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     answerNotifications(response, record?.notifications ?? {});
   };
   const putNotifications = (): RequestHandler => async (request, response) => {
-    const body = await readJsonBody(request, LIMITS.bodyMaxBytes);
-    const notifications = checkInput(notificationSettingsSchema, body, "The settings");
+    const notifications = await readInput(request, notificationSettingsSchema, "The settings");
     await store.operators.update(sessionOf(response).operatorId, { notifications }, null);
     answerNotifications(response, notifications);
   };
   const putDuty = (): RequestHandler => async (request, response) => {
     const { operatorId, token } = sessionOf(response);
-    const { onDuty } = checkInput(dutySchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The change");
+    const { onDuty } = await readInput(request, dutySchema, "The change");
     await store.operators.setDuty(operatorId, onDuty);
     const action = onDuty ? "session.on_duty" : "session.off_duty";
     await auditSession(store, { action, operatorId, result: "ok" }, signInOriginOf(request, response));
     response.set("Cache-Control", "no-store").json(await describe(context, token));
   };
   const readLink = (): RequestHandler => async (request, response) => {
-    const { token } = checkInput(linkTokenSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
+    const { token } = await readInput(request, linkTokenSchema, "The link");
     await signInLimit.count(request, "link");
     const { operatorId, email, expiresAt } = await getLink(store, token);
     const kind = operatorId === null ? "first-administrator" : "password";
@@ -196,7 +186,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     response.status(200).set("Cache-Control", "no-store").json(answer);
   };
   const postLink = (): RequestHandler => async (request, response) => {
-    const input = checkInput(linkUseSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
+    const input = await readInput(request, linkUseSchema, "The link");
     await signInLimit.count(request, "link");
     const token = await useLink(store, input, signInOriginOf(request, response));
     await endPreviousSession(context, request);
@@ -207,9 +197,9 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     .route("/session")
     .post(postSession())
     .get(check, getSession())
-    .delete(check, deleteSession())
+    .delete(check, deleteSession)
     .all(methodNotAllowed("GET", "HEAD", "POST", "DELETE"));
-  routes.route("/sessions").delete(check, deleteSessions()).all(methodNotAllowed("DELETE"));
+  routes.route("/sessions").delete(check, deleteSessions).all(methodNotAllowed("DELETE"));
   routes.route("/session/password").post(check, postPassword()).all(methodNotAllowed("POST"));
   routes.route("/session/profile").put(check, putProfile()).all(methodNotAllowed("PUT"));
   routes

@@ -3,8 +3,8 @@ import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { isCsrfTokenOf, notSignedIn } from "@svc/auth";
 import type { LiveSession, SessionCheck } from "@svc/auth";
-import { CSRF_HEADER, ServiceError, SESSION_LIMITS } from "@svc/contracts";
-import { clientAddress, createKnownHosts, isLoopbackBound, setPrincipal } from "@svc/http";
+import { CSRF_HEADER, LIMITS, ServiceError, SESSION_LIMITS, checkInput } from "@svc/contracts";
+import { clientAddress, createKnownHosts, isLoopbackBound, readJsonBody, setPrincipal } from "@svc/http";
 import type { RateLimit } from "@svc/http";
 import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
@@ -23,6 +23,11 @@ export function readCookie(request: Request, name: string): string | undefined {
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
   }
   return undefined;
+}
+
+/** Reads and checks the JSON body of a request. Throws like `readJsonBody` and `checkInput`. */
+export async function readInput<Output>(request: Request, schema: z.ZodType<Output>, what: string): Promise<Output> {
+  return checkInput(schema, await readJsonBody(request, LIMITS.bodyMaxBytes), what);
 }
 
 /** The cookie with the token of a session. */

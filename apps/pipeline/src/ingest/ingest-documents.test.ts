@@ -166,6 +166,24 @@ test("a sitemap that takes too long fails, so that it does not block the pages o
   });
 });
 
+test("an import says which part of the site is missing", async () => {
+  const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 5 });
+  const pages: Record<string, string> = {
+    "https://example.com/sitemap.xml": "<urlset><url><loc>https://example.com/a</loc></url><url><loc>https://exa",
+    "https://example.com/a": "<p>Some words.</p>",
+  };
+  const fetch = (url: string) =>
+    pages[url] === undefined
+      ? Promise.reject(new ServiceError("invalid_request", "The server responded with 404."))
+      : Promise.resolve({ url, bytes: Buffer.from(pages[url]), mime: null });
+  await work({ fetcher: { ...noFetcher, fetch } });
+  expect(await store.imports.find(project, kbId, importId)).toMatchObject({
+    status: "ready",
+    found: 1,
+    error: expect.stringMatching(/^The sitemap \S+ was not read completely: it is truncated/),
+  });
+});
+
 describe("a site without a sitemap", () => {
   const SITE = "https://shop.example";
   const html = (...links: string[]) =>

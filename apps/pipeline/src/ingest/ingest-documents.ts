@@ -174,8 +174,12 @@ async function ingestSitemap(
   claim: ClaimedIngest,
   { signal, deadlineMs }: { signal: AbortSignal; deadlineMs: number },
 ): Promise<boolean> {
-  const onIncomplete = (url: string, error: Error) =>
-    log.info({ url, reason: error.message }, "part of a site was skipped");
+  let incomplete: string | null = null;
+  const onIncomplete = (url: string, { code, message }: ServiceError) => {
+    log.info({ url, reason: message }, "part of a site was skipped");
+    // An unavailable page is read later.
+    if (code !== "unavailable") incomplete ??= message;
+  };
   const late = AbortSignal.timeout(deadlineMs);
   const pages = await reading(async () => {
     try {
@@ -190,7 +194,7 @@ async function ingestSitemap(
       throw late.aborted && !signal.aborted ? tooSlow(deadlineMs, error) : error;
     }
   });
-  return store.ingests.finishSitemap(claim, pages);
+  return store.ingests.finishSitemap(claim, pages, incomplete);
 }
 
 async function ingestDocument(

@@ -1,5 +1,7 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { collectLog, startFakeModel } from "@svc/testing";
+import { collectLog, startFakeModel, waitFor } from "@svc/testing";
 import type { FakeModel } from "@svc/testing";
 import { followModels } from "./follow-models.ts";
 import type { ModelsConfig } from "./language-model.ts";
@@ -64,5 +66,24 @@ test("if the configuration cannot be read, the last one is used, and the log say
   followed.fail();
   expect(await idOf(followed)).toBe("openai:one");
   expect(JSON.stringify(followed.lines())).toContain("failed to read the model settings");
+  await followed.models.close();
+});
+
+test("replaced models are not kept in memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: unknown = runInNewContext("gc");
+  if (typeof collectGarbage !== "function") throw new Error("this Node.js cannot collect garbage on demand");
+  const followed = open();
+  followed.setConfig(configOf("one"));
+  const replaced = new WeakRef((await followed.models.forAgent({ model: null })) ?? {});
+  followed.setConfig(configOf("two"));
+  expect(await idOf(followed)).toBe("openai:two");
+  await waitFor(
+    () => {
+      collectGarbage();
+      return replaced.deref() === undefined;
+    },
+    { what: "the garbage collection of the replaced models", timeoutMs: 10_000 },
+  );
   await followed.models.close();
 });

@@ -1,7 +1,7 @@
 import { openModelCatalogue } from "../catalogue/open-model-catalogue.ts";
 import type { ModelCatalogue } from "../catalogue/open-model-catalogue.ts";
 import type { LanguageModels, ModelsConfig, OpenedModels } from "./language-model.ts";
-import { openLanguageModels } from "./open-language-models.ts";
+import { openLanguageModels, trackModelCalls } from "./open-language-models.ts";
 import type { LanguageModelsDeps } from "./open-language-models.ts";
 
 /**
@@ -26,12 +26,11 @@ export function followModels(
   find: FindModelsConfig,
   deps: LanguageModelsDeps,
 ): { models: LanguageModels; catalogue: ModelCatalogue } {
-  const opened = new Set<OpenedModels>();
+  const calls = trackModelCalls();
   let current: Current = { key: "null", config: null, models: null, catalogue: openModelCatalogue(undefined) };
 
   function open(key: string, config: ModelsConfig | null): Current {
-    const models = config === null ? null : openLanguageModels(config, deps);
-    if (models !== null) opened.add(models);
+    const models = config === null ? null : openLanguageModels(config, deps, calls);
     return { key, config, models, catalogue: openModelCatalogue(config ?? undefined) };
   }
 
@@ -55,9 +54,7 @@ export function followModels(
       config: async () => (await now()).config,
       health: () => current.models?.health() ?? [],
       findProblem: async (signal) => (await (await now()).models?.findProblem(signal)) ?? null,
-      async close() {
-        await Promise.all([...opened].map((models) => models.close()));
-      },
+      close: () => calls.close(),
     },
     catalogue: {
       list: async () => (await now()).catalogue.list(),

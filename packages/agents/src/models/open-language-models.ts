@@ -76,20 +76,61 @@ export interface LanguageModelsDeps {
   policy?: Partial<CallPolicy>;
 }
 
+/** Calls in progress and their records, of models that may be replaced meanwhile. */
+interface ModelCalls {
+  /** Runs a call within its bounds, which also end when this is closed. */
+  run<Result>(bounds: ReturnType<typeof openCallBounds>, call: () => Promise<Result>): Promise<Result>;
+  /** Waits for this record of a call when this is closed. */
+  addRecord(written: Promise<void>): void;
+  /** Aborts the calls, and resolves once they are recorded. */
+  close(): Promise<void>;
+}
+
+/** Tracks the calls of one configuration, or of several that replace each other. */
+export function trackModelCalls(): ModelCalls {
+  /** Calls in progress, each with a function that aborts it. */
+  const calls = new Map<Promise<unknown>, (reason: Error) => void>();
+  const writing = new Set<Promise<void>>();
+  let isClosed = false;
+  return {
+    async run(bounds, start) {
+      if (isClosed) bounds.end(closedError());
+      const call = start();
+      calls.set(call, bounds.end);
+      try {
+        return await call;
+      } finally {
+        calls.delete(call);
+        bounds.release();
+      }
+    },
+    addRecord(written) {
+      writing.add(written);
+      void written.finally(() => writing.delete(written));
+    },
+    async close() {
+      isClosed = true;
+      for (const end of calls.values()) end(closedError());
+      await Promise.allSettled(calls.keys());
+      await Promise.all(writing);
+    },
+  };
+}
+
 /**
  * Opens the models of a configuration. Makes no request and loads no client library before the first call. A provider
  * that fails several times in a row is not called for a while; one line is logged when this begins and one when it
- * recovers. Each call is recorded after it has ended, without delaying its answer.
+ * recovers. Each call is recorded after it has ended, without delaying its answer. `close` closes `calls`.
  */
-export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): OpenedModels {
+export function openLanguageModels(
+  config: ModelsConfig,
+  deps: LanguageModelsDeps,
+  calls: ModelCalls = trackModelCalls(),
+): OpenedModels {
   const { log, store } = deps;
   const policy: CallPolicy = { ...DEFAULT_CALL_POLICY, ...deps.policy };
   const limits = createProjectLimits(store, policy);
   const models = new Map<string, LanguageModel>();
-  /** Calls in progress, each with a function that aborts it. */
-  const calls = new Map<Promise<unknown>, (reason: Error) => void>();
-  let isClosed = false;
-  const writing = new Set<Promise<void>>();
   const watch = watchModels(config.providers, policy, log);
   // The client library logs to the console what a model or a provider does not support.
   globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -100,22 +141,13 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     const written = store.modelCalls.insert(project, call).catch((error: unknown) => {
       log.warn({ error, model: call.model }, "failed to record a language model call");
     });
-    writing.add(written);
-    void written.finally(() => writing.delete(written));
+    calls.addRecord(written);
   }
 
-  /** Calls a model while the models are open. */
-  async function chat<Output>(target: ModelTarget, asked: ChatRequest<Output>): Promise<ChatResult<Output>> {
+  function chat<Output>(target: ModelTarget, asked: ChatRequest<Output>): Promise<ChatResult<Output>> {
     const bounds = openCallBounds(asked.signal);
-    if (isClosed) bounds.end(closedError());
-    const call = chatWithin(target, asked, { signal: bounds.signal, policy, limits, watch, log, record });
-    calls.set(call, bounds.end);
-    try {
-      return await call;
-    } finally {
-      calls.delete(call);
-      bounds.release();
-    }
+    const { signal } = bounds;
+    return calls.run(bounds, () => chatWithin(target, asked, { signal, policy, limits, watch, log, record }));
   }
 
   return {
@@ -140,12 +172,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
       return target === null ? unknownProvider(config.defaultModel) : findModelError(target, { policy, signal });
     },
 
-    async close() {
-      isClosed = true;
-      for (const end of calls.values()) end(closedError());
-      await Promise.allSettled(calls.keys());
-      await Promise.all(writing);
-    },
+    close: () => calls.close(),
   };
 }
 

@@ -42,6 +42,39 @@ interface Job {
   reject(error: unknown): void;
 }
 
+function endJob(job: Job, message: EmbedOutcome): void {
+  if (message.kind === "refused") {
+    job.reject(new EmbeddingError(`it cannot embed a text (${message.reason})`, { isRefusal: true }));
+  } else if (message.embedding.every(Number.isFinite)) job.resolve(normalize(message.embedding));
+  else job.reject(new EmbeddingError("it returns embeddings with values that are not numbers; use different weights"));
+}
+
+/** Creates a job for each text, and the promise of their embeddings. */
+function createJobs(texts: readonly string[], isQuery: boolean) {
+  const jobs: Job[] = [];
+  const wait = (text: string) =>
+    new Promise<Float32Array | null>((resolve, reject) => void jobs.push({ text, isQuery, resolve, reject }));
+  return { embeddings: Promise.all(texts.map(wait)), jobs };
+}
+
+/**
+ * Rejects jobs after this time or when the signal aborts; the text in progress cannot be cancelled without terminating
+ * the thread. Returns a function that ends this.
+ */
+function limitJobs(jobs: readonly Job[], timeoutMs: number, signal: AbortSignal): () => void {
+  const rejectAll = (error: unknown) => {
+    for (const job of jobs) job.reject(error);
+  };
+  const onAbort = () => rejectAll(signal.reason);
+  const late = `it did not embed ${jobs.length === 1 ? "a text" : `${jobs.length} texts`} within ${timeoutMs} ms`;
+  const timer = setTimeout(() => rejectAll(new EmbeddingError(late)), timeoutMs);
+  signal.addEventListener("abort", onAbort);
+  return () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  };
+}
+
 /**
  * Creates the function that embeds texts with a model in a folder. The worker thread starts with the first request and
  * receives texts one by one, queries before passages: several at once would take as long, and a query would wait for
@@ -116,7 +149,11 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
       if (message.kind === "loaded") {
         isLoaded = true;
         log.info({ model, tookMs: Math.round(performance.now() - startedAt) }, "embedding model loaded");
-      } else finish(message);
+      } else {
+        if (current !== null) endJob(current, message);
+        current = null;
+        failures = 0;
+      }
       pump();
     });
     started.on("error", (error) => {
@@ -125,17 +162,6 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
     started.on("exit", (code) => {
       if (worker === started) lose(`its worker thread ended with code ${code}`);
     });
-  }
-
-  function finish(message: EmbedOutcome): void {
-    const job = current;
-    current = null;
-    failures = 0;
-    if (message.kind === "refused") {
-      job?.reject(new EmbeddingError(`it cannot embed a text (${message.reason})`, { isRefusal: true }));
-    } else if (message.embedding.every(Number.isFinite)) job?.resolve(normalize(message.embedding));
-    else
-      job?.reject(new EmbeddingError("it returns embeddings with values that are not numbers; use different weights"));
   }
 
   /** Sends the worker thread its next text, or schedules its termination if there is none. */
@@ -161,31 +187,14 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
       const restMs = rest.untilMs - performance.now();
       if (worker === null && restMs > 0) throw new EmbeddingError(rest.reason, { retryAfterMs: restMs });
       if (isClosed) throw new EmbeddingError("the service is shutting down");
-      const jobs: Job[] = [];
-      const embedding = Promise.all(
-        texts.map(
-          (text) =>
-            new Promise<Float32Array | null>((resolve, reject) => {
-              jobs.push({ text, isQuery, resolve, reject });
-            }),
-        ),
-      );
-      /** The current text cannot be cancelled without terminating the thread. */
-      const abandon = (error: unknown) => {
-        waiting = waiting.filter((job) => !jobs.includes(job));
-        for (const job of jobs) job.reject(error);
-      };
-      const onAbort = () => abandon(signal.reason);
-      const late = `it did not embed ${texts.length === 1 ? "a text" : `${texts.length} texts`} within ${timeoutMs} ms`;
-      const timer = setTimeout(() => abandon(new EmbeddingError(late)), timeoutMs);
-      signal.addEventListener("abort", onAbort);
+      const { jobs, embeddings } = createJobs(texts, isQuery);
+      const release = limitJobs(jobs, timeoutMs, signal);
       waiting.push(...jobs);
       pump();
       try {
-        return await embedding;
+        return await embeddings;
       } finally {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
+        release();
         waiting = waiting.filter((job) => !jobs.includes(job));
       }
     },

@@ -531,7 +531,9 @@ describe("a site without a sitemap is read by its links", () => {
     const bad: string[] = [];
     const options = { followMs: 0, onIncomplete: (_url: string, { message }: Error) => bad.push(message) };
     expect(await follow("/", options)).toEqual(["/", "/a", "/b"]);
-    expect(bad).toEqual([`Not all links of ${origin}/ were followed, because the time limit was reached.`]);
+    expect(bad).toEqual([
+      `Not all links of ${origin}/ were followed, because the time limit was reached. Import missing sections by their own URLs.`,
+    ]);
   });
 
   test("with pages that are unavailable for now, which are reported, and ends where a site limits requests", async () => {

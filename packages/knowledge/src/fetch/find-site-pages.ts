@@ -55,7 +55,7 @@ async function followLinks(search: Search, start: URL, followMs: number): Promis
       if (pages.size >= maxPages) return;
       if (performance.now() > endsAt || unavailable >= MAX_UNAVAILABLE) {
         const why = unavailable >= MAX_UNAVAILABLE ? "it does not respond" : "the time limit was reached";
-        const detail = `Not all links of ${start.href} were followed, because ${why}.`;
+        const detail = `Not all links of ${start.href} were followed, because ${why}. Import missing sections by their own URLs.`;
         leaveOut(search, start.href, invalidSite(detail, "incomplete_site"));
         return;
       }

@@ -35,6 +35,61 @@ export function htmlToMarkdown(html: string): string {
   return tidyMarkdown(markdown.replaceAll("\u00a0", " ").replace(/[\u00ad\u200b\u2060\ufeff]/g, ""));
 }
 
+/** How elements are written, by the name of the rule. */
+const RULES: Readonly<Record<string, Turndown.Rule>> = {
+  // turndown's own rule pads the marker to four columns; one space is easier to read and shorter.
+  listItem: {
+    filter: "li",
+    replacement: (content, node: DomNode) => {
+      const marker = `${markerOf(node)} `;
+      const body = content.trim().replace(/\n/g, `\n${" ".repeat(marker.length)}`);
+      return `${marker}${body}${node.nextSibling === null ? "" : "\n"}`;
+    },
+  },
+  heading: {
+    filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
+    replacement: (content, node: DomNode) => {
+      const title = unescapeStart(content.replace(/\s+/g, " ").trim());
+      return title === "" ? "" : `\n\n${"#".repeat(Number(node.nodeName.charAt(1)))} ${title}\n\n`;
+    },
+  },
+  // Handles a <pre> without a <code>, and code that contains fences itself.
+  codeBlock: {
+    filter: "pre",
+    replacement: (_, node: DomNode) => {
+      const code = (node.textContent ?? "").replace(/^\n+|\s+$/g, "");
+      if (code.trim() === "") return "";
+      const longest = Math.max(2, ...[...code.matchAll(/^\s*(`{3,})/gm)].map((match) => match[1]?.length ?? 0));
+      const fence = "`".repeat(longest + 1);
+      return `\n\n${fence}${node.getAttribute("data-language") ?? ""}\n${code}\n${fence}\n\n`;
+    },
+  },
+  link: { filter: (node) => node.nodeName === "A" && node.hasAttribute("href"), replacement: linkOf },
+  struck: {
+    filter: ["del", "s"],
+    replacement: (content) => (content.trim() === "" ? "" : `~~${content}~~`),
+  },
+  cell: {
+    filter: ["td", "th"],
+    replacement: (content, node: DomNode) => {
+      const span = Number(node.getAttribute("colspan") ?? 1);
+      return CELL + cellText(content) + CELL.repeat(span > 1 && span <= MAX_SPAN ? span - 1 : 0);
+    },
+  },
+  row: { filter: "tr", replacement: (content) => `${ROW}${content}` },
+  section: { filter: ["thead", "tbody", "tfoot"], replacement: (content) => content },
+  table: {
+    filter: "table",
+    replacement: (content) => {
+      const rows = content
+        .split(ROW)
+        .slice(1)
+        .map((row) => row.split(CELL).slice(1));
+      return `\n\n${formatTable(rows)}\n\n`;
+    },
+  },
+};
+
 function createTurndown(): Turndown {
   const service = new Turndown({
     headingStyle: "atx",
@@ -45,65 +100,8 @@ function createTurndown(): Turndown {
     preformattedCode: false,
   });
   service.escape = escapeMarkdown;
-  // turndown's own rule pads the marker to four columns; one space is easier to read and shorter.
-  service.addRule("listItem", {
-    filter: "li",
-    replacement: (content, node: DomNode) => {
-      const marker = `${markerOf(node)} `;
-      const body = content.trim().replace(/\n/g, `\n${" ".repeat(marker.length)}`);
-      return `${marker}${body}${node.nextSibling === null ? "" : "\n"}`;
-    },
-  });
-  service.addRule("heading", {
-    filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
-    replacement: (content, node: DomNode) => {
-      const title = unescapeStart(content.replace(/\s+/g, " ").trim());
-      return title === "" ? "" : `\n\n${"#".repeat(Number(node.nodeName.charAt(1)))} ${title}\n\n`;
-    },
-  });
-  // Handles a <pre> without a <code>, and code that contains fences itself.
-  service.addRule("codeBlock", {
-    filter: "pre",
-    replacement: (_, node: DomNode) => {
-      const code = (node.textContent ?? "").replace(/^\n+|\s+$/g, "");
-      if (code.trim() === "") return "";
-      const longest = Math.max(2, ...[...code.matchAll(/^\s*(`{3,})/gm)].map((match) => match[1]?.length ?? 0));
-      const fence = "`".repeat(longest + 1);
-      return `\n\n${fence}${node.getAttribute("data-language") ?? ""}\n${code}\n${fence}\n\n`;
-    },
-  });
-  service.addRule("link", {
-    filter: (node) => node.nodeName === "A" && node.hasAttribute("href"),
-    replacement: linkOf,
-  });
-  service.addRule("struck", {
-    filter: ["del", "s"],
-    replacement: (content) => (content.trim() === "" ? "" : `~~${content}~~`),
-  });
-  addTableRules(service);
+  for (const [name, rule] of Object.entries(RULES)) service.addRule(name, rule);
   return service;
-}
-
-function addTableRules(service: Turndown): void {
-  service.addRule("cell", {
-    filter: ["td", "th"],
-    replacement: (content, node: DomNode) => {
-      const span = Number(node.getAttribute("colspan") ?? 1);
-      return CELL + cellText(content) + CELL.repeat(span > 1 && span <= MAX_SPAN ? span - 1 : 0);
-    },
-  });
-  service.addRule("row", { filter: "tr", replacement: (content) => `${ROW}${content}` });
-  service.addRule("section", { filter: ["thead", "tbody", "tfoot"], replacement: (content) => content });
-  service.addRule("table", {
-    filter: "table",
-    replacement: (content) => {
-      const rows = content
-        .split(ROW)
-        .slice(1)
-        .map((row) => row.split(CELL).slice(1));
-      return `\n\n${formatTable(rows)}\n\n`;
-    },
-  });
 }
 
 function linkOf(content: string, link: DomNode): string {

@@ -109,8 +109,9 @@ UPDATE imports SET error = :error, updated_at = now() WHERE id = :import_id;
 UPDATE documents SET status = 'failed', error = :error, updated_at = now() WHERE id = :document_id;
 
 -- name: countFound
--- Records how many pages a sitemap has; they are queued from then on. Locks the rows of imports that it writes.
-UPDATE imports SET found_count = :found, updated_at = now() WHERE id = :import_id;
+-- Records how many pages a sitemap has, which are queued from then on, and why others are missing. Locks the rows of
+-- imports that it writes.
+UPDATE imports SET found_count = :found, error = :incomplete, updated_at = now() WHERE id = :import_id;
 
 -- name: retryLater
 -- Releases a lease: the next attempt follows after `delayMs`, and this one does not count unless `counts`. Locks the

@@ -49,7 +49,7 @@ UPDATE tag_changes SET to_name = :to_name WHERE project_id = :project AND to_nam
 INSERT INTO tag_changes (project_id, from_name, to_name, actor, event_id)
 SELECT :project::uuid, :from_name::text, :to_name::text, :actor::text, coalesce(max(id), 0) FROM ticket_events
 ON CONFLICT (project_id, from_name) DO UPDATE SET to_name = excluded.to_name, actor = excluded.actor,
-  event_id = excluded.event_id;
+  event_id = excluded.event_id, created_at = now();
 
 -- name: renameInViews
 -- Renames a tag in the filters of a project's saved views. Locks the rows of operator_views that it writes.
@@ -66,9 +66,9 @@ UPDATE canned_replies SET version = version + 1, updated_at = now(), actions = j
 ))
 WHERE project_id = :project AND actions -> 'addTags' ? :from_name::text;
 
--- name: holdChange
--- The oldest change that no other replica is applying. Locks the row of tag_changes that it reads.
-SELECT project_id AS project, from_name, to_name, actor FROM tag_changes ORDER BY created_at LIMIT 1
+-- name: holdChanges
+-- The changes that no other replica is applying, oldest first. Locks the rows of tag_changes that it reads.
+SELECT project_id AS project, from_name, to_name, actor FROM tag_changes ORDER BY created_at LIMIT {{stepChanges}}
 FOR UPDATE SKIP LOCKED;
 
 -- name: renameOnTickets
@@ -101,9 +101,10 @@ UPDATE ticket_list l SET version = t.version,
 FROM held JOIN tickets t ON t.id = held.ticket_id WHERE l.ticket_id = held.ticket_id;
 
 -- name: finishChange
--- Deletes a change that was applied to all tickets. Locks the rows of tag_changes that it writes.
+-- Deletes a change that was applied to all tickets, once pages have refetched the tags: until then, they may add the
+-- former name. Locks the rows of tag_changes that it writes.
 DELETE FROM tag_changes WHERE project_id = :project AND from_name = :from_name
-  AND event_id <= (SELECT settled_id FROM ticket_index)
+  AND created_at < now() - interval '{{keptSeconds}} seconds' AND event_id <= (SELECT settled_id FROM ticket_index)
   AND NOT EXISTS (
     SELECT FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id
     WHERE l.project_id = :project AND l.tag_keys <> '{}' AND l.tag_keys @> ARRAY[:project::text || ':' || :from_name::text]

@@ -155,8 +155,8 @@ export async function listImports(
 
 function asImport(row: ImportRow): ImportItem {
   const waiting = row.foundCount === null ? "queued" : "running";
-  const status = row.error === null ? "ready" : "failed";
   const found = row.foundCount;
+  const status = row.error === null || found !== null ? "ready" : "failed";
   const { doneCount: done, failedCount: failed, waitingCount } = row;
   return {
     id: row.id,

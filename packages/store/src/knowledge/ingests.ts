@@ -266,17 +266,22 @@ export const fail = (context: Context, claim: ClaimedIngest, error: string): Pro
   });
 
 /**
- * Finishes reading a sitemap: its pages are queued from then on, unless they already are. Returns false as `finish`.
- * Throws rate_limited if the queue would exceed its limits.
+ * Finishes reading a sitemap: its pages are queued from then on, unless they already are. `incomplete` says why pages are
+ * missing. Returns false as `finish`. Throws rate_limited if the queue would exceed its limits.
  */
-export const finishSitemap = (context: Context, claim: ClaimedIngest, pages: readonly string[]): Promise<boolean> =>
+export const finishSitemap = (
+  context: Context,
+  claim: ClaimedIngest,
+  pages: readonly string[],
+  incomplete: string | null = null,
+): Promise<boolean> =>
   endUnderLease(context, claim, async (tx) => {
     await checkRoom(tx, claim.project, { count: pages.length, bytes: 0 });
     let found = 0;
     for (let start = 0; start < pages.length; start += PAGE_BATCH) {
       found += await queuePages(tx, claim, pages.slice(start, start + PAGE_BATCH));
     }
-    await sql.countFound.run(tx, { importId: claim.importId, found });
+    await sql.countFound.run(tx, { importId: claim.importId, found, incomplete });
   });
 
 /**

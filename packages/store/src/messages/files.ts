@@ -278,30 +278,20 @@ export async function assignOperatorFiles(
   return count === ids.length;
 }
 
+const onOperatorFiles =
+  (name: "releaseOperatorFiles" | "deleteOperatorFiles") =>
+  async (tx: Db, home: ProjectId, ticketId: string, ids: readonly string[]): Promise<void> => {
+    if (ids.length > 0) await operatorFileSql[name].run(tx, { home, ticketId, ids });
+  };
+
 /**
  * Releases files of an undeliverable reply that will not be sent again, in the transaction that records that: like
  * unused files, they are deleted after a day.
  */
-export async function releaseOperatorFiles(
-  tx: Db,
-  home: ProjectId,
-  ticketId: string,
-  ids: readonly string[],
-): Promise<void> {
-  if (ids.length === 0) return;
-  await operatorFileSql.releaseOperatorFiles.run(tx, { home, ticketId, ids });
-}
+export const releaseOperatorFiles = onOperatorFiles("releaseOperatorFiles");
 
 /** Deletes files whose reply was sent, in the same transaction. */
-export async function deleteOperatorFiles(
-  tx: Db,
-  home: ProjectId,
-  ticketId: string,
-  ids: readonly string[],
-): Promise<void> {
-  if (ids.length === 0) return;
-  await operatorFileSql.deleteOperatorFiles.run(tx, { home, ticketId, ids });
-}
+export const deleteOperatorFiles = onOperatorFiles("deleteOperatorFiles");
 
 /** Functions of `store.operatorFiles`. */
 export const operatorFiles = {

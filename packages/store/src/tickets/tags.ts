@@ -8,7 +8,17 @@ import { statements } from "../sql.ts";
 /** Tickets on which one step renames a tag. */
 const STEP_TICKETS = 500;
 
-const sql = statements("tickets/tags", { stepTickets: STEP_TICKETS });
+/** Changes that one step carries out. */
+const STEP_CHANGES = 100;
+
+/** Time in which a former name is also replaced on tickets that get it. Pages refetch the tags after a minute. */
+const KEPT_SECONDS = 90;
+
+const sql = statements("tickets/tags", {
+  stepTickets: STEP_TICKETS,
+  stepChanges: STEP_CHANGES,
+  keptSeconds: KEPT_SECONDS,
+});
 
 /** A managed tag. Tickets refer to it by its name. */
 export interface TagRecord {
@@ -149,16 +159,19 @@ export const merge = (
 
 /**
  * Replaces changed names on some tickets; returns on how many, 0 if nothing is left to do now. Safe with any number of
- * replicas and after any crash: a change ends once no ticket has the former name, and ticket_list includes all events
- * from before the change.
+ * replicas and after any crash: a change ends after 90 seconds, once no ticket has the former name, and ticket_list
+ * includes all events from before the change.
  */
 export const carryOutChanges = (db: Db): Promise<number> =>
   db.transaction(async (tx) => {
-    const change = await sql.holdChange.one<TagChange & { project: string }>(tx);
-    if (change === null) return 0;
-    const { project, fromName } = change;
-    const renamed = await sql.renameOnTickets.all(tx, change);
-    if (renamed.length > 0) await sql.followTickets.run(tx, { ids: renamed.map(({ ticketId }) => ticketId) });
-    if (renamed.length < STEP_TICKETS) await sql.finishChange.run(tx, { project, fromName });
-    return renamed.length;
+    let count = 0;
+    for (const change of await sql.holdChanges.all<TagChange & { project: string }>(tx)) {
+      const { project, fromName } = change;
+      const renamed = await sql.renameOnTickets.all(tx, change);
+      if (renamed.length > 0) await sql.followTickets.run(tx, { ids: renamed.map(({ ticketId }) => ticketId) });
+      if (renamed.length < STEP_TICKETS) await sql.finishChange.run(tx, { project, fromName });
+      count += renamed.length;
+      if (count >= STEP_TICKETS) break;
+    }
+    return count;
   });

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { linkOptions, useNavigate } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
 import type { Agent } from "@svc/contracts";
 import { agentsQuery } from "../api/administration.ts";
@@ -11,7 +11,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { Notice, EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
-import { PageFrame } from "../ui/page-frame.tsx";
+import { LinkCard, PageFrame } from "../ui/page-frame.tsx";
 
 /** Asks for the name and the purpose of a new agent. */
 function NewAgentDialog({
@@ -41,32 +41,18 @@ function Card({ agent }: { agent: Agent }) {
   const project = useProject();
   const { autoThreshold, description, enabled, examples, id, kbIds, name, reviewPolicy } = agent;
   return (
-    <li className="relative flex flex-col rounded-xl border border-line bg-surface p-4 transition-colors hover:border-edge">
-      <div className="flex items-start gap-3">
-        <span className="flex size-9 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent">
-          <Bot aria-hidden className="size-4.5" />
-        </span>
-        <div className="min-w-0 flex-1">
-          <h2 className="truncate text-base font-semibold" dir="auto">
-            <Link
-              to="/$project/agents/$agentId"
-              params={{ project, agentId: id }}
-              className="rounded-sm after:absolute after:inset-0 after:rounded-xl"
-            >
-              {name}
-            </Link>
-          </h2>
-          <p className="line-clamp-2 text-sm text-muted" dir="auto">
-            {description === "" ? t("agents.noDescription") : description}
-          </p>
-        </div>
-        {!enabled && <Badge>{t("agents.off")}</Badge>}
-      </div>
+    <LinkCard
+      icon={Bot}
+      title={name}
+      link={linkOptions({ to: "/$project/agents/$agentId", params: { project, agentId: id } })}
+      text={description === "" ? t("agents.noDescription") : description}
+      beside={!enabled && <Badge>{t("agents.off")}</Badge>}
+    >
       <p className="mt-auto pt-3 text-xs text-muted">
         {t(`agents.policyShort.${reviewPolicy}`, { share: percent(autoThreshold) })} ·{" "}
         {t("agents.bases", { n: kbIds.length })} · {t("agents.examplesCount", { n: examples.length })}
       </p>
-    </li>
+    </LinkCard>
   );
 }
 

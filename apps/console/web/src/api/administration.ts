@@ -16,7 +16,7 @@ import type {
   ServiceAddressesAnswer,
 } from "@svc/contracts";
 import type { Texts } from "../i18n/texts.ts";
-import { definedParams, LIST_LIMIT, pagesQuery, pauseMs } from "./connection.ts";
+import { definedParams, LIST_LIMIT, pagesQuery, pauseMs, readAll } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 
 /** Polling interval of the callbacks, whose attempts may happen at any time. */
@@ -142,16 +142,14 @@ export const portsQuery = (connection: Connection) =>
   });
 
 const AGENTS_STALE_MS = 60_000;
-/** Maximum page size of the server. */
-const LIMIT = 200;
 
 /** The agents of a project, for names and choices. */
 export const agentsQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["agents", project],
     staleTime: AGENTS_STALE_MS,
-    queryFn: async ({ signal }): Promise<Agent[]> =>
-      (await connection.call("listAgents", project, { query: { limit: LIMIT }, signal })).items,
+    queryFn: ({ signal }): Promise<Agent[]> =>
+      readAll((query) => connection.call("listAgents", project, { query, signal })),
   });
 
 /** Name of the agent that the setup creates, an identifier. */
@@ -183,8 +181,8 @@ export const modelsQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["models", project],
     staleTime: AGENTS_STALE_MS,
-    queryFn: async ({ signal }): Promise<Model[]> =>
-      (await connection.call("listModels", project, { query: { limit: LIMIT }, signal })).items,
+    queryFn: ({ signal }): Promise<Model[]> =>
+      readAll((query) => connection.call("listModels", project, { query, signal })),
   });
 
 /** Returns the values to filter by: none if all are chosen, because a filter leaves out what has no value. */

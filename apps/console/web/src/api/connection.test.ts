@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { readError } from "./connection.ts";
+import { readAll, readError } from "./connection.ts";
 
 test("a problem has its code, its text and every invalid field", () => {
   const body = {
@@ -21,4 +21,14 @@ test("a problem has its code, its text and every invalid field", () => {
 test("a proxy's page, or an empty body, is an unexpected answer with its status", () => {
   expect(readError(502, "<html>", new Headers())).toMatchObject({ code: "unexpected_answer", status: 502 });
   expect(readError(500, "", new Headers())).toMatchObject({ code: "unexpected_answer", status: 500 });
+});
+
+test("choices, such as the agents of a filter, include all pages of a list", async () => {
+  const pages: Record<string, { items: number[]; nextCursor: string | null }> = {
+    first: { items: [1, 2], nextCursor: "second" },
+    second: { items: [3], nextCursor: null },
+  };
+  const read = ({ cursor = "first" }: { cursor?: string }) =>
+    Promise.resolve(pages[cursor] ?? { items: [], nextCursor: null });
+  expect(await readAll(read)).toEqual([1, 2, 3]);
 });

@@ -328,3 +328,15 @@ export function createLive(url: string, onCut: () => void): Live {
     },
   };
 }
+
+/** Returns all items of a list, page by page. */
+export async function readAll<Item>(readPage: (query: PageRequest["query"]) => Promise<Page<Item>>): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page<Item> = await readPage({ limit: LIST_LIMIT, ...definedParams({ cursor }) });
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return items;
+}

@@ -12,7 +12,7 @@ import type {
   Proposal,
   ProposalStatus,
 } from "@svc/contracts";
-import { definedParams, LIST_LIMIT, pagesQuery } from "./connection.ts";
+import { definedParams, pagesQuery, readAll } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 
 /** 50 MB at 1 Mbit/s take seven minutes. */
@@ -25,8 +25,8 @@ const IDLE_MS = 10_000;
 export const kbsQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["kbs", project],
-    queryFn: async ({ signal }): Promise<KbItem[]> =>
-      (await connection.call("listKbs", project, { query: { limit: LIST_LIMIT }, signal })).items,
+    queryFn: ({ signal }): Promise<KbItem[]> =>
+      readAll((query) => connection.call("listKbs", project, { query, signal })),
     refetchInterval: ({ state }) =>
       state.data?.some(({ status }) => status === "ingesting") === true ? READING_MS : IDLE_MS,
   });

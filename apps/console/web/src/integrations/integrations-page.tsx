@@ -1,4 +1,4 @@
-import { Link } from "@tanstack/react-router";
+import { linkOptions } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import type { ChannelItem, ServiceAddress } from "@svc/contracts";
 import { channelOf } from "../api/administration.ts";
@@ -6,7 +6,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/services.ts";
 import { Switch } from "../ui/choice-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
-import { PageFrame } from "../ui/page-frame.tsx";
+import { LinkCard, PageFrame } from "../ui/page-frame.tsx";
 import { StateLine, serviceStateOf } from "./channel-state.tsx";
 import { describeFacts, INTEGRATIONS } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
@@ -53,7 +53,7 @@ function Card({
   const texts = useTexts();
   const { t } = texts;
   const project = useProject();
-  const { icon: Icon, id, address: addressId, text, title } = integration;
+  const { icon, id, address: addressId, text, title } = integration;
   const name = t(title);
   const channel = channelOf(channels, id);
   const position = addresses.find((other) => other.id === addressId);
@@ -64,25 +64,13 @@ function Card({
   const address = isCalled ? [{ label: t("integrations.address"), value: url + integration.path }] : [];
   const facts = [...address, ...(channel === undefined ? [] : describeFacts(channel, texts))];
   return (
-    <li className="relative flex flex-col rounded-xl border border-line bg-surface p-4 transition-colors hover:border-edge sm:p-5">
-      <div className="flex items-start gap-3.5">
-        <span className="flex size-10 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent">
-          <Icon aria-hidden className="size-5" />
-        </span>
-        <div className="min-w-0 flex-1">
-          <h2 className="text-base font-semibold">
-            <Link
-              to="/$project/integrations/$integration"
-              params={{ project, integration: id }}
-              className="rounded-sm after:absolute after:inset-0 after:rounded-xl"
-            >
-              {name}
-            </Link>
-          </h2>
-          <p className="text-sm text-muted">{t(text)}</p>
-        </div>
-        <div className="relative z-10">{channel !== undefined && <CardSwitch channel={channel} name={name} />}</div>
-      </div>
+    <LinkCard
+      icon={icon}
+      title={name}
+      link={linkOptions({ to: "/$project/integrations/$integration", params: { project, integration: id } })}
+      text={t(text)}
+      beside={channel !== undefined && <CardSwitch channel={channel} name={name} />}
+    >
       <div className="mt-4">
         <StateLine doing={doing} />
       </div>
@@ -96,7 +84,7 @@ function Card({
         {t("integrations.open")}
         <ChevronRight className="size-4" />
       </p>
-    </li>
+    </LinkCard>
   );
 }
 

@@ -72,7 +72,7 @@ const channelIntegration = (id: TicketChannelId): Integration => ({
 
 /** All integrations, in the order of their cards. */
 export const INTEGRATIONS: readonly Integration[] = [
-  ...Array.from(new Set<TicketChannelId>(["api", "widget", ...CHANNEL_IDS]), channelIntegration),
+  ...CHANNEL_IDS.map(channelIntegration),
   {
     id: "tool-server",
     title: "integrations.tools",

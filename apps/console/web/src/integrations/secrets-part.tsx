@@ -63,7 +63,7 @@ export function SecretForm({ name, isSet, disabled, set, ...props }: SecretFormP
         <Field
           label={props.label}
           placeholder={props.placeholder}
-          hint={t("bot.tokenHint")}
+          hint={t("secret.hint")}
           error={error}
           type="password"
           autoComplete="off"

@@ -10,7 +10,7 @@ import { Ago } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TabList } from "../ui/choice-fields.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
-import { readImage } from "../ui/files.ts";
+import { imageOf, useAddress } from "../ui/image.ts";
 import { Markdown, OwnImages } from "../ui/markdown.tsx";
 import { QueryView } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
@@ -18,31 +18,19 @@ import { ArticleEditor, ArticleVersions } from "./article-editor.tsx";
 import { ArticleBadge } from "./articles-page.tsx";
 import { readStoredArticle, useArticleChange } from "./stored-article.ts";
 
-/** A larger image could exhaust the memory of the page: 25 megapixels take 100 MB. */
-const MAX_PIXELS = 25_000_000;
 const OWN_IMAGE = /^images\/([\da-f-]{36})$/i;
 
 /** An image of an article; its description while it loads, or if it cannot be shown. */
 function ArticleImage({ articleId, imageId, alt }: { articleId: string; imageId: string; alt: string }) {
   const { connection } = useServices();
   const project = useProject();
-  const [address, setAddress] = useState<string | null>(null);
   const { data = null } = useQuery({
     queryKey: ["article-image", project, articleId, imageId],
     staleTime: Infinity,
-    queryFn: async () => {
-      const bytes = await connection.fetchFile(`/api/v1/admin/articles/${articleId}/images/${imageId}`, project);
-      const image = readImage(bytes);
-      const isShown = image !== null && image.width * image.height <= MAX_PIXELS;
-      return isShown ? new Blob([bytes], { type: image.type }) : null;
-    },
+    queryFn: async () =>
+      imageOf(await connection.fetchFile(`/api/v1/admin/articles/${articleId}/images/${imageId}`, project)),
   });
-  useEffect(() => {
-    if (data === null) return undefined;
-    const created = URL.createObjectURL(data);
-    setAddress(created);
-    return () => URL.revokeObjectURL(created);
-  }, [data]);
+  const address = useAddress(data);
   if (address === null) return <>{alt}</>;
   return <img src={address} alt={alt} className="max-h-96 max-w-full rounded-lg border border-line" />;
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { linkOptions, useNavigate } from "@tanstack/react-router";
 import { BookOpen, Plus, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import type { KbItem } from "@svc/contracts";
@@ -9,6 +9,7 @@ import { useServices, useCommands, useProject, useRights } from "../session/serv
 import { Ago } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
+import { LinkCard } from "../ui/page-frame.tsx";
 import { KnowledgeFrame, NameDialog, ReadingBar } from "./knowledge-frame.tsx";
 
 function Card({ kb }: { kb: KbItem }) {
@@ -17,26 +18,12 @@ function Card({ kb }: { kb: KbItem }) {
   const project = useProject();
   const { chunks, documents, failed, id, name, queued, updatedAt } = kb;
   return (
-    <li className="relative flex flex-col rounded-xl border border-line bg-surface p-4 transition-colors hover:border-edge">
-      <div className="flex items-start gap-3">
-        <span className="flex size-9 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent">
-          <BookOpen aria-hidden className="size-4.5" />
-        </span>
-        <div className="min-w-0 flex-1">
-          <h2 className="truncate text-base font-semibold">
-            <Link
-              to="/$project/knowledge/$kbId"
-              params={{ project, kbId: id }}
-              className="rounded-sm after:absolute after:inset-0 after:rounded-xl"
-            >
-              {name}
-            </Link>
-          </h2>
-          <p className="text-sm text-muted">
-            {t("knowledge.documents", { n: documents })} · {t("knowledge.passages", { n: chunks })}
-          </p>
-        </div>
-      </div>
+    <LinkCard
+      icon={BookOpen}
+      title={name}
+      link={linkOptions({ to: "/$project/knowledge/$kbId", params: { project, kbId: id } })}
+      text={`${t("knowledge.documents", { n: documents })} · ${t("knowledge.passages", { n: chunks })}`}
+    >
       <div className="mt-3 flex min-h-5 items-center gap-3 text-xs text-muted">
         {queued > 0 ? (
           <ReadingBar done={documents - queued} all={documents} label={t("knowledge.reading", { n: queued })} />
@@ -51,7 +38,7 @@ function Card({ kb }: { kb: KbItem }) {
           </span>
         )}
       </div>
-    </li>
+    </LinkCard>
   );
 }
 

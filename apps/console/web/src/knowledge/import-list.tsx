@@ -101,6 +101,7 @@ function Import({ item, mayWrite }: { item: ImportItem; mayWrite: boolean }) {
         {status === "ready" && (
           <p className="text-xs wrap-anywhere text-muted">{t("import.ready", { n: done, failed, skipped })}</p>
         )}
+        {status === "ready" && error !== null && <p className="text-xs wrap-anywhere text-warn">{error}</p>}
         {status === "failed" && (
           <>
             <p className="text-xs wrap-anywhere text-bad">{error ?? t("document.failed")}</p>

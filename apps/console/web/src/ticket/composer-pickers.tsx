@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { CannedReply, RenderedReply, TicketDetail } from "@svc/contracts";
-import { LIST_LIMIT } from "../api/connection.ts";
+import { readAll } from "../api/connection.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
@@ -26,8 +26,7 @@ export function CannedPicker({
   const project = useProject();
   const list = useQuery({
     queryKey: ["canned-replies", project],
-    queryFn: async ({ signal }) =>
-      (await connection.call("listCannedReplies", project, { query: { limit: LIST_LIMIT }, signal })).items,
+    queryFn: ({ signal }) => readAll((query) => connection.call("listCannedReplies", project, { query, signal })),
   });
   async function pick(id: string) {
     try {

@@ -3,19 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
-import { readImage } from "../ui/files.ts";
-
-/** A larger image could exhaust the memory of the page: 25 megapixels take 100 MB. */
-const MAX_PIXELS = 25_000_000;
-
-/**
- * Returns the image with the type detected from its content, whatever its declared type; null if it is not an image or
- * too large.
- */
-function imageOf(bytes: ArrayBuffer): Blob | null {
-  const image = readImage(bytes);
-  return image === null || image.width * image.height > MAX_PIXELS ? null : new Blob([bytes], { type: image.type });
-}
+import { imageOf, useAddress } from "../ui/image.ts";
 
 /** True once the element is near the visible part of the page. */
 function useIsNear(element: { current: HTMLElement | null }): boolean {
@@ -48,18 +36,6 @@ export function ImageThumb({ file, children }: { file: File; children: ReactNode
   }, [file]);
   const address = useAddress(image);
   return address === null ? children : <img src={address} alt="" className="size-8 shrink-0 rounded object-cover" />;
-}
-
-/** Returns the URL of a blob while it is shown; null before. */
-function useAddress(blob: Blob | null): string | null {
-  const [address, setAddress] = useState<string | null>(null);
-  useEffect(() => {
-    if (blob === null) return undefined;
-    const created = URL.createObjectURL(blob);
-    setAddress(created);
-    return () => URL.revokeObjectURL(created);
-  }, [blob]);
-  return address;
 }
 
 /**

@@ -36,6 +36,7 @@ const SENTENCES: Table = [
   [/^This sitemap lists no pages/, "sentence.noPages"],
   [/^The sitemap (\S+) cannot be read/, "sentence.unreadSitemap"],
   [/^The sitemap (\S+) was not read completely/, "sentence.incompleteSitemap"],
+  [/^Not all links of (\S+) were followed/, "sentence.incompleteSite"],
   [/^The server responded with (\d+)/, "sentence.status"],
   [/^The host name does not exist/, "sentence.noHost"],
   [/^The connection failed/, "sentence.noConnection"],

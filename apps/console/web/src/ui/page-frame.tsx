@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { LinkOptions, ErrorComponentProps } from "@tanstack/react-router";
 import { ArrowLeft, Compass, TriangleAlert } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { useSyncExternalStore } from "react";
 import { useTexts } from "../i18n/texts.ts";
@@ -120,5 +121,45 @@ export function Section({
       </header>
       <div className="px-4 pt-3 pb-4 sm:px-5">{children}</div>
     </section>
+  );
+}
+
+/** An entry of a list of cards: all of it is a link. */
+export function LinkCard({
+  icon: Icon,
+  title,
+  link,
+  text,
+  beside,
+  children,
+}: {
+  icon: LucideIcon;
+  title: string;
+  link: LinkOptions;
+  text: ReactNode;
+  /** A control or a badge beside the title. */
+  beside?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <li className="relative flex flex-col rounded-xl border border-line bg-surface p-4 transition-colors hover:border-edge">
+      <div className="flex items-start gap-3">
+        <span className="flex size-9 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent">
+          <Icon aria-hidden className="size-4.5" />
+        </span>
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate text-base font-semibold" dir="auto">
+            <Link {...link} className="rounded-sm after:absolute after:inset-0 after:rounded-xl">
+              {title}
+            </Link>
+          </h2>
+          <p className="line-clamp-2 text-sm text-muted" dir="auto">
+            {text}
+          </p>
+        </div>
+        <div className="relative z-10">{beside}</div>
+      </div>
+      {children}
+    </li>
   );
 }
