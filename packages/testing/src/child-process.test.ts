@@ -51,6 +51,18 @@ test("a process gets the environment that it is given and nothing of the test's 
   }
 });
 
+test("two workers of a run never receive the same port", async () => {
+  const portsOf = async (worker: string) => {
+    process.env["JEST_WORKER_ID"] = worker;
+    const ports: number[] = [];
+    for (let count = 0; count < 50; count++) ports.push(await freePort());
+    return ports;
+  };
+  const [one, two] = [await portsOf("1"), await portsOf("2")];
+  expect(Math.max(...one)).toBeLessThan(Math.min(...two));
+  expect(new Set(one).size).toBe(50);
+});
+
 test("a process that ends before it is ready fails with its output", async () => {
   const file = join(folder, "fails.mjs");
   await writeFile(file, "console.error('no such setting'); process.exit(3);");

@@ -3,7 +3,7 @@ import type { Server as HttpServer } from "node:http";
 import type { Socket, Server } from "node:net";
 import { holdResource } from "./held-resources.ts";
 import { stretchOfLimits, waitFor } from "./wait-for.ts";
-import { childEnvironment } from "./test-settings.ts";
+import { childEnvironment, readTestSettings } from "./test-settings.ts";
 import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -219,16 +219,23 @@ export async function makeTemporaryFolder(
  * Below the range of ports for outgoing connections: any client could take a port of that range, even one that connects
  * to this very port while its server is down.
  */
-const LOWEST = 20_000;
-const HIGHEST = 29_999;
+const LOWEST = 10_000;
+/**
+ * Number of ports of one worker of jest. A process binds its ports up to seconds after they were chosen, and some never:
+ * two workers that choose from the same ports would sometimes give one to two processes.
+ */
+const WORKER_PORTS = 5_000;
+const MAX_WORKERS = 4;
 
 const given = new Set<number>();
 
-/** Returns a free TCP port of 127.0.0.1 that it has not returned to this process before. */
+/** Returns a free TCP port of 127.0.0.1: one that this process has not received recently, nor any other worker of jest. */
 export async function freePort(): Promise<number> {
+  const lowest = LOWEST + (readTestSettings().worker % MAX_WORKERS) * WORKER_PORTS;
   for (;;) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
+    const port = lowest + Math.floor(Math.random() * WORKER_PORTS);
     if (given.has(port) || !(await canListen(port))) continue;
+    if (given.size > WORKER_PORTS / 2) given.clear();
     given.add(port);
     return port;
   }

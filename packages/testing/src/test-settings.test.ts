@@ -12,6 +12,7 @@ test("without settings a run uses the Postgres backend and the standalone compos
     chromium: undefined,
     screenshotDir: undefined,
     runUrl: undefined,
+    worker: 0,
   });
 });
 

@@ -32,6 +32,8 @@ export interface TestSettings {
   screenshotDir: string | undefined;
   /** URL for requesting this run's servers; set by jest's global setup. */
   runUrl: string | undefined;
+  /** Number of this process among jest's workers, from 1; 0 outside of them. */
+  worker: number;
 }
 
 /** Passes the URL of the run's servers from the global setup to jest's workers. */
@@ -53,6 +55,7 @@ export function readTestSettings(env: NodeJS.ProcessEnv = process.env): TestSett
     chromium: env["SVC_CHROMIUM"] || undefined,
     screenshotDir: env["TEST_SCREENSHOTS"] || undefined,
     runUrl: env[RUN_URL_VARIABLE] || undefined,
+    worker: Number(env["JEST_WORKER_ID"] ?? 0),
   };
 }
 
