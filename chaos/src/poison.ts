@@ -12,6 +12,8 @@ const CHATS = 100;
 const POISONED_SHARE = 0.01;
 const PATIENCE_MS = 1_800_000;
 const CHECK_MS = 100;
+/** Starts in a row that fail for another reason than poison. */
+const MAX_FAILED_STARTS = 10;
 
 export const sendPoison: Scenario<"messages"> = {
   promise: "one message in a hundred aborts its process: it becomes a dead letter, every other one is answered",
@@ -53,14 +55,20 @@ function startManager(processes: readonly CompositionProcess[]) {
   let aborts = 0;
   const state = { isOver: false };
   const supervise = async (process: CompositionProcess) => {
+    let failedStarts = 0;
     while (!state.isOver) {
       if (!isAlive(process.pid)) {
         aborts++;
         await process.kill();
         // It may abort before it is ready, and is started again.
-        await process.start().catch((error: unknown) => {
-          if (isAlive(process.pid)) throw error;
-        });
+        await process.start().then(
+          () => {
+            failedStarts = 0;
+          },
+          (error: unknown) => {
+            if (++failedStarts === MAX_FAILED_STARTS) throw error;
+          },
+        );
       }
       await pause(CHECK_MS);
     }

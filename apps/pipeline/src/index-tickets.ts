@@ -109,12 +109,12 @@ const WORDS_MS = 1_000;
  */
 export function startTicketIndex(
   { store, mailer, log }: { store: Store; mailer: Mailer | null; log: Log },
-  { isBusy, isolation }: { isBusy: () => boolean; isolation: Pick<Isolation, "runShared"> },
+  { isBusy, isolation }: { isBusy: () => boolean; isolation: Pick<Isolation, "isExclusive" | "runShared"> },
 ): { stop(): Promise<void> } {
-  function wordsOf(text: TicketText): TicketWords {
-    const { ticketId, tries } = text;
-    if (tries > 1)
-      log.warn({ ticketId, tries }, "indexing a ticket alone: indexing it failed or ended the process before");
+  function wordsOf(text: TicketText, attempts: number): TicketWords {
+    const { ticketId } = text;
+    if (attempts > 2)
+      log.warn({ ticketId, attempts }, "indexing a ticket alone: it failed or crashed the process before");
     return wordsOfTicket(text);
   }
 
@@ -127,9 +127,11 @@ export function startTicketIndex(
   async function readWords(isStopped: () => boolean): Promise<void> {
     const until = performance.now() + WORDS_MS;
     // Changed tickets have priority, so they are checked between the steps of a long backlog. Without a backlog, the next
-    // sweep reads the words of all tickets that change until then: a step costs seven round trips, however few they are.
+    // sweep reads the words of all tickets that change until then: a step costs eight round trips, however few they are.
     while (!isStopped() && performance.now() < until) {
       const startedAt = performance.now();
+      // The other steps of a sweep must not wait for a group of suspects, which may take minutes with a model.
+      if (isolation.isExclusive()) return;
       if (!(await isolation.runShared(() => store.ticketTexts.indexNext(wordsOf)))) return;
       await follow(isStopped);
       const load = isBusy() ? "busy" : "idle";

@@ -275,6 +275,9 @@ export function createIsolation() {
   }
 
   return {
+    /** Returns true while a group runs: other work would wait for its end. */
+    isExclusive: () => state.groupEnd !== null,
+
     /** Runs work concurrently with other work. Rejects as the work does. */
     async runShared<Result>(work: () => Promise<Result>): Promise<Result> {
       while (state.groupEnd !== null) await state.groupEnd;

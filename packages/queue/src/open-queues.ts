@@ -15,8 +15,8 @@ const WAIT_MS = 20;
 /** Publishes in batches. */
 interface Batches<Job> {
   publish(name: QueueName, jobs: readonly Job[]): Promise<void>;
-  /** Sends what waits. */
-  flush(): void;
+  /** Sends the waiting batches at once; resolves when they are sent or have failed. */
+  flush(): Promise<unknown>;
 }
 
 interface Batch<Job> {
@@ -38,36 +38,43 @@ export function batchPublishes<Job extends { mayWait?: boolean }>(
   const sentAt = new Map<QueueName, number>();
 
   function begin(name: QueueName, jobs: Job[]): Batch<Job> {
-    const start = { now: (): void => undefined };
+    let sendNow = (): void => undefined;
     const started = new Promise<void>((resolve) => {
       const waitMs = (sentAt.get(name) ?? -Infinity) + WAIT_MS - performance.now();
-      const timer = setTimeout(resolve, Math.max(0, waitMs));
-      start.now = () => {
+      const timer = waitMs > 0 ? setTimeout(resolve, waitMs) : undefined;
+      sendNow = () => {
         clearTimeout(timer);
         process.nextTick(resolve);
       };
-      if (waitMs <= 0) start.now();
+      if (timer === undefined) sendNow();
     });
     const sendStarted = async () => {
       await started;
       open.delete(name);
       sentAt.set(name, performance.now());
-      await send(name, jobs);
+      // Callers wait for the others: they come first where several jobs carry the batch.
+      await send(
+        name,
+        jobs.toSorted((one, other) => Number(one.mayWait ?? false) - Number(other.mayWait ?? false)),
+      );
     };
-    return { jobs, sent: sendStarted(), sendNow: start.now };
+    const batch = { jobs, sent: sendStarted(), sendNow };
+    open.set(name, batch);
+    return batch;
   }
 
   return {
     publish(name, jobs) {
       const known = open.get(name);
-      const batch = known ?? begin(name, [...jobs]);
-      open.set(name, batch);
       known?.jobs.push(...jobs);
+      const batch = known ?? begin(name, [...jobs]);
       if (jobs.some(({ mayWait }) => mayWait !== true)) batch.sendNow();
       return batch.sent;
     },
     flush() {
-      for (const batch of open.values()) batch.sendNow();
+      const batches = [...open.values()];
+      for (const batch of batches) batch.sendNow();
+      return Promise.allSettled(batches.map(({ sent }) => sent));
     },
   };
 }
@@ -257,7 +264,7 @@ export function openQueues(options: {
     },
 
     async close() {
-      flush();
+      await Promise.race([flush(), delay(COMING_UP_MS)]);
       closed = true;
       // BullMQ objects that are still starting would continue to call a closed backend.
       await Promise.race([Promise.allSettled([...coming, ...queues.values()]), delay(COMING_UP_MS)]);

@@ -24,11 +24,10 @@ export interface JobToPublish<Name extends QueueName> {
    */
   priority?: number;
   /**
-   * True if one job may carry it together with others that are published in the same turn. BullMQ then does not know it by
-   * its id.
+   * True if one job may carry it together with others of the same batch. BullMQ then does not know it by its id.
    */
   mayShare?: boolean;
-  /** True if nobody waits for its result: under load, it is sent up to 20 ms later, together with others. */
+  /** True if no caller waits for its result: under load, it is sent up to 20 ms later, together with others. */
   mayWait?: boolean;
 }
 
@@ -39,7 +38,8 @@ export interface Queues {
   isUp(): boolean;
   /**
    * Publishes jobs; rejects with QueueDownError if the backend is unavailable or rejects them. Jobs that are published
-   * in one turn of the event loop are sent together and fail together; some of them may still be stored then.
+   * in one turn of the event loop, or wait for each other (`mayWait`), are sent together and fail together; some of them may
+   * still be stored then.
    */
   publish<Name extends QueueName>(name: Name, jobs: JobToPublish<Name>[]): Promise<void>;
   /**

@@ -774,6 +774,7 @@ export interface Statements {
     update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date; deadline: unknown }];
   };
   "tickets/ticket-index": {
+    claim: [object, { ticketId: string; attempts: number }];
     findChanged: [{ settledId: number | string }, { ticketId: string; hasDeadlines: boolean }];
     follow: [{ ids: readonly (string | null)[] }, object];
     hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasRecipients: boolean; hasReplyEmails: boolean; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
@@ -786,7 +787,6 @@ export interface Statements {
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
     remove: [{ ids: readonly (string | null)[] }, { ticketId: string }];
     settle: [{ settledId: number | string }, object];
-    take: [object, { ticketId: string; tries: number }];
     updateTicketIndex: [{ topId: number | string; topXmax: string }, object];
     wakeSnoozed: [object, { ticketId: string }];
     write: [{ ticketId: readonly (string | null)[]; lexemes: readonly (object | string | null)[]; subject: readonly (string | null)[]; seq: readonly (number | string | null)[]; createdUs: readonly (number | string | null)[] }, object];

@@ -24,29 +24,30 @@ FROM unnest(:ticket_id::uuid[], :seq::bigint[]) AS i (ticket_id, seq) CROSS JOIN
 
 -- name: queueIncomplete
 -- Queues tickets that were indexed without the names of their customers, in batches and after all others, unless another
--- replica indexes some that it has not committed: the older version does so while it runs next to this one. Locks the rows of ticket_text_queue that it
--- writes.
+-- replica indexes some that it has not committed: the older version does so while it runs next to this one. Locks the rows
+-- of ticket_text_queue that it writes.
 INSERT INTO ticket_text_queue (ticket_id, queued_at)
 SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_friendly_name
-  AND NOT EXISTS (SELECT FROM ticket_text_queue WHERE queued_at < 'infinity') LIMIT {{stepTickets}}
+  AND NOT EXISTS (SELECT FROM ticket_text_queue WHERE attempts < 2) LIMIT {{stepTickets}}
 ON CONFLICT (ticket_id) DO NOTHING;
 
--- name: take
--- Takes tickets from the queue for a while: those that changed last, or one alone that was taken before, since it may have
--- ended the process; from its last try on, it is taken until it changes. Committed before they are read, so that a crash
--- leaves its trace. SKIP LOCKED shares the work among replicas. Locks the rows of ticket_text_queue that it writes.
+-- name: claim
+-- Claims tickets of the queue: those that changed last, or one alone that was claimed before, since it may have crashed the
+-- process. A claim lasts 15 s, and each further one of a ticket four times as long, up to a day. It is committed before the
+-- tickets are read, so that a crash leaves its trace. SKIP LOCKED shares the work among replicas. Locks the rows of
+-- ticket_text_queue that it writes.
 WITH suspect AS MATERIALIZED (
   SELECT ticket_id FROM ticket_text_queue
-  WHERE tries > 0 AND queued_at <= now()
+  WHERE attempts > 0 AND queued_at <= now()
   ORDER BY queued_at LIMIT 1 FOR UPDATE SKIP LOCKED
 ), fresh AS MATERIALIZED (
-  SELECT ticket_id FROM ticket_text_queue WHERE tries = 0 AND NOT EXISTS (SELECT FROM suspect)
+  SELECT ticket_id FROM ticket_text_queue WHERE attempts = 0 AND NOT EXISTS (SELECT FROM suspect)
   ORDER BY queued_at DESC LIMIT {{stepTickets}} FOR UPDATE SKIP LOCKED
 )
-UPDATE ticket_text_queue q SET tries = tries + 1,
-  queued_at = CASE WHEN tries + 1 < {{maxTries}} THEN now() + interval '{{takenMs}} milliseconds' ELSE 'infinity' END
+UPDATE ticket_text_queue q SET attempts = least(attempts + 1, 100),
+  queued_at = now() + least(interval '1 day', power(4, least(attempts, 10)) * interval '15 seconds')
 FROM (SELECT ticket_id FROM suspect UNION ALL SELECT ticket_id FROM fresh) t WHERE q.ticket_id = t.ticket_id
-RETURNING q.ticket_id, q.tries;
+RETURNING q.ticket_id, q.attempts;
 
 -- name: remove
 -- Deletes rows before anything is read: a change after the read finds no row and queues the ticket again. A row that

@@ -93,8 +93,6 @@ export interface TicketText {
   seq: number;
   /** True when there are more. */
   hasMore: boolean;
-  /** Times that it was taken, this one included. More than once: perhaps it ended the process before. */
-  tries: number;
 }
 
 /** The words of a ticket. */
@@ -117,11 +115,6 @@ interface IndexedText {
 
 /** Tickets per step, and texts per ticket: about 40 MB at most. */
 const STEP = { tickets: 40, texts: 20 };
-
-/** Duration for which a ticket is taken to be indexed; after that, the process that took it counts as crashed. */
-const TAKEN_MS = 15_000;
-/** Times that a ticket is taken before it stays out of the index until it changes. */
-const MAX_TRIES = 5;
 
 /** A lexeme that no text has, since words do not start with its first character. */
 const projectLexeme = (project: string) => `:p:${project}`;
@@ -217,10 +210,7 @@ function customerText(ticket: TicketRow): string {
   return ticket.alias ?? friendlyNameOf(ticket) ?? (ticket.channelId === "api" ? ticket.chatId : "");
 }
 
-async function read(
-  tx: Db,
-  ticketIds: readonly string[],
-): Promise<(Omit<TicketText, "tries"> & { person: TicketPerson })[]> {
+async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
   const rows = await sql.read.all<TicketRow>(tx, { ticketIds });
   const tickets = rows.map((row) => ({ ...row, indexed: textWordsOf(row.lexemes) }));
   const seqOf = ({ indexed, seq }: (typeof tickets)[number]) => (indexed === null ? 0 : (seq ?? 0));
@@ -245,8 +235,8 @@ async function read(
 }
 
 /** Indexes the words of these tickets, which the transaction has taken from the queue, up to a number of texts each. */
-async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: TicketText) => TicketWords, tries = 1) {
-  const texts = (await read(tx, ticketIds)).map((text) => ({ ...text, tries }));
+async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: TicketText) => TicketWords) {
+  const texts = await read(tx, ticketIds);
   const indexed: IndexedText[] = texts.map((text) => ({
     ...text,
     createdUs: text.person.createdUs,
@@ -264,22 +254,23 @@ async function indexWords(tx: Db, ticketIds: readonly string[], wordsOf: (text: 
 
 /**
  * Indexes the words of some queued tickets, those that changed last first; false if none is queued. `wordsOf` returns
- * the words of a ticket. Also creates and updates their customers. Safe with any number of replicas and after any
- * crash: unfinished tickets are indexed again after 15 s, each alone, so that one that ends the process does not stop the
- * others. After five such tries it is left out until it changes.
+ * the words of a ticket, and is passed how often its indexing has begun. Also creates and updates their customers. Safe with
+ * any number of replicas and after any crash: unfinished tickets are indexed again, each alone, so that one that crashes the
+ * process does not stop the others: 15 s after the first attempt, and later and later up to once a day.
  */
 export async function indexNext(
   { db, leases }: Pick<Context, "db" | "leases">,
-  wordsOf: (text: TicketText) => TicketWords,
+  wordsOf: (text: TicketText, attempts: number) => TicketWords,
 ): Promise<boolean> {
-  const taken = await sql.take.all(leases);
-  const [first] = taken;
+  const claimed = await sql.claim.all(leases);
+  const [first] = claimed;
   if (first === undefined) return (await sql.queueIncomplete.run(db)) > 0;
+  const wordsOfClaimed = (text: TicketText) => wordsOf(text, first.attempts);
   await db.transaction(async (tx) => {
-    const removed = await sql.remove.all(tx, { ids: taken.map((row) => row.ticketId) });
+    const removed = await sql.remove.all(tx, { ids: claimed.map((row) => row.ticketId) });
     if (removed.length === 0) return;
     const ticketIds = removed.map((row) => row.ticketId);
-    const texts = await indexWords(tx, ticketIds, wordsOf, first.tries);
+    const texts = await indexWords(tx, ticketIds, wordsOfClaimed);
     const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
     if (unfinished.length > 0) await sql.queueAgain.run(tx, { unfinished });
     const renamed = await followTickets(
@@ -287,7 +278,7 @@ export async function indexNext(
       texts.map(({ person }) => person),
     );
     // At once and not by the queue: a ticket that stays behind its customer would be indexed forever.
-    if (renamed.length > 0) await indexWords(tx, renamed, wordsOf);
+    if (renamed.length > 0) await indexWords(tx, renamed, wordsOfClaimed);
   });
   return true;
 }
@@ -306,8 +297,6 @@ const sql = statements("tickets/ticket-index", {
   createdUs: microsecondsOf("t.created_at"),
   stepTexts1: STEP.texts + 1,
   stepTickets: STEP.tickets,
-  takenMs: TAKEN_MS,
-  maxTries: MAX_TRIES,
   updatedUs: microsecondsOf("t.updated_at"),
   changedMax: STEP_TICKETS,
   listColumns: LIST_COLUMNS,
