@@ -129,7 +129,7 @@ function cleanCell(cell: string): string {
  */
 export function escapeMarkdown(text: string): string {
   return escapeInline(text)
-    .replace(/^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|={2,}\s*$|-{2,}[- \t]*$|~{3,})/gm, "\\")
+    .replace(/^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|={2,}\s*$|--[- \t]*$|~{3,})/gm, "\\")
     .replace(/^(\d{1,9})([.)](?=\s|$))/gm, "$1\\$2");
 }
 
