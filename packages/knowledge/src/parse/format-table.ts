@@ -134,7 +134,7 @@ export function escapeMarkdown(text: string): string {
 }
 
 /** A URL of a text: Markdown shows it as it is written, with a backslash as a part of it (GFM, section 6.9). */
-const WEB_ADDRESS = /https?:\/\/[a-z\d][^\s<]*/gi;
+export const WEB_ADDRESS = /https?:\/\/[a-z\d][^\s<]*/gi;
 
 /** Escapes text that follows other text on its line, as in a heading or a cell, where no list or quote can begin. */
 export function escapeInline(text: string): string {
