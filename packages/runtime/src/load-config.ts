@@ -160,8 +160,8 @@ function readValues(env: Environment): Values {
     }
   }
   for (const [name, other, advice] of REQUIRED) {
-    const isThere = values[name] !== undefined || errors.some((error) => error.startsWith(name));
-    if (values[other] !== undefined && !isThere) errors.push(`${name} is required with ${other}${advice}`);
+    const isSet = values[name] !== undefined || errors.some((error) => error.startsWith(name));
+    if (values[other] !== undefined && !isSet) errors.push(`${name} is required with ${other}${advice}`);
   }
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && values.SVC_EMBEDDINGS_DIR !== undefined) {
     errors.push("SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; remove one of them");

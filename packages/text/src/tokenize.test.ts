@@ -116,6 +116,11 @@ describe("the words that a search goes by", () => {
     expect(searchWords("请问发票").length).toBeGreaterThan(0);
     expect(searchWords("— … !? 😀")).toEqual([]);
     expect(searchWords("مرحبا ــــ \uFE7D ʼ")).toEqual(["مرحبا"]);
+    const dropped = Array.from({ length: 0x100 }, (_, at) => String.fromCodePoint(0x600 + at)).filter(
+      (sign) => foldAccents(sign) === "",
+    );
+    expect(dropped.length).toBeGreaterThan(5);
+    expect(searchWords(dropped.map((sign) => `7${sign}٣ ${sign} ـ${sign}`).join(" "))).toEqual(["7٣"]);
   });
 
   test("have 64 characters at most and are never cut inside one", () => {

@@ -21,6 +21,11 @@ const SPECIAL: Readonly<Record<string, string>> = {
   ı: "i",
 };
 
+/** The optional vowel signs of Arabic and its sign that widens a word, as the content of a class of a RegExp. */
+const ARABIC_SIGNS = String.raw`\u064B-\u0652\u0670\u0640`;
+
+const ALL_ARABIC_SIGNS = new RegExp(`[${ARABIC_SIGNS}]`, "g");
+
 /**
  * The text without accents, for comparing what people write with and without them: `Größe` → `Grosse`, `ёлка` →
  * `елка`, `Ελλάδα` → `Ελλαδα`. Marks are dropped from Latin and Greek letters and from ё, and the optional vowel signs
@@ -34,7 +39,7 @@ export function foldAccents(text: string): string {
     .normalize("NFD")
     .replace(/([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu, "$1")
     .replace(/([еЕ])\u0308/g, "$1")
-    .replace(/[\u064B-\u0652\u0670\u0640]/g, "")
+    .replace(ALL_ARABIC_SIGNS, "")
     .normalize("NFC")
     .replace(/[ßẞæÆœŒøØđĐðÐþÞłŁħĦı]/g, (letter) => SPECIAL[letter] ?? letter);
 }
@@ -183,11 +188,11 @@ function isSeparate(piece: string): boolean {
 }
 
 /** A term with more than apostrophes, and the signs that `foldAccents` drops: a line of tatweel (`ــــ`) is no word. */
-const HAS_LETTER = /[^\u064B-\u0652\u0670\u0640'’ʼ]/;
+const HAS_CONTENT = new RegExp(`[^${ARABIC_SIGNS}'’ʼ]`);
 
 function addToken(tokens: Token[], word: string, start: number, length: number): void {
   const term = toTerm(word);
-  if (HAS_LETTER.test(term)) tokens.push({ term, start, end: start + length });
+  if (HAS_CONTENT.test(term)) tokens.push({ term, start, end: start + length });
 }
 
 function toTerm(word: string): string {

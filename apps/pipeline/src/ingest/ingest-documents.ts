@@ -177,7 +177,7 @@ async function ingestSitemap(
   let incomplete: string | null = null;
   const onIncomplete = (url: string, { code, message }: ServiceError) => {
     log.info({ url, reason: message }, "part of a site was skipped");
-    // An unavailable page is read later.
+    // An unavailable page is read later; its links are not followed then, so pages that only it links to are missing.
     if (code !== "unavailable") incomplete ??= message;
   };
   const late = AbortSignal.timeout(deadlineMs);

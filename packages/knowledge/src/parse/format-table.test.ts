@@ -41,6 +41,12 @@ test.each([
   expect(escapeInline(text)).toBe(markdown);
 });
 
+test("a long line of dashes is escaped only if it is one of dashes to its end, in time proportional to it", () => {
+  const dashes = "-".repeat(100_000);
+  expect(escapeMarkdown(`${dashes}x`)).toBe(`${dashes}x`);
+  expect(escapeMarkdown(`a\n${dashes} \t\nb`)).toBe(`a\n\\${dashes} \t\nb`);
+});
+
 test("Markdown shows any text as it is written", () => {
   const signs = ["*", "**", "_", "~", "`", "[", "](", ")", "!", "# ", "- ", "1. ", "> ", "===", "---", "&amp;", " <b>"];
   const piece = fc.constantFrom(...signs, "a", " b ", "\\*", " https://e.example/_a_/*b ");

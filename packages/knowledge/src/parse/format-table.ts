@@ -129,12 +129,12 @@ function cleanCell(cell: string): string {
  */
 export function escapeMarkdown(text: string): string {
   return escapeInline(text)
-    .replace(/^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|={2,}\s*$|-{2,}[- \t]*$|~{3,})/gm, "\\")
+    .replace(/^(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|={2,}\s*$|--[- \t]*$|~{3,})/gm, "\\")
     .replace(/^(\d{1,9})([.)](?=\s|$))/gm, "$1\\$2");
 }
 
 /** A URL of a text: Markdown shows it as it is written, with a backslash as a part of it (GFM, section 6.9). */
-const WEB_ADDRESS = /https?:\/\/[a-z\d][^\s<]*/gi;
+export const WEB_ADDRESS = /https?:\/\/[a-z\d][^\s<]*/gi;
 
 /** Escapes text that follows other text on its line, as in a heading or a cell, where no list or quote can begin. */
 export function escapeInline(text: string): string {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { Lexer } from "marked";
+import type { Token } from "marked";
 import { readHtml } from "./read-html.ts";
 import { READ_LIMITS } from "./read-limits.ts";
 
@@ -96,6 +99,60 @@ describe("Markdown of a page", () => {
     expect(textOf(`<p>See ${url} or <a href="${url}">${url}</a></p>`)).toBe(
       `See ${url} or [https://e.example/\\_a/b\\_](${url})`,
     );
+  });
+
+  const href = "https://x.example/?a=1&b=2";
+  const linked = (html: string) => textOf(`<p>${html.replaceAll("HREF", href)}</p>`);
+
+  test.each([
+    ["See https://e.example/_a_/b", String.raw`See https://e.example/\_a\_/b`],
+    ["https://e.example/[x](javascript:y)", String.raw`https://e.example/\[x\]\(javascript:y)`],
+    ["a](javascript:y)", String.raw`a\]\(javascript:y)`],
+    [
+      "<b>https://e.example/a_b_</b>, <code>https://e.example/_a_</code>",
+      String.raw`**https://e.example/a\_b\_**, ${"`https://e.example/_a_`"}`,
+    ],
+    [`<img src="a_b_.png" alt="[a](b) https://e.example/_a_">`, String.raw`\[a\]\(b) https://e.example/\_a\_`],
+    [href.replace("&", "&amp;"), href],
+    ["Read [1] and max_connections", "Read [1] and max_connections"],
+    ["[1]", "[1]"],
+  ])("escapes in the text of a link only what has a meaning there: %s", (html, text) => {
+    expect(linked(`<a href="HREF">${html}</a> or https://e.example/[a]`)).toBe(
+      `[${text}](${href}) or https://e.example/[a]`,
+    );
+  });
+
+  test("shows any text of a link as it is written, with the target of that link", () => {
+    const signs = [
+      "*",
+      "_",
+      "~",
+      "`",
+      "[",
+      "]",
+      "](",
+      ")",
+      "[x](javascript:y)",
+      "!",
+      "\\",
+      "&amp;",
+      " <b>",
+      "a",
+      " b ",
+    ];
+    const piece = fc.constantFrom(...signs, " https://e.example/", "https://e.example/_a_/*b ", "[1]");
+    const shown = (token: Token): string =>
+      ["text", "escape"].includes(token.type) && "text" in token ? token.text : `<${token.type}>`;
+    const property = fc.property(fc.array(piece, { minLength: 1, maxLength: 10 }), (pieces) => {
+      const text = `x${pieces.join("")}`.replaceAll(/ +/g, " ").trim();
+      const html = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+      const [token, ...others] = Lexer.lexInline(linked(`<a href="HREF">${html}</a>`), { gfm: true });
+      expect(others).toEqual([]);
+      expect(token).toMatchObject({ type: "link", href });
+      const { tokens = [] } = token as { tokens?: Token[] };
+      expect(tokens.map(shown).join("")).toBe(text);
+    });
+    fc.assert(property, { numRuns: 300 });
   });
 
   test("shows text as it is, with no more backslashes than that takes", () => {

@@ -3,14 +3,15 @@ import { cleanHtml } from "./clean-html.ts";
 import { fileError, fileTooLarge } from "../ingest-file.ts";
 import type { FileText } from "../ingest-file.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import { escapeMarkdown, unescapeStart, formatTable } from "./format-table.ts";
+import { WEB_ADDRESS, escapeMarkdown, unescapeStart, formatTable } from "./format-table.ts";
 
 /**
- * Marks around the cells and rows of a table between turndown's rules; they are noncharacters, so they occur in no
- * text.
+ * Marks between turndown's rules, around the cells and rows of a table, and before signs that are escaped only in the
+ * text of a link; they are noncharacters, so they occur in no text.
  */
 const CELL = "\uFDD0";
 const ROW = "\uFDD1";
+const LINK_ESCAPE = "\uFDD2";
 
 /** A cell with a larger span counts as one column. */
 const MAX_SPAN = 50;
@@ -31,8 +32,8 @@ interface DomNode {
  * first (`cleanHtml`).
  */
 export function htmlToMarkdown(html: string): string {
-  const markdown = createTurndown().turndown(html.replaceAll(CELL, "").replaceAll(ROW, ""));
-  return tidyMarkdown(markdown.replaceAll("\u00a0", " ").replace(/[\u00ad\u200b\u2060\ufeff]/g, ""));
+  const markdown = createTurndown().turndown(html.replace(/[\uFDD0-\uFDD2]/g, ""));
+  return tidyMarkdown(markdown.replaceAll("\u00a0", " ").replace(/[\u00ad\u200b\u2060\ufeff\uFDD2]/g, ""));
 }
 
 /** How elements are written, by the name of the rule. */
@@ -99,14 +100,27 @@ function createTurndown(): Turndown {
     hr: "---",
     preformattedCode: false,
   });
-  service.escape = escapeMarkdown;
+  service.escape = escapeText;
   for (const [name, rule] of Object.entries(RULES)) service.addRule(name, rule);
   return service;
 }
 
+/** Escapes text, and marks what is escaped in a link: brackets, and all signs of URLs, which are no links of their own there. */
+function escapeText(text: string): string {
+  return escapeMarkdown(text)
+    .replace(WEB_ADDRESS, (url) => url.replace(/\\(?=[!-/:-@[-`{-~])|[`*_~[\]]|&(?=#?\w{1,32};)/g, `${LINK_ESCAPE}$&`))
+    .replace(/[\\\uFDD2].|[[\]]/gs, (sign) => (sign.length > 1 ? sign : `${LINK_ESCAPE}${sign}`));
+}
+
 function linkOf(content: string, link: DomNode): string {
-  // In the text of a link, a URL is no link of its own, so that its signs have a meaning.
-  const text = /^https?:\/\/\S+$/i.test(content) ? content.replace(/(?<!\\)[*_~]/g, "\\$&") : content;
+  const text = content
+    // A pair of brackets, as in `[1]`, ends no link.
+    .replace(/(?<!\\)\uFDD2\[([^[\]\\\uFDD2]*)\uFDD2\](?!\uFDD2?[([:])/g, "[$1]")
+    // The lexer of the console reads escaped brackets of a link as brackets, which are no link before an escaped one.
+    .replaceAll(`${LINK_ESCAPE}](`, "\\]\\(")
+    .replaceAll(LINK_ESCAPE, "\\")
+    // A backslash at the end would escape the bracket.
+    .replace(/(?<!\\)(?:\\\\)*\\$/, "$&\\");
   return `[${text}](${link.getAttribute("href") ?? ""})`;
 }
 

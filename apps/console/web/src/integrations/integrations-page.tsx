@@ -18,13 +18,15 @@ function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {
   const { isBusy, set } = useChannelSwitch(channel.id, name);
   const mayDo = useRights();
   return (
-    <Switch
-      label={t("integrations.isOn", { name })}
-      hidesLabel
-      isOn={channel.enabled}
-      disabled={isBusy || !mayDo("admin:*")}
-      onChange={set}
-    />
+    <div className="relative z-10">
+      <Switch
+        label={t("integrations.isOn", { name })}
+        hidesLabel
+        isOn={channel.enabled}
+        disabled={isBusy || !mayDo("admin:*")}
+        onChange={set}
+      />
+    </div>
   );
 }
 
@@ -69,6 +71,7 @@ function Card({
       title={name}
       link={linkOptions({ to: "/$project/integrations/$integration", params: { project, integration: id } })}
       text={t(text)}
+      isWhole
       beside={channel !== undefined && <CardSwitch channel={channel} name={name} />}
     >
       <div className="mt-4">

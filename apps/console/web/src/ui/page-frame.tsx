@@ -130,6 +130,7 @@ export function LinkCard({
   title,
   link,
   text,
+  isWhole = false,
   beside,
   children,
 }: {
@@ -137,7 +138,9 @@ export function LinkCard({
   title: string;
   link: LinkOptions;
   text: ReactNode;
-  /** A control or a badge beside the title. */
+  /** Shows a long title or text in full. */
+  isWhole?: boolean;
+  /** A badge beside the title, or a control, which is placed above the link (`relative z-10`). */
   beside?: ReactNode;
   children: ReactNode;
 }) {
@@ -148,16 +151,16 @@ export function LinkCard({
           <Icon aria-hidden className="size-4.5" />
         </span>
         <div className="min-w-0 flex-1">
-          <h2 className="truncate text-base font-semibold" dir="auto">
+          <h2 className={`text-base font-semibold ${isWhole ? "" : "truncate"}`} dir="auto">
             <Link {...link} className="rounded-sm after:absolute after:inset-0 after:rounded-xl">
               {title}
             </Link>
           </h2>
-          <p className="line-clamp-2 text-sm text-muted" dir="auto">
+          <p className={`text-sm text-muted ${isWhole ? "" : "line-clamp-2"}`} dir="auto">
             {text}
           </p>
         </div>
-        <div className="relative z-10">{beside}</div>
+        {beside}
       </div>
       {children}
     </li>
