@@ -423,9 +423,12 @@ describe("an article", () => {
     expect(articleOf(saved)).toMatchObject({ status: "in_review", revision: 2 });
     expect(await found("canoes")).not.toContain("canoes");
     expect(await publish(id)).toMatchObject({ status: "published", publishedRevision: 2 });
-    expectProblem(await call(`articles/${id}`, { method: "PATCH", json: { status: "in_review" } }), "invalid_request", [
-      "/status",
-    ]);
+    for (const status of ["in_review", "draft"]) {
+      const change = { method: "PATCH", json: { status } };
+      expectProblem(await call(`articles/${id}`, change), "invalid_request", ["/status"]);
+      const stale = { ...change, headers: { "if-match": '"1"' } };
+      expectProblem(await call(`articles/${id}`, stale), "version_conflict");
+    }
     const searched = await found("map of the canoe pier");
     expect(searched).toContain("Map of the canoe pier");
     expect(searched).not.toContain("images/");

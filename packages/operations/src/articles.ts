@@ -145,7 +145,7 @@ async function change(
 
 /**
  * Saves a changed title or text as a new version, and sets whether the newest version is in review. Throws
- * invalid_request if that version is published: only a changed title or text needs a review.
+ * version_conflict, and invalid_request if that version is published: only a changed title or text needs a review.
  */
 export const updateArticle = operation(
   "updateArticle",
@@ -155,7 +155,8 @@ export const updateArticle = operation(
       const { title, text, status: before, version } = await readArticle(store, principal, id);
       const next = { title: fields.title ?? title, text: fields.text ?? text };
       const isChanged = next.title !== title || next.text !== text;
-      if (status !== undefined && before === "published" && !isChanged) {
+      const isExpected = versions === null || versions.includes(version);
+      if (isExpected && status !== undefined && before === "published" && !isChanged) {
         const detail = "cannot be set, because the newest version is published; change the title or text first";
         throw invalidInput([{ pointer: "/status", code: "not_allowed", detail }], "The article");
       }

@@ -738,7 +738,7 @@ export interface Statements {
     find: [{ project: string; id: string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
     finishChange: [{ project: string; fromName: string }, object];
     followTickets: [{ ids: readonly (string | null)[] }, object];
-    holdChanges: [object, { project: string; fromName: string; toName: string; actor: string }];
+    holdChange: [object, { project: string; fromName: string; toName: string; actor: string }];
     insert: [{ id: string; project: string; name: string; color: string; description: string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
     insertChange: [{ project: string; fromName: string; toName: string; actor: string }, object];
     listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];

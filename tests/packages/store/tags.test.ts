@@ -49,12 +49,9 @@ const listed = async (tag: string) => {
 const pending = async () =>
   (await db.sql<{ fromName: string }>("SELECT from_name FROM tag_changes WHERE project_id = $1", [project])).length;
 
-/** Carries out all changes, like the pipeline, as if their time had passed. */
-async function settle() {
-  await db.sql("UPDATE tag_changes SET created_at = created_at - interval '2 minutes' WHERE project_id = $1", [
-    project,
-  ]);
-  await waitFor(
+/** Carries out all changes, like the pipeline, until they have ended. */
+const finishChanges = () =>
+  waitFor(
     async () => {
       await follow();
       while ((await db.store.tags.carryOutChanges()) > 0);
@@ -62,6 +59,13 @@ async function settle() {
     },
     { what: "names of tags to be replaced", timeoutMs: 30_000 },
   );
+
+/** Carries out all changes as if their time had passed. */
+async function settle() {
+  await db.sql("UPDATE tag_changes SET created_at = created_at - interval '2 minutes' WHERE project_id = $1", [
+    project,
+  ]);
+  await finishChanges();
 }
 
 describe("renaming a tag", () => {
@@ -110,14 +114,24 @@ describe("renaming a tag", () => {
     expect(await tagsOf(ticket)).toEqual(["later"]);
   });
 
-  test("also reaches tickets that get the former name soon after, from pages that still show it", async () => {
-    const [{ id }, other] = [await make("wrong"), await make("other")];
-    await rename(id, "right");
-    await rename(other.id, "another");
-    await db.store.tags.carryOutChanges();
-    const [first, second] = [await ticketWith("wrong"), await ticketWith("other")];
+  test("also reaches tickets that get the former name within 90 seconds, from pages that still show it", async () => {
+    const tags = [await make("wrong"), await make("other")];
+    const older = await ticketWith("other");
+    await follow();
+    for (const { id, name } of tags) await rename(id, `new ${name}`);
+    // The first change has no tickets yet, and does not delay the second one.
+    expect(await db.store.tags.carryOutChanges()).toBe(1);
+    expect(await tagsOf(older)).toEqual(["new other"]);
+    await follow();
+    expect(await db.store.tags.carryOutChanges()).toBe(0);
+    expect(await pending()).toBe(2);
+
+    const later = [await ticketWith("wrong"), await ticketWith("other")];
+    await follow();
+    expect(await db.store.tags.carryOutChanges()).toBe(1);
+    expect(await db.store.tags.carryOutChanges()).toBe(1);
+    expect(await Promise.all(later.map(tagsOf))).toEqual([["new wrong"], ["new other"]]);
     await settle();
-    expect([await tagsOf(first), await tagsOf(second)]).toEqual([["right"], ["another"]]);
   });
 
   test("again, before the first change is carried out, ends with the last name; so does renaming it back", async () => {
@@ -181,6 +195,18 @@ describe("merging and deleting", () => {
     await settle();
     expect([await tagsOf(both), await tagsOf(one)]).toEqual([[], []]);
     expect(await db.store.tags.listPage(project, { limit: 10 })).toEqual([]);
+  });
+
+  test("keeps a deleted tag that somebody adds to a ticket afterwards", async () => {
+    const { id } = await make("gone");
+    const before = await ticketWith("gone");
+    await follow();
+    await db.store.tags.remove(project, { id }, "operator:1");
+    await finishChanges();
+    const after = await ticketWith("gone");
+    await follow();
+    expect(await db.store.tags.carryOutChanges()).toBe(0);
+    expect([await tagsOf(before), await tagsOf(after)]).toEqual([[], ["gone"]]);
   });
 
   test("does not change the tags of other projects", async () => {

@@ -1,6 +1,19 @@
 -- fragment: columns
 id, name, color, description, created_at, updated_at, version
 
+-- fragment: has_tickets
+-- SQL that is true for a change `c` of a name that tickets have.
+EXISTS (
+  SELECT FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id
+  WHERE l.project_id = c.project_id AND l.tag_keys <> '{}' AND l.tag_keys @> ARRAY[c.project_id || ':' || c.from_name]
+    AND t.project_id = c.project_id AND c.from_name = ANY (t.tags))
+
+-- fragment: can_end
+-- SQL that is true for a change `c` that ends once no ticket has the former name: ticket_list has all tickets that had it.
+-- Pages that still show the former name of a renamed tag may add it for a while; a deleted tag may be added on purpose.
+c.event_id <= (SELECT settled_id FROM ticket_index)
+  AND (c.to_name IS NULL OR c.created_at < now() - interval '{{replaceForSeconds}} seconds')
+
 -- name: find
 -- A managed tag by its id.
 SELECT {{columns}} FROM tags WHERE project_id = :project AND id = :id;
@@ -66,10 +79,12 @@ UPDATE canned_replies SET version = version + 1, updated_at = now(), actions = j
 ))
 WHERE project_id = :project AND actions -> 'addTags' ? :from_name::text;
 
--- name: holdChanges
--- The changes that no other replica is applying, oldest first. Locks the rows of tag_changes that it reads.
-SELECT project_id AS project, from_name, to_name, actor FROM tag_changes ORDER BY created_at LIMIT {{stepChanges}}
-FOR UPDATE SKIP LOCKED;
+-- name: holdChange
+-- The oldest change that has tickets, otherwise one that can end, which no other replica is applying. Locks the row of
+-- tag_changes that it reads.
+SELECT c.project_id AS project, c.from_name, c.to_name, c.actor
+FROM tag_changes c CROSS JOIN LATERAL (SELECT {{has_tickets}} AS has_tickets) AS work
+WHERE work.has_tickets OR {{can_end}} ORDER BY work.has_tickets DESC, c.created_at LIMIT 1 FOR UPDATE OF c SKIP LOCKED;
 
 -- name: renameOnTickets
 -- Replaces a tag on some tickets, or removes it, with an event each, so that lists and the console follow. The time of
@@ -101,11 +116,5 @@ UPDATE ticket_list l SET version = t.version,
 FROM held JOIN tickets t ON t.id = held.ticket_id WHERE l.ticket_id = held.ticket_id;
 
 -- name: finishChange
--- Deletes a change that was applied to all tickets, once pages have refetched the tags: until then, they may add the
--- former name. Locks the rows of tag_changes that it writes.
-DELETE FROM tag_changes WHERE project_id = :project AND from_name = :from_name
-  AND created_at < now() - interval '{{keptSeconds}} seconds' AND event_id <= (SELECT settled_id FROM ticket_index)
-  AND NOT EXISTS (
-    SELECT FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id
-    WHERE l.project_id = :project AND l.tag_keys <> '{}' AND l.tag_keys @> ARRAY[:project::text || ':' || :from_name::text]
-      AND t.project_id = :project AND :from_name::text = ANY (t.tags));
+-- Deletes a change that was applied to all tickets and can end. Locks the rows of tag_changes that it writes.
+DELETE FROM tag_changes c WHERE c.project_id = :project AND c.from_name = :from_name AND {{can_end}} AND NOT {{has_tickets}};

@@ -8,17 +8,13 @@ import { statements } from "../sql.ts";
 /** Tickets on which one step renames a tag. */
 const STEP_TICKETS = 500;
 
-/** Changes that one step carries out. */
-const STEP_CHANGES = 100;
+/**
+ * Time in which the former name of a renamed or merged tag is also replaced on tickets that get it. When a page of the
+ * console is opened or gets the focus, it refetches tags older than a minute. A page that stays open can show older ones.
+ */
+const REPLACE_FOR_SECONDS = 90;
 
-/** Time in which a former name is also replaced on tickets that get it. Pages refetch the tags after a minute. */
-const KEPT_SECONDS = 90;
-
-const sql = statements("tickets/tags", {
-  stepTickets: STEP_TICKETS,
-  stepChanges: STEP_CHANGES,
-  keptSeconds: KEPT_SECONDS,
-});
+const sql = statements("tickets/tags", { stepTickets: STEP_TICKETS, replaceForSeconds: REPLACE_FOR_SECONDS });
 
 /** A managed tag. Tickets refer to it by its name. */
 export interface TagRecord {
@@ -158,20 +154,18 @@ export const merge = (
   });
 
 /**
- * Replaces changed names on some tickets; returns on how many, 0 if nothing is left to do now. Safe with any number of
- * replicas and after any crash: a change ends after 90 seconds, once no ticket has the former name, and ticket_list
- * includes all events from before the change.
+ * Replaces a changed name on some tickets; returns on how many, 0 if nothing is left to do now. Safe with any number of
+ * replicas and after any crash: a change ends once no ticket has the former name, and ticket_list includes all events
+ * from before the change. A rename or merge ends after 90 seconds at the earliest.
  */
 export const carryOutChanges = (db: Db): Promise<number> =>
   db.transaction(async (tx) => {
-    let count = 0;
-    for (const change of await sql.holdChanges.all<TagChange & { project: string }>(tx)) {
-      const { project, fromName } = change;
-      const renamed = await sql.renameOnTickets.all(tx, change);
-      if (renamed.length > 0) await sql.followTickets.run(tx, { ids: renamed.map(({ ticketId }) => ticketId) });
-      if (renamed.length < STEP_TICKETS) await sql.finishChange.run(tx, { project, fromName });
-      count += renamed.length;
-      if (count >= STEP_TICKETS) break;
-    }
-    return count;
+    // One change per transaction: it locks tickets and their rows of ticket_list once, in the order of ids.
+    const change = await sql.holdChange.one<TagChange & { project: string }>(tx);
+    if (change === null) return 0;
+    const { project, fromName } = change;
+    const renamed = await sql.renameOnTickets.all(tx, change);
+    if (renamed.length > 0) await sql.followTickets.run(tx, { ids: renamed.map(({ ticketId }) => ticketId) });
+    if (renamed.length < STEP_TICKETS) await sql.finishChange.run(tx, { project, fromName });
+    return renamed.length;
   });
