@@ -14,9 +14,9 @@ const WAIT_MS = 20;
 
 /** Publishes in batches. */
 interface Batches<Job> {
-  publish(name: QueueName, jobs: readonly Job[]): Promise<void>;
+  publish: (name: QueueName, jobs: readonly Job[]) => Promise<void>;
   /** Sends the waiting batches at once; resolves when they are sent or have failed. */
-  flush(): Promise<unknown>;
+  flush: () => Promise<unknown>;
 }
 
 interface Batch<Job> {
