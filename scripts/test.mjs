@@ -5,7 +5,7 @@
 // tests and those of the store.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { availableParallelism, setPriority } from "node:os";
 import { basename, delimiter, join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { ROOT, prepare } from "./prepare.mjs";
@@ -61,7 +61,7 @@ function check(what, command, args) {
       shell: process.platform === "win32",
       stdio: ["ignore", "pipe", "pipe"],
       // Each thread of the linter infers the types again, which takes CPU time from the tests.
-      env: { ...process.env, GOMAXPROCS: "1" },
+      env: { ...process.env, GOMAXPROCS: String(Math.ceil(availableParallelism() / 2)) },
     };
     const child = spawn(command, args, options);
     // Checks take minutes, and tests have timeouts.

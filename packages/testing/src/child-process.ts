@@ -217,9 +217,9 @@ export async function makeTemporaryFolder(
 
 /**
  * Below the range of ports for outgoing connections: any client could take a port of that range, even one that connects
- * to this very port while its server is down.
+ * to this very port while its server is down. Above 10080, which `fetch` refuses.
  */
-const LOWEST = 10_000;
+const LOWEST = 10_100;
 /**
  * Number of ports of one worker of jest. A process binds its ports up to seconds after they were chosen, and some never:
  * two workers that choose from the same ports would sometimes give one to two processes.
