@@ -51,6 +51,8 @@ describeInBrowser("pages of the console", () => {
   /** Finds accessibility violations of a page at both widths, and checks that it is no wider than its window. */
   async function findBarriersAtBothWidths(page: Page, what: string): Promise<unknown[]> {
     const found: unknown[] = [];
+    const title = await page.title();
+    if (!title.endsWith(" · Console")) found.push(`is titled “${title}” like others`);
     // The tooltip of the focused button is not part of the page.
     await page.evaluate("document.activeElement.blur()");
     for (const [width, height] of [

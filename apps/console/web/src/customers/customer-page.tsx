@@ -265,6 +265,7 @@ function CustomerView({ customer }: { customer: CustomerDetail }) {
   const name = displayName(customer);
   return (
     <PageFrame
+      windowTitle={name}
       title={
         <span className="flex items-center gap-3">
           <Avatar name={name} size="large" />

@@ -5,7 +5,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { usePeople, useProject, useServices, useSession, useCommands } from "../session/services.ts";
 import { lazyDialog } from "../ui/dialog.tsx";
 import { EmptyState, ToastList } from "../ui/notice.tsx";
-import { useIsWide } from "../ui/page-frame.tsx";
+import { useIsWide, usePageTitle } from "../ui/page-frame.tsx";
 import type { BulkErrors } from "./bulk-dialogs.tsx";
 import { findView, isNarrowed, queryOf, SHARED_VIEW, VIEWS, withoutFilters } from "./views.ts";
 import { ListHead } from "./list-head.tsx";
@@ -99,6 +99,7 @@ export function InboxPage() {
     { id: "open", title: t("command.open"), keys: "Enter", run: () => currentId !== null && open(currentId) },
     { id: "close", title: t("command.close"), keys: "Escape", run: closeOrClear },
   ]);
+  usePageTitle(items.find(({ id }) => id === ticketId)?.subject || t("nav.inbox"));
   const selectAll = () => select(new Set(items.map(({ id }) => id)));
   useCommands("bulk", [
     { id: "select", title: t("command.select"), keys: "x", run: () => currentId !== null && toggle(currentId) },

@@ -137,6 +137,9 @@ function FilterChips({
   );
 }
 
+/** The server accepts as many, of which an emoji is one. */
+const SEARCH_MAX_CHARS = 200;
+
 /** The search field. The search covers one project. */
 function TicketSearch({
   ref,
@@ -158,6 +161,7 @@ function TicketSearch({
       value={ofAll ? "" : words}
       disabled={ofAll}
       placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}
+      maxLength={SEARCH_MAX_CHARS}
       onChange={setWords}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;

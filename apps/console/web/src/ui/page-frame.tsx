@@ -3,7 +3,7 @@ import type { LinkOptions, ErrorComponentProps } from "@tanstack/react-router";
 import { ArrowLeft, Compass, TriangleAlert } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
-import { useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
 import { describeError } from "./describe-error.ts";
@@ -19,6 +19,13 @@ const subscribe = (listener: () => void) => {
 
 /** Returns true if the window has space for the list and a ticket. */
 export const useIsWide = (): boolean => useSyncExternalStore(subscribe, () => query.matches);
+
+/** Names a page in the title of its window, so that tabs and the history can be told apart (WCAG 2.2, 2.4.2). */
+export function usePageTitle(title: string): void {
+  useEffect(() => {
+    document.title = title === "" ? "Console" : `${title} · Console`;
+  }, [title]);
+}
 
 /** Shown instead of a page that cannot be rendered. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
@@ -59,6 +66,7 @@ const WIDTHS = { normal: "max-w-6xl", narrow: "max-w-4xl" } as const;
 /** A page that scrolls as a whole: its title and actions, and below them the content. */
 export function PageFrame({
   title,
+  windowTitle = typeof title === "string" ? title : "",
   text,
   back,
   actions,
@@ -66,6 +74,8 @@ export function PageFrame({
   children,
 }: {
   title: ReactNode;
+  /** Default: the title, if it is a text. */
+  windowTitle?: string;
   text?: ReactNode;
   /** A link above the title to the page that this one belongs to. */
   back?: { link: LinkOptions; label: string };
@@ -73,6 +83,7 @@ export function PageFrame({
   width?: keyof typeof WIDTHS;
   children: ReactNode;
 }) {
+  usePageTitle(windowTitle);
   return (
     <div className="h-full overflow-y-auto bg-page">
       <div className={`mx-auto px-4 pt-5 pb-12 sm:px-6 lg:px-8 lg:pt-7 ${WIDTHS[width]}`}>
