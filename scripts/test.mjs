@@ -167,6 +167,7 @@ function summaryOf(failure) {
   const said = cause === -1 ? "" : sameLine || (lines[cause + 1] ?? "").trim();
   return `${lines[0] ?? ""}${said === "" ? "" : ` (${said})`}`.slice(0, 200);
 }
+
 /** Runs in which jest itself failed, so that not every file has a result. */
 const broken = [];
 

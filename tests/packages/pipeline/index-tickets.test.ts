@@ -15,10 +15,10 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 /** Starts the index of a process that processes no messages. */
-const startIndex = (overrides: Partial<Store> = {}) =>
+const startIndex = (overrides: Partial<Store> = {}, isolation = createIsolation()) =>
   startTicketIndex(
     { store: { ...db.store, ...overrides }, mailer: null, log: testLog() },
-    { isBusy: () => false, isolation: createIsolation() },
+    { isBusy: () => false, isolation },
   );
 
 async function find(project: ProjectId, word: string) {
@@ -76,6 +76,42 @@ test("a backlog of words does not delay the end of a snooze", async () => {
       (await db.sql("SELECT FROM tickets WHERE id = $1 AND snoozed_until IS NULL", [accepted.ticketId])).length === 1;
     await waitFor(isAwake, { what: "the end of the snooze", timeoutMs: 10_000 });
   } finally {
+    await index.stop();
+  }
+});
+
+test("no words are indexed next to messages that may crash the process, and the other steps go on", async () => {
+  const project = await db.newProject();
+  const { accepted } = await exchange(db.store, project, newMessage(), ["Soon."]);
+  const isolation = createIsolation();
+  const suspect = { end: (): void => undefined, isRunning: false };
+  const running = isolation.runExclusive(1, async () => {
+    suspect.isRunning = true;
+    await new Promise<void>((resolve) => {
+      suspect.end = resolve;
+    });
+  });
+  await waitFor(() => suspect.isRunning, { what: "the suspect to run" });
+  let stepCount = 0;
+  const indexNext = () => Promise.resolve(++stepCount < 2);
+  const index = startIndex({ ticketTexts: { ...db.store.ticketTexts, indexNext } }, isolation);
+  const wake = async () => {
+    await db.sql("UPDATE tickets SET snoozed_until = now() WHERE id = $1", [accepted.ticketId]);
+    const isAwake = async () =>
+      (await db.sql("SELECT FROM tickets WHERE id = $1 AND snoozed_until IS NULL", [accepted.ticketId])).length === 1;
+    await waitFor(isAwake, { what: "the end of the snooze", timeoutMs: 10_000 });
+  };
+  try {
+    // The second end is in a later sweep than the first, which would have indexed words.
+    await wake();
+    await wake();
+    expect(stepCount).toBe(0);
+    suspect.end();
+    await running;
+    await wake();
+    await waitFor(() => stepCount > 0, { what: "the index to go on" });
+  } finally {
+    suspect.end();
     await index.stop();
   }
 });

@@ -6,7 +6,7 @@ import { createTestDatabase, createTestQueueBackend, testLog } from "@svc/testin
 /** Separate queues on the servers of this run. */
 export interface TestQueues {
   readonly databaseUrl: string;
-  /** Opens them like another process; `close` closes all. */
+  /** Opens them like another process; `close` closes all that are still open. */
   open(prefix?: string): Queues;
   close(): Promise<void>;
 }
@@ -15,16 +15,23 @@ export interface TestQueues {
 export async function openTestQueues(): Promise<TestQueues> {
   const database = await createTestDatabase();
   const backend = await createTestQueueBackend();
-  const opened: Queues[] = [];
+  const opened = new Set<Queues>();
   return {
     databaseUrl: database.url,
     open(prefix = backend.prefix) {
       const queues = openQueues({ databaseUrl: database.url, redisUrl: backend.redisUrl, prefix, log: testLog() });
-      opened.push(queues);
-      return queues;
+      const tracked: Queues = {
+        ...queues,
+        close() {
+          opened.delete(tracked);
+          return queues.close();
+        },
+      };
+      opened.add(tracked);
+      return tracked;
     },
     async close() {
-      await Promise.all(opened.map((queues) => queues.close()));
+      await Promise.all([...opened].map((queues) => queues.close()));
       await backend.stop();
       await database.drop();
     },

@@ -72,6 +72,25 @@ test("messages that are announced in one turn of the event loop for the first ti
   await waitFor(isEmpty, { what: "the queue to be empty" });
 });
 
+test("messages that wait to be announced together are announced before the queues close", async () => {
+  const closing = servers.open();
+  await waitFor(() => closing.isUp(), { what: "the queues to be up" });
+  const announce = (id: string) =>
+    announceWork(closing, "incoming-messages", [{ ...incomingJob(id), attempts: 0, isNew: true, mayWait: true }]);
+  await announce("closing-0");
+  const waiting = ["closing-1", "closing-2"].map(announce);
+  await closing.close();
+  expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+  const taken: string[] = [];
+  consume(QUEUE, (data) => {
+    taken.push(...jobsOf(data).map(({ messageId }) => messageId));
+    return Promise.resolve();
+  });
+  await waitFor(() => taken.length >= 3, { what: "all jobs to be taken" });
+  expect(taken.toSorted()).toEqual(["closing-0", "closing-1", "closing-2"]);
+  await waitFor(isEmpty, { what: "the queue to be empty" });
+});
+
 test("a waiting job that is published again is one job", async () => {
   await announceWork(queues, "incoming-messages", [{ ...incomingJob("once"), attempts: 0 }]);
   await announceWork(queues, "incoming-messages", [{ ...incomingJob("once"), attempts: 0 }]);
