@@ -55,3 +55,12 @@ test("every page that uses SVC_URL or SVC_KEY in a command sets both before that
     });
   expect(wrong).toEqual([]);
 });
+
+test("no page states a heading or a paragraph twice", () => {
+  const repeated = pages.flatMap(({ path, text }) => {
+    const parts = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/\n{2,}/);
+    const stated = parts.filter((part) => part.startsWith("## ") || part.length > 200);
+    return stated.filter((part, at) => stated.indexOf(part) !== at).map((part) => `${path}: ${part.slice(0, 80)}`);
+  });
+  expect(repeated).toEqual([]);
+});
