@@ -26,6 +26,8 @@ const EXPLAINING = {
   shared_preload_libraries: "auto_explain",
   "auto_explain.log_min_duration": "-1",
   "auto_explain.log_format": "json",
+  // Shows whether a plan is for parameters or for their values.
+  "auto_explain.log_verbose": "on",
   logging_collector: "on",
   log_directory: "log",
   log_filename: "server.log",
@@ -71,7 +73,7 @@ interface Explained {
 /** Returns the plans that auto_explain has logged since an offset in the log. */
 async function readPlans(server: InstalledPostgres, offset = 0): Promise<{ plans: Explained[]; end: number }> {
   const text = await readFile(join(server.dataDir, "log", "server.log"), "utf8");
-  const found = text.slice(offset).matchAll(/duration: [\d.]+ ms {2}plan:\n((?:\t.*\n)+)/g);
+  const found = text.slice(offset).matchAll(/duration: [\d.]+ ms {2}plan:\n((?:\t[^\n]*\n)+)/g);
   const plans = [...found].map(([, json = ""]) => JSON.parse(json.replaceAll(/^\t/gm, "")) as Explained);
   return { plans, end: text.length };
 }
@@ -85,6 +87,20 @@ const findExpensive = (explained: Explained[]): string[] =>
     if (cost <= MAX_COST && rows <= MAX_ROWS && jit === undefined) return [];
     return [`cost ${cost}, ${rows} rows, ${jit === undefined ? "planned" : "compiled"}: ${text}`];
   });
+
+/** What each statement of the message path writes: acceptance, claim and result. */
+const MESSAGE_PATH = ["INSERT INTO messages AS m", "INSERT INTO tickets AS t", "INSERT INTO ticket_events"];
+
+/** Counts the plans of the message path for parameters, which are reused, and for the values of one execution. */
+function countMessagePlans(explained: Explained[]) {
+  const plans = explained
+    .filter(({ "Query Text": text }) => MESSAGE_PATH.some((part) => text.includes(part)) && text.includes("unnest($1"))
+    .map(({ Plan: plan }) => JSON.stringify(plan));
+  return {
+    forParameters: plans.filter((plan) => plan.includes("unnest($1")).length,
+    forValues: plans.filter((plan) => plan.includes("unnest('{")).length,
+  };
+}
 
 const SERVERS = [
   { name: "the oldest PostgreSQL that is installed", binDir: installed, isPooled: false },
@@ -156,6 +172,10 @@ describe.each(SERVERS)("with PostgreSQL's default settings (JIT on) and 100,000 
     const read = await untilLogged("INSERT INTO messages");
     ({ end } = read);
     expect(findExpensive(read.plans)).toEqual([]);
+    const { forParameters, forValues } = countMessagePlans(read.plans);
+    expect(forParameters + forValues).toBeGreaterThanOrEqual(MESSAGE_PATH.length);
+    // Behind a pooler, statements have no names and are planned each time.
+    expect(isPooled || forValues === 0).toBe(true);
   });
 
   test("the check detects an expensive statement, compiled if the server can compile", async () => {

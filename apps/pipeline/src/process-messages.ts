@@ -122,11 +122,17 @@ export const CHAT_SHUTDOWN = { abortAfterMs: 5_000, deadlineMs: 5_000 };
 export interface Chat {
   project: ProjectId;
   ticketId: string;
+  /** Priority of the job that announced it. */
+  priority?: number;
 }
 
 /** Returns the conversations of a job's messages, each once. */
 function chatsOf(job: IncomingJob): Chat[] {
-  const chats = jobsOf(job).map(({ project, ticketId }) => ({ project: asProjectId(project), ticketId }));
+  const chats = jobsOf(job).map(({ project, ticketId, priority = 0 }) => ({
+    project: asProjectId(project),
+    ticketId,
+    priority,
+  }));
   return [...new Map(chats.map((chat) => [chat.ticketId, chat])).values()];
 }
 
@@ -198,7 +204,7 @@ export async function processMessages(
   // A first model that is set while the process runs is used at once, with the concurrency of a process without one.
   const slots = createGate(CONCURRENCY);
   const limit = (process: (chat: Chat) => Promise<void>) => {
-    const gated = (chat: Chat) => slots(() => process(chat));
+    const gated = (chat: Chat) => slots(() => process(chat), chat.priority);
     return hasModels ? limitPerProject(gated, MODEL_CONCURRENCY_PER_PROJECT) : gated;
   };
 

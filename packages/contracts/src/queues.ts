@@ -8,6 +8,8 @@ export interface IncomingJob {
   project: string;
   messageId: string;
   ticketId: string;
+  /** Priority of the job in the queue; absent for none. In a process, it applies to the waiting messages of its jobs. */
+  priority?: number;
   /**
    * Messages that were accepted together with it, of other chats or of the same one. A process of an older version ignores
    * this field; the sweeper announces them again after two seconds.

@@ -84,6 +84,14 @@ test("a gate limits concurrent work and starts the rest in order, even if some o
   expect((await all).map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled", "fulfilled"]);
 });
 
+test("a gate starts waiting work of a lower priority value first, in order where it is the same", async () => {
+  const gate = createGate(1);
+  const begun: string[] = [];
+  const add = (name: string, priority?: number) => gate(async () => void begun.push(name), priority);
+  await Promise.all([add("running", 900), add("b", 5), add("c", 7), add("d", 5), add("a"), add("e", 7)]);
+  expect(begun).toEqual(["running", "a", "b", "d", "c", "e"]);
+});
+
 test("a gate with fewer slots starts nothing further until work has ended, and one with more starts what waits", async () => {
   const gate = createGate(3);
   const ends: (() => void)[] = [];

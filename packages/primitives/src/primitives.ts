@@ -61,24 +61,31 @@ export async function withinMs<T>(promise: Promise<T>, limitMs: number): Promise
   }
 }
 
-/** Runs work as soon as a slot is free; waiting work gets slots in order. */
+/** Runs work as soon as a slot is free. */
 export interface Gate {
-  <Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Waiting work with the lowest priority value (by default 0) gets a slot first, else the one that waits longest. */
+  <Result>(work: () => Promise<Result>, priority?: number): Promise<Result>;
   /** Changes the number of slots, at least 1; running work ends as it would have. */
   resize(slots: number): void;
 }
 
 /** Creates a gate with this number of slots. */
 export function createGate(slots: number): Gate {
-  const waiting: (() => void)[] = [];
+  const waiting: { priority: number; start: () => void }[] = [];
   let most = slots;
   let running = 0;
   function admit(): void {
-    for (; running < most && waiting.length > 0; running++) waiting.shift()?.();
+    for (; running < most && waiting.length > 0; running++) waiting.shift()?.start();
   }
-  async function run<Result>(work: () => Promise<Result>): Promise<Result> {
+  function wait(priority: number): Promise<void> {
+    return new Promise((start) => {
+      const place = waiting.findLastIndex((one) => one.priority <= priority) + 1;
+      waiting.splice(place, 0, { priority, start });
+    });
+  }
+  async function run<Result>(work: () => Promise<Result>, priority = 0): Promise<Result> {
     if (running < most) running++;
-    else await new Promise<void>((resolve) => void waiting.push(resolve));
+    else await wait(priority);
     try {
       return await work();
     } finally {

@@ -46,7 +46,7 @@ const incoming = ({
   mayWait = false,
 }: IncomingJob & Attempted & Prioritized & Announced) => ({
   id: `${messageId}-${attempts}`,
-  data: { project, messageId, ticketId },
+  data: { project, messageId, ticketId, ...(priority === 0 ? {} : { priority }) },
   ...(isNew ? { mayShare: true } : {}),
   ...(mayWait ? { mayWait } : {}),
   ...(priority === 0 ? {} : { priority }),

@@ -25,18 +25,26 @@ test.each(["replies-api", "replies-widget"] as const)(
   },
 );
 
-test("messages that are new share jobs of 8, but for those behind a backlog", () => {
-  const isBehind = (number: number) => number % 10 === 0;
-  const jobs = jobsFor(40).map((job, number) => ({
-    ...job,
-    mayShare: true,
-    ...(isBehind(number) && { priority: number }),
-  }));
+test("messages that are new share jobs of 8; those behind a backlog only with their project, with the priority of the first", () => {
+  const jobs = jobsFor(40).map((job, number) => {
+    const backlog = number % 2 === 0 ? {} : { priority: 100 + number };
+    const project = number % 4 === 1 ? "flooding" : "other";
+    return { ...job, data: { ...job.data, project, ...backlog }, mayShare: true, ...backlog };
+  });
   const bundles = bundleJobs("incoming-messages", jobs);
-  expect(bundles.map(({ data }) => jobsOf(data as IncomingJob).length).toSorted()).toEqual([1, 1, 1, 1, 4, 8, 8, 8, 8]);
-  expect(bundles.filter(({ priority }) => priority !== undefined)).toEqual(
-    jobs.filter((_, number) => isBehind(number)),
-  );
+  const shapes = bundles.map(({ priority, data }) => {
+    const carried = jobsOf(data as IncomingJob);
+    return [priority, new Set(carried.map((one) => one.project)).size, carried.length];
+  });
+  expect(shapes.toSorted()).toEqual([
+    [undefined, 1, 4],
+    [undefined, 1, 8],
+    [undefined, 1, 8],
+    [101, 1, 8],
+    [103, 1, 8],
+    [133, 1, 2],
+    [135, 1, 2],
+  ]);
   const all = bundles.flatMap(({ data }) => jobsOf(data as IncomingJob));
   expect(new Set(all)).toEqual(new Set(jobs.map(({ data }) => data)));
 });

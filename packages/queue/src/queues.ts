@@ -145,22 +145,33 @@ export async function announceReply(
 }
 
 /**
- * Returns the jobs to publish: one for several costs less than one for each. A channel that pushes works on each chat
- * separately, and gets a job for each.
+ * Returns the jobs to publish: one for several costs less than one for each. Messages with a priority share the job of
+ * the first one only with those of their project, whose priorities are about the same. A channel that pushes works on
+ * each chat separately, and gets a job for each.
  */
 export function bundleJobs(name: QueueName, jobs: JobToPublish<QueueName>[]): JobToPublish<QueueName>[] {
   const isForReplies = BUNDLED.has(name);
   const most = isForReplies ? MAX_REPLIES : MAX_MESSAGES;
-  const mayShare = (job: JobToPublish<QueueName>) =>
-    isForReplies || (job.mayShare === true && job.priority === undefined);
-  const shared = jobs.filter(mayShare);
-  const bundles = jobs.filter((job) => !mayShare(job));
-  for (let at = 0; at < shared.length; at += most) {
-    const [first, ...others] = shared.slice(at, at + most);
-    if (first === undefined) break;
-    const last = others.at(-1);
-    const data = { ...first.data, others: others.map((job) => job.data) };
-    bundles.push(last === undefined ? first : { id: `${first.id}--${last.id}`, data });
+  const bundles: JobToPublish<QueueName>[] = [];
+  const groups = new Map<string, JobToPublish<QueueName>[]>();
+  for (const job of jobs) {
+    if (!isForReplies && job.mayShare !== true) {
+      bundles.push(job);
+      continue;
+    }
+    const key = job.priority !== undefined && "project" in job.data ? job.data.project : "";
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(job);
+  }
+  for (const group of groups.values()) {
+    for (let at = 0; at < group.length; at += most) {
+      const [first, ...others] = group.slice(at, at + most);
+      if (first === undefined) break;
+      const last = others.at(-1);
+      const data = { ...first.data, others: others.map((job) => job.data) };
+      bundles.push(last === undefined ? first : { ...first, id: `${first.id}--${last.id}`, data });
+    }
   }
   return bundles;
 }

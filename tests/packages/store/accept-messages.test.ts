@@ -66,8 +66,15 @@ test("messages of a project with a backlog have a priority that grows with it, a
   expect(priorities.slice(0, 101)).toEqual(Array.from({ length: 101 }, () => 0));
   // A batch does not count messages that are concurrently accepted in another one.
   expect(priorities.at(-1)).toBeGreaterThan(0);
-  expect((await accept(project)).priority).toBe(50);
+  const behind = await accept(project);
+  expect(behind.priority).toBe(50);
   expect((await accept(other)).priority).toBe(0);
+  // The sweeper waits for the backlog: its jobs are not lost.
+  const [first, last] = await db.sql<{ ms: number }>(
+    `SELECT (extract(epoch FROM due_at - created_at) * 1000)::integer AS ms FROM messages WHERE id = ANY ($1) ORDER BY seq, due_at`,
+    [[flood[0]?.messageId, behind.messageId]],
+  );
+  expect((last?.ms ?? 0) - (first?.ms ?? 0)).toBe(50 * 5);
 });
 
 test("the channel's metadata of a message is found, and that of the newest message of its chat", async () => {

@@ -5,9 +5,9 @@ SELECT ticket_id, seq FROM messages WHERE id = :id AND project_id = :project;
 -- name: accept (prepared)
 -- Concurrent messages are committed in one statement. The chat's row assigns sequence numbers; rows are locked in the
 -- order of their ids, as in every statement on chats, to avoid deadlocks. The chat_id of an erased chat is restored.
--- `ahead` is how many messages of the project were unfinished before this statement, counted up to a bound. Messages of
--- a project with a daily limit are skipped unless they have been counted, so that only projects with a limit need
--- another statement. PostgreSQL takes an unknown array for ten rows, and would plan the statement again for each array:
+-- `ahead` is how many messages of the project were unfinished before this statement, up to a bound, counted once for
+-- all rows; the sweeper publishes messages behind a backlog later. Messages of a project with a daily limit are skipped
+-- unless they have been counted, so that only projects with a limit need another statement. PostgreSQL takes an unknown array for ten rows, and would plan the statement again for each array:
 -- with the condition on `place`, which all rows meet, it estimates one in both cases.
 WITH given AS MATERIALIZED (
   SELECT * FROM unnest(:id::uuid[], :project_id::uuid[], :ticket_id::uuid[], :channel_id::text[], :chat_id::text[],
@@ -33,7 +33,7 @@ WITH given AS MATERIALIZED (
   GROUP BY ticket_id, project_id, channel_id, chat_id ORDER BY ticket_id
   ON CONFLICT (ticket_id) DO UPDATE SET last_seq = c.last_seq + excluded.last_seq, chat_id = excluded.chat_id
   RETURNING ticket_id, last_seq
-), backlog AS (
+), backlog AS MATERIALIZED (
   SELECT p.project_id, (
     SELECT count(*) FROM (
       SELECT FROM messages u WHERE u.project_id = p.project_id AND u.state = 'received' LIMIT {{countedBacklog}}
@@ -48,7 +48,8 @@ SELECT i.id, i.project_id, i.ticket_id,
     + row_number() OVER (PARTITION BY i.ticket_id ORDER BY i.place),
   i.user_id, i.text, i.timestamp_ms, i.attachments, i.channel_meta, i.mode, i.call_instance, i.trace,
   now() + interval '{{sweepAfterMs}} milliseconds'
-FROM input i JOIN chat USING (ticket_id)
+    + greatest(0, backlog.ahead - {{backlogFrom}}) * interval '{{backlogMs}} milliseconds'
+FROM input i JOIN chat USING (ticket_id) JOIN backlog ON backlog.project_id = i.project_id
 RETURNING m.id, m.seq, (SELECT b.ahead FROM backlog b WHERE b.project_id = m.project_id) AS ahead;
 
 -- name: claim (prepared)

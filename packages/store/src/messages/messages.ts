@@ -148,6 +148,12 @@ const BACKLOG_FROM = 100;
 const COUNTED_BACKLOG = 1_000;
 
 /**
+ * The sweeper publishes a message this much later for each message of its project's backlog: its job is not lost, but
+ * waits for theirs.
+ */
+const BACKLOG_SWEEP_MS = 5;
+
+/**
  * Returns a function that returns the priorities of messages that are accepted together, in their order: `ahead` is the
  * number of the project's unfinished messages before them. Jobs of priority 0 go first, in their order, and the others
  * by their number: a project with a flood of messages waits behind the others, and two such projects take turns.
@@ -164,6 +170,8 @@ function createPriorities(): (project: string, ahead: number) => number {
 const sql = statements("messages/messages", {
   sweepAfterMs: SWEEP_AFTER_MS,
   countedBacklog: COUNTED_BACKLOG,
+  backlogFrom: BACKLOG_FROM,
+  backlogMs: BACKLOG_SWEEP_MS,
   leaseMs: LEASE_MS,
   expiredLease: expiredLease("c", "lease_group"),
   suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
