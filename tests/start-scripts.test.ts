@@ -143,6 +143,13 @@ describe("checks of npm start before it builds", () => {
   });
 });
 
+test("the image, `npm start` and the benchmark start the product with the same options of Node.js", () => {
+  const optionsIn = (path: string) => readFileSync(repositoryPath(path), "utf8").match(/--max-semi-space-size=\d+/g);
+  const [options] = ["infra/docker/svc.sh", "package.json", "bench/src/product.ts"].map(optionsIn);
+  expect(options).toHaveLength(1);
+  for (const path of ["package.json", "bench/src/product.ts"]) expect(optionsIn(path)).toEqual(options);
+});
+
 test("the bill of materials has every package of the lockfile, each with its hash", async () => {
   const { makeSbom } = (await import(repositoryPath("scripts/sbom.mjs"))) as {
     makeSbom(): { components: { purl: string; hashes: { alg: string; content: string }[] }[] };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { WebSocket } from "ws";
 import { APP_NAMES } from "@svc/contracts";
 import { cpuOf, memoryOf, queryDatabase, startEmbeddedProduct, toolCall } from "@svc/testing";
-import { FIXED, KEY, MESSAGE, POST, WITHOUT_RATE_LIMIT, answerFixed, asyncPost, headersOf } from "./product.ts";
+import { FIXED, KEY, MESSAGE, NODE_OPTIONS, POST, WITHOUT_RATE_LIMIT, answerFixed, asyncPost, headersOf } from "./product.ts";
 import type { Bench, PrepareStore } from "./product.ts";
 import { loadOf, printFigure, summarize } from "./measure.ts";
 import type { Load, Subject } from "./measure.ts";
@@ -187,7 +187,7 @@ export async function measureEmbedded({ measureAll, scratch }: Bench, separate?:
   const startedAt = performance.now();
   // On a disk: tests keep theirs in memory.
   const folder = join(scratch, "embedded");
-  const product = await startEmbeddedProduct({ folder, env: { SVC_LOG_LEVEL: "info" } });
+  const product = await startEmbeddedProduct({ folder, env: { SVC_LOG_LEVEL: "info", NODE_OPTIONS } });
   try {
     printFigure("embedded default, first start to ready", `${Math.round(performance.now() - startedAt)} ms`);
     await queryDatabase(product.databaseUrl, WITHOUT_RATE_LIMIT);

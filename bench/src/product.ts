@@ -29,6 +29,9 @@ import type { Groups } from "./processes.ts";
 /** All calls here use one key from one address, which would exceed its rate limit. */
 export const WITHOUT_RATE_LIMIT = "UPDATE api_keys SET rate_limit = 0";
 
+/** The options of Node.js with which the image and `npm start` start the product. */
+export const NODE_OPTIONS = "--max-semi-space-size=32";
+
 /** Returns the prefix of the queues of a product, so that several can run on one Redis; it may contain no underscores. */
 export const queuePrefixOf = (name: string) => `bench-${name.replaceAll("_", "-")}`;
 
@@ -79,6 +82,7 @@ interface ProductOptions {
 async function startProduct(options: ProductOptions): Promise<Product> {
   const { databaseUrl, redisUrl, queuePrefix, key, prepareStore, apps, profileDir } = options;
   const env = {
+    NODE_OPTIONS,
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
     SVC_ADMIN_KEY: key,
@@ -233,7 +237,7 @@ export const WIDGET_KEY = "bench-widget-key-0001";
 
 /** Starts the embedded product with its widget enabled and `config` as its settings. */
 export async function startWidgetProduct(config: Record<string, unknown> = {}) {
-  const product = await startEmbeddedProduct();
+  const product = await startEmbeddedProduct({ env: { NODE_OPTIONS } });
   const json = { enabled: true, config: { apiKey: WIDGET_KEY, allowedOrigins: [], ...config } };
   await product.call("PUT", "/admin/channels/widget", { json });
   const configUrl = `${product.widgetUrl}/api/widget/config/${WIDGET_KEY}`;
