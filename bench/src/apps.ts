@@ -4,7 +4,17 @@ import { join } from "node:path";
 import { WebSocket } from "ws";
 import { APP_NAMES } from "@svc/contracts";
 import { cpuOf, memoryOf, queryDatabase, startEmbeddedProduct, toolCall } from "@svc/testing";
-import { FIXED, KEY, MESSAGE, NODE_OPTIONS, POST, WITHOUT_RATE_LIMIT, answerFixed, asyncPost, headersOf } from "./product.ts";
+import {
+  FIXED,
+  KEY,
+  MESSAGE,
+  NODE_OPTIONS,
+  POST,
+  WITHOUT_RATE_LIMIT,
+  answerFixed,
+  asyncPost,
+  headersOf,
+} from "./product.ts";
 import type { Bench, PrepareStore } from "./product.ts";
 import { loadOf, printFigure, summarize } from "./measure.ts";
 import type { Load, Subject } from "./measure.ts";

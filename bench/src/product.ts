@@ -180,10 +180,22 @@ export const asyncPost = (fields: { chatId?: string } = {}): Omit<LoadRequest, "
   expect: 202,
 });
 
+/** The defaults of PostgreSQL, as in docker-compose.yml, where those of `npm start` are smaller. */
+const POSTGRES_DEFAULTS = {
+  fsync: "on",
+  full_page_writes: "on",
+  shared_buffers: "128MB",
+  max_wal_size: "1GB",
+  wal_level: "replica",
+  max_wal_senders: "10",
+  max_parallel_workers: "8",
+  jit: "on",
+};
+
 /** Starts PostgreSQL and Redis as in production. */
 export async function startBench(options: BenchOptions) {
   const scratch = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  const postgres = await startPostgres({ settings: { fsync: "on", full_page_writes: "on" } });
+  const postgres = await startPostgres({ settings: POSTGRES_DEFAULTS });
   const redis = await startRedis({ settings: { appendonly: "yes", appendfsync: "everysec" } });
   const servers: Groups = { redis: redis.pid, postgres: postgres.pid };
   const createDatabase = async (name: string) => {

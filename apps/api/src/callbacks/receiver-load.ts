@@ -11,7 +11,7 @@ const SLOW_MS = 1_000;
  * Time that an attempt waits for its turn if its receiver is not slow. Its lease is longer, and renewed afterwards.
  */
 const TURN_MS = 5_000;
-/** Minimum and maximum delay of a callback whose receiver is at its limit. */
+/** Minimum and maximum delay of a callback whose receiver, or this process, is at its limit. */
 const DELAY_MIN_MS = 1_000;
 const DELAY_MAX_MS = 120_000;
 /** Additional delay for each full load of waiting attempts of a receiver that never responds, in milliseconds. */
@@ -78,7 +78,7 @@ function delay(receiver: Receiver, { aReceiver }: typeof LIMITS): DelayedAttempt
 /**
  * Limits the attempts in progress by receiver (the origin of its URL), so that a slow one with many callbacks cannot
  * occupy the slots, sockets and memory of the others. Attempts wait for a receiver that responds in time, so that a
- * burst is sent as fast as possible. The more attempts of a slow receiver wait, the longer each is delayed, so that a
+ * burst is sent as fast as possible; those beyond the limit return after a second. The more attempts of a slow receiver wait, the longer each is delayed, so that a
  * receiver that never responds causes no more work the more callbacks it has.
  */
 export function createReceiverLoad(limits = LIMITS) {
@@ -117,10 +117,10 @@ export function createReceiverLoad(limits = LIMITS) {
       const { origin } = new URL(url);
       const receiver = receivers.get(origin) ?? newReceiver();
       if (receiver.count >= limits.aReceiver) {
-        const mayWait = receiver.waiting.size < limits.waiting && !isSlow(receiver);
-        return (
-          (mayWait ? await waitForTurn(receiver, () => countIn(origin, receiver)) : null) ?? delay(receiver, limits)
-        );
+        if (isSlow(receiver)) return delay(receiver, limits);
+        // The burst is more than this process can send, which says nothing about the receiver.
+        if (receiver.waiting.size >= limits.waiting) return { waitMs: DELAY_MIN_MS };
+        return (await waitForTurn(receiver, () => countIn(origin, receiver))) ?? delay(receiver, limits);
       }
       // A receiver without attempts in progress may exceed the limit, so that others that hang do not block it.
       const isFull = total >= limits.all && (receiver.count > 0 || total >= limits.all * OVERFLOW);
