@@ -180,7 +180,7 @@ export const asyncPost = (fields: { chatId?: string } = {}): Omit<LoadRequest, "
   expect: 202,
 });
 
-/** The defaults of PostgreSQL, as in docker-compose.yml, where those of `npm start` are smaller. */
+/** The defaults of PostgreSQL, as in docker-compose.yml; the embedded PostgreSQL has smaller values of its own. */
 const POSTGRES_DEFAULTS = {
   fsync: "on",
   full_page_writes: "on",
@@ -188,7 +188,9 @@ const POSTGRES_DEFAULTS = {
   max_wal_size: "1GB",
   wal_level: "replica",
   max_wal_senders: "10",
+  max_logical_replication_workers: "4",
   max_parallel_workers: "8",
+  io_method: "worker",
   jit: "on",
 };
 

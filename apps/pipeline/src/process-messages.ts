@@ -122,18 +122,18 @@ export const CHAT_SHUTDOWN = { abortAfterMs: 5_000, deadlineMs: 5_000 };
 export interface Chat {
   project: ProjectId;
   ticketId: string;
-  /** Priority of the job that announced it. */
+  /** Of its message behind the backlog of its project; absent or 0 if there is none. */
   priority?: number;
 }
 
 /** Returns the conversations of a job's messages, each once. */
 function chatsOf(job: IncomingJob): Chat[] {
-  const chats = jobsOf(job).map(({ project, ticketId, priority = 0 }) => ({
-    project: asProjectId(project),
-    ticketId,
-    priority,
-  }));
-  return [...new Map(chats.map((chat) => [chat.ticketId, chat])).values()];
+  const chats = new Map<string, Chat>();
+  for (const { project, ticketId, priority = 0 } of jobsOf(job)) {
+    // The first message of a chat has the lowest value.
+    if (!chats.has(ticketId)) chats.set(ticketId, { project: asProjectId(project), ticketId, priority });
+  }
+  return [...chats.values()];
 }
 
 /** A message that this process works on. */

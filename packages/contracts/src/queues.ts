@@ -8,11 +8,11 @@ export interface IncomingJob {
   project: string;
   messageId: string;
   ticketId: string;
-  /** Priority of the job in the queue; absent for none. In a process, it applies to the waiting messages of its jobs. */
+  /** Priority of the message behind the backlog of its project, absent without one. Its job may have that of another. */
   priority?: number;
   /**
    * Messages that were accepted together with it, of other chats or of the same one. A process of an older version ignores
-   * this field; the sweeper announces them again after two seconds.
+   * this field; the sweeper announces them again after two seconds, or up to 6.5 behind a backlog.
    */
   others?: Omit<IncomingJob, "others">[];
 }

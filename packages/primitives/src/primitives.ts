@@ -63,7 +63,7 @@ export async function withinMs<T>(promise: Promise<T>, limitMs: number): Promise
 
 /** Runs work as soon as a slot is free. */
 export interface Gate {
-  /** Waiting work with the lowest priority value (by default 0) gets a slot first, else the one that waits longest. */
+  /** Waiting work with the lowest priority value (0 by default) starts first; of equal values, what has waited longest. */
   <Result>(work: () => Promise<Result>, priority?: number): Promise<Result>;
   /** Changes the number of slots, at least 1; running work ends as it would have. */
   resize(slots: number): void;
@@ -79,8 +79,8 @@ export function createGate(slots: number): Gate {
   }
   function wait(priority: number): Promise<void> {
     return new Promise((start) => {
-      const place = waiting.findLastIndex((one) => one.priority <= priority) + 1;
-      waiting.splice(place, 0, { priority, start });
+      const index = waiting.findLastIndex((one) => one.priority <= priority) + 1;
+      waiting.splice(index, 0, { priority, start });
     });
   }
   async function run<Result>(work: () => Promise<Result>, priority = 0): Promise<Result> {

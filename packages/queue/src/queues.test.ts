@@ -25,10 +25,11 @@ test.each(["replies-api", "replies-widget"] as const)(
   },
 );
 
-test("messages that are new share jobs of 8; those behind a backlog only with their project, with the priority of the first", () => {
+test("messages that are new share jobs of 8; those behind a backlog only with their project, at its lowest priority value", () => {
   const jobs = jobsFor(40).map((job, number) => {
-    const backlog = number % 2 === 0 ? {} : { priority: 100 + number };
-    const project = number % 4 === 1 ? "flooding" : "other";
+    // The one with the lowest priority comes last.
+    const backlog = number % 2 === 0 ? {} : { priority: 200 - number };
+    const project = number % 4 < 2 ? "flooding" : "other";
     return { ...job, data: { ...job.data, project, ...backlog }, mayShare: true, ...backlog };
   });
   const bundles = bundleJobs("incoming-messages", jobs);
@@ -36,14 +37,14 @@ test("messages that are new share jobs of 8; those behind a backlog only with th
     const carried = jobsOf(data as IncomingJob);
     return [priority, new Set(carried.map((one) => one.project)).size, carried.length];
   });
-  expect(shapes.toSorted()).toEqual([
-    [undefined, 1, 4],
-    [undefined, 1, 8],
-    [undefined, 1, 8],
-    [101, 1, 8],
-    [103, 1, 8],
-    [133, 1, 2],
-    [135, 1, 2],
+  expect(shapes).toEqual([
+    [undefined, 2, 8],
+    [undefined, 2, 8],
+    [undefined, 2, 4],
+    [163, 1, 8],
+    [195, 1, 2],
+    [161, 1, 8],
+    [193, 1, 2],
   ]);
   const all = bundles.flatMap(({ data }) => jobsOf(data as IncomingJob));
   expect(new Set(all)).toEqual(new Set(jobs.map(({ data }) => data)));

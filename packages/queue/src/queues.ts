@@ -145,8 +145,8 @@ export async function announceReply(
 }
 
 /**
- * Returns the jobs to publish: one for several costs less than one for each. Messages with a priority share the job of
- * the first one only with those of their project, whose priorities are about the same. A channel that pushes works on
+ * Returns the jobs to publish: one for several costs less than one for each. Messages with a priority share a job
+ * only with those of their project, and it has the lowest of their values. A channel that pushes works on
  * each chat separately, and gets a job for each.
  */
 export function bundleJobs(name: QueueName, jobs: JobToPublish<QueueName>[]): JobToPublish<QueueName>[] {
@@ -164,7 +164,8 @@ export function bundleJobs(name: QueueName, jobs: JobToPublish<QueueName>[]): Jo
     groups.set(key, group);
     group.push(job);
   }
-  for (const group of groups.values()) {
+  for (const unsorted of groups.values()) {
+    const group = unsorted.toSorted((one, other) => (one.priority ?? 0) - (other.priority ?? 0));
     for (let at = 0; at < group.length; at += most) {
       const [first, ...others] = group.slice(at, at + most);
       if (first === undefined) break;

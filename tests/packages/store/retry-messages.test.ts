@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
 import type { ClaimedMessage, ProjectId } from "@svc/store";
 import { answeredRun, claimNow, newMessage, openTestStore, reviveLetter } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
@@ -145,6 +146,16 @@ test("the sweeper announces the same share of each project with due messages, ho
       .toSorted();
   expect(prioritiesOf(other)).toEqual([0]);
   expect(prioritiesOf(project)).toEqual([0, 1, 2, 3, 4]);
+});
+
+test("what the sweeper announces of a backlog has the priority of a new message, so that it does not overtake others", async () => {
+  const [flooding, other] = [await db.newProject(), await db.newProject()];
+  const flood = Array.from({ length: 150 }, () => db.store.messages.accept(flooding, newMessage({ chatId: newId() })));
+  await Promise.all([...flood, db.store.messages.accept(other, newMessage())]);
+  await db.sql("UPDATE messages SET due_at = now() WHERE project_id = ANY ($1)", [[flooding, other]]);
+  const taken = await db.store.messages.claimDue(10);
+  const priorities = taken.map(({ project: of, priority }) => [of === other ? "other" : "flooding", priority]);
+  expect(priorities.toSorted()).toEqual([...Array.from({ length: 5 }, () => ["flooding", 50]), ["other", 0]]);
 });
 
 test("the sweeper skips a message until its retry is due", async () => {

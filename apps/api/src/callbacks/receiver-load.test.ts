@@ -64,22 +64,38 @@ describe("attempts in progress", () => {
     expect(await delayOf(load, "https://g.example/")).toBeNull();
   });
 
-  test("are delayed longer the more of them wait for a slow receiver, up to a limit, until a request ends in time", async () => {
-    const load = createReceiverLoad({ ...NO_WAITING, aReceiver: 1 });
+  test("are delayed longer the more of them a slow receiver has, up to a limit, until a request ends in time", async () => {
+    const load = createReceiverLoad({ ...NO_WAITING, aReceiver: 2 });
     const url = "https://slow.example/";
     const end = await beginRequest(load, url);
+    const second = await enter(load, url);
+    const delayNext = async () => (await delayOf(load, url)) ?? 0;
+    await waitFor(async () => (await delayNext()) > 2_000, { what: "the receiver to count as slow" });
+    await second.send(async () => undefined);
     const waits: number[] = [];
-    const wait = async () => waits.push((await delayOf(load, url)) ?? 0);
-    // As long as the receiver does not count as slow, a burst is delayed by a second.
-    for (let index = 0; index < 1_000; index++) await wait();
-    expect(new Set(waits)).toEqual(new Set([1_000]));
-    await waitFor(async () => (await wait()) > 0 && waits.at(-1) !== 1_000, { what: "the receiver to count as slow" });
-    for (let index = 0; index < 1_000; index++) await wait();
+    for (let index = 0; index < 1_000; index++) waits.push(await delayNext());
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(waits[0]).toBeLessThan(waits[1] ?? 0);
     expect(waits.at(-1)).toBe(120_000);
+    await second.send(async () => undefined);
+    expect(await delayNext()).toBe(waits[0]);
     await end();
-    await enter(load, url);
+  });
+
+  test("are delayed by a second for each thousand that are more than may wait for a receiver that is not slow", async () => {
+    const load = createReceiverLoad({ aReceiver: 1, waiting: 1, all: 100 });
+    const url = "https://fast.example/";
+    const first = await enter(load, url);
+    const waiting = enter(load, url);
+    const waits: number[] = [];
+    for (let index = 0; index < 3_000; index++) waits.push((await delayOf(load, url)) ?? 0);
+    expect([waits[0], waits[999], waits[1_999], waits[2_999]]).toEqual([1_000, 1_000, 2_000, 3_000]);
+    first.leave();
+    // The queue was empty: the burst is over.
+    const next = enter(load, url);
     expect(await delayOf(load, url)).toBe(1_000);
+    (await waiting).leave();
+    (await next).leave();
   });
 
   test("wait for a receiver that responds in time, in order, up to the limit", async () => {

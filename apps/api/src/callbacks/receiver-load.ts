@@ -16,6 +16,8 @@ const DELAY_MIN_MS = 1_000;
 const DELAY_MAX_MS = 120_000;
 /** Additional delay for each full load of waiting attempts of a receiver that never responds, in milliseconds. */
 const FULL_LOAD_MS = 15_000;
+/** Additional delay for each attempt that is more than may wait for a receiver that responds: about the time to send one. */
+const SEND_MS = 1;
 
 /** An attempt that may be sent. */
 export interface AdmittedAttempt {
@@ -39,11 +41,13 @@ interface Receiver {
   sent: Set<{ at: number }>;
   /** Functions that start waiting attempts, the oldest first. */
   waiting: Set<() => void>;
-  /** Number of attempts delayed since a request to this receiver last ended in time. */
+  /** Number of attempts delayed because it is slow since a request to it last ended in time. */
   delayed: number;
+  /** Number of attempts delayed because too many waited since none waited last. */
+  beyond: number;
 }
 
-const newReceiver = (): Receiver => ({ count: 0, sent: new Set(), waiting: new Set(), delayed: 0 });
+const newReceiver = (): Receiver => ({ count: 0, sent: new Set(), waiting: new Set(), delayed: 0, beyond: 0 });
 
 function isSlow({ sent }: Receiver): boolean {
   const [oldest] = sent;
@@ -68,17 +72,19 @@ const waitForTurn = ({ waiting }: Receiver, countIn: () => AdmittedAttempt) =>
     waiting.add(giveTurn);
   });
 
-/** Delays an attempt; the more attempts to its receiver are delayed, the longer. */
+/**
+ * Delays an attempt; the more attempts to its receiver are delayed, the longer. If the receiver is not slow, there are
+ * more than this process can send, which says nothing about the receiver.
+ */
 function delay(receiver: Receiver, { aReceiver }: typeof LIMITS): DelayedAttempt {
-  receiver.delayed++;
-  const loads = receiver.delayed / aReceiver;
-  return { waitMs: Math.min(Math.max(loads * FULL_LOAD_MS, DELAY_MIN_MS), DELAY_MAX_MS) };
+  const wanted = isSlow(receiver) ? (++receiver.delayed / aReceiver) * FULL_LOAD_MS : ++receiver.beyond * SEND_MS;
+  return { waitMs: Math.min(Math.max(wanted, DELAY_MIN_MS), DELAY_MAX_MS) };
 }
 
 /**
  * Limits the attempts in progress by receiver (the origin of its URL), so that a slow one with many callbacks cannot
  * occupy the slots, sockets and memory of the others. Attempts wait for a receiver that responds in time, so that a
- * burst is sent as fast as possible; those beyond the limit return after a second. The more attempts of a slow receiver wait, the longer each is delayed, so that a
+ * burst is sent as fast as possible; attempts beyond that limit are delayed by a second for each thousand. The more attempts of a slow receiver wait, the longer each is delayed, so that a
  * receiver that never responds causes no more work the more callbacks it has.
  */
 export function createReceiverLoad(limits = LIMITS) {
@@ -117,10 +123,11 @@ export function createReceiverLoad(limits = LIMITS) {
       const { origin } = new URL(url);
       const receiver = receivers.get(origin) ?? newReceiver();
       if (receiver.count >= limits.aReceiver) {
-        if (isSlow(receiver)) return delay(receiver, limits);
-        // The burst is more than this process can send, which says nothing about the receiver.
-        if (receiver.waiting.size >= limits.waiting) return { waitMs: DELAY_MIN_MS };
-        return (await waitForTurn(receiver, () => countIn(origin, receiver))) ?? delay(receiver, limits);
+        if (receiver.waiting.size === 0) receiver.beyond = 0;
+        const mayWait = receiver.waiting.size < limits.waiting && !isSlow(receiver);
+        return (
+          (mayWait ? await waitForTurn(receiver, () => countIn(origin, receiver)) : null) ?? delay(receiver, limits)
+        );
       }
       // A receiver without attempts in progress may exceed the limit, so that others that hang do not block it.
       const isFull = total >= limits.all && (receiver.count > 0 || total >= limits.all * OVERFLOW);

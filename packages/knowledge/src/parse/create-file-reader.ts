@@ -134,6 +134,7 @@ async function runNext(lane: Lane, job: WorkerJob, bounds: Bounds): Promise<Work
 function startWorker(lane: Lane, limits: ReadLimits): Worker {
   const started = new Worker(new URL("../../dist/parse/read-file-worker.js", import.meta.url), {
     workerData: { limits },
+    // The image's `--max-semi-space-size` has precedence over the limit of the young generation: 96 MB.
     resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
     // Discards the warnings of libraries about unusual files; the response contains what matters.
     stdout: true,

@@ -59,11 +59,13 @@ RETURNING m.id, m.seq, (SELECT b.ahead FROM backlog b WHERE b.project_id = m.pro
 -- (IS NOT FALSE, because the planner would otherwise read all unfinished messages of a new installation by index). A
 -- claim that a database crash undoes is repeated. A message with an expired lease is only reported (`id` NULL), and
 -- judged by `claimExpired`, since that is rare. With `history_limit`, the ticket is opened as by `tickets.open`, fenced
--- here by the lock on the chat, and the last texts of the chat are read. Locks the chats' rows in the order of their
--- ids, then the rows of messages and the tickets' rows of the same chats.
+-- here by the lock on the chat, and the last texts of the chat are read. Planned once, by the condition on `place`, as
+-- `accept`. Locks the chats' rows in the order of their ids, then the rows of messages and the tickets' rows of the same
+-- chats.
 WITH input AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[], :history_limit::integer[])
-    AS i (project_id, ticket_id, lease_id, history_limit)
+    WITH ORDINALITY AS i (project_id, ticket_id, lease_id, history_limit, place)
+  WHERE place BETWEEN 1 AND 1000000
 ), free AS MATERIALIZED (
   SELECT c.project_id, c.ticket_id, c.channel_id, c.chat_id, c.ticket_version, i.lease_id, i.history_limit,
     c.lease_id IS NOT NULL AS is_expired
@@ -166,7 +168,8 @@ FROM mine WHERE m.id = :message_id AND m.ticket_id = mine.ticket_id AND m.state 
 -- name: due
 -- Messages that were not finished in time, because their job was lost or never published. Each is postponed by its own
 -- age at most, so that a long backlog is not published repeatedly. Every project with due messages gets the same share
--- of `limit`, its oldest first; `place` is the position in that share. SKIP LOCKED shares the work among replicas.
+-- of `limit`, its oldest first; `place` is the position in that share, and `unfinished` the number of the project's
+-- unfinished messages, up to a bound. SKIP LOCKED shares the work among replicas.
 -- Locks the rows of messages that it writes.
 WITH RECURSIVE oldest AS (
   (SELECT project_id, due_at FROM messages WHERE state = 'received' ORDER BY project_id, due_at LIMIT 1)
@@ -175,10 +178,16 @@ WITH RECURSIVE oldest AS (
     SELECT project_id, due_at FROM messages WHERE state = 'received' AND project_id > o.project_id
     ORDER BY project_id, due_at LIMIT 1
   ) next
-), waiting AS (
-  SELECT project_id FROM oldest WHERE due_at <= now()
+), waiting AS MATERIALIZED (
+  SELECT o.project_id, (
+    SELECT count(*)::integer FROM (
+      SELECT FROM messages u WHERE u.project_id = o.project_id AND u.state = 'received' LIMIT {{countedBacklog}}
+    ) counted
+  ) AS unfinished
+  FROM oldest o WHERE o.due_at <= now()
 ), due AS MATERIALIZED (
-  SELECT d.id, d.channel_id, d.chat_id, row_number() OVER (PARTITION BY w.project_id ORDER BY d.due_at) AS place
+  SELECT d.id, d.channel_id, d.chat_id, w.unfinished,
+    row_number() OVER (PARTITION BY w.project_id ORDER BY d.due_at) AS place
   FROM waiting w CROSS JOIN LATERAL (
     SELECT m.id, m.due_at, c.channel_id, c.chat_id FROM messages m JOIN chats c USING (ticket_id)
     WHERE m.project_id = w.project_id AND m.state = 'received' AND m.due_at <= now()
@@ -191,7 +200,8 @@ UPDATE messages m
 SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - m.created_at))
 FROM due WHERE m.id = due.id
 RETURNING m.id, m.ticket_id, m.project_id,
-  m.attempts + coalesce(jsonb_array_length(m.expired_leases), 0) AS attempts, due.channel_id, due.chat_id, due.place;
+  m.attempts + coalesce(jsonb_array_length(m.expired_leases), 0) AS attempts, due.channel_id, due.chat_id, due.place,
+  due.unfinished;
 
 -- name: oldestWaitingMs
 -- Age in milliseconds of the oldest customer message that the pipeline could process.

@@ -92,7 +92,10 @@ export interface DueMessage {
   ticketId: string;
   /** Number of attempts, including those whose lease expired: it distinguishes this job from earlier ones. */
   attempts: number;
-  /** 0 for the oldest due message of each project, 1 for the next one, and so on. */
+  /**
+   * 0 for the oldest due message of each project, 1 for the next one, and so on; at least that of a message that its
+   * project would send now, so that a backlog is not overtaken.
+   */
   priority: number;
   /** True for a submitted issue, which has a queue of its own. */
   isIssue: boolean;
@@ -148,8 +151,8 @@ const BACKLOG_FROM = 100;
 const COUNTED_BACKLOG = 1_000;
 
 /**
- * The sweeper publishes a message this much later for each message of its project's backlog: its job is not lost, but
- * waits for theirs.
+ * Additional delay of the sweeper for each message of the backlog beyond `BACKLOG_FROM`: the job of such a message is
+ * still in the queue.
  */
 const BACKLOG_SWEEP_MS = 5;
 
@@ -398,13 +401,14 @@ export async function claimDue(context: Context, limit: number): Promise<DueMess
     channelId: ChannelId;
     chatId: string;
     place: number;
+    unfinished: number;
   }>(context.hot, { limit });
-  return rows.map(({ projectId, id, ticketId, attempts, place, ...chat }) => ({
+  return rows.map(({ projectId, id, ticketId, attempts, place, unfinished, ...chat }) => ({
     project: asProjectId(projectId),
     messageId: id,
     ticketId,
     attempts,
-    priority: place - 1,
+    priority: Math.max(place - 1, unfinished - BACKLOG_FROM),
     isIssue: isIssueChat(chat),
   }));
 }

@@ -21,26 +21,21 @@ const COMMON = {
   jit: "off",
 };
 
-/**
- * Settings for the statements of every message. They access a few rows by key. The planner must not choose sequential
- * scans, however small a table seems: a plan for an empty table is reused while the table grows. Nor may it plan a
- * statement again for each execution, as it does if a plan for its arrays of one or two rows seems better than one for
- * arrays of unknown size: planning takes longer than most executions.
- */
-const BY_KEY = { enable_seqscan: "off", plan_cache_mode: "force_generic_plan" };
-
 /** Settings of a pool's connections, by purpose. */
 const PURPOSES = {
   /** Requests of people and of administration. */
   general: {},
-  /** The statements of every message. */
-  messages: BY_KEY,
+  /**
+   * The statements of every message. They access a few rows by key; the planner must not choose sequential scans,
+   * however small a table seems: a plan for an empty table is reused while the table grows.
+   */
+  messages: { enable_seqscan: "off" },
   /**
    * As `messages`, for writes that are repeated if a database crash loses them: a commit does not wait for the disk.
    */
-  leases: { ...BY_KEY, synchronous_commit: "off" },
+  leases: { enable_seqscan: "off", synchronous_commit: "off" },
   /** As `messages`, for what callers have received: see `openStore`. */
-  notes: BY_KEY,
+  notes: { enable_seqscan: "off" },
   /** Reports over many rows of one project, without parallel workers, so that messages are not slowed down. */
   reports: { max_parallel_workers_per_gather: "0", work_mem: "16MB" },
 };
