@@ -69,7 +69,7 @@ test("messages of a project with a backlog have a priority that grows with it, a
   const behind = await accept(project);
   expect(behind.priority).toBe(50);
   expect((await accept(other)).priority).toBe(0);
-  // The sweeper waits for the backlog: its jobs are not lost.
+  // The jobs of a backlog wait in the queue: the sweeper publishes its messages later.
   const sweptAfter = await db.sql<{ ms: number }>(
     `SELECT (extract(epoch FROM due_at - created_at) * 1000)::integer AS ms FROM messages
      WHERE id = ANY ($1) ORDER BY ms`,

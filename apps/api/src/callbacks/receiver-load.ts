@@ -84,8 +84,9 @@ function delay(receiver: Receiver, { aReceiver }: typeof LIMITS): DelayedAttempt
 /**
  * Limits the attempts in progress by receiver (the origin of its URL), so that a slow one with many callbacks cannot
  * occupy the slots, sockets and memory of the others. Attempts wait for a receiver that responds in time, so that a
- * burst is sent as fast as possible; attempts beyond that limit are delayed by a second for each thousand. The more attempts of a slow receiver wait, the longer each is delayed, so that a
- * receiver that never responds causes no more work the more callbacks it has.
+ * burst is sent as fast as possible; attempts beyond that limit are delayed by a second for each thousand of them. The
+ * more attempts of a slow receiver wait, the longer each is delayed, so that a receiver that never responds causes no
+ * more work the more callbacks it has.
  */
 export function createReceiverLoad(limits = LIMITS) {
   const receivers = new Map<string, Receiver>();

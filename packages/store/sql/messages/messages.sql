@@ -7,8 +7,9 @@ SELECT ticket_id, seq FROM messages WHERE id = :id AND project_id = :project;
 -- order of their ids, as in every statement on chats, to avoid deadlocks. The chat_id of an erased chat is restored.
 -- `ahead` is how many messages of the project were unfinished before this statement, up to a bound, counted once for
 -- all rows; the sweeper publishes messages behind a backlog later. Messages of a project with a daily limit are skipped
--- unless they have been counted, so that only projects with a limit need another statement. PostgreSQL takes an unknown array for ten rows, and would plan the statement again for each array:
--- with the condition on `place`, which all rows meet, it estimates one in both cases.
+-- unless they have been counted, so that only projects with a limit need another statement. PostgreSQL takes an unknown
+-- array for ten rows, and would plan the statement again for each array: with the condition on `place`, which all rows
+-- meet, it estimates one in both cases.
 WITH given AS MATERIALIZED (
   SELECT * FROM unnest(:id::uuid[], :project_id::uuid[], :ticket_id::uuid[], :channel_id::text[], :chat_id::text[],
     :user_id::text[], :text::text[],
