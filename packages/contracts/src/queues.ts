@@ -8,7 +8,10 @@ export interface IncomingJob {
   project: string;
   messageId: string;
   ticketId: string;
-  /** Priority of the message behind the backlog of its project, absent without one. Its job may have that of another. */
+  /**
+   * Priority of the message behind the backlog of its project; higher values are processed later. Absent or 0 without a
+   * backlog. Its job may have the lower one of another message.
+   */
   priority?: number;
   /**
    * Messages that were accepted together with it, of other chats or of the same one. A process of an older version ignores

@@ -13,16 +13,10 @@ interface Announced {
   mayWait?: boolean;
 }
 
-/** Work of which one project may have much more than others. */
-interface Prioritized {
-  /** Absent or 0: processed first, in the order of publication. Higher values are processed later. */
-  priority?: number;
-}
-
 /** The data that announces work, by queue: its job, and what distinguishes it from other jobs for the same work. */
 export interface Announcements {
-  "incoming-messages": IncomingJob & Attempted & Prioritized & Announced;
-  "submitted-issues": IncomingJob & Attempted & Prioritized;
+  "incoming-messages": IncomingJob & Attempted & Announced;
+  "submitted-issues": IncomingJob & Attempted;
   /** `mark` is the version of the ticket after the decision, or the decision's id with its count of attempts. */
   "review-decisions": ReviewJob & { mark: string };
   "ingest-documents": IngestJob & Attempted;
@@ -44,13 +38,16 @@ const incoming = ({
   priority = 0,
   isNew = false,
   mayWait = false,
-}: IncomingJob & Attempted & Prioritized & Announced) => ({
-  id: `${messageId}-${attempts}`,
-  data: { project, messageId, ticketId, ...(priority === 0 ? {} : { priority }) },
-  ...(isNew ? { mayShare: true } : {}),
-  ...(mayWait ? { mayWait } : {}),
-  ...(priority === 0 ? {} : { priority }),
-});
+}: IncomingJob & Attempted & Announced) => {
+  const backlog = priority === 0 ? {} : { priority };
+  return {
+    id: `${messageId}-${attempts}`,
+    data: { project, messageId, ticketId, ...backlog },
+    ...(isNew ? { mayShare: true } : {}),
+    ...(mayWait ? { mayWait } : {}),
+    ...backlog,
+  };
+};
 
 /**
  * Jobs that announce work. The id includes the number of attempts, so that a lost or completed job can be published

@@ -35,11 +35,7 @@ WITH given AS MATERIALIZED (
   ON CONFLICT (ticket_id) DO UPDATE SET last_seq = c.last_seq + excluded.last_seq, chat_id = excluded.chat_id
   RETURNING ticket_id, last_seq
 ), backlog AS MATERIALIZED (
-  SELECT p.project_id, (
-    SELECT count(*) FROM (
-      SELECT FROM messages u WHERE u.project_id = p.project_id AND u.state = 'received' LIMIT {{countedBacklog}}
-    ) counted
-  ) AS ahead
+  SELECT p.project_id, {{backlogOfInput}} AS ahead
   FROM (SELECT DISTINCT project_id FROM input) p
 )
 INSERT INTO messages AS m (id, project_id, ticket_id, seq, user_id, text, timestamp_ms, attachments, channel_meta, mode,
@@ -180,11 +176,7 @@ WITH RECURSIVE oldest AS (
     ORDER BY project_id, due_at LIMIT 1
   ) next
 ), waiting AS MATERIALIZED (
-  SELECT o.project_id, (
-    SELECT count(*)::integer FROM (
-      SELECT FROM messages u WHERE u.project_id = o.project_id AND u.state = 'received' LIMIT {{countedBacklog}}
-    ) counted
-  ) AS unfinished
+  SELECT o.project_id, {{backlogOfOldest}} AS unfinished
   FROM oldest o WHERE o.due_at <= now()
 ), due AS MATERIALIZED (
   SELECT d.id, d.channel_id, d.chat_id, w.unfinished,

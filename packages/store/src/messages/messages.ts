@@ -170,9 +170,15 @@ function createPriorities(): (project: string, ahead: number) => number {
   };
 }
 
+/** SQL that counts the unfinished messages of a project. */
+const backlogOf = (project: string): string => `(SELECT count(*)::integer FROM (
+    SELECT FROM messages u WHERE u.project_id = ${project} AND u.state = 'received' LIMIT ${COUNTED_BACKLOG}
+  ) counted)`;
+
 const sql = statements("messages/messages", {
   sweepAfterMs: SWEEP_AFTER_MS,
-  countedBacklog: COUNTED_BACKLOG,
+  backlogOfInput: backlogOf("p.project_id"),
+  backlogOfOldest: backlogOf("o.project_id"),
   backlogFrom: BACKLOG_FROM,
   backlogMs: BACKLOG_SWEEP_MS,
   leaseMs: LEASE_MS,
