@@ -88,7 +88,7 @@ WITH input AS (
     version, {{openingColumns}})
   SELECT h.ticket_id, h.project_id, h.project_id, h.channel_id, h.chat_id, k.user_id, {{subject}}, k.channel_meta,
     h.ticket_version + 1, {{openingValues}}
-  FROM claimed k JOIN head h USING (ticket_id) CROSS JOIN LATERAL (SELECT {{isOfBlocked}} AS is_blocked) b
+  FROM claimed k JOIN head h USING (ticket_id) CROSS JOIN LATERAL (SELECT {{isOfBlocked}} AS is_blocked OFFSET 0) b
   WHERE h.history_limit IS NOT NULL
   ORDER BY h.ticket_id
   ON CONFLICT (id) DO UPDATE SET {{reopenAssignments}}

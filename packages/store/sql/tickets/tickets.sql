@@ -17,7 +17,7 @@ FROM unnest(:id::uuid[], :project_id::uuid[], :channel_id::text[], :chat_id::tex
   :text::text[], :channel_meta::jsonb[], :lease_id::uuid[])
   AS i (id, project_id, channel_id, chat_id, user_id, text, channel_meta, lease_id)
 JOIN chats c ON c.ticket_id = i.id AND c.project_id = i.project_id AND c.lease_id = i.lease_id
-CROSS JOIN LATERAL (SELECT {{isOfBlocked}} AS is_blocked) b
+CROSS JOIN LATERAL (SELECT {{isOfBlocked}} AS is_blocked OFFSET 0) b
 ORDER BY i.id FOR KEY SHARE OF c
 ON CONFLICT (id) DO UPDATE SET {{reopenAssignments}}
 RETURNING {{ticket_columns}};

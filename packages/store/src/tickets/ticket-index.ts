@@ -114,7 +114,7 @@ interface IndexedText {
 }
 
 /** Tickets per step, and texts per ticket: about 40 MB at most. */
-const STEP = { tickets: 40, texts: 20 };
+const STEP = { tickets: 100, texts: 8 };
 
 /** A lexeme that no text has, since words do not start with its first character. */
 const projectLexeme = (project: string) => `:p:${project}`;
