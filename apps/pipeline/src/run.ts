@@ -191,6 +191,8 @@ export interface Run {
   ticket: Ticket | null;
   /** Earlier messages of the chat, oldest first; null until it is read. */
   history: Utterance[] | null;
+  /** Versions of knowledge bases when the message was claimed, by id, as far as they are known. */
+  readonly kbVersions: Readonly<Record<string, string>>;
   /** Class of the message; null until it is known. */
   said: MessageClass | null;
   triage: TriageResult | null;
@@ -234,6 +236,7 @@ export function beginRun(
     learned,
     ticket: opened?.ticket ?? null,
     history: opened?.history ?? null,
+    kbVersions: opened?.kbVersions ?? {},
     said: null,
     triage: kept.triage ?? null,
     passages: kept.passages ?? null,

@@ -1,4 +1,7 @@
-import type { NumberedDocument, PostingBlock, ProjectId, SearchedKb, Store } from "@svc/store";
+import type { FoundChunk, NumberedDocument, PostingBlock, ProjectId, SearchedKb, Store } from "@svc/store";
+
+/** Versions of knowledge bases by their ids, as `SearchedKb.version`. */
+export type KbVersions = Readonly<Record<string, string>>;
 
 /** Data of a knowledge base that a search needs before it reads postings. */
 export interface KnownBase {
@@ -34,6 +37,9 @@ const MAX_TERM_POSTINGS = 12_500;
 const MAX_KNOWN_POSTINGS = 2_000_000;
 /** The cache is also cleared above this number of terms, most of which have few postings or none. */
 const MAX_KNOWN_TERMS = 50_000;
+
+/** The cache of passages is cleared above this number of characters. */
+const MAX_KNOWN_CHARS = 8_000_000;
 
 /** In larger knowledge bases, only the documents of the best passages are read. */
 const MAX_DOCUMENTS = 500;
@@ -142,20 +148,72 @@ function cacheDocuments(chunks: Store["chunks"]) {
   };
 }
 
+/** A passage, by its document and position. */
+interface PassagePosition {
+  document: Pick<NumberedDocument, "id" | "firstChunkNumber">;
+  ordinal: number;
+}
+
 /**
- * Creates the cache of knowledge bases between searches, which saves up to three of four statements. Cached data is
- * always verified: passages are returned with the current versions of the knowledge bases, and are read by the numbers
- * that their document has at that moment.
+ * Creates the function that reads passages that were found in these versions of knowledge bases, as `chunks.read`. It reads
+ * nothing if all of them are cached and `kbVersions` has the same versions.
+ */
+function cachePassages(chunks: Store["chunks"]) {
+  const passagesOf = new Map<string, Map<string, FoundChunk>>();
+  let charCount = 0;
+  const positionOf = ({ document, ordinal }: PassagePosition) => `${document.id}/${ordinal}`;
+
+  function remember(key: string, passages: readonly PassagePosition[], found: readonly (FoundChunk | null)[]): void {
+    const known = passagesOf.get(key) ?? new Map<string, FoundChunk>();
+    for (const [index, passage] of passages.entries()) {
+      const chunk = found[index];
+      if (chunk === null || chunk === undefined || known.has(positionOf(passage))) continue;
+      known.set(positionOf(passage), chunk);
+      charCount += chunk.text.length;
+    }
+    passagesOf.set(key, known);
+    if (charCount <= MAX_KNOWN_CHARS) return;
+    passagesOf.clear();
+    charCount = 0;
+  }
+
+  return async (
+    project: ProjectId,
+    { kbIds, kbs, kbVersions }: { kbIds: readonly string[]; kbs: readonly SearchedKb[]; kbVersions: KbVersions },
+    passages: readonly PassagePosition[],
+  ): ReturnType<Store["chunks"]["read"]> => {
+    const key = `${project}/${versionsOf(kbs)}`;
+    const cached = passages.map((passage) => passagesOf.get(key)?.get(positionOf(passage)));
+    const chunksOf = cached.flatMap((chunk) => chunk ?? []);
+    const assumed = new Map(Object.entries(kbVersions));
+    if (chunksOf.length === passages.length && kbs.length === kbIds.length && haveVersions(kbs, assumed)) {
+      return { chunks: chunksOf, versions: new Map(kbs.map(({ id, version }) => [id, version])) };
+    }
+    const found = await chunks.read(project, kbIds, passages);
+    if (kbs.length === found.versions.size && haveVersions(kbs, found.versions)) remember(key, passages, found.chunks);
+    return found;
+  };
+}
+
+/**
+ * Creates the cache of knowledge bases between searches, which saves up to three of four statements, and all of them if the
+ * current versions of the knowledge bases are known. Otherwise cached data is verified: passages are read with the
+ * versions, and by the numbers that their document has at that moment.
  */
 const createKnownBases = (chunks: Store["chunks"]) => ({
   ...cacheLanguages(),
   readPostings: cachePostings(chunks),
   findDocuments: cacheDocuments(chunks),
+  readPassages: cachePassages(chunks),
 });
 
 /** Returns the postings of these terms, each with the index of its term. */
 const blocksOf = (known: KnownPostings, terms: readonly string[]): PostingBlock[] =>
   terms.flatMap((term, index) => (known.blocksOf.get(term) ?? []).map((block) => ({ ...block, term: index })));
+
+/** Returns whether knowledge bases have these versions. */
+export const haveVersions = (kbs: readonly SearchedKb[], versions: ReadonlyMap<string, string>): boolean =>
+  kbs.every(({ id, version }) => versions.get(id) === version);
 
 const versionsOf = (kbs: readonly SearchedKb[]): string =>
   kbs

@@ -3,8 +3,8 @@ import { formBit } from "@svc/store";
 import type { FoundChunk, ProjectId, SearchedKb, Store } from "@svc/store";
 import { foldAccents, postgresConfigOf } from "@svc/text";
 import { formsToStem, termsOf } from "./index-words.ts";
-import { areCurrent, knownBasesOf } from "./known-bases.ts";
-import type { KnownBase } from "./known-bases.ts";
+import { areCurrent, haveVersions, knownBasesOf } from "./known-bases.ts";
+import type { KbVersions, KnownBase } from "./known-bases.ts";
 import { nearestWords, queryWords, readMisspelling, synonymsIn } from "./query-words.ts";
 import { bestScore, createDocumentFinder, rankPassages } from "./rank-passages.ts";
 import type { Candidate, PassageRanking, QueryPosition } from "./rank-passages.ts";
@@ -77,6 +77,11 @@ export interface GroupSearch {
   kbGroups: readonly (readonly string[])[];
   /** Maximum number of passages of each group. */
   limit: number;
+  /**
+   * Versions that knowledge bases had when the search was requested, as far as they are known: it then may find their
+   * documents of that moment.
+   */
+  kbVersions?: KbVersions;
 }
 
 /** Dependencies of a search: with `embeddings`, it finds passages by words and meaning, otherwise by words alone. */
@@ -94,7 +99,7 @@ interface SearchDeps {
 export async function searchKnowledge(
   deps: SearchDeps,
   project: ProjectId,
-  search: { query: string; kbIds: readonly string[]; limit: number },
+  search: { query: string; kbIds: readonly string[]; limit: number; kbVersions?: KbVersions },
 ): Promise<SearchResult> {
   const [found] = await searchEach(deps, project, { ...search, kbGroups: [search.kbIds] });
   return found ?? NOTHING_FOUND;
@@ -113,11 +118,12 @@ export async function searchEach(
   if (embeddings != null) return embeddings.searchEach(project, search);
   const known = knownBasesOf(store);
   const wanted = [...new Set(search.kbGroups.flat())].filter(isUuid);
+  const { query, limit, kbVersions = {} } = search;
   const searchAll = (bases: readonly KnownBase[], mayBeOld: boolean) =>
     Promise.all(
       search.kbGroups.map((group) => {
         const own = bases.filter(({ id }) => group.includes(id));
-        return searchGroup(store, project, { ...search, bases: own, mayBeOld });
+        return searchGroup(store, project, { query, limit, kbVersions, bases: own, mayBeOld });
       }),
     );
   const recalled = wanted.length === 0 ? null : known.recall(project, wanted);
@@ -132,9 +138,9 @@ export async function searchEach(
 async function searchGroup(
   store: Pick<Store, "chunks">,
   project: ProjectId,
-  search: { query: string; limit: number; bases: readonly KnownBase[]; mayBeOld: boolean },
+  search: { query: string; limit: number; kbVersions: KbVersions; bases: readonly KnownBase[]; mayBeOld: boolean },
 ): Promise<SearchResult | null> {
-  const { bases, mayBeOld, query, limit } = search;
+  const { bases, mayBeOld, query, limit, kbVersions } = search;
   const languages = [...new Set(bases.flatMap((kb) => kb.languages))];
   const words = queryWords(query, languages);
   if (words.length === 0 || languages.length === 0) return mayBeOld ? null : { ...NOTHING_FOUND, languages };
@@ -142,7 +148,8 @@ async function searchGroup(
   const searched = await readQuery(store, { configs, languages, words, query });
   const kbIds = bases.map((kb) => kb.id);
   for (let attempt = 1; ; attempt += 1) {
-    const found = await findPassages(store, project, { kbIds, configs, searched, limit, mayBeOld: attempt === 1 });
+    const given = { kbIds, kbVersions, configs, searched, limit, mayBeOld: attempt === 1 };
+    const found = await findPassages(store, project, given);
     if (mayBeOld && !areCurrent(bases, found.kbs)) return null;
     if (found.isWhole || attempt === MAX_ATTEMPTS) return { ...asResult(found), languages };
   }
@@ -216,6 +223,7 @@ interface FoundPassages {
 /** A search for passages. */
 interface PassageQuery {
   kbIds: readonly string[];
+  kbVersions: KbVersions;
   searched: readonly SearchedWord[];
   limit: number;
   /** Whether cached postings may be used; it is then verified that they are current. */
@@ -246,15 +254,13 @@ async function findPassages(
     return document === null ? [] : [{ candidate, document, score: ranking.scoreInDocument(candidate, document) }];
   });
   const best = ranked.sort((a, b) => b.score - a.score).slice(0, query.limit);
-  const { chunks, versions } = await store.chunks.read(
+  const { chunks, versions } = await knownBasesOf(store).readPassages(
     project,
-    query.kbIds,
+    { kbIds: query.kbIds, kbVersions: query.kbVersions, kbs },
     best.map(({ candidate, document }) => ({ document, ordinal: candidate.number - document.firstChunkNumber })),
   );
   const isCurrent = [first, last].every(
-    (read) =>
-      !read.isRecalled ||
-      (read.kbs.length === versions.size && read.kbs.every((kb) => versions.get(kb.id) === kb.version)),
+    (read) => !read.isRecalled || (read.kbs.length === versions.size && haveVersions(read.kbs, versions)),
   );
   const hits = best.flatMap(({ score }, index) => {
     const chunk = chunks[index];

@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { addDocument, ensureKb, searchKnowledge } from "@svc/knowledge";
 import { openStore } from "@svc/store";
 import { testLog } from "@svc/testing";
+import { newMessage } from "../store/open-test-store.ts";
 import { openTestKnowledge } from "./open-test-knowledge.ts";
 import type { TestKnowledge } from "./open-test-knowledge.ts";
 
@@ -222,35 +224,70 @@ test("the languages of a knowledge base are those of its documents, and change w
   expect(await languages()).toEqual(["de"]);
 });
 
-test("a repeated search for the same words in a process reads no postings, until a document changes", async () => {
-  const { store, project } = knowledge;
-  const { kb } = await ensureKb({ store }, project, "recalled");
-  const put = (text: string) =>
-    addDocument({ store, log: testLog() }, project, kb.id, { key: "one", text, mime: "text/markdown" });
-  let reads = 0;
-  const chunks: typeof store.chunks = {
-    ...store.chunks,
-    readPostings: (...args) => {
-      reads += 1;
-      return store.chunks.readPostings(...args);
-    },
-  };
-  const search = async (query: string) => {
-    const before = reads;
-    const { hits } = await searchKnowledge({ store: { kbs: store.kbs, chunks } }, project, {
-      query,
-      kbIds: [kb.id],
-      limit: 5,
-    });
-    return { texts: hits.map(({ text }) => text), reads: reads - before };
-  };
+describe("the cache of a process", () => {
   const monday = "The parcel arrives on Monday by bicycle.";
   const friday = "The parcel arrives on Friday by bicycle.";
-  await put(monday);
-  expect(await search("parcel")).toEqual({ texts: [monday], reads: 1 });
-  expect(await search("parcel bicycle")).toEqual({ texts: [monday], reads: 1 });
-  expect(await search("bicycle parcel")).toEqual({ texts: [monday], reads: 0 });
-  await put(friday);
-  expect(await search("bicycle parcel")).toEqual({ texts: [friday], reads: 1 });
-  expect(await search("bicycle")).toEqual({ texts: [friday], reads: 0 });
+
+  /** Creates a knowledge base, and returns functions that change, claim and search; `search` counts what it reads. */
+  async function openCounted(name: string) {
+    const { store, project } = knowledge;
+    const { kb } = await ensureKb({ store }, project, name);
+    const put = (text: string) =>
+      addDocument({ store, log: testLog() }, project, kb.id, { key: "one", text, mime: "text/markdown" });
+    const reads = { postings: 0, passages: 0 };
+    const chunks: typeof store.chunks = {
+      ...store.chunks,
+      readPostings: (...args) => {
+        reads.postings += 1;
+        return store.chunks.readPostings(...args);
+      },
+      read: (...args) => {
+        reads.passages += 1;
+        return store.chunks.read(...args);
+      },
+    };
+    async function search(query: string, kbVersions: Record<string, string> = {}) {
+      const before = { ...reads };
+      const searched = { query, kbIds: [kb.id], limit: 5, kbVersions };
+      const { hits } = await searchKnowledge({ store: { kbs: store.kbs, chunks } }, project, searched);
+      const { postings, passages } = reads;
+      return {
+        texts: hits.map(({ text }) => text),
+        reads: { postings: postings - before.postings, passages: passages - before.passages },
+      };
+    }
+    /** Claims a new message; returns the versions of knowledge bases that come with it. */
+    async function claim() {
+      const { ticketId } = await store.messages.accept(project, newMessage({ chatId: randomUUID() }));
+      const claimed = await store.messages.claimConcurrently(project, ticketId, 0);
+      if (claimed === null || !("opened" in claimed)) throw new Error("the message was not claimed");
+      return claimed.opened?.kbVersions ?? {};
+    }
+    return { put, search, claim };
+  }
+
+  test("spares a repeated search for the same words the postings, until a document changes", async () => {
+    const { put, search } = await openCounted("recalled");
+    await put(monday);
+    expect(await search("parcel")).toEqual({ texts: [monday], reads: { postings: 1, passages: 1 } });
+    expect(await search("parcel bicycle")).toEqual({ texts: [monday], reads: { postings: 1, passages: 1 } });
+    expect(await search("bicycle parcel")).toEqual({ texts: [monday], reads: { postings: 0, passages: 1 } });
+    await put(friday);
+    expect(await search("bicycle parcel")).toEqual({ texts: [friday], reads: { postings: 1, passages: 2 } });
+    expect(await search("bicycle")).toEqual({ texts: [friday], reads: { postings: 0, passages: 1 } });
+  });
+
+  test("spares a claimed message all reads, and it finds the documents of its claim or later ones", async () => {
+    const { put, search, claim } = await openCounted("claimed");
+    await put(monday);
+    const first = await claim();
+    expect(await search("parcel bicycle", first)).toEqual({ texts: [monday], reads: { postings: 1, passages: 1 } });
+    expect(await search("bicycle parcel", first)).toEqual({ texts: [monday], reads: { postings: 0, passages: 0 } });
+    await put(friday);
+    // A message that was claimed after the change does not find what was cached before it.
+    const second = await claim();
+    expect(await search("bicycle parcel", second)).toEqual({ texts: [friday], reads: { postings: 1, passages: 2 } });
+    expect(await search("parcel bicycle", second)).toEqual({ texts: [friday], reads: { postings: 0, passages: 0 } });
+    expect((await search("bicycle parcel", first)).texts).toEqual([friday]);
+  });
 });

@@ -229,6 +229,7 @@ test("a claim that opens the ticket is equivalent to opening it separately, and 
       { author: "agent", text: "one", sources: [] },
       { author: "agent", text: "two", sources: [] },
     ],
+    kbVersions: {},
   });
   expect(await store.tickets.find(project, ticketId)).toEqual(next.opened?.ticket);
   const [row] = await db.sql("SELECT channel_meta FROM tickets WHERE id = $1", [ticketId]);

@@ -21,7 +21,7 @@ export async function triage(context: StageContext, run: Run): Promise<void> {
 }
 
 async function choose({ store, triageModels, models, embeddings }: StageContext, run: Run): Promise<TriageResult> {
-  const { project, agents, learned, message, signal } = run;
+  const { project, agents, learned, message, signal, kbVersions } = run;
   const currentAgentId = run.ticket?.agentId ?? null;
   const searched: { kbIds: readonly string[]; found: SearchResult }[] = [];
   const decision = await chooseAgent({
@@ -32,7 +32,7 @@ async function choose({ store, triageModels, models, embeddings }: StageContext,
     text: message.text,
     currentAgentId,
     search: async (query, kbGroups, limit) => {
-      const results = await searchEach({ store, embeddings }, project.id, { query, kbGroups, limit });
+      const results = await searchEach({ store, embeddings }, project.id, { query, kbGroups, limit, kbVersions });
       searched.push(...results.flatMap((found, at) => ({ kbIds: kbGroups[at] ?? [], found })));
       return results;
     },
@@ -59,6 +59,7 @@ export async function retrieve({ store, embeddings }: StageContext, run: Run): P
     query: questionOf(run.message.text),
     kbIds: agent.kbIds,
     limit: SEARCH_LIMIT,
+    kbVersions: run.kbVersions,
   });
 }
 

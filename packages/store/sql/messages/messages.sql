@@ -56,7 +56,8 @@ RETURNING m.id, m.seq, (SELECT b.ahead FROM backlog b WHERE b.project_id = m.pro
 -- (IS NOT FALSE, because the planner would otherwise read all unfinished messages of a new installation by index). A
 -- claim that a database crash undoes is repeated. A message with an expired lease is only reported (`id` NULL), and
 -- judged by `claimExpired`, since that is rare. With `history_limit`, the ticket is opened as by `tickets.open`, fenced
--- here by the lock on the chat, and the last texts of the chat are read. Planned once, by the condition on `place`, as
+-- here by the lock on the chat, and the last texts of the chat are read, and the versions of some of the project's
+-- knowledge bases, as in `chunks.readPostings`, so that a search need not read what the process has cached. Planned once, by the condition on `place`, as
 -- `accept`. Locks the chats' rows in the order of their ids, then the rows of messages and the tickets' rows of the same
 -- chats.
 WITH input AS (
@@ -104,7 +105,13 @@ SELECT h.project_id, h.ticket_id, h.channel_id, h.chat_id, h.lease_id, k.id, k.s
   CASE WHEN h.history_limit > 0 AND k.seq > 1 THEN (
     SELECT jsonb_agg(jsonb_build_object('author', author, 'text', text, 'sources', coalesce(sources, '[]')) ORDER BY seq)
     FROM ({{history}}) s
-  ) END AS history
+  ) END AS history,
+  CASE WHEN h.history_limit IS NOT NULL THEN (
+    SELECT jsonb_object_agg(kb.id, kb.version) FROM (
+      SELECT id, xmin::text AS version FROM kbs WHERE project_id = h.project_id AND deleted_at IS NULL
+      LIMIT {{claimedKbs}}
+    ) kb
+  ) END AS kb_versions
 FROM head h LEFT JOIN claimed k ON k.id = h.id LEFT JOIN opened o ON o.id = k.ticket_id
 WHERE k.id IS NOT NULL OR h.is_left;
 

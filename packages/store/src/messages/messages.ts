@@ -73,6 +73,8 @@ export interface OpenedChat {
   ticket: Ticket;
   /** The last texts of the chat before the message, oldest first. */
   history: Utterance[];
+  /** Versions of knowledge bases of the chat's project at the claim, by id; not of all if there are many. */
+  kbVersions: Record<string, string>;
 }
 
 /**
@@ -133,7 +135,14 @@ type ClaimedRow = Omit<ClaimedMessage, "project" | "messageId" | "hasCrashedAlon
 
 /** A claimed row with the ticket that was opened; all NULL if none was. */
 type OpenedRow = ClaimedRow &
-  Omit<Ticket, "id" | "homeProject" | "project"> & { workedBy: string | null; history: Utterance[] | null };
+  Omit<Ticket, "id" | "homeProject" | "project"> & {
+    workedBy: string | null;
+    history: Utterance[] | null;
+    kbVersions: Record<string, string> | null;
+  };
+
+/** Maximum number of knowledge bases whose versions a claim returns. */
+const CLAIMED_KBS = 20;
 
 /** Delay after which the sweeper publishes a new message, or a published one that no worker has claimed. */
 const SWEEP_AFTER_MS = 2_000;
@@ -181,6 +190,7 @@ const sql = statements("messages/messages", {
   backlogOfOldest: backlogOf("o.project_id"),
   backlogFrom: BACKLOG_FROM,
   backlogMs: BACKLOG_SWEEP_MS,
+  claimedKbs: CLAIMED_KBS,
   leaseMs: LEASE_MS,
   expiredLease: expiredLease("c", "lease_group"),
   suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
@@ -285,7 +295,7 @@ function asOpened(row: OpenedRow): OpenedChat | null {
   if (workedBy === null) return null;
   const projects = { homeProject: asProjectId(row.projectId), project: asProjectId(workedBy) };
   const ticket = { id, ...projects, channelId, chatId, subject, status, stage, assignee, agentId, language, version };
-  return { ticket, history: row.history ?? [] };
+  return { ticket, history: row.history ?? [], kbVersions: row.kbVersions ?? {} };
 }
 
 async function claimIn(
