@@ -88,8 +88,8 @@ const findExpensive = (explained: Explained[]): string[] =>
     return [`cost ${cost}, ${rows} rows, ${jit === undefined ? "planned" : "compiled"}: ${text}`];
   });
 
-/** What the statements of acceptance and claim write; they have arrays of many sizes. */
-const SHARED_STATEMENTS = ["INSERT INTO messages AS m", "INSERT INTO tickets AS t"];
+/** Parts of the statements of acceptance, claim and drain, which have arrays of many sizes. */
+const SHARED_STATEMENTS = ["INSERT INTO messages AS m", "INSERT INTO tickets AS t", "SELECT i.place FROM unnest"];
 /** PostgreSQL plans a named statement for its values five times on each connection before it may keep a plan. */
 const MESSAGES_UNTIL_KEPT = 12;
 
@@ -171,6 +171,7 @@ describe.each(SERVERS)("with PostgreSQL's default settings (JIT on) and 100,000 
     }
     for (let sent = 0; sent < MESSAGES_UNTIL_KEPT; sent += 1) {
       expect((await api.send("default", { text: "Thanks!", chatId: `new-${when}` })).status).toBeLessThan(300);
+      expect((await api.drain("default", `new-${when}`)).replies).toEqual([]);
     }
     const accepted = await api.send("default", { text: "What is a drain?", chatId: `async-${when}`, mode: "async" });
     expect(accepted.status).toBe(202);

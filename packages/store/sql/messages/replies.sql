@@ -74,14 +74,15 @@ WHERE r.id = d.id AND r.project_id = d.project_id AND (r.delivered_at IS NULL) I
 -- name: haveUndelivered (prepared)
 -- Returns those of these chats that have an undelivered reply after a sequence number, since a read of the others would
 -- find nothing. Readers that wait for the next reply of their chat share this statement, which costs a fraction of a
--- read.
+-- read. Planned once, like `messages.accept`.
 SELECT i.place FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :after::bigint[])
   WITH ORDINALITY AS i (project_id, ticket_id, after, place)
 CROSS JOIN LATERAL (
   SELECT 1 FROM replies r
   WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.seq > i.after AND r.delivered_at IS NULL
   LIMIT 1
-) r;
+) r
+WHERE i.place BETWEEN 1 AND 1000000;
 
 -- name: readRanges (prepared)
 -- Replies of several announcements, with the address of each chat.
