@@ -135,8 +135,9 @@ export const columnsOf = <Row, const Name extends keyof Row & string>(
 
 const loaded: AnyStatement[] = [];
 
-/** Returns every statement of the store, for the test that prepares each of them. */
-export const listStatements = (): readonly Pick<AnyStatement, "name" | "text" | "parameters">[] => loaded;
+/** Returns every statement of the store, for the tests that prepare each of them. */
+export const listStatements = (): readonly Pick<AnyStatement, "name" | "text" | "parameters" | "isPrepared">[] =>
+  loaded;
 
 /**
  * Returns the statements of a file of `packages/store/sql`, by name. `{{name}}` in them is a fragment of the same file,

@@ -113,6 +113,56 @@ export async function describeStatements(url: string, statements: readonly State
   }
 }
 
+/** A value of each type that parameters of prepared statements have, as SQL. */
+const VALUES: Record<string, string> = {
+  bool: "true",
+  bytea: "'\\x00'",
+  jsonb: "'{}'",
+  text: "'a'",
+  timestamptz: "now()",
+  uuid: "gen_random_uuid()",
+  ...Object.fromEntries(["int2", "int4", "int8", "float4", "float8"].map((name) => [name, "1"])),
+};
+
+function valueOf(name: string): string {
+  const item = name.replace(/^_/, "");
+  const value = VALUES[item];
+  if (value === undefined) throw new Error(`there is no value of PostgreSQL's type ${name}`);
+  return item === name ? `${value}::${name}` : `ARRAY[${value}]::${item}[]`;
+}
+
+/** PostgreSQL plans a named statement for its values five times before it may keep a plan. */
+const EXECUTIONS = 7;
+
+/**
+ * Returns the names of those of these statements that PostgreSQL plans again at each execution with arrays of one item,
+ * with the settings of connections for messages.
+ */
+export async function findPlannedAgain(url: string, statements: readonly Statement[]): Promise<string[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("SET enable_seqscan = off");
+    const found: string[] = [];
+    for (const { name, text } of statements) {
+      await client.query(`PREPARE checked AS ${text}`);
+      const { rows: types } = await client.query<{ typname: string }>(`
+        SELECT t.typname FROM pg_prepared_statements s, unnest(s.parameter_types) WITH ORDINALITY AS p (type, place)
+        JOIN pg_type t ON t.oid = p.type WHERE s.name = 'checked' ORDER BY p.place`);
+      const values = types.map(({ typname }) => valueOf(typname)).join(", ");
+      for (let count = 0; count < EXECUTIONS; count += 1) {
+        await client.query(`EXPLAIN EXECUTE checked${values === "" ? "" : ` (${values})`}`);
+      }
+      const { rows } = await client.query("SELECT FROM pg_prepared_statements WHERE generic_plans = 0");
+      if (rows.length > 0) found.push(name);
+      await client.query("DEALLOCATE checked");
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}
+
 const HEAD = `// Generated from packages/store/sql and a real PostgreSQL, and compared with them, by tests/packages/store/statements.test.ts;
 // with UPDATE_STATEMENTS=1 it writes this file.
 // oxlint-disable max-lines -- generated, a line for each statement

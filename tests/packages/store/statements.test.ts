@@ -2,7 +2,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { expect, test } from "@jest/globals";
 import { listStatements } from "@svc/store";
 import { createTestDatabase, repositoryPath } from "@svc/testing";
-import { describeStatements } from "./describe-statements.ts";
+import { describeStatements, findPlannedAgain } from "./describe-statements.ts";
 
 const TYPES = repositoryPath("packages/store/src/statement-types.ts");
 const FOLDER = repositoryPath("packages/store/sql");
@@ -13,6 +13,17 @@ test("every statement can be prepared, and its parameters and columns have the t
     const types = await describeStatements(database.url, listStatements());
     if (process.env["UPDATE_STATEMENTS"] === "1") await writeFile(TYPES, types);
     expect(await readFile(TYPES, "utf8")).toBe(types);
+  } finally {
+    await database.drop();
+  }
+});
+
+test("PostgreSQL keeps a plan of every prepared statement", async () => {
+  const database = await createTestDatabase();
+  try {
+    const prepared = listStatements().filter(({ isPrepared }) => isPrepared);
+    expect(prepared.length).toBeGreaterThan(20);
+    expect(await findPlannedAgain(database.url, prepared)).toEqual([]);
   } finally {
     await database.drop();
   }

@@ -1,10 +1,12 @@
 -- name: renew (prepared)
--- Renews the leases that this process still holds and returns their ids; a missing lease is lost. Locks the chats' rows
--- in the order of their ids, as every statement on chats does.
+-- Renews the leases that this process still holds and returns their ids; a missing lease is lost. Planned once, like
+-- `messages.accept`. Locks the chats' rows in the order of their ids, as every statement on chats does.
 WITH held AS MATERIALIZED (
   SELECT c.ticket_id FROM chats c
-  JOIN unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS r (project_id, ticket_id, lease_id)
+  JOIN unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[])
+    WITH ORDINALITY AS r (project_id, ticket_id, lease_id, place)
     ON c.ticket_id = r.ticket_id AND c.project_id = r.project_id AND c.lease_id = r.lease_id
+      AND r.place BETWEEN 1 AND 1000000
   ORDER BY c.ticket_id FOR UPDATE OF c
 )
 UPDATE chats c SET lease_until = now() + interval '{{leaseMs}} milliseconds'

@@ -23,24 +23,27 @@ DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.n
 -- starts with `begin`. A lease that expired without a result counts as a lapse; from the second consecutive one on,
 -- `next_at` is set to when the next claim may follow if this lease expires too, so that a callback that crashes its
 -- process is retried with growing delays. An event is sent to the current URL of its webhook. Each chat is given once.
--- Locks the rows of deliveries in the order of their ids.
+-- Planned once, like `messages.accept`; IS NOT FALSE as in `messages.claim`. Locks the rows of deliveries in the order of
+-- their ids.
 WITH oldest AS MATERIALIZED (
   SELECT d.id, i.lease_id
-  FROM unnest(:project::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS i (project_id, ticket_id, lease_id)
+  FROM unnest(:project::uuid[], :ticket_id::uuid[], :lease_id::uuid[])
+    WITH ORDINALITY AS i (project_id, ticket_id, lease_id, item)
   CROSS JOIN LATERAL (
     SELECT id FROM deliveries WHERE ticket_id = i.ticket_id AND project_id = i.project_id AND state = 'pending'
     ORDER BY place LIMIT 1
   ) d
+  WHERE i.item BETWEEN 1 AND 1000000
 ), head AS MATERIALIZED (
   SELECT d.id, oldest.lease_id FROM oldest JOIN deliveries d USING (id)
-  WHERE d.state = 'pending' ORDER BY d.id FOR UPDATE OF d
+  WHERE (d.state = 'pending') IS NOT FALSE ORDER BY d.id FOR UPDATE OF d
 ), claimed AS (
   UPDATE deliveries d SET lease_id = head.lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',
     lapses = CASE WHEN d.lease_id IS NULL THEN 0 ELSE d.lapses + 1 END,
     url = coalesce((SELECT w.url FROM webhooks w WHERE w.id = d.webhook_id), d.url),
     next_at = CASE WHEN d.lease_id IS NULL OR d.lapses = 0 THEN d.next_at
       ELSE now() + least(interval '6 hours', interval '30 seconds' * power(4, d.lapses - 1)) END
-  FROM head WHERE d.id = head.id AND d.state = 'pending' AND d.next_at <= now()
+  FROM head WHERE d.id = head.id AND (d.state = 'pending') IS NOT FALSE AND d.next_at <= now()
     AND (d.lease_until IS NULL OR d.lease_until < now())
   RETURNING d.id, d.lease_id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries, d.lapses, d.webhook_id,
     d.subject_id, d.ticket_event_id,
@@ -171,11 +174,13 @@ attempt AS (
 
 -- name: finishDelivered (prepared)
 -- Marks the replies of delivered callbacks as delivered. After a message's final callback the sender's key is deleted.
--- A result may have no recorded attempt, if the request could not be made. Locks the deliveries and their attempts,
--- then the callbacks, both in the order of their ids, then the replies.
+-- A result may have no recorded attempt, if the request could not be made. Planned once, like `messages.accept`; IS NOT
+-- FALSE as in `messages.claim`. Locks the deliveries and their attempts, then the callbacks, both in the order of their
+-- ids, then the replies.
 WITH given AS (
   SELECT * FROM unnest(:id::uuid[], :lease_id::uuid[], :attempt::integer[], :duration_ms::integer[], :status::integer[])
-    AS i (id, lease_id, attempt, duration_ms, status)
+    WITH ORDINALITY AS i (id, lease_id, attempt, duration_ms, status, place)
+  WHERE place BETWEEN 1 AND 1000000
 ), known AS MATERIALIZED (
   SELECT i.*, d.lease_id = i.lease_id AS is_held FROM given i JOIN deliveries d USING (id)
   ORDER BY d.id FOR NO KEY UPDATE OF d
@@ -194,7 +199,7 @@ WITH given AS (
   UPDATE callbacks cb SET sealed_secret = NULL FROM final WHERE cb.message_id = final.message_id
 )
 UPDATE replies r SET delivered_at = now()
-WHERE r.id IN (SELECT unnest(reply_ids) FROM ended) AND r.delivered_at IS NULL;
+WHERE r.id IN (SELECT unnest(reply_ids) FROM ended) AND (r.delivered_at IS NULL) IS NOT FALSE;
 
 -- name: finishDead (prepared)
 -- Marks a delivery as dead: its replies go to the buffer, each with a new sequence number at the end of the chat, so

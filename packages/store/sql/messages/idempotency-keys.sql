@@ -3,23 +3,26 @@ k.created_at < now() - interval '{{idempotencyHours}} hours'
 
 -- name: storeResponse (prepared)
 -- Stores the response that the caller has, the delivery of its replies, and the end of the call together: a repeated
--- call finds either all of it, or the replies where they were. Concurrent calls share the statement. Locks the rows of
--- idempotency_keys, messages, replies that it writes.
+-- call finds either all of it, or the replies where they were. Concurrent calls share the statement. Planned once, like
+-- `messages.accept`; IS NOT FALSE as in `messages.claim`. Locks the rows of idempotency_keys, messages, replies that it
+-- writes.
 WITH kept AS (
   UPDATE idempotency_keys k SET call_id = NULL, call_instance = NULL, status = a.status, headers = a.headers,
     body = a.body
   FROM unnest(:api_key_id::uuid[], :method::text[], :path::text[], :key::text[], :call_id::uuid[], :status::integer[],
     :headers::jsonb[], :body::text[])
-    AS a (api_key_id, method, path, key, call_id, status, headers, body)
-  WHERE k.api_key_id = a.api_key_id AND k.method = a.method AND k.path = a.path AND k.key = a.key
+    WITH ORDINALITY AS a (api_key_id, method, path, key, call_id, status, headers, body, place)
+  WHERE a.place BETWEEN 1 AND 1000000 AND k.api_key_id = a.api_key_id AND k.method = a.method AND k.path = a.path AND k.key = a.key
     AND k.call_id = a.call_id
 ), ended AS (
-  UPDATE messages m SET call_ended_at = now() FROM unnest(:project_id::uuid[], :id::uuid[]) AS e (project_id, id)
-  WHERE m.id = e.id AND m.project_id = e.project_id AND m.call_ended_at IS NULL
+  UPDATE messages m SET call_ended_at = now()
+  FROM unnest(:project_id::uuid[], :id::uuid[]) WITH ORDINALITY AS e (project_id, id, place)
+  WHERE m.id = e.id AND m.project_id = e.project_id AND m.call_ended_at IS NULL AND e.place BETWEEN 1 AND 1000000
 )
 UPDATE replies r SET delivered_at = now(), taken_by = NULL
-FROM unnest(:project_id2::uuid[], :id2::uuid[]) AS d (project_id, id)
-WHERE r.id = d.id AND r.project_id = d.project_id AND r.delivered_at IS NULL;
+FROM unnest(:project_id2::uuid[], :id2::uuid[]) WITH ORDINALITY AS d (project_id, id, place)
+WHERE r.id = d.id AND r.project_id = d.project_id AND (r.delivered_at IS NULL) IS NOT FALSE
+  AND d.place BETWEEN 1 AND 1000000;
 
 -- name: read (prepared)
 -- The slot of a key, and whether another call may claim it.

@@ -17,15 +17,16 @@ RETURNING message_id;
 
 -- name: find (prepared)
 -- The oldest unanswered message of each chat, which is the one being processed. Finished messages are skipped, so that
--- remains of their texts are not shown. Read-only.
+-- remains of their texts are not shown. Planned once, like `messages.accept`. Read-only.
 SELECT i.project_id, i.ticket_id, m.id AS message_id, u.text,
   m.mode IS NOT DISTINCT FROM 'async' OR (m.mode = 'sync' AND {{isCallOver}}) AS is_collected
-FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
+FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) WITH ORDINALITY AS i (project_id, ticket_id, place)
 CROSS JOIN LATERAL (
   SELECT id, mode, call_ended_at, call_instance FROM messages
   WHERE ticket_id = i.ticket_id AND project_id = i.project_id AND state = 'received' ORDER BY seq LIMIT 1
 ) m
-LEFT JOIN unfinished_replies u ON u.message_id = m.id;
+LEFT JOIN unfinished_replies u ON u.message_id = m.id
+WHERE i.place BETWEEN 1 AND 1000000;
 
 -- name: removeIdle
 -- Deletes texts that have not been updated for a while, of all projects. Locks the rows of unfinished_replies that it
