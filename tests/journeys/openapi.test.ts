@@ -35,6 +35,7 @@ const OF_OTHER_SERVERS = [
   "sign_in_failed",
   "csrf_refused",
 ];
+const CHANGES = TITLED.filter(([, name, { method }]) => method === "PATCH" || name === "updateChannel");
 const KEYED = TITLED.filter(([, , { isPublic }]) => isPublic !== true);
 
 let product: Product;
@@ -137,6 +138,19 @@ describe("each endpoint", () => {
       api.expectDescribed(operationOf(name), answer);
     },
   );
+
+  test.each(CHANGES)("%s keeps the version if it changes nothing", async (_title, name, endpoint) => {
+    const ids = await makeTarget(rowOf(name));
+    const change = async (json: unknown) => {
+      const { status, text, headers } = await call(name, ids, { json, headers: await versionHeaders(name, ids) });
+      return { status, text, version: headers.get("etag") };
+    };
+    const body = rowOf(name).body?.(ids) ?? bodyOf(name, ids);
+    const first = await change(body);
+    expect(first.status).toBe(200);
+    expect(await change(body)).toEqual(first);
+    if (endpoint.body?.schema.safeParse({}).success === true) expect(await change({})).toEqual(first);
+  });
 
   test.each(TITLED)("%s has examples with the shapes of its schemas", (_title, name) => {
     const { requestBody, responses, parameters = [] } = operationOf(name);

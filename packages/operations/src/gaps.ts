@@ -80,7 +80,8 @@ export const updateGap = operation(
   "updateGap",
   async ({ store }, principal, { id, versions = null }, input) => {
     const { status } = checkInput(gapChangeSchema, input, "The gap");
-    await readGap(store, principal, id);
+    const gap = await readGap(store, principal, id);
+    if (gap.status === status && (versions === null || versions.includes(gap.version))) return asGap(gap);
     const outcome = await store.gaps.update(principal.project, { id, versions }, { status });
     if (outcome === null) throw notInProject("gap");
     if (!outcome.changed) throw staleVersion("The gap", outcome.gap.version);

@@ -486,7 +486,7 @@ export interface Statements {
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
     setDuty: [{ onDuty: boolean; id: string }, object];
     setProfile: [{ signature: string; publicName: string; picture: string; id: string }, object];
-    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; id: string; versions: readonly (number | null)[] }, { id: string }];
+    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; setsRoles: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "people/push-subscriptions": {
     findDevice: [{ id: string }, { endpoint: string; p256dh: string; auth: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];

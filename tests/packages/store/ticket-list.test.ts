@@ -248,6 +248,19 @@ describe("a list of tickets", () => {
     expect(await listed({ tag: "vip" })).toEqual([older]);
   });
 
+  test("gets neither a version nor an event from a change to the values that a ticket has", async () => {
+    const ticketId = await makeTicket();
+    const update = (change: TicketFieldChange) =>
+      db.store.ticketDetails.update(project, ticketId, { change, versions: null, actor: "key:1" });
+    const changed = await update({ tags: ["vip"], priority: "high" });
+    const events = () => db.sql("SELECT id FROM ticket_events WHERE ticket_id = $1", [ticketId]);
+    const before = await events();
+    for (const change of [{}, { tags: ["vip"] }, { priority: "high" as const }]) {
+      expect(await update(change)).toEqual(changed);
+    }
+    expect(await events()).toEqual(before);
+  });
+
   test("shows the current state of a ticket immediately, even while it is processed", async () => {
     const ticketId = await makeTicket();
     expect(await listed()).toEqual([ticketId]);

@@ -58,15 +58,17 @@ WHERE o.disabled_at IS NULL
 GROUP BY o.id, o.name ORDER BY lower(o.name), o.id LIMIT :limit;
 
 -- name: update
--- Changes the given fields, if `versions` contains the current version or is null. Locks the rows of operators that it
--- writes.
+-- Changes the given fields, if `versions` contains the current version or is null. The version only rises if a field
+-- changes, or with new roles or a new password. Locks the rows of operators that it writes.
 UPDATE operators SET email = coalesce(:email, email), email_key = coalesce(:email_key, email_key),
   name = coalesce(:name, name), password_hash = CASE WHEN :sets_password::boolean THEN :password_hash
     ELSE password_hash END,
   disabled_at = CASE :disabled::boolean WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL
     ELSE disabled_at END,
   on_duty = coalesce(:on_duty::boolean, on_duty), notifications = coalesce(:notifications::jsonb, notifications),
-  version = version + 1
+  version = version + (:sets_roles::boolean OR :sets_password OR (email, name, disabled_at IS NULL, on_duty, notifications)
+    IS DISTINCT FROM (coalesce(:email, email), coalesce(:name, name), coalesce(NOT :disabled, disabled_at IS NULL),
+    coalesce(:on_duty, on_duty), coalesce(:notifications, notifications)))::integer
 WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: setDuty

@@ -33,17 +33,21 @@ FROM drafts d WHERE d.project_id = :home AND d.ticket_id = :ticket_id;
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
 -- name: update
--- Changes fields of a ticket, raises its version and records who did it, in one statement. The time of the last change
--- remains, as with renamed tags: lists are ordered by it, and nothing was said or decided. Locks the rows of tickets,
--- ticket_events that it writes.
-WITH t AS (
+-- Changes fields of a ticket, raises its version and records who did it, in one statement; if the fields have these
+-- values, there is no new version and no event. The time of the last change remains, as with renamed tags: lists are
+-- ordered by it, and nothing was said or decided. Locks the rows of tickets, ticket_events that it writes.
+WITH before AS MATERIALIZED (
+  SELECT id, (subject, priority, tags) IS DISTINCT FROM (coalesce(:subject, subject), coalesce(:priority, priority),
+    coalesce(:tags::text[], tags)) AS is_changed
+  FROM tickets WHERE project_id = :project AND id = :ticket_id AND (:versions::integer[] IS NULL
+    OR version = ANY (:versions)) FOR NO KEY UPDATE
+), t AS (
   UPDATE tickets SET subject = coalesce(:subject, subject), priority = coalesce(:priority, priority),
-    tags = coalesce(:tags::text[], tags), version = version + 1
-  WHERE project_id = :project AND id = :ticket_id AND (:versions::integer[] IS NULL
-    OR version = ANY (:versions)) RETURNING *
+    tags = coalesce(:tags::text[], tags), version = version + before.is_changed::integer
+  FROM before WHERE tickets.id = before.id RETURNING tickets.*
 ), event AS (
   INSERT INTO ticket_events (ticket_id, project_id, actor, data)
-  SELECT id, home_project_id, :actor, :data::jsonb FROM t
+  SELECT t.id, t.home_project_id, :actor, :data::jsonb FROM t JOIN before USING (id) WHERE before.is_changed
 )
 SELECT {{recordColumns}} FROM t {{recordJoins}};
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { CUSTOMER_LIMITS } from "@svc/contracts";
 import type { CustomerChange, CustomerListQuery, KeyPosition } from "@svc/contracts";
 import type { Db, UpdateResult, VersionedId } from "../db.ts";
@@ -102,7 +103,8 @@ function unsubscribedAtOf({ unsubscribedAt }: CustomerRecord, unsubscribed: bool
 }
 
 /**
- * Changes the given fields, if `versions` contains the current version or is null; channels no longer replace them.
+ * Changes the given fields, if `versions` contains the current version or is null; channels no longer replace them. The
+ * version only rises if a field changes.
  * `record` is the current state of the customer; null if the project has no customer with this ID.
  */
 export function update(
@@ -119,7 +121,6 @@ export function update(
     if (versions !== null && !versions.includes(customer.version)) return { result: "stale", record: customer };
     const changed = {
       ...customer,
-      version: customer.version + 1,
       attributes: attributes ?? customer.attributes,
       isBlocked: isBlocked ?? customer.isBlocked,
       unsubscribedAt: unsubscribedAtOf(customer, unsubscribed),
@@ -132,8 +133,10 @@ export function update(
       edited.add(fact);
     }
     changed.edited = [...edited];
-    await write(tx, project, [changed]);
-    return { result: "changed", record: changed };
+    if (isDeepStrictEqual(changed, customer)) return { result: "changed", record: customer };
+    const record = { ...changed, version: customer.version + 1 };
+    await write(tx, project, [record]);
+    return { result: "changed", record };
   });
 }
 

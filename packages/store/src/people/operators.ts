@@ -184,6 +184,7 @@ export const update = (
         disabled: fields.disabled,
         notifications: fields.notifications === undefined ? null : JSON.stringify(fields.notifications),
         onDuty: fields.onDuty,
+        setsRoles: fields.roles !== undefined,
         versions,
       }))
     )

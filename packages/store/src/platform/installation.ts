@@ -172,7 +172,7 @@ async function updateChannel(
       `UPDATE channels_config SET version = version + 1, updated_at = now(),
        ${mergeClause(channelId)},
        enabled = CASE $3::boolean
-         WHEN true THEN array_remove(enabled, $4::text) || $4::text
+         WHEN true THEN CASE WHEN $4::text = ANY (enabled) THEN enabled ELSE enabled || $4::text END
          WHEN false THEN array_remove(enabled, $4::text)
          ELSE enabled END
      WHERE $2::integer IS NULL OR version = $2 RETURNING version`,

@@ -266,8 +266,9 @@ export async function readOlder(
 }
 
 /**
- * Changes fields of a ticket, raises its version and records who did it, in one statement; null if the project has no
- * such ticket or it has not been opened yet, or if `versions` is given without the current one. Locks the ticket's row.
+ * Changes fields of a ticket, raises its version and records who did it, in one statement; has no effect if the fields
+ * have these values. Null if the project has no such ticket or it has not been opened yet, or if `versions` is given
+ * without the current one. Locks the ticket's row.
  */
 export async function update(
   db: Db,
