@@ -100,7 +100,8 @@ describe("renaming a tag", () => {
       "SELECT data FROM ticket_events WHERE ticket_id = ANY ($1) AND actor = 'operator:1'",
       [tickets],
     );
-    expect(events).toEqual(tickets.map(() => ({ data: { decision: "change", change: { tags: ["defect"] } } })));
+    const data = { decision: "change", change: { tags: ["defect"] }, tag: { from: "bug", to: "defect" } };
+    expect(events).toEqual(tickets.map(() => ({ data })));
   });
 
   test("also reaches tickets that were not in lists yet", async () => {
@@ -194,6 +195,11 @@ describe("merging and deleting", () => {
     expect(await db.store.tags.remove(project, { id: into.id }, "operator:1")).toMatchObject({ result: "changed" });
     await settle();
     expect([await tagsOf(both), await tagsOf(one)]).toEqual([[], []]);
+    const events = await db.sql<{ tag: unknown }>(
+      "SELECT data -> 'tag' AS tag FROM ticket_events WHERE ticket_id = $1 AND data ? 'tag' ORDER BY id",
+      [one],
+    );
+    expect(events).toEqual([{ tag: { from: "from", to: "into" } }, { tag: { from: "into", to: null } }]);
     expect(await db.store.tags.listPage(project, { limit: 10 })).toEqual([]);
   });
 

@@ -87,8 +87,8 @@ FROM tag_changes c CROSS JOIN LATERAL (SELECT {{has_tickets}} AS has_tickets) AS
 WHERE work.has_tickets OR {{can_end}} ORDER BY work.has_tickets DESC, c.created_at LIMIT 1 FOR UPDATE OF c SKIP LOCKED;
 
 -- name: renameOnTickets
--- Replaces a tag on some tickets, or removes it, with an event each, so that lists and the console follow. The time of
--- the last update is unchanged, so that lists keep their order. SKIP LOCKED: a ticket that is being decided on is left
+-- Replaces a tag on some tickets, or removes it, with an event each, so that lists and the console follow; it names the
+-- former and the new name (null if the tag was deleted). The time of the last update is unchanged, so that lists keep their order. SKIP LOCKED: a ticket that is being decided on is left
 -- to the next step. Locks the rows of tickets that it writes.
 WITH due AS (
   SELECT t.id FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id
@@ -102,7 +102,8 @@ WITH due AS (
 )
 INSERT INTO ticket_events (ticket_id, project_id, actor, moves, data)
 SELECT id, home_project_id, :actor, '[]',
-  jsonb_build_object('decision', 'change', 'change', jsonb_build_object('tags', to_jsonb(tags)))
+  jsonb_build_object('decision', 'change', 'change', jsonb_build_object('tags', to_jsonb(tags)),
+    'tag', jsonb_build_object('from', :from_name::text, 'to', :to_name::text))
 FROM renamed RETURNING ticket_id;
 
 -- name: followTickets

@@ -16,7 +16,7 @@ import { formatBytes, saveFile } from "../ui/files.ts";
 import { SourceChips } from "./draft-bar.tsx";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
-import { buildTimeline, changedTags } from "./read-ticket.ts";
+import { buildTimeline, changedTags, replacedTag } from "./read-ticket.ts";
 import type { History } from "./read-ticket.ts";
 
 /** Styles of the files and links of a conversation. */
@@ -261,6 +261,12 @@ function describeEvent(
   if (decision === "snooze") {
     const until = stringOf(data["until"]);
     return until === "" ? t("event.snoozeReply", { name }) : t("event.snooze", { name, time: dateTime(until) });
+  }
+  const tag = replacedTag(data);
+  if (tag !== null) {
+    return tag.to === null
+      ? t("event.tagDeleted", { name, from: tag.from })
+      : t("event.tagReplaced", { name, from: tag.from, to: tag.to });
   }
   const tags = changedTags(data);
   if (tags !== null) return t(tags.length === 0 ? "event.noTags" : "event.tags", { name, tags: tags.join(", ") });

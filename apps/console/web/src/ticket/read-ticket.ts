@@ -194,6 +194,13 @@ export function changedTags({ change }: TicketEvent["data"]): string[] | null {
   return Array.isArray(tags) ? tags.map(String) : null;
 }
 
+/** Returns the tag that was renamed, merged (to another name) or deleted (`to` is null); null for other events. */
+export function replacedTag({ tag }: TicketEvent["data"]): { from: string; to: string | null } | null {
+  const isGiven = typeof tag === "object" && tag !== null && "from" in tag && "to" in tag;
+  if (!isGiven || typeof tag.from !== "string") return null;
+  return { from: tag.from, to: typeof tag.to === "string" ? tag.to : null };
+}
+
 /** Order of entries with the same time: texts precede the events about them. */
 const RANKS = { day: 0, message: 1, reply: 2, note: 3, event: 4 } as const;
 
