@@ -1,10 +1,11 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { SETTINGS, removeSavedPorts, savePorts } from "@svc/runtime";
 import { repositoryPath } from "@svc/testing";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -160,4 +161,18 @@ test("the bill of materials has every package of the lockfile, each with its has
     Object.keys(lockfile.packages),
   );
   for (const { hashes } of components) expect(hashes[0]?.content).toMatch(/^[0-9a-f]{64,128}$/);
+});
+
+describe("a program outside the product", () => {
+  const { scripts } = JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  const programs = Object.entries(scripts).filter(([, script]) => script.startsWith("node scripts/run.mjs "));
+
+  test.each(programs)("prints its usage with --help: npm run %s", async (name, script) => {
+    const [, ...args] = script.split(" ");
+    const options = { cwd: repositoryPath(".") };
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [...args, "--help"], options);
+    expect({ stdout, stderr }).toEqual({ stdout: expect.stringContaining(`npm run ${name} -- `), stderr: "" });
+  });
 });
