@@ -51,6 +51,7 @@ describe("400 names the field:", () => {
     ["no text", {}, ["/text"]],
     ["empty text", { text: "" }, ["/text"]],
     ["white space only", { text: " \t\r\n\u00a0\u2003\ufeff" }, ["/text"]],
+    ["invisible characters only", { text: "\u200b\u3164\u2060" }, ["/text"]],
     ["50,001 characters", { text: "x".repeat(50_001) }, ["/text"]],
     ["50,001 emoji", { text: "🙂".repeat(50_001) }, ["/text"]],
     ["NUL in text", { text: `a${NUL}b` }, ["/text"]],
@@ -408,7 +409,7 @@ describe("any request at all", () => {
     .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
     .filter((id) => !/\p{Cc}/u.test(id) && !/^\.{1,2}$/.test(id) && id.isWellFormed());
   const validFields = {
-    text: wellFormed(200).filter((text) => text.trim() !== ""),
+    text: wellFormed(200).filter((text) => /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)),
     chatId: name,
     userId: wellFormed(40),
     meta: fc.dictionary(fc.string({ maxLength: 20 }), fc.jsonValue({ maxDepth: 5 }), { maxKeys: 5 }),

@@ -59,7 +59,7 @@ const isWhole = (text: string) => text.isWellFormed() && !text.includes("\u0000"
 
 /** Rules of the contract for a string in each position, written independently of the service. */
 const IS_ALLOWED = {
-  text: (text: string) => isWhole(text) && text.trim() !== "",
+  text: (text: string) => isWhole(text) && /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u.test(text),
   chatId: (id: string) =>
     isWhole(id) &&
     id !== "" &&

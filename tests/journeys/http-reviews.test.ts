@@ -524,7 +524,7 @@ describe("an operator's own text", () => {
       json: file,
     });
     const { fileId } = (uploaded.body as unknown as { item: OperatorFile }).item;
-    for (const json of [{}, { text: " " }, { text: "", attachments: [] }]) {
+    for (const json of [{}, { text: " " }, { text: "\u200b" }, { text: "", attachments: [] }]) {
       expectProblem(await reviews.decide(ticketId, "reply", { json }), "invalid_request", ["/text"]);
     }
     expect((await reviews.decide(ticketId, "reply", { json: { attachments: [{ fileId }] } })).status).toBe(200);

@@ -93,6 +93,7 @@ describe("rejected connections and frames", () => {
     const deep = JSON.parse(`${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}`) as unknown;
     const useless: [string, unknown][] = [
       ["message", { text: "" }],
+      ["message", { text: "\u200b\u3164" }],
       ["message", { text: "x".repeat(10_001), clientMessageId: "long" }],
       ["message", deep],
       ["reply", { items: [] }],

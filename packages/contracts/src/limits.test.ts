@@ -162,6 +162,8 @@ describe("the text of a message", () => {
     [SMILE.repeat(11), ["too_long"]],
     ["", ["too_short"]],
     [" \t\r\n\u00a0\u2003\u2028\ufeff", ["too_short"]],
+    ["\u200ba", []],
+    ["\u2764\ufe0f", []],
     [`${"a".repeat(11)}\u0000`, ["malformed_text"]],
     [HIGH, ["malformed_text"]],
     [5, ["invalid_type"]],
@@ -171,6 +173,13 @@ describe("the text of a message", () => {
   ])("%j has the errors %j", (value, codes) => {
     expect(codesOf(value)).toEqual(codes);
   });
+
+  test.each(["\u200b", "\u2060", "\u3164", "\u00ad", "\u2800", "\ufe0f\u200d", "\u{e0041}", " \u200b\n"])(
+    "%j, which is invisible, is rejected",
+    (text) => {
+      expect(codesOf(text)).toEqual(["too_short"]);
+    },
+  );
 
   test("comes through as it is: not trimmed, not normalized", () => {
     fc.assert(

@@ -201,19 +201,22 @@ export function textUpTo(maxChars: number) {
     .meta({ maxLength: maxChars });
 }
 
-/** Returns true unless a message has neither a text nor files. */
+/** A character that a reader sees: neither whitespace nor invisible, such as a zero-width space or a blank of Braille. */
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Returns true unless a message has neither a visible text nor files. */
 export const hasTextOrFiles = ({
   text = "",
   attachments = [],
 }: {
   text?: string | undefined;
   attachments?: readonly object[] | undefined;
-}): boolean => text.trim() !== "" || attachments.length > 0;
+}): boolean => VISIBLE.test(text) || attachments.length > 0;
 
 /** Error of a message for which `hasTextOrFiles` is false. */
 export const TEXT_OR_FILES = {
   path: ["text"],
-  error: "must not be empty or only whitespace, unless there is an attachment",
+  error: "must not be empty or only whitespace or invisible characters, unless there is an attachment",
   params: { code: "too_short" },
 };
 
@@ -231,7 +234,7 @@ export function lineUpTo(maxChars: number, code = "invalid_name") {
     .meta({ minLength: 1, maxLength: maxChars, pattern: "\\S" });
 }
 
-/** Returns the schema of a message's text: well formed, not only whitespace, at most `maxChars` code points. */
+/** Returns the schema of a message's text: well formed, not only invisible, at most `maxChars` code points. */
 export function messageText(maxChars: number) {
   return z
     .string()
@@ -241,6 +244,7 @@ export function messageText(maxChars: number) {
         context.issues.push({ code: "custom", message, input: text, params: { code } });
       if (isMalformedText(text)) error("malformed_text", "must not contain NUL characters or unpaired surrogates");
       else if (text.trim() === "") error("too_short", "must not be empty or only whitespace");
+      else if (!VISIBLE.test(text)) error("too_short", "must not consist only of invisible characters");
       else if (text.length > maxChars && countChars(text) > maxChars)
         error("too_long", `must have at most ${maxChars} characters`);
     })

@@ -11,7 +11,7 @@ import {
   ticketStageSchema,
   ticketStatusSchema,
 } from "./ticket.ts";
-import { LIMITS, textUpTo, wellFormedString } from "./limits.ts";
+import { LIMITS, messageText, textUpTo } from "./limits.ts";
 import { channelIdSchema } from "./message-request.ts";
 import { ISSUE_ORIGIN } from "./issue.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields, timeParameter } from "./list-query.ts";
@@ -82,9 +82,7 @@ export const TEST_ORIGIN = "test";
 
 /** A message to test the agents' answers. */
 export const testMessageSchema = z.strictObject({
-  text: wellFormedString
-    .max(TEST_MESSAGE_MAX_CHARS)
-    .refine((text) => text.trim() !== "", { error: "must not be empty or only whitespace" }),
+  text: messageText(TEST_MESSAGE_MAX_CHARS),
 });
 
 /** IDs under which a test message can be followed. */
