@@ -162,6 +162,23 @@ describeInBrowser("pages of the console", () => {
     }),
   );
 
+  test("an unknown page and one that cannot be displayed name their windows", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, ann, { viewport: { width: 1280, height: 800 } });
+      const page = await visitor.openPath("/keys/nowhere");
+      await page.getByText("Page not found").waitFor();
+      expect(await page.title()).toBe("Page not found · Console");
+      const agents = "**/admin/agents?*";
+      await page.route(agents, (route) => route.fulfill({ json: { ok: true, items: [null], nextCursor: null } }));
+      await page.goto(new URL("/keys/agents", page.url()).href);
+      await page.getByText("This page can’t be displayed").waitFor();
+      expect(await page.title()).toBe("This page can’t be displayed · Console");
+      await page.unroute(agents);
+      await page.reload();
+      await page.getByRole("heading", { name: "Agents", exact: true }).waitFor();
+      expect(await page.title()).toBe("Agents · Console");
+    }));
+
   describe("a frequent task", () => {
     const rows = [...readFileSync(repositoryPath("docs/console.md"), "utf8").matchAll(TASK_ROW)];
     let bob: ConsolePerson;

@@ -20,16 +20,24 @@ const subscribe = (listener: () => void) => {
 /** Returns true if the window has space for the list and a ticket. */
 export const useIsWide = (): boolean => useSyncExternalStore(subscribe, () => query.matches);
 
-/** Names a page in the title of its window, so that tabs and the history can be told apart (WCAG 2.2, 2.4.2). */
+/**
+ * Names a page in the title of its window while it is shown, so that tabs and the history can be told apart (WCAG 2.2,
+ * 2.4.2).
+ */
 export function usePageTitle(title: string): void {
   useEffect(() => {
+    const before = document.title;
     document.title = title === "" ? "Console" : `${title} · Console`;
+    return () => {
+      document.title = before;
+    };
   }, [title]);
 }
 
 /** Shown instead of a page that cannot be rendered. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTexts();
+  usePageTitle(t("error.title"));
   return (
     <EmptyState icon={TriangleAlert} title={t("error.title")} text={describeError(error, t)}>
       <Button onClick={reset}>{t("ui.tryAgain")}</Button>
@@ -41,6 +49,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
 /** Shown for an unknown path. */
 export function MissingPage() {
   const { t } = useTexts();
+  usePageTitle(t("missing.title"));
   return (
     <EmptyState icon={Compass} title={t("missing.title")} text={t("missing.text")}>
       <Link to="/" className="text-sm font-medium text-accent underline">
