@@ -7,7 +7,7 @@ import type { DueWork, Store, TicketText, TicketWords, Deadline, DeadlineFacts }
 import { searchWords } from "@svc/text";
 import { addBusinessMinutes } from "@svc/channel-manager";
 import type { DeadlineKind, SlaTarget } from "@svc/contracts";
-import type { Isolation } from "./process-messages.ts";
+import type { Isolation } from "./isolation.ts";
 
 const MINUTES_OF = {
   first_reply: "firstReplyMinutes",

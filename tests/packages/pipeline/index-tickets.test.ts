@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { ProjectId, Store } from "@svc/store";
 import { testLog, waitFor } from "@svc/testing";
 import { startTicketIndex } from "../../../apps/pipeline/src/index-tickets.ts";
-import { createIsolation } from "../../../apps/pipeline/src/process-messages.ts";
+import { createIsolation } from "../../../apps/pipeline/src/isolation.ts";
 import { exchange, newMessage, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
 

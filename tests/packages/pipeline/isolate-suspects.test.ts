@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { LIMITS } from "@svc/contracts";
 import type { ClaimedMessage, Store } from "@svc/store";
-import { createIsolation, explainExpiredLeases } from "../../../apps/pipeline/src/process-messages.ts";
+import { createIsolation } from "../../../apps/pipeline/src/isolation.ts";
+import { explainExpiredLeases } from "../../../apps/pipeline/src/process-messages.ts";
 import { answeredRun, newMessage, openAndFinish, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { createIsolation } from "./process-messages.ts";
+import { createIsolation } from "./isolation.ts";
 
 /** Work that runs until the test ends it, and records its beginning and end. */
 function createWork() {
