@@ -27,8 +27,8 @@ interface Planted {
   repliedAt?: string;
   resolvedAt?: string;
   stage?: string;
-  /** Operators' decisions: time, actor, decision. */
-  decisions?: [at: string, actor: string, decision: string, target?: string][];
+  /** Operators' decisions: time, actor, decision, and the target of a breach or the draft of an edit. */
+  decisions?: [at: string, actor: string, decision: string, target?: string | undefined, draft?: string][];
   rating?: { at: string; score: number; comment?: string };
   /** Times at which messages were processed, and whether their answers were sent. */
   runs?: [at: string, sends: boolean][];
@@ -66,7 +66,12 @@ async function plant({ begunAt, channelId = "widget", decisions = [], runs = [],
   );
   const events = [
     ...runs.map(([at, sends]) => ({ at, actor: "pipeline", messageId: newId(), data: { gate: { sends } } })),
-    ...decisions.map(([at, actor, decision, target]) => ({ at, actor, messageId: null, data: { decision, target } })),
+    ...decisions.map(([at, actor, decision, target, draft]) => ({
+      at,
+      actor,
+      messageId: null,
+      data: { decision, target, draft },
+    })),
   ].toSorted((one, other) => (one.at < other.at ? -1 : 1));
   for (const { at, actor, messageId, data } of events) {
     await db.sql(
@@ -150,6 +155,15 @@ describe("a report", () => {
       ],
     });
     expect((await read()).current.total).toMatchObject({ replies: 2, rejections: 1 });
+  });
+
+  test("counts a text in place of an empty draft as a reply, and not as an edit, as the other statistics do", async () => {
+    const at = "2026-11-10T09:00:00Z";
+    for (const draft of ["", "We open at nine."]) {
+      await plant({ begunAt: "2026-11-10T08:00:00Z", decisions: [[at, ANN, "edit", undefined, draft]] });
+    }
+    expect((await read()).current.total).toMatchObject({ replies: 2, edits: 1 });
+    expect((await db.store.stats.read(project, WEEK)).total).toMatchObject({ edits: 1 });
   });
 
   test("evaluates first replies as of the end of the period", async () => {

@@ -16,8 +16,11 @@ l.created_us >= (extract(epoch FROM :from::timestamptz) * 1000000)::bigint
   AND l.created_us < (extract(epoch FROM :to::timestamptz) * 1000000)::bigint
 
 -- fragment: decision
--- Every reply and every resolution has the step `reject`: it rejects something only if a draft waits for a decision.
-SELECT e.id, e.ticket_id, e.at, e.actor, e.data ->> 'decision' AS decision, e.data ->> 'target' AS target,
+-- Every reply and every resolution has the step `reject`: it rejects something only if a draft waits for a decision. A text
+-- in place of an empty draft is a reply, and edits nothing.
+SELECT e.id, e.ticket_id, e.at, e.actor,
+  CASE WHEN e.data ->> 'decision' = 'edit' AND e.data ->> 'draft' = '' THEN 'reply' ELSE e.data ->> 'decision' END AS decision,
+  e.data ->> 'target' AS target,
   e.answer_step = 'reject' AND 'held' = (
     SELECT s.answer_step FROM ticket_events s
     WHERE s.ticket_id = e.ticket_id AND s.id < e.id AND s.answer_step IS NOT NULL ORDER BY s.id DESC LIMIT 1

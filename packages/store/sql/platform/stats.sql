@@ -144,7 +144,9 @@ actor = 'pipeline' AND message_id IS NOT NULL AND NOT data ? 'review'
 at >= :from AND at < :to AND ({{run}} OR data ->> 'decision' IN ('edit', 'approve'))
 
 -- fragment: event_facts
-id, ticket_id, at, data ->> 'decision' AS decision, CASE WHEN {{run}} THEN message_id END AS run_of,
+-- A text in place of an empty draft is a reply, and edits nothing.
+id, ticket_id, at,
+CASE WHEN data ->> 'decision' = 'edit' AND data ->> 'draft' = '' THEN 'reply' ELSE data ->> 'decision' END AS decision, CASE WHEN {{run}} THEN message_id END AS run_of,
 CASE WHEN NOT ({{run}}) THEN id END AS decision_id, data #>> '{gate,sends}' AS sends,
 data #>> '{gate,rejects}' AS rejects
 
