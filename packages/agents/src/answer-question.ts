@@ -14,7 +14,7 @@ import { streamText } from "./grounded/judge-answer.ts";
 import { containsWord } from "./language-files.ts";
 import { ModelError } from "./models/model-error.ts";
 import { questionOf } from "./question-of.ts";
-import { sourceOf } from "./readable-markdown.ts";
+import { sourceOf } from "./source-of.ts";
 import { classifyMessage, contextAfter } from "./talk/classify-message.ts";
 import type { MessageClass } from "./talk/classify-message.ts";
 import { isForPerson, replyToTalk, whyOfTalk } from "./talk/recognize-talk.ts";

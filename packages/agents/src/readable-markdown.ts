@@ -1,14 +1,9 @@
-import type { Source } from "@svc/contracts";
-import { cutText, splitBlocks } from "@svc/text";
+import { splitBlocks } from "@svc/text";
 import type { Block } from "@svc/text";
-import type { Passage } from "./answer.ts";
 import { linkDefinitions } from "./passage-units.ts";
 
 /** Placeholder of a hidden character. Stored texts never contain it. */
 const HIDDEN = "\0";
-
-/** Maximum length of an excerpt, which only identifies the quote. */
-const MAX_EXCERPT_CHARS = 300;
 
 const NEWLINE = /(\r\n|[\n\r\u2028\u2029])([ \t]*(?:>[ \t]*)*)/g;
 const LINK_DEFINITION_LINE = /^ {0,3}\[[^\]\n]+\]:[ \t]*\S/;
@@ -34,15 +29,10 @@ export function maskMarkup(text: string): string {
   const signs = text.split("");
   const names = new Set(linkDefinitions(text).map(({ name }) => name));
   const blocks = splitBlocks(text);
-  let isInList = false;
+  const code = codeBlocks(text, blocks);
   for (const [index, block] of blocks.entries()) {
-    if (block.kind === "code" || block.kind === "mark") continue;
+    if (code.has(block) || block.kind === "mark") continue;
     const content = text.slice(block.start, block.end);
-    const indent = indentOf(content);
-    if (LIST_ITEM.test(content)) isInList = true;
-    else if (indent < 2) isInList = false;
-    const isCode = !LIST_ITEM.test(content) && indent >= (isInList ? CODE_INDENT_IN_LIST : CODE_INDENT);
-    if (block.kind === "prose" && isCode) continue;
     if (block.kind === "prose" && !PREFORMATTED.test(content)) {
       maskSoftBreaks(signs, block, { text, isRow: rowsOf(text, blocks, index) });
     }
@@ -56,37 +46,26 @@ export function showParts(masked: string): string {
   return masked.replaceAll(HIDDEN, "");
 }
 
-/** Returns a quote on one line without Markdown, cut to fit a list; a table becomes its cells. */
-export function excerptOf(quote: string, markdown: boolean): string {
-  const shown = markdown ? withoutMarks(showParts(maskMarkup(quote))) : quote;
-  return cutText(shown.replace(/\s+/g, " ").trim(), MAX_EXCERPT_CHARS);
-}
-
-function withoutMarks(text: string): string {
-  const lines = text.split("\n").map((line) => {
-    if (/^[-|:\s`~=]+$/.test(line)) return "";
-    const content = line.replace(/^[\s>]*(?:#{1,6}\s|[-*+]\s(?:\[[ xX]\]\s)?|`{3,}.*|~{3,}.*)?/, "");
-    const isRow = /^\||\|\s*$/.test(content);
-    return isRow
-      ? content
-          .split("|")
-          .map((cell) => cell.trim())
-          .filter((cell) => cell !== "")
-          .join(" · ")
-      : content;
-  });
-  return lines
-    .join("\n")
-    .replace(/!?\[([^\][]{0,300})\](?:\([^()\s]{0,500}\)|\[[^\][]{0,200}\])/g, "$1")
-    .replace(/<\/?[a-z][^<>]{0,300}>/gi, "")
-    .replace(/\*\*|__|[*`]/g, "");
+/** Returns the blocks that are code, by a fence or by their indentation. */
+export function codeBlocks(text: string, blocks: readonly Block[]): Set<Block> {
+  let isInList = false;
+  const isCode = ({ kind, start, end }: Block): boolean => {
+    if (kind === "code" || kind === "mark") return kind === "code";
+    const content = text.slice(start, end);
+    const indent = indentOf(content);
+    const isItem = LIST_ITEM.test(content);
+    if (isItem) isInList = true;
+    else if (indent < 2) isInList = false;
+    return kind === "prose" && !isItem && indent >= (isInList ? CODE_INDENT_IN_LIST : CODE_INDENT);
+  };
+  return new Set(blocks.filter(isCode));
 }
 
 /**
  * Returns which line breaks of a prose block belong to a table whose rows have no leading bar: all, the last one or
  * none.
  */
-function rowsOf(text: string, blocks: readonly Block[], index: number): "all" | "last" | "none" {
+export function rowsOf(text: string, blocks: readonly Block[], index: number): "all" | "last" | "none" {
   const [previous, block, next] = [blocks[index - 1], blocks[index], blocks[index + 1]];
   const touches = (one: Block | undefined, other: Block | undefined): boolean => {
     const gap = one === undefined || other === undefined ? "" : text.slice(one.end, other.start);
@@ -148,75 +127,4 @@ function maskInline(
 /** Returns the indentation of a block in columns; a tab counts as four. */
 function indentOf(content: string): number {
   return (/^[ \t]*/.exec(content)?.[0] ?? "").replaceAll("\t", "    ").length;
-}
-
-/** Number of words at the beginning and the end of a quote that identify it; a shorter quote is used as a whole. */
-const NAMED_WORDS = 6;
-const MAX_NAMED_CHARS = 80;
-
-/** Matches URLs of files that a browser does not show as text, so that text fragments do not work. */
-const FILE_ENDING = /\.(?:pdf|docx?|xlsx?|pptx?|odt|ods|epub|zip|csv|tsv|json|png|jpe?g|gif|svg)$/i;
-
-/**
- * Returns the URL of a quote: with `#page=` for a paged document (PDF Open Parameters), and with a text fragment
- * (`#:~:text=start,end`, WICG's Scroll to Text Fragment) for a web page. A URL with a fragment, another scheme than
- * http(s) or the extension of a file is returned unchanged.
- */
-export function sourceUrl(url: string, position: { quote: string; page?: number | null }): string {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || url.includes("#")) return url;
-  if (typeof position.page === "number") return `${url}#page=${position.page}`;
-  if (FILE_ENDING.test(parsed.pathname)) return url;
-  const fragment = textFragment(position.quote);
-  return fragment === "" ? url : `${url}#:~:text=${fragment}`;
-}
-
-/**
- * Returns start and end of a quote as shown to a reader. Each must lie within one block of the page, so on one line.
- */
-function textFragment(quote: string): string {
-  const lines = quote
-    .split(/[\n\r]+/)
-    .map(plainText)
-    .filter((line) => /[\p{L}\p{N}]/u.test(line));
-  const first = lines[0];
-  const last = lines.at(-1);
-  if (first === undefined || last === undefined) return "";
-  if (lines.length === 1 && first.length <= MAX_NAMED_CHARS) return encode(first);
-  const start = cutText(first.split(" ").slice(0, NAMED_WORDS).join(" "), MAX_NAMED_CHARS);
-  const end = last.split(" ").slice(-NAMED_WORDS).join(" ");
-  return end.length > MAX_NAMED_CHARS || (lines.length === 1 && start.length + end.length >= first.length)
-    ? encode(start)
-    : `${encode(start)},${encode(end)}`;
-}
-
-/** Returns a line of Markdown without its markup. For a table row, its first cell: each cell is a block. */
-function plainText(line: string): string {
-  const content = line.replace(/^[\s>]*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s)?/, "");
-  if (/^[-|:\s`~=]+$/.test(content)) return "";
-  const cell = content.startsWith("|") ? (content.split("|").find((part) => part.trim() !== "") ?? "") : content;
-  return cell
-    .replace(/!?\[([^\][]{0,300})\](?:\([^()\s]{0,500}\)|\[[^\][]{0,200}\])?/g, "$1")
-    .replace(/<\/?[a-z][^<>]{0,300}>/gi, "")
-    .replace(/\*\*|__|[*`]/g, "")
-    .replace(/\s+/g, " ")
-    .trim();
-}
-
-/**
- * Encodes hyphens, commas and ampersands, which have a meaning in a text fragment, and brackets, which end a URL in
- * Markdown.
- */
-function encode(text: string): string {
-  const wellFormed = text.replace(/\p{Surrogate}/gu, "");
-  return encodeURIComponent(wellFormed).replace(
-    /[-!'()*~]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
-/** Returns the source of a quote. The quote occurs in the passage verbatim. */
-export function sourceOf({ title, url, documentId, chunkId, page = null, markdown }: Passage, quote: string): Source {
-  const link = url === undefined ? {} : { url: sourceUrl(url, { quote, page }) };
-  return { title, ...link, documentId, chunkId, quote, excerpt: excerptOf(quote, markdown) };
 }

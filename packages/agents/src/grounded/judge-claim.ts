@@ -1,6 +1,6 @@
 import { detectLanguage, stopWords, tokenize, foldAccents, splitSentences } from "@svc/text";
 import type { Source } from "@svc/contracts";
-import { sourceOf } from "../readable-markdown.ts";
+import { sourceOf } from "../source-of.ts";
 import { containsPart, lazily } from "../language-files.ts";
 import { isSmallTalk } from "../talk/find-talk.ts";
 import { talkByLanguage } from "../talk/read-talk.ts";
