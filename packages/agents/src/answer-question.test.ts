@@ -319,6 +319,14 @@ describe("a table", () => {
     expect(answer.text).toBe("Cost to you · Premium: $10 / year");
   });
 
+  test.each([
+    ["with two columns", "| Plan | Price (EUR/month) |\n|---|---|\n| Basic | 9 |", "Basic · Price (EUR/month): 9"],
+    ["without bars around", "Plan | Price (EUR/month)\n---|---\nBasic | 9", "Basic · Price (EUR/month): 9"],
+    ["without a header", "| | |\n|---|---|\n| Basic | 9 EUR |", "Basic: 9 EUR"],
+  ])("%s is quoted with what its columns are", async (_, text, row) => {
+    expect((await ask("What is the price of Basic?", table(text, "basic", "price"))).text).toBe(row);
+  });
+
   test("whose header is missing has no row that passes for one", async () => {
     const text = ["| PVC | banned | toxic |", "| Polycarbonate | banned | burns |", "| Plywood | fine | - |"].join(
       "\n",
