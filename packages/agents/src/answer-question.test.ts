@@ -327,6 +327,23 @@ describe("a table", () => {
     expect((await ask("What is the price of Basic?", table(text, "basic", "price"))).text).toBe(row);
   });
 
+  describe("is quoted by the rows that match", () => {
+    const text =
+      "| Plan | Price | Seats |\n|---|---|---|\n| Basic plan | 9 | 1 |\n| Team plan | 29 | 5 |\n| Pro plan | 99 | 50 |";
+    test.each([
+      ["How many seats has the team plan?", ["seats", "team", "plan"], ["Team plan"]],
+      [
+        "What is the price of the basic and the pro plan?",
+        ["price", "basic", "pro", "plan"],
+        ["Basic plan", "Pro plan"],
+      ],
+      ["Which plans are there?", ["plan"], ["Basic plan", "Team plan", "Pro plan"]],
+    ])("%s", async (question, words, rows) => {
+      const lines = (await ask(question, table(text, ...words))).text?.split("\n\n") ?? [];
+      expect(lines.map((line) => line.split(" · ")[0]).toSorted()).toEqual(rows.toSorted());
+    });
+  });
+
   test("whose header is missing has no row that passes for one", async () => {
     const text = ["| PVC | banned | toxic |", "| Polycarbonate | banned | burns |", "| Plywood | fine | - |"].join(
       "\n",

@@ -215,13 +215,16 @@ export function chooseParts(
 
 /**
  * Returns whether a part may be added to the best one: it has all words of the question that the best part has, has
- * other words of it, or is in the same paragraph. Items of another list would lack their introductory sentence.
+ * other words of it, or is in the same paragraph. Rows of one table are alike, so being in it is no reason to add one.
+ * Items of another list would lack their introductory sentence.
  */
 function adds(best: RatedPart, other: RatedPart, { units }: ReadPassage): boolean {
   if (other.part.kind === "item" && other.part.unit !== best.part.unit && other.part.unit !== best.part.unit + 1) {
     return false;
   }
-  const isTogether = units[other.part.unit]?.paragraph === units[best.part.unit]?.paragraph;
+  const isTogether =
+    (best.part.kind !== "row" || other.part.kind !== "row") &&
+    units[other.part.unit]?.paragraph === units[best.part.unit]?.paragraph;
   const isAsMuch = [...best.held].every((position) => other.held.has(position));
   return isTogether || isAsMuch || [...other.held].some((position) => !best.held.has(position));
 }
