@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { cpuOfRun } from "@svc/testing";
 import { maskMarkup, showParts } from "./readable-markdown.ts";
 
 const read = (text: string) => showParts(maskMarkup(text));
@@ -69,5 +70,11 @@ describe("a text of Markdown as readers see it", () => {
     for (const part of ["[a][", "<a id=", "`", "> ", "[", "\n", "- a\n  "]) {
       expect(maskMarkup(part.repeat(20_000))).toHaveLength(part.length * 20_000);
     }
+  });
+
+  test.each(["`", "`` ` ", "[a](", "**a *b "])("takes twice as long for twice as many %j", (part) => {
+    const textOf = (chars: number) => `a ${part.repeat(chars / part.length)}`;
+    const [half, all] = [textOf(50_000), textOf(100_000)];
+    expect(cpuOfRun(() => maskMarkup(all))).toBeLessThan(3 * cpuOfRun(() => maskMarkup(half)) + 50);
   });
 });

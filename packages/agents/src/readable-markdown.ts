@@ -14,8 +14,11 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const CODE_INDENT = 4;
 const CODE_INDENT_IN_LIST = 6;
 
-/** Code spans are matched first, so that their content is ignored. An anchor without a target marks a position. */
-const CODE_SPAN = "(?<ticks>`+)(?!`)[^`]{1,500}\\k<ticks>(?!`)";
+/**
+ * Code spans are matched first, so that their content is ignored; one begins with a whole run of backticks, which is
+ * read once. An anchor without a target marks a position.
+ */
+const CODE_SPAN = "(?<!`)(?<ticks>`+)(?!`)[^`]{1,500}\\k<ticks>(?!`)";
 const ANCHOR = "<a\\s+(?:id|name)\\s*=\\s*(?:\"[^\"<>]{0,200}\"|'[^'<>]{0,200}')\\s*/?>(?:(?<inner>[^<>]{0,300})</a>)?";
 const REFERENCE = "(?<![\\w\\]\\\\])!?\\[(?<words>[^\\][]{1,300})\\]\\[(?<name>[^\\][]{0,200})\\]";
 const INLINE = new RegExp(`${CODE_SPAN}|${ANCHOR}|${REFERENCE}`, "gi");

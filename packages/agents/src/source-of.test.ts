@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { cpuOfRun } from "@svc/testing";
 import { sourceOf, sourceUrl } from "./source-of.ts";
 
 const PAGE = "https://example.com/guide";
@@ -75,6 +76,15 @@ describe("an excerpt of a quote", () => {
     expect(excerptOf("word ".repeat(500)).length).toBeLessThanOrEqual(301);
   });
 });
+
+test.each(["`", "[", "[](", "[a](<b ", "**a* _b", "<a ", "](x)", "| `a "])(
+  "a source takes twice as long for twice as many %j",
+  (part) => {
+    const textOf = (chars: number) => `a ${part.repeat(chars / part.length)}`;
+    const [half, all] = [textOf(50_000), textOf(100_000)];
+    expect(cpuOfRun(() => source(all))).toBeLessThan(3 * cpuOfRun(() => source(half)) + 100);
+  },
+);
 
 describe("sourceUrl", () => {
   test.each([

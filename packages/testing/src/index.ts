@@ -20,7 +20,7 @@ export * from "./create-test-queue-backend.ts";
 export * from "./start-smtp-server.ts";
 export { findChromium, findRedisServer } from "./find-programs.ts";
 export { holdResource } from "./held-resources.ts";
-export { cpuOf, cpuOfMachine, memoryOf } from "./process-usage.ts";
+export { cpuOf, cpuOfMachine, cpuOfRun, memoryOf } from "./process-usage.ts";
 export * from "./start-composition.ts";
 export * from "./start-faulty-proxy.ts";
 export * from "./start-embedding-server.ts";
