@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { parseRichHtml, parseTelegramHtml, testLog } from "@svc/testing";
+import { cpuOfRun, parseRichHtml, parseTelegramHtml, testLog } from "@svc/testing";
 import fc from "fast-check";
 import type { Nodes } from "mdast";
 import { composeMessage, splitText } from "./compose-message.ts";
@@ -219,4 +219,19 @@ test("sends a plain text unchanged, in parts", () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test.each(["<!--", "<?", "<![CDATA[", "<!x "])("takes twice as long for twice as many %j", (part) => {
+  const textOf = (chars: number) => `a ${part.repeat(chars / part.length)}`;
+  for (const chars of [32_000, 100_000]) {
+    const [half, all] = [textOf(chars / 2), textOf(chars)];
+    const limit = 3 * cpuOfRun(() => composeMessage(half, true, log)) + 100;
+    expect(cpuOfRun(() => composeMessage(all, true, log))).toBeLessThan(limit);
+    expect(composeMessage(all, true, log).parts[0]?.text).toBe(splitText(plainText(all))[0]?.text);
+  }
+});
+
+test("HTML comments are shown as they are written, beside other Markdown", () => {
+  const { parts } = composeMessage("<!-- note -->\n\n**a** <!-- b --> c", true, log);
+  expect(parts.map((part) => part.text)).toEqual(["<!-- note -->\n\na <!-- b --> c"]);
 });

@@ -79,11 +79,19 @@ const MARKDOWN_MAX_CHARS = 32_768;
 const DEEP_LINE = /^[ \t>*+\-\d.)]{400}/m;
 
 /**
+ * Beginnings of comments, declarations and processing instructions of HTML. At each, the parser reads the rest of the
+ * paragraph for its end: more than this many are in no real answer.
+ */
+const DECLARATION = /<[!?]/g;
+const MAX_DECLARATIONS = 100;
+
+/**
  * Parses GitHub Flavored Markdown (tables, task lists, footnotes, bare links, strikethrough). Returns null for a text
- * that is too long or nested too deep, which is then shown as it is written.
+ * that is too long, nested too deep or has too many HTML comments, which is then shown as it is written.
  */
 export function parseMarkdown(text: string): MarkdownDocument | null {
   if (text.length > MARKDOWN_MAX_CHARS || DEEP_LINE.test(text)) return null;
+  if ((text.match(DECLARATION)?.length ?? 0) > MAX_DECLARATIONS) return null;
   const root = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
   const definitions = new Map<string, Definition>();
   const open: { node: Nodes; depth: number }[] = [{ node: root, depth: 0 }];
