@@ -11,6 +11,7 @@ const CELL_END = "\u0001";
 
 /** Markup at the beginning of a line, and lines that are only markup. */
 const LINE_START = /^[\s>]*(?:#{1,6}\s|[-*+]\s(?:\[[ xX]\]\s)?)?/;
+const ITEM_START = /^[\s>]*(?:[-*+]|\d{1,9}[.)])\s/;
 const FENCE_LINE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]*)?(?:`{3,}|~{3,})/;
 const SETEXT_UNDERLINE = /^\s*(?:=+|-+)\s*$/;
 const LINK_DEFINITION_LINE = /^ {0,3}\[[^\]^\n][^\]\n]*\]:[ \t]*\S/;
@@ -43,6 +44,11 @@ function renderPassage(text: string, hasAlt: boolean): string[] {
   const options = { names: new Set(linkDefinitions(text).map(({ name }) => name)), hasAlt };
   const blocks = splitBlocks(text);
   const code = codeBlocks(text, blocks);
+  let paragraph: Span | undefined;
+  const endParagraph = (): void => {
+    if (paragraph !== undefined) renderSpan(masked, paragraph, signs, options);
+    paragraph = undefined;
+  };
   for (const [index, block] of blocks.entries()) {
     const lines = linesOf(masked, block);
     const tableLines = rowsOf(text, blocks, index);
@@ -62,10 +68,21 @@ function renderPassage(text: string, hasAlt: boolean): string[] {
       const isRow =
         tableLines === "all" || (tableLines === "last" && isLast) || OUTER_BAR.test(masked.slice(from, end));
       if (isRow) renderRow(masked, content, signs, options);
-      else renderSpan(masked, content, signs, options);
+      else if (paragraph !== undefined && !ITEM_START.test(line) && isBroken(masked, paragraph.end, start)) {
+        paragraph.end = end;
+      } else {
+        endParagraph();
+        paragraph = content;
+      }
     }
   }
+  endParagraph();
   return signs;
+}
+
+/** Returns whether two lines are one paragraph with a hard break between them: emphasis may span both. */
+function isBroken(masked: string, end: number, start: number): boolean {
+  return start - end <= 2 && /(?: {2}|\\|>)(?:\r\n|[\n\r])$/.test(masked.slice(Math.max(0, end - 2), start));
 }
 
 /** Renders the cells of a row; an escaped bar is text, even in code. */

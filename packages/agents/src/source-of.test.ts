@@ -55,6 +55,8 @@ describe("an excerpt of a quote", () => {
     ["```py\n# a\nf(*args, **kwargs)\n```", "# a f(*args, **kwargs)"],
     ["Set max_connections, _not_ __init__ or snake__case.", "Set max_connections, not init or snake__case."],
     ["*a **b** c* ***d*** **e*f*g** ~~h~~ ~5", "a b c d efg h ~5"],
+    ["**Acme  \nOne** Street\\\n2<br>\n*three  \n* four*", "Acme One Street 2 *three four*"],
+    ["> **Acme  \n> One**\n\n**open  \n\nend**", "Acme One **open end**"],
     ["**重要。**文字 **“Note”**s", "重要。文字 “Note”s"],
   ])("leaves out emphasis only: %j is %j", (quote, excerpt) => {
     expect(excerptOf(quote)).toBe(excerpt);
