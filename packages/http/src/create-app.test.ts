@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { Request, Response } from "express";
 import { ENDPOINTS, ERRORS, ServiceError } from "@svc/contracts";
-import type { ErrorCode, FieldError } from "@svc/contracts";
+import type { ErrorCode } from "@svc/contracts";
 import { createLog } from "@svc/log";
 import type { LogLevel } from "@svc/log";
 import type { NewAuditEvent, Store } from "@svc/store";
@@ -51,7 +51,6 @@ describe("createApp", () => {
         .route("/things")
         .get((_request, response) => void response.json({ ok: true }))
         .all(methodNotAllowed("GET", "HEAD"));
-      routes.get("/query", (request, response) => void response.json(request.query));
       routes.get("/things/:id", (request, response) => void response.json({ id: request.params["id"] }));
       routes.get("/error/:code", (request) => {
         const code = request.params["code"] as ErrorCode;
@@ -159,29 +158,6 @@ describe("createApp", () => {
         expect(newLines()).toEqual([]);
       },
     );
-
-    test.each([
-      ["q=%ff", ["/q"]],
-      ["a=b&q=100%", ["/q"]],
-      ["q=%E0%A4%A&%71=1&%66=%ED%A0%80", ["/q", "/f"]],
-      ["%ff=1", [""]],
-      ["%", [""]],
-    ])("with the malformed query %s is 400, and names the parameters", async (query, pointers) => {
-      const response = await fetch(`${base}/query?${query}`);
-      expect(response.status).toBe(400);
-      const { code, detail, errors } = (await response.json()) as {
-        code: string;
-        detail: string;
-        errors: FieldError[];
-      };
-      expect([code, errors.map(({ pointer }) => pointer)]).toEqual(["invalid_request", pointers]);
-      expect(detail).toMatch(/^The query (is not valid: \/q )?must be percent-encoded UTF-8/);
-    });
-
-    test("with an encoded query has its parameters decoded", async () => {
-      const response = await fetch(`${base}/query?q=%F0%9F%98%80+%2B%26%3D&a=1&a=2&%C3%A9&=x`);
-      expect(await response.json()).toEqual({ q: "\u{1f600} +&=", a: ["1", "2"], "\u00e9": "", "": "x" });
-    });
 
     test.each(["a%2Fb%3F", "100%25", "..%2F..%2Fetc", "%F0%9F%98%80", "%00"])(
       "with the encoded part %s is taken apart",

@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { parse } from "node:querystring";
-import type { ParsedUrlQuery } from "node:querystring";
 import express from "express";
 import type { Express, Request, RequestHandler, Response } from "express";
-import { ENDPOINTS, invalidInput } from "@svc/contracts";
-import type { FieldError, ServiceError } from "@svc/contracts";
+import { ENDPOINTS } from "@svc/contracts";
+import type { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { NewAuditEvent, Store } from "@svc/store";
 import { addToGauge, count, observe, startSpan, traceIdOf } from "@svc/telemetry";
@@ -89,31 +87,6 @@ function reportProxy(log: Log): RequestHandler {
   };
 }
 
-/** Returns a part of a query without percent-encoding, or null if it is not percent-encoded UTF-8. */
-function decodePart(part: string): string | null {
-  try {
-    return decodeURIComponent(part.replaceAll("+", " "));
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Returns the parameters of a query. Throws invalid_request with an error for each one that is not percent-encoded UTF-8,
- * in which `parse` would replace bytes.
- */
-function parseQuery(query: string | null): ParsedUrlQuery {
-  const isMalformed = (part: string) => part.includes("%") && decodePart(part) === null;
-  const errors = (query ?? "").split("&").flatMap((part): FieldError[] => {
-    if (!isMalformed(part)) return [];
-    const name = decodePart(part.split("=", 1)[0] ?? "");
-    const detail = "must be percent-encoded UTF-8: each percent sign must start a percent-encoded byte";
-    return [{ pointer: name === null ? "" : `/${name}`, code: "malformed_text", detail }];
-  });
-  if (errors.length > 0) throw invalidInput(errors, "The query");
-  return parse(query ?? "");
-}
-
 /**
  * Creates an express application with the common parts of every HTTP surface: request ids, security headers, and errors
  * as problem+json. `addRoutes` adds routes before the last handlers. `trustProxy` lists the addresses and networks of
@@ -134,7 +107,7 @@ export function createApp(
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
-  app.set("query parser", parseQuery);
+  app.set("query parser", "simple");
   app.set("case sensitive routing", true);
   app.set("trust proxy", [...trustProxy]);
   app.use(requestId);
