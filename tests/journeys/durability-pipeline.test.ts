@@ -101,7 +101,7 @@ describe("messages of a chat", () => {
   test("wait for the previous one, without blocking other chats", async () => {
     const slow = await world.newSearchingProject({ handoffText: "" });
     const quick = await world.newProject(ANSWERS);
-    const release = await holdTable(world.databaseUrl, "kbs");
+    const release = await holdTable(world.databaseUrl, "kb_postings");
     let first: Awaited<ReturnType<typeof world.send>>;
     let second: typeof first;
     try {
@@ -388,8 +388,8 @@ describe("a worker that has lost its lease", () => {
 
   test("changes nothing in the middle of its work", async () => {
     const project = await world.newSearchingProject({ handoffText: HANDOFF });
-    const release = await holdTable(world.databaseUrl, "kbs");
-    const { messageId, ticketId } = await world.send(project, "middle", "what is it?");
+    const release = await holdTable(world.databaseUrl, "kb_postings");
+    const { messageId, ticketId } = await world.send(project, "middle", "what is a parcel?");
     await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first worker" });
     const thief = await takeOver(ticketId);
     await release();

@@ -355,7 +355,7 @@ describe("data older than a project's retention period", () => {
     }
     await queryDatabase(product.databaseUrl, "UPDATE deliveries SET state = 'dead' WHERE ticket_id = $1", [called]);
     await age();
-    await keepFor(30);
+    await keepFor(29);
     await wakeSweeps();
     await waitFor(async () => (await findEverywhere(canary.name)).length === 0, {
       what: "the canary to be nowhere",

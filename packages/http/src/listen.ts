@@ -251,7 +251,7 @@ export async function listen(
   const closeIdle = createIdleCloser(server);
   await bind(server, address);
   const { port } = server.address() as AddressInfo;
-  const endWatch = watchSlowReaders(server);
+  watchSlowReaders(server);
   return {
     server,
     port,
@@ -280,7 +280,6 @@ export async function listen(
       await closed;
       clearInterval(idleCheck);
       clearTimeout(timer);
-      endWatch();
     },
   };
 }

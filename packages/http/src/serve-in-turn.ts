@@ -115,7 +115,6 @@ const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 const connections = new Map<Socket, number>();
 /** Connections whose timeout was shortened, with that timeout. */
 const shortened = new WeakMap<Socket, number>();
-let servers = 0;
 let timer: NodeJS.Timeout | undefined;
 
 function check(): void {
@@ -147,22 +146,17 @@ function check(): void {
 /**
  * Closes the connections of a server whose clients do not read: after 30 s in which no unsent byte was taken, after 5 s
  * while the process holds more than 32 MB of unsent bytes, and at once, those with the most unsent bytes first, above
- * 64 MB. The sums are those of all servers of the process, without WebSockets. Call the returned function when the server is closed.
+ * 64 MB. The sums are those of all servers of the process, without WebSockets. Without connections nothing is checked.
  */
-export function watchSlowReaders(server: Server): () => void {
+export function watchSlowReaders(server: Server): void {
   server.on("connection", (socket) => {
     connections.set(socket, server.timeout);
-    socket.once("close", () => connections.delete(socket));
+    timer ??= setInterval(check, CHECK_MS).unref();
+    socket.once("close", () => {
+      connections.delete(socket);
+      if (connections.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    });
   });
-  servers += 1;
-  timer ??= setInterval(check, CHECK_MS).unref();
-  let isOver = false;
-  return () => {
-    if (isOver) return;
-    isOver = true;
-    servers -= 1;
-    if (servers > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  };
 }

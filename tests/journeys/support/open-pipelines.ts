@@ -1,3 +1,4 @@
+import { addDocument } from "@svc/knowledge";
 import { announceWork } from "@svc/queue";
 import { pipelineService } from "@svc/pipeline";
 import { closeResources, loadConfig, openResources } from "@svc/runtime";
@@ -61,10 +62,11 @@ export async function openPipelines() {
       return (await addProject(store, `project-${newId()}`, agent, settings)).id;
     },
 
-    /** Like `newProject`, with an agent that must search an empty knowledge base first: it finds nothing. */
+    /** Like `newProject`, with an agent that must read the postings of a knowledge base first: it finds nothing. */
     async newSearchingProject(settings: { handoffText?: string }): Promise<ProjectId> {
       const { project } = await store.projects.ensure(`project-${newId()}`);
-      const { kb } = await store.kbs.ensure(project.id, "empty");
+      const { kb } = await store.kbs.ensure(project.id, "manual");
+      await addDocument({ store, log: testLog() }, project.id, kb.id, { key: "a", text: "Zebras", mime: "text/plain" });
       await addProject(store, project.name, { kbIds: [kb.id] }, settings);
       return project.id;
     },
