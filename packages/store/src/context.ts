@@ -69,8 +69,6 @@ interface BatchOptions<Item> {
   maxItems?: number;
   lanes?: number;
   keyOf?: (item: Item) => string;
-  /** Time that a first item waits for others, in milliseconds; without it, the rest of the turn. */
-  waitMs?: number;
 }
 
 /**
@@ -84,7 +82,7 @@ function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
   options: BatchOptions<Item> = {},
 ): (item: Item) => Promise<Result> {
-  const { maxItems = 200, lanes = 2, keyOf, waitMs } = options;
+  const { maxItems = 200, lanes = 2, keyOf } = options;
   const onTheWay = new Set<string>();
   let waiting: Waiting<Item, Result>[] = [];
   let busy = 0;
@@ -128,8 +126,7 @@ function createBatcher<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (armed) return;
       armed = true;
-      if (waitMs === undefined) setImmediate(pump);
-      else setTimeout(pump, waitMs);
+      setImmediate(pump);
     });
 }
 

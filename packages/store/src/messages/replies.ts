@@ -164,13 +164,6 @@ const runEndCalls = async (context: Context, items: EndItem[]): Promise<void[]> 
 
 const endCallBatched = batched(runEndCalls, NOTES);
 
-/**
- * Time that the record of a delivered reply waits for others, in milliseconds: until it is written the call still counts as
- * waiting, so that nobody else is given its replies. If the process crashes meanwhile, they are delivered again.
- */
-const DELIVERED_WAIT_MS = 20;
-const endAnsweredCallBatched = batched(runEndCalls, { ...NOTES, waitMs: DELIVERED_WAIT_MS });
-
 interface ChatPosition {
   project: ProjectId;
   ticketId: string;
@@ -291,7 +284,7 @@ export const endAnsweredCall = (
   project: ProjectId,
   messageId: string,
   delivered: string[],
-): Promise<void> => endAnsweredCallBatched(context, { project, messageId, delivered });
+): Promise<void> => endCallBatched(context, { project, messageId, delivered });
 
 /**
  * Ends a sync call that resumed an earlier one, and whose caller has these replies. Replies that it claimed from the
